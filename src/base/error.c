@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum at_status at_fail(struct at_error *err, enum at_status status, const char *format, ...)
+{
+    va_list args;
+
+    if (err) {
+        err->status = status;
+        va_start(args, format);
+        vsnprintf(err->message, sizeof err->message, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+enum at_status at_fail_within(struct at_error *err, const char *format, ...)
+{
+    char *cause;
+    int length;
+    va_list args;
+
+    if (!err)
+        return AT_INTERNAL;
+    cause = at_strdup(err->message);
+    va_start(args, format);
+    length = vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    if (length >= 0 && (size_t)length < sizeof err->message)
+        snprintf(err->message + length, sizeof err->message - (size_t)length, ": %s", cause);
+    free(cause);
+    return err->status;
+}

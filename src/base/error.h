@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors as values. A function that can fail returns an at_status and fills a struct at_error with
+ * a message that names the cause and the mend; outputs are set on success only. The function that
+ * first knows it is an error writes the message; main.c alone prints it. */
+#ifndef AT_BASE_ERROR_H
+#define AT_BASE_ERROR_H
+
+#include <stdarg.h>
+
+/* The values are the program's exit codes. */
+enum at_status {
+    AT_OK = 0,
+    AT_FAILED = 1,   /* no valid config, or a check that did not hold */
+    AT_USAGE = 2,    /* the command line, or a file's content */
+    AT_DEVICE = 3,   /* no device, driver or NVRTC */
+    AT_MISMATCH = 4, /* a profile for another device */
+    AT_INTERNAL = 5, /* a fault of ours or of the system */
+    AT_INTERRUPTED = 130,
+};
+
+struct at_error {
+    enum at_status status;
+    char message[1024]; /* one line, no newline at its end */
+};
+
+/* Fills err (which may be NULL) and returns status, so that `return at_fail(...)` reads well. */
+enum at_status at_fail(struct at_error *err, enum at_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts context before the message already in err: "context: message". Returns err's status. */
+enum at_status at_fail_within(struct at_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hash.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <xxhash.h>
+
+void at_hash(char hex[AT_HASH_CHARS], const void *bytes, size_t size)
+{
+    XXH128_hash_t hash = XXH3_128bits(bytes, size);
+
+    snprintf(hex, AT_HASH_CHARS, "%016jx%016jx", (uintmax_t)hash.high64, (uintmax_t)hash.low64);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *checked(void *pointer)
+{
+    static const char message[] = "autotune: out of memory\n";
+
+    if (!pointer) {
+        /* write, not fprintf: stdio may want memory itself. */
+        ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+
+        (void)written;
+        _exit(AT_INTERNAL);
+    }
+    return pointer;
+}
+
+void *at_alloc(size_t size)
+{
+    return checked(calloc(1, size ? size : 1));
+}
+
+void *at_alloc_array(size_t count, size_t size)
+{
+    return checked(calloc(count ? count : 1, size ? size : 1));
+}
+
+char *at_strdup(const char *text)
+{
+    return checked(strdup(text));
+}
+
+char *at_strndup(const char *text, size_t size)
+{
+    return checked(strndup(text, size));
+}
+
+void *at_memdup(const void *bytes, size_t size)
+{
+    void *copy = at_alloc(size);
+
+    if (size)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+char *at_format(const char *format, ...)
+{
+    char *text = NULL;
+    int length;
+    va_list args;
+
+    va_start(args, format);
+    length = vasprintf(&text, format, args);
+    va_end(args);
+    return checked(length < 0 ? NULL : text);
+}
+
+FILE *at_text_stream(char **text, size_t *size)
+{
+    return checked(open_memstream(text, size));
+}
+
+void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size)
+{
+    size_t larger;
+
+    if (count < *capacity)
+        return items;
+    larger = *capacity ? *capacity * 2 : 8;
+    items = checked(reallocarray(items, larger, item_size));
+    *capacity = larger;
+    return items;
+}

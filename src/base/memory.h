@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Allocation that does not return NULL: a command that has run out of host memory cannot go on, so
+ * it says so on stderr and exits with AT_INTERNAL. Everything here is released with free(). */
+#ifndef AT_BASE_MEMORY_H
+#define AT_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+void *at_alloc(size_t size);                     /* zeroed */
+void *at_alloc_array(size_t count, size_t size); /* zeroed; count * size is checked */
+char *at_strdup(const char *text);
+char *at_strndup(const char *text, size_t size);
+void *at_memdup(const void *bytes, size_t size);
+char *at_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A stream that collects what is written to it: after fclose, *text holds it, NUL-terminated and
+ * the caller's to free, and *size its length. */
+FILE *at_text_stream(char **text, size_t *size);
+
+/* Makes room for one more item in a growing array: returns items, moved if need be, with capacity
+ * for at least count + 1 items of item_size bytes. *capacity is in items. */
+void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size);
+
+/* Appends value to the array `items` with its `count` and `capacity` lvalues. */
+#define AT_PUSH(items, count, capacity, value)                                                     \
+    ((items) = at_grow((items), (count), &(capacity), sizeof *(items)),                            \
+     (items)[(count)++] = (value))
+
+#define AT_COUNT(array) (sizeof(array) / sizeof *(array))
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD_MAX = 64, LISTED_MAX = 3 };
+
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance, row by row, over the first WORD_MAX characters of each. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[WORD_MAX + 1], b_length = strnlen(b, WORD_MAX);
+
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 0; i < WORD_MAX && a[i]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i + 1;
+        for (size_t j = 0; j < b_length; j++) {
+            size_t replaced = diagonal + (lower(a[i]) != lower(b[j]));
+
+            diagonal = row[j + 1];
+            row[j + 1] = least(replaced, row[j] + 1, diagonal + 1);
+        }
+    }
+    return row[b_length];
+}
+
+void at_nearest(char *list, size_t size, const char *word, const char *const *known, size_t count)
+{
+    size_t length = 0, listed = 0, most = WORD_MAX;
+
+    list[0] = '\0';
+    /* One pass for each distance, rather than a sort, keeps equals in the order of `known`. */
+    for (size_t edits = 0; edits <= most; edits++) {
+        for (size_t i = 0; i < count; i++) {
+            if (listed == LISTED_MAX || length + 1 >= size)
+                return;
+            if (distance(word, known[i]) != edits)
+                continue;
+            snprintf(list + length, size - length, "%s%s", listed ? ", " : "", known[i]);
+            length = strlen(list);
+            if (listed++ == 0)
+                most = edits + 1;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/paths.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int runs_from_build_tree(void)
+{
+    char executable[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    size_t prefix = strlen(AT_BUILD_DIR);
+
+    if (length < 0)
+        return 0;
+    executable[length] = '\0';
+    return strncmp(executable, AT_BUILD_DIR, prefix) == 0 && executable[prefix] == '/';
+}
+
+char *at_path_data(void)
+{
+    const char *named = getenv("AUTOTUNE_DATADIR");
+
+    if (named && *named)
+        return at_strdup(named);
+    return at_strdup(runs_from_build_tree() ? AT_SOURCE_DATADIR : AT_PKGDATADIR);
+}
+
+char *at_path_data_file(const char *name)
+{
+    char *data = at_path_data(), *path = at_format("%s/%s", data, name);
+
+    free(data);
+    return path;
+}
+
+char *at_path_cache(void)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+    /* The XDG Base Directory Specification says to ignore a relative path. */
+    if (base && base[0] == '/')
+        return at_format("%s/autotune", base);
+    return at_format("%s/.cache/autotune", home && *home ? home : "");
+}
+
+enum at_status at_path_make(const char *folder, struct at_error *err)
+{
+    char *path = at_strdup(folder);
+    enum at_status status = AT_OK;
+
+    for (char *c = path + 1; status == AT_OK; c++) {
+        char kept = *c;
+
+        if (kept != '/' && kept != '\0')
+            continue;
+        *c = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            status = at_fail(err, AT_USAGE, "cannot make %s: %s", path, strerror(errno));
+        *c = kept;
+        if (kept == '\0')
+            break;
+    }
+    free(path);
+    return status;
+}

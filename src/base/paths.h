@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where things are. */
+#ifndef AT_BASE_PATHS_H
+#define AT_BASE_PATHS_H
+
+#include "base/error.h"
+
+/* The folder that holds templates/, tuning/ and results/: $AUTOTUNE_DATADIR; else the source tree,
+ * for an executable that runs from its build tree; else the installed data. The caller frees it. */
+char *at_path_data(void);
+
+/* The same with a file or folder below it: at_path_data_file("tuning/problems.yaml"). */
+char *at_path_data_file(const char *name);
+
+/* $XDG_CACHE_HOME/autotune, by default ~/.cache/autotune. The caller frees it. */
+char *at_path_cache(void);
+
+/* Makes a folder, closed to others, and those above it that are missing. */
+enum at_status at_path_make(const char *folder, struct at_error *err);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/progress.h"
+
+#include "base/clock.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const int64_t draw_interval_ns = 100000000;
+
+void at_progress_init(struct at_progress *progress, bool quiet)
+{
+    *progress = (struct at_progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO) == 1};
+}
+
+/* Seconds until the configs are done at the rate so far, or until the budget ends; -1: unknown. */
+static double seconds_left(const struct at_progress_state *state, double rate)
+{
+    double by_rate = rate > 0 ? (double)(state->total - state->done) / rate : -1;
+    double by_budget =
+        state->budget_ends_ns ? (double)(state->budget_ends_ns - at_now_ns()) / 1e9 : -1;
+
+    if (by_budget >= 0 && (by_rate < 0 || by_budget < by_rate))
+        return by_budget;
+    return by_rate;
+}
+
+void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state)
+{
+    int64_t now_ns = at_now_ns();
+    double elapsed_s = (double)(now_ns - state->started_ns) / 1e9;
+    double rate = elapsed_s > 0 ? (double)state->done / elapsed_s : 0;
+    double left_s = seconds_left(state, rate);
+
+    if (progress->quiet || !progress->terminal || now_ns < progress->next_draw_ns)
+        return;
+    progress->next_draw_ns = now_ns + draw_interval_ns;
+    progress->line_shown = true;
+    fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu of %zu", state->index, state->of, state->what,
+            state->done, state->total);
+    if (rate > 0)
+        fprintf(stderr, "  %.0f/s", rate);
+    if (state->best_gbps > 0)
+        fprintf(stderr, "  best %.0f GB/s", state->best_gbps);
+    if (state->best_gbps > 0 && state->of_copy > 0)
+        fprintf(stderr, " (%.1f%% of copy)", 100 * state->of_copy);
+    if (left_s >= 0)
+        fprintf(stderr, "  %.0f s left", left_s);
+    fflush(stderr);
+}
+
+void at_progress_clear(struct at_progress *progress)
+{
+    if (progress->line_shown)
+        fputs("\r\033[K", stderr);
+    progress->line_shown = false;
+    progress->next_draw_ns = 0;
+}
+
+__attribute__((format(printf, 3, 0))) static void
+say(struct at_progress *progress, const char *prefix, const char *format, va_list args)
+{
+    at_progress_clear(progress);
+    fprintf(stderr, "autotune: %s", prefix);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+void at_note(struct at_progress *progress, const char *format, ...)
+{
+    va_list args;
+
+    if (progress->quiet)
+        return;
+    va_start(args, format);
+    say(progress, "", format, args);
+    va_end(args);
+}
+
+void at_warn(struct at_progress *progress, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(progress, "warning: ", format, args);
+    va_end(args);
+}

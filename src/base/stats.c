@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/stats.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+double at_quantile(const double *values, size_t count, double q)
+{
+    double *sorted = at_memdup(values, count * sizeof *values);
+    double position = q * (double)(count - 1), below = floor(position), result;
+    size_t index = (size_t)below;
+
+    qsort(sorted, count, sizeof *sorted, by_value);
+    result = sorted[index];
+    if (index + 1 < count)
+        result += (position - below) * (sorted[index + 1] - sorted[index]);
+    free(sorted);
+    return result;
+}
+
+double at_median(const double *values, size_t count)
+{
+    return at_quantile(values, count, 0.5);
+}
+
+long at_spread_permille(const double *values, size_t count)
+{
+    double median = at_median(values, count);
+    double range = at_quantile(values, count, 0.75) - at_quantile(values, count, 0.25);
+
+    return median > 0 ? lround(1000 * range / median) : 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune check: is a profile sound? The reader has checked form and figures; here each config is
+ * held against the space it came from, on the device that the profile describes. */
+#include "base/memory.h"
+#include "cmd/cmd.h"
+#include "cmd/run_options.h"
+#include "profile/profile.h"
+#include "space/named.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct check_options {
+    struct at_run_options run; /* for its --space */
+    const char *file;
+};
+
+enum { KEY_SPACE = 0x100 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct check_options *options = state->input;
+
+    switch (key) {
+    case KEY_SPACE:
+        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            argp_error(state, "one profile at a time");
+        options->file = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which profile?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options_table[] = {
+    {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
+    {0},
+};
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .args_doc = "FILE",
+    .doc = "Checks a profile: its form, its figures, and that every config is legal for its "
+           "problem on its device.\vThe exit code is 0 if all of it holds, 1 if something does "
+           "not, 2 if the file cannot be read as a profile.",
+};
+
+struct families {
+    struct at_family **items;
+    size_t count;
+};
+
+/* Is the launch that the profile records the one that the space gives? */
+static bool same_launch(const struct at_result_record *result, const struct at_launch *launch)
+{
+    return memcmp(result->grid.items, &launch->field[AT_GRID_X], 3 * sizeof(int64_t)) == 0 &&
+           memcmp(result->block.items, &launch->field[AT_BLOCK_X], 3 * sizeof(int64_t)) == 0;
+}
+
+static enum at_status check_result(const struct at_result_record *result,
+                                   const struct at_problem *problem,
+                                   const struct at_device_info *device,
+                                   const struct families *families, struct at_error *err)
+{
+    struct at_config config;
+    struct at_launch launch;
+    bool legal;
+    char *why = NULL;
+    enum at_status status = at_config_from_names(&config, families->items, families->count,
+                                                 result->family, &result->parameters, err);
+
+    if (status == AT_OK)
+        status = at_config_legal(&config, problem, device, &legal, &why, err);
+    if (status == AT_OK && !legal)
+        status = at_fail(err, AT_FAILED, "illegal here: %s", why);
+    free(why);
+    if (status == AT_OK)
+        status = at_config_launch(&config, problem, device, &launch, err);
+    if (status == AT_OK && !same_launch(result, &launch))
+        status = at_fail(err, AT_FAILED, "the launch is not the one that the space gives");
+    return status;
+}
+
+/* Prints what does not hold; returns how many did not. */
+static size_t check_entry(const struct at_entry *entry, const struct at_device_info *device,
+                          const struct families *families)
+{
+    const struct {
+        const char *name;
+        const struct at_result_record *result;
+    } results[] = {{"winner", &entry->winner}, {"default", &entry->fallback}};
+    struct at_problem problem;
+    struct at_error err;
+    size_t failures = 0;
+
+    at_problem_parse(&problem, entry->problem, NULL); /* the reader has seen that it parses */
+    for (size_t i = 0; i < AT_COUNT(results); i++) {
+        if (results[i].result->time_ns == 0 ||
+            check_result(results[i].result, &problem, device, families, &err) == AT_OK)
+            continue;
+        printf("%s: %s: %s\n", entry->problem, results[i].name, err.message);
+        failures++;
+    }
+    return failures;
+}
+
+static enum at_status check_profile(const struct at_profile *profile, const char *file,
+                                    const struct families *families, struct at_error *err)
+{
+    const struct at_device_record *records = profile->devices.items;
+    size_t entries = 0, failures = 0;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *problems = records[i].problems.items;
+
+        for (size_t j = 0; j < records[i].problems.count; j++)
+            failures += check_entry(&problems[j], &records[i].device, families);
+        entries += records[i].problems.count;
+    }
+    if (failures > 0)
+        return at_fail(err, AT_FAILED, "%s: %zu config%s not hold", file, failures,
+                       failures == 1 ? " does" : "s do");
+    printf("%s: sound: %zu problem%s on %zu device%s\n", file, entries, entries == 1 ? "" : "s",
+           profile->devices.count, profile->devices.count == 1 ? "" : "s");
+    return at_stdout_flush(err);
+}
+
+static enum at_status run_check(int argc, char **argv, struct at_error *err)
+{
+    struct check_options options = {0};
+    struct families families = {0};
+    struct at_profile profile = {0};
+    enum at_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    status = at_run_families(&options.run, &families.items, &families.count, err);
+    if (status == AT_OK)
+        status = at_profile_read(&profile, options.file, err);
+    if (status == AT_OK)
+        status = check_profile(&profile, options.file, &families, err);
+    at_profile_clear(&profile);
+    at_run_families_free(families.items, families.count);
+    at_run_options_clear(&options.run);
+    return status;
+}
+
+const struct at_command at_command_check = {
+    .name = "check",
+    .summary = "is a profile sound?",
+    .run = run_check,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A subcommand: one file that ends in one const struct, one line in commands.c. */
+#ifndef AT_CMD_CMD_H
+#define AT_CMD_CMD_H
+
+#include "base/error.h"
+
+#include <argp.h>
+#include <stdbool.h>
+
+struct at_command {
+    const char *name;
+    const char *summary;
+    /* argv[0] is what --help calls the command: "autotune show". */
+    enum at_status (*run)(int argc, char **argv, struct at_error *err);
+};
+
+extern const struct at_command *const at_commands[]; /* NULL-ended; the first is the default */
+
+/* Output for people or for programs. */
+enum at_output_format { AT_FORMAT_TABLE, AT_FORMAT_JSON };
+
+/* For a parser's --format: ends the program with a usage message for another word. */
+enum at_output_format at_parse_format(struct argp_state *state, const char *word);
+
+/* May stdout have colours? A terminal, and no NO_COLOR (no-color.org). */
+bool at_stdout_color(void);
+
+/* Makes sure that what was printed has arrived: a full disk is a failure, not silence. */
+enum at_status at_stdout_flush(struct at_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subcommands, and what several of them share. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const struct at_command at_command_tune, at_command_list, at_command_show, at_command_check,
+    at_command_bench;
+
+const struct at_command *const at_commands[] = {
+    &at_command_tune,  &at_command_list,  &at_command_show,
+    &at_command_check, &at_command_bench, NULL,
+};
+
+enum at_output_format at_parse_format(struct argp_state *state, const char *word)
+{
+    if (strcmp(word, "table") == 0)
+        return AT_FORMAT_TABLE;
+    if (strcmp(word, "json") != 0)
+        argp_error(state, "unknown format \"%s\"; known are table, json", word);
+    return AT_FORMAT_JSON;
+}
+
+bool at_stdout_color(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+
+    return isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color);
+}
+
+enum at_status at_stdout_flush(struct at_error *err)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return at_fail(err, AT_INTERNAL, "cannot write to standard output: %s", strerror(errno));
+    return AT_OK;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune list: the devices that can be tuned. */
+#include "base/memory.h"
+#include "base/paths.h"
+#include "cmd/cmd.h"
+#include "measure/select.h"
+#include "profile/profile.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct list_options {
+    enum at_output_format format;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct list_options *options = state->input;
+
+    switch (key) {
+    case 'f':
+        options->format = at_parse_format(state, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument \"%s\"", arg);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options_table[] = {
+    {"format", 'f', "NAME", 0, "table (the default) or json", 0},
+    {0},
+};
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .doc = "Lists the devices that can be tuned.\vThe copy limit is that of the shipped profile of "
+           "the same model, where there is one.",
+};
+
+/* A device and what the shipped profiles know of its model. */
+struct listed_device {
+    struct at_device_info device;
+    int64_t copy_limit_mbps; /* 0: not known */
+};
+
+struct device_list {
+    struct at_list devices; /* of struct listed_device */
+};
+
+static const struct at_field listed_fields[] = {
+    {.key = "copy_limit_mbps",
+     .kind = AT_FIELD_INT,
+     .offset = offsetof(struct listed_device, copy_limit_mbps),
+     .max = INT64_MAX,
+     .optional = true},
+    {.key = "device",
+     .kind = AT_FIELD_OBJECT,
+     .offset = offsetof(struct listed_device, device),
+     .object = &at_device_schema},
+};
+static const struct at_schema listed_schema = {"a listed device", sizeof(struct listed_device),
+                                               listed_fields, AT_COUNT(listed_fields)};
+static const struct at_field list_fields[] = {
+    {.key = "devices",
+     .kind = AT_FIELD_OBJECTS,
+     .offset = offsetof(struct device_list, devices),
+     .max = 1024,
+     .object = &listed_schema},
+};
+static const struct at_schema list_schema = {"a list of devices", sizeof(struct device_list),
+                                             list_fields, AT_COUNT(list_fields)};
+
+static bool same_model(const struct at_device_info *a, const struct at_device_info *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->compute_capability == b->compute_capability &&
+           a->multiprocessors == b->multiprocessors;
+}
+
+/* The best copy that a profile has of this model from DRAM. */
+static int64_t copy_limit_in(const struct at_profile *profile, const struct at_device_info *device)
+{
+    const struct at_device_record *records = profile->devices.items;
+    int64_t best = 0;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+
+        if (!same_model(&records[i].device, device) || strcmp(records[i].policy.name, "cold") != 0)
+            continue;
+        for (size_t j = 0; j < records[i].problems.count; j++)
+            if (!entries[j].from_l2 && entries[j].copy.bandwidth_mbps > best)
+                best = entries[j].copy.bandwidth_mbps;
+    }
+    return best;
+}
+
+static int64_t shipped_copy_limit(const struct at_device_info *device)
+{
+    char *pattern = at_path_data_file("results/*.yaml");
+    glob_t files = {0};
+    int64_t best = 0;
+
+    if (glob(pattern, 0, NULL, &files) == 0) {
+        for (size_t i = 0; i < files.gl_pathc; i++) {
+            struct at_profile profile = {0};
+            int64_t limit;
+
+            /* One that cannot be read is no reason not to list devices. */
+            if (at_profile_read(&profile, files.gl_pathv[i], NULL) != AT_OK)
+                continue;
+            limit = copy_limit_in(&profile, device);
+            best = limit > best ? limit : best;
+            at_profile_clear(&profile);
+        }
+        globfree(&files);
+    }
+    free(pattern);
+    return best;
+}
+
+static void print_table(const struct listed_device *devices, size_t count)
+{
+    printf("%-3s  %-28s %-4s %9s %7s %10s  %-12s  %s\n", "GPU", "name", "cc", "memory", "L2",
+           "copy limit", "PCI", "UUID");
+    for (size_t i = 0; i < count; i++) {
+        const struct at_device_info *d = &devices[i].device;
+        char limit[32] = "unknown";
+
+        if (devices[i].copy_limit_mbps > 0)
+            snprintf(limit, sizeof limit, "%jd GB/s",
+                     (intmax_t)(devices[i].copy_limit_mbps + 500) / 1000);
+        printf("%-3jd  %-28s %jd.%-2jd %5jd GiB %3jd MiB %10s  %-12s  %s\n", (intmax_t)d->ordinal,
+               d->name, (intmax_t)d->compute_capability / 10, (intmax_t)d->compute_capability % 10,
+               (intmax_t)(d->memory_bytes >> 30), (intmax_t)(d->l2_bytes >> 20), limit,
+               d->pci_bus_id, d->uuid);
+    }
+}
+
+static enum at_status run_list(int argc, char **argv, struct at_error *err)
+{
+    struct list_options options = {0};
+    struct at_device_info *infos;
+    struct listed_device *devices;
+    struct device_list list;
+    size_t count;
+    enum at_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    status = at_select_devices("all", &infos, &count, err);
+    if (status != AT_OK)
+        return status;
+    devices = at_alloc_array(count, sizeof *devices);
+    for (size_t i = 0; i < count; i++)
+        devices[i] = (struct listed_device){infos[i], shipped_copy_limit(&infos[i])};
+    list.devices = (struct at_list){devices, count};
+    if (options.format == AT_FORMAT_JSON)
+        status = at_schema_write_json(&list_schema, &list, stdout, err);
+    else
+        print_table(devices, count);
+    free(devices);
+    free(infos);
+    return status == AT_OK ? at_stdout_flush(err) : status;
+}
+
+const struct at_command at_command_list = {
+    .name = "list",
+    .summary = "the devices that can be tuned",
+    .run = run_list,
+};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_options.h"
+
+#include "base/integer.h"
+#include "base/memory.h"
+#include "base/paths.h"
+#include "schema/schema.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOBS_MAX = 64, TIMEOUT_S_MAX = 3600, PROBLEMS_MAX = 1024 };
+
+enum { KEY_NO_CACHE = 0x100, KEY_SPACE, KEY_POLICY, KEY_TIMEOUT };
+
+static const struct argp_option options_table[] = {
+    {"gpu", 'g', "SEL", 0,
+     "Device: an index, several (0,2), all, the beginning of a UUID, a PCI bus id, or auto (the "
+     "default): the first",
+     1},
+    {"problem", 'p', "SPEC", 0,
+     "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]; "
+     "may be repeated",
+     1},
+    {"space", KEY_SPACE, "FILE", 0,
+     "Add a family of your own: a space file, its template beside it; may be repeated", 1},
+    {"policy", KEY_POLICY, "NAME", 0, "cold (the default): data from DRAM; warm: what L2 keeps", 1},
+    {"jobs", 'j', "N", 0, "Compile processes (default: one a CPU)", 1},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
+     "How long one config may take, besides an allowance for the problem's size (default: 5)", 1},
+    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile everything anew and keep nothing", 1},
+    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
+    {0},
+};
+
+static int64_t bounded(struct argp_state *state, const char *option, const char *text, int64_t most)
+{
+    int64_t value;
+
+    if (!at_integer_parse(text, strlen(text), &value) || value < 1 || value > most)
+        argp_error(state, "--%s takes a whole number from 1 to %lld, not \"%s\"", option,
+                   (long long)most, text);
+    return value;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct at_run_options *options = state->input;
+
+    switch (key) {
+    case 'g':
+        options->gpu = arg;
+        return 0;
+    case 'p':
+        AT_PUSH(options->problems, options->problem_count, options->problem_capacity, arg);
+        return 0;
+    case KEY_SPACE:
+        AT_PUSH(options->spaces, options->space_count, options->space_capacity, arg);
+        return 0;
+    case KEY_POLICY:
+        options->session.policy = at_policy_find(arg);
+        if (!options->session.policy)
+            argp_error(state, "unknown policy \"%s\"; known are cold, warm", arg);
+        return 0;
+    case 'j':
+        options->session.jobs = (int)bounded(state, "jobs", arg, JOBS_MAX);
+        return 0;
+    case KEY_TIMEOUT:
+        options->session.timeout_ns = 1000000000 * bounded(state, "timeout", arg, TIMEOUT_S_MAX);
+        return 0;
+    case KEY_NO_CACHE:
+        options->session.use_cache = false;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp at_run_argp = {.options = options_table, .parser = parse};
+
+/* The CPUs that this process may use. */
+static int usable_cpus(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+
+    return count < 1 ? 1 : count > JOBS_MAX ? JOBS_MAX : count;
+}
+
+void at_run_options_init(struct at_run_options *options)
+{
+    *options = (struct at_run_options){
+        .gpu = "auto",
+        .session = {.policy = &at_policies[0],
+                    .strategy = at_strategies[0],
+                    .seed = 1,
+                    .timeout_ns = INT64_C(5000000000),
+                    .jobs = usable_cpus(),
+                    .use_cache = true},
+    };
+}
+
+void at_run_options_clear(struct at_run_options *options)
+{
+    free(options->problems);
+    free(options->spaces);
+}
+
+void at_run_options_finish(struct at_run_options *options)
+{
+    at_progress_init(&options->progress, options->quiet);
+    options->session.progress = &options->progress;
+}
+
+enum at_status at_run_families(const struct at_run_options *options, struct at_family ***families,
+                               size_t *count, struct at_error *err)
+{
+    char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
+    struct at_family **all = NULL;
+    size_t all_count = 0, capacity;
+    enum at_status status = at_families_read(&all, &all_count, tuning, templates, err);
+
+    capacity = all_count;
+    for (size_t i = 0; i < options->space_count && status == AT_OK; i++) {
+        struct at_family *family;
+
+        status = at_family_read(&family, options->spaces[i], NULL, err);
+        if (status == AT_OK)
+            AT_PUSH(all, all_count, capacity, family);
+    }
+    if (status == AT_OK)
+        status = at_families_check_unique(all, all_count, err);
+    if (status == AT_OK) {
+        *families = all;
+        *count = all_count;
+    } else {
+        at_run_families_free(all, all_count);
+    }
+    free(tuning);
+    free(templates);
+    return status;
+}
+
+void at_run_families_free(struct at_family **families, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        at_family_free(families[i]);
+    free(families);
+}
+
+/* tuning/problems.yaml */
+struct problem_list {
+    int64_t schema;
+    struct at_list problems; /* of struct at_located */
+};
+
+static const struct at_field problem_list_fields[] = {
+    {.key = "problems",
+     .kind = AT_FIELD_LOCATEDS,
+     .offset = offsetof(struct problem_list, problems),
+     .min = 1,
+     .max = PROBLEMS_MAX},
+    {.key = "schema",
+     .kind = AT_FIELD_INT,
+     .offset = offsetof(struct problem_list, schema),
+     .min = 1,
+     .max = 1},
+};
+static const struct at_schema problem_list_schema = {
+    "a list of problems", sizeof(struct problem_list), problem_list_fields,
+    AT_COUNT(problem_list_fields)};
+
+static enum at_status read_problem_list(struct at_problem **problems, size_t *count,
+                                        struct at_error *err)
+{
+    char *path = at_path_data_file("tuning/problems.yaml");
+    struct problem_list list = {0};
+    enum at_status status = at_schema_read_file(&problem_list_schema, &list, path, err);
+
+    if (status == AT_OK) {
+        const struct at_located *specs = list.problems.items;
+        struct at_problem *read = at_alloc_array(list.problems.count, sizeof *read);
+
+        for (size_t i = 0; i < list.problems.count && status == AT_OK; i++)
+            if (at_problem_parse(&read[i], specs[i].text, err) != AT_OK)
+                status = at_fail_within(err, "%s:%d:%d", path, specs[i].line, specs[i].column);
+        if (status == AT_OK) {
+            *problems = read;
+            *count = list.problems.count;
+        } else {
+            free(read);
+        }
+        at_schema_clear(&problem_list_schema, &list);
+    }
+    free(path);
+    return status;
+}
+
+enum at_status at_run_problems(const struct at_run_options *options, struct at_problem **problems,
+                               size_t *count, struct at_error *err)
+{
+    struct at_problem *read;
+
+    if (options->problem_count == 0)
+        return read_problem_list(problems, count, err);
+    read = at_alloc_array(options->problem_count, sizeof *read);
+    for (size_t i = 0; i < options->problem_count; i++) {
+        enum at_status status = at_problem_parse(&read[i], options->problems[i], err);
+
+        if (status != AT_OK) {
+            free(read);
+            return status;
+        }
+    }
+    *problems = read;
+    *count = options->problem_count;
+    return AT_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of every command that runs kernels. */
+#ifndef AT_CMD_RUN_OPTIONS_H
+#define AT_CMD_RUN_OPTIONS_H
+
+#include "search/session.h"
+
+#include <argp.h>
+
+struct at_run_options {
+    const char *gpu;                 /* selector */
+    const char **problems, **spaces; /* as given; owned arrays of borrowed text */
+    size_t problem_count, problem_capacity, space_count, space_capacity;
+    struct at_session_options session;
+    struct at_progress progress;
+    bool quiet;
+};
+
+/* To be named in the children of a command's argp; its input is a struct at_run_options. */
+extern const struct argp at_run_argp;
+
+void at_run_options_init(struct at_run_options *options);
+void at_run_options_clear(struct at_run_options *options);
+
+/* After parsing: settles what depends on several options. */
+void at_run_options_finish(struct at_run_options *options);
+
+/* The tool's families and the user's; and the problems named, or else those of the list in
+ * tuning/problems.yaml. The caller frees. */
+enum at_status at_run_families(const struct at_run_options *options, struct at_family ***families,
+                               size_t *count, struct at_error *err);
+void at_run_families_free(struct at_family **families, size_t count);
+enum at_status at_run_problems(const struct at_run_options *options, struct at_problem **problems,
+                               size_t *count, struct at_error *err);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune tune: the tool's purpose. */
+#include "search/tune.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/integer.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "cmd/cmd.h"
+#include "cmd/run_options.h"
+#include "measure/select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_SEARCH = 0x200, KEY_BUDGET, KEY_SEED, KEY_JOURNAL, KEY_RESUME, KEY_FORMAT, KEY_DRY_RUN };
+
+static const struct argp_option options_table[] = {
+    {"out", 'o', "FILE", 0, "Write the profile there; - is standard output", 0},
+    {"search", KEY_SEARCH, "NAME", 0, "exhaustive (the default) or random", 0},
+    {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
+     "Stop after N configs, N seconds or N minutes of the whole run, compilation included; "
+     "problems share it",
+     0},
+    {"seed", KEY_SEED, "N", 0, "Of a random search (default: 1)", 0},
+    {"journal", KEY_JOURNAL, "FILE", 0,
+     "Keep every measurement there (default: the profile's name with .journal)", 0},
+    {"resume", KEY_RESUME, NULL, 0, "Go on from the journal: nothing is measured twice", 0},
+    {"format", KEY_FORMAT, "NAME", 0, "Of what is printed: table (the default) or json", 0},
+    {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 0},
+    {0},
+};
+
+struct tune_options {
+    struct at_run_options run;
+    const char *out; /* NULL: only printed */
+    struct at_budget budget;
+    enum at_output_format format;
+    bool dry_run;
+};
+
+static void parse_budget(struct argp_state *state, const char *text, struct at_budget *budget)
+{
+    static const int64_t second_ns = 1000000000, most = 1000000;
+    size_t length = strlen(text);
+    char unit = length > 0 ? text[length - 1] : '\0';
+    int64_t number;
+
+    if (unit == 's' || unit == 'm')
+        length--;
+    if (!at_integer_parse(text, length, &number) || number < 1 || number > most)
+        argp_error(state, "--budget takes configs (500), seconds (30s) or minutes (5m), not \"%s\"",
+                   text);
+    *budget = (struct at_budget){0};
+    if (unit == 's' || unit == 'm')
+        budget->ns = number * second_ns * (unit == 'm' ? 60 : 1);
+    else
+        budget->evaluations = number;
+}
+
+static uint64_t parse_seed(struct argp_state *state, const char *text)
+{
+    int64_t seed = 0;
+
+    if (!at_integer_parse(text, strlen(text), &seed) || seed < 0)
+        argp_error(state, "--seed takes a whole number from 0 on, not \"%s\"", text);
+    return (uint64_t)seed;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct tune_options *options = state->input;
+    struct at_session_options *session = &options->run.session;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->run;
+        return 0;
+    case 'o':
+        options->out = arg;
+        return 0;
+    case KEY_SEARCH:
+        session->strategy = at_strategy_find(arg);
+        if (!session->strategy)
+            argp_error(state, "unknown search \"%s\"; known are exhaustive, random", arg);
+        return 0;
+    case KEY_BUDGET:
+        parse_budget(state, arg, &options->budget);
+        return 0;
+    case KEY_SEED:
+        session->seed = parse_seed(state, arg);
+        return 0;
+    case KEY_JOURNAL:
+        session->journal = arg;
+        return 0;
+    case KEY_RESUME:
+        session->resume = true;
+        return 0;
+    case KEY_FORMAT:
+        options->format = at_parse_format(state, arg);
+        return 0;
+    case KEY_DRY_RUN:
+        options->dry_run = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument \"%s\"; a problem goes with --problem", arg);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .doc = "Finds the fastest transpose kernel for each problem on a GPU, and writes a profile."
+           "\vWithout --problem it tunes the list in tuning/problems.yaml.",
+    .children = children,
+};
+
+/* The work of one command: what was asked for, and what has been found. */
+struct tune_run {
+    const struct tune_options *options;
+    struct at_family **families;
+    size_t family_count;
+    struct at_problem *problems;
+    size_t problem_count;
+    struct at_device_info *devices;
+    size_t device_count;
+    struct at_profile profile;
+    struct at_device_record *records; /* of the profile, one a device */
+    size_t failed;                    /* problems without a valid config */
+    int64_t started_ns;
+    int64_t evaluations; /* so far, all problems together */
+};
+
+/* ---- dry run ---- */
+
+static enum at_status print_spaces(const struct tune_run *run, const struct at_device_info *device,
+                                   struct at_error *err)
+{
+    printf("%s\n  %-40s %10s %14s\n", device->name, "problem", "configs", "of raw points");
+    for (size_t i = 0; i < run->problem_count; i++) {
+        struct at_space space = {0};
+        char *problem = at_problem_format(&run->problems[i]);
+        enum at_status status = at_space_build(&space, run->families, run->family_count,
+                                               &run->problems[i], device, AT_SPACE_MAX, err);
+
+        if (status == AT_OK)
+            printf("  %-40s %10zu %14jd\n", problem, space.count, (intmax_t)space.raw);
+        free(problem);
+        at_space_clear(&space);
+        if (status != AT_OK)
+            return status;
+    }
+    return at_stdout_flush(err);
+}
+
+/* ---- tuning ---- */
+
+/* An equal share of what is left for each problem that is left. */
+static struct at_budget share_of_budget(const struct tune_run *run, size_t problems_left)
+{
+    /* The shoot-out takes a quarter of a second after the search. */
+    static const int64_t shootout_ns = 250000000;
+    const struct at_budget *whole = &run->options->budget;
+    struct at_budget share = {0};
+
+    if (whole->ns > 0) {
+        int64_t left_ns = whole->ns - (at_now_ns() - run->started_ns);
+
+        share.ns = left_ns / (int64_t)problems_left - shootout_ns;
+        if (share.ns < 1)
+            share.ns = 1;
+    }
+    if (whole->evaluations > 0) {
+        share.evaluations = (whole->evaluations - run->evaluations) / (int64_t)problems_left;
+        if (share.evaluations < 1)
+            share.evaluations = 1;
+    }
+    return share;
+}
+
+static int64_t count_evaluations(const struct at_evaluations *e)
+{
+    return e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong + e->oom;
+}
+
+static enum at_status tune_problems(struct tune_run *run, struct at_session *session, size_t device,
+                                    struct at_error *err)
+{
+    struct at_progress *progress = session->options.progress;
+    struct at_device_record *record = &run->records[device];
+    struct at_entry *entries = at_alloc_array(run->problem_count, sizeof *entries);
+    size_t *count = &record->problems.count;
+    size_t of = run->problem_count * run->device_count;
+
+    record->problems.items = entries;
+    for (size_t i = 0; i < run->problem_count && !at_interrupt_seen(); i++) {
+        size_t index = device * run->problem_count + i;
+        struct at_budget budget = share_of_budget(run, of - index);
+        enum at_status status =
+            at_tune_problem(session, &run->problems[i], &budget,
+                            (struct at_tune_place){index + 1, of}, &entries[*count], err);
+
+        at_tune_describe(session, record);
+        if (status == AT_FAILED) {
+            if (!at_interrupt_seen())
+                at_warn(progress, "%s", err->message);
+            run->failed++;
+        } else if (status != AT_OK) {
+            return status;
+        } else {
+            run->evaluations += count_evaluations(&entries[(*count)++].evaluations);
+        }
+    }
+    return AT_OK;
+}
+
+static enum at_status check_problems(const struct tune_run *run, struct at_session *session,
+                                     struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < run->problem_count && status == AT_OK; i++)
+        status = at_session_check_memory(session, &run->problems[i], err);
+    return status;
+}
+
+static enum at_status tune_device(struct tune_run *run, size_t device, struct at_error *err)
+{
+    const struct at_device_info *info = &run->devices[device];
+    struct at_session *session;
+    enum at_status status = at_session_open(&session, info->kind, info->ordinal, run->families,
+                                            run->family_count, &run->options->run.session, err);
+
+    if (status != AT_OK)
+        return status;
+    at_note(session->options.progress, "tuning on %s (%s)", info->name, info->uuid);
+    at_tune_describe(session, &run->records[device]);
+    status = check_problems(run, session, err);
+    if (status == AT_OK)
+        status = tune_problems(run, session, device, err);
+    at_session_close(session);
+    return status;
+}
+
+/* ---- the result ---- */
+
+/* Devices on which nothing was found are not part of the profile. */
+static void drop_empty_records(struct tune_run *run)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < run->device_count; i++) {
+        if (run->records[i].problems.count > 0)
+            run->records[kept++] = run->records[i];
+        else
+            free(run->records[i].problems.items);
+    }
+    run->profile.devices.count = kept;
+}
+
+static enum at_status deliver(struct tune_run *run, struct at_error *err)
+{
+    const struct tune_options *options = run->options;
+    enum at_status status = AT_OK;
+
+    if (options->out)
+        status = at_profile_write(&run->profile, options->out, err);
+    if (status != AT_OK || (options->out && strcmp(options->out, "-") == 0))
+        return status;
+    if (options->format == AT_FORMAT_JSON)
+        status = at_schema_write_json(&at_profile_schema, &run->profile, stdout, err);
+    else
+        at_profile_show(&run->profile, at_stdout_color(), stdout);
+    return status == AT_OK ? at_stdout_flush(err) : status;
+}
+
+static enum at_status conclude(struct tune_run *run, enum at_status status, struct at_error *err)
+{
+    struct at_error delivery;
+    bool written = false;
+
+    drop_empty_records(run);
+    if (run->profile.devices.count > 0) {
+        if (deliver(run, &delivery) != AT_OK) {
+            if (status == AT_OK)
+                status = at_fail(err, delivery.status, "%s", delivery.message);
+        } else {
+            written = run->options->out != NULL;
+        }
+    }
+    if (status == AT_OK && at_interrupt_seen())
+        return at_fail(err, AT_INTERRUPTED, "interrupted; %s%s",
+                       written ? "the best so far is in " : "nothing is written",
+                       written ? run->options->out : "");
+    if (status == AT_OK && run->failed > 0)
+        return at_fail(err, AT_FAILED, "%zu of %zu problems have no valid config", run->failed,
+                       run->problem_count * run->device_count);
+    return status;
+}
+
+static enum at_status run_all(struct tune_run *run, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    at_interrupt_catch();
+    run->started_ns = at_now_ns();
+    run->profile.schema = AT_PROFILE_SCHEMA;
+    run->records = at_alloc_array(run->device_count, sizeof *run->records);
+    run->profile.devices = (struct at_list){run->records, run->device_count};
+    for (size_t i = 0; i < run->device_count && status == AT_OK && !at_interrupt_seen(); i++)
+        status = tune_device(run, i, err);
+    status = conclude(run, status, err);
+    at_profile_clear(&run->profile);
+    return status;
+}
+
+/* All that can be wrong is found before anything is measured. */
+static enum at_status prepare(struct tune_run *run, struct at_error *err)
+{
+    const struct tune_options *options = run->options;
+    bool to_file = options->out && strcmp(options->out, "-") != 0;
+    enum at_status status =
+        at_run_problems(&options->run, &run->problems, &run->problem_count, err);
+
+    if (status == AT_OK)
+        status = at_run_families(&options->run, &run->families, &run->family_count, err);
+    if (status == AT_OK && to_file)
+        status = at_file_check_writable(options->out, err);
+    if (status == AT_OK)
+        status = at_select_devices(options->run.gpu, &run->devices, &run->device_count, err);
+    return status;
+}
+
+/* Beside the profile, unless named; a run that writes no file keeps no journal. */
+static enum at_status settle_journal(struct tune_options *options, char **path,
+                                     struct at_error *err)
+{
+    struct at_session_options *session = &options->run.session;
+
+    if (!session->journal && options->out && strcmp(options->out, "-") != 0)
+        session->journal = *path = at_format("%s.journal", options->out);
+    if (session->resume && !session->journal)
+        return at_fail(err, AT_USAGE, "--resume needs --journal FILE, or --out FILE to find it by");
+    return AT_OK;
+}
+
+static enum at_status run_tune(int argc, char **argv, struct at_error *err)
+{
+    struct tune_options options = {0};
+    struct tune_run run = {.options = &options};
+    char *journal = NULL;
+    enum at_status status;
+
+    at_run_options_init(&options.run);
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_run_options_finish(&options.run);
+    status = settle_journal(&options, &journal, err);
+    if (status == AT_OK)
+        status = prepare(&run, err);
+    if (status == AT_OK && options.dry_run)
+        for (size_t i = 0; i < run.device_count && status == AT_OK; i++)
+            status = print_spaces(&run, &run.devices[i], err);
+    else if (status == AT_OK)
+        status = run_all(&run, err);
+    at_run_families_free(run.families, run.family_count);
+    free(run.problems);
+    free(run.devices);
+    free(journal);
+    at_run_options_clear(&options.run);
+    return status;
+}
+
+const struct at_command at_command_tune = {
+    .name = "tune",
+    .summary = "find the fastest configs, write a profile",
+    .run = run_tune,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/cuda/driver.h"
+
+#include "base/library.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+
+struct at_cuda_api at_cuda;
+
+/* The name without the version belongs to the development package alone. */
+static const char *const library_names[] = {"libcuda.so.1", NULL};
+
+void at_cuda_describe(CUresult result, char *text, size_t capacity)
+{
+    const char *name = NULL, *string = NULL;
+
+    at_cuda.cuGetErrorName(result, &name);
+    at_cuda.cuGetErrorString(result, &string);
+    snprintf(text, capacity, "%s: %s", name ? name : "unknown error", string ? string : "");
+}
+
+static enum at_status initialise(struct at_error *err)
+{
+    CUresult result = at_cuda.cuInit(0);
+    char text[256];
+
+    if (result == CUDA_SUCCESS)
+        return AT_OK;
+    at_cuda_describe(result, text, sizeof text);
+    return at_fail(err, AT_DEVICE, "the NVIDIA driver is installed but finds no usable GPU (%s)",
+                   text);
+}
+
+enum at_status at_cuda_load(struct at_error *err)
+{
+    static void *library;
+    const struct at_symbol symbols[] = {
+#define SYMBOL(name, symbol) {symbol, (void **)&at_cuda.name, 0},
+        AT_CUDA_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+    };
+    enum at_status status = AT_OK;
+
+    if (!library) {
+        status = at_library_open(&library, library_names, NULL, err);
+        if (status == AT_OK)
+            status = at_library_symbols(library, symbols, AT_COUNT(symbols), err);
+        if (status != AT_OK)
+            return at_fail_within(err, "no NVIDIA driver: install it, or in a container start it "
+                                       "with GPU access");
+    }
+    return initialise(err);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA Driver API, opened at run time. Only GPU worker processes load it. */
+#ifndef AT_DEVICE_CUDA_DRIVER_H
+#define AT_DEVICE_CUDA_DRIVER_H
+
+#include "base/error.h"
+
+#include <cuda.h>
+
+/* The functions in use, by the name in cuda.h and the symbol that the library exports. The symbols
+ * are the oldest with the same prototype, so that a newer toolkit's header does not ask for a newer
+ * driver. */
+#define AT_CUDA_FUNCTIONS(X)                                                                       \
+    X(cuInit, "cuInit")                                                                            \
+    X(cuDriverGetVersion, "cuDriverGetVersion")                                                    \
+    X(cuGetErrorName, "cuGetErrorName")                                                            \
+    X(cuGetErrorString, "cuGetErrorString")                                                        \
+    X(cuDeviceGetCount, "cuDeviceGetCount")                                                        \
+    X(cuDeviceGet, "cuDeviceGet")                                                                  \
+    X(cuDeviceGetName, "cuDeviceGetName")                                                          \
+    X(cuDeviceGetUuid, "cuDeviceGetUuid")                                                          \
+    X(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId")                                                  \
+    X(cuDeviceGetAttribute, "cuDeviceGetAttribute")                                                \
+    X(cuDeviceTotalMem, "cuDeviceTotalMem_v2")                                                     \
+    X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")                                        \
+    X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2")                                   \
+    X(cuCtxSetCurrent, "cuCtxSetCurrent")                                                          \
+    X(cuCtxSynchronize, "cuCtxSynchronize")                                                        \
+    X(cuMemGetInfo, "cuMemGetInfo_v2")                                                             \
+    X(cuMemAlloc, "cuMemAlloc_v2")                                                                 \
+    X(cuMemFree, "cuMemFree_v2")                                                                   \
+    X(cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                                             \
+    X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")                                                   \
+    X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                                   \
+    X(cuModuleLoadData, "cuModuleLoadData")                                                        \
+    X(cuModuleUnload, "cuModuleUnload")                                                            \
+    X(cuModuleGetFunction, "cuModuleGetFunction")                                                  \
+    X(cuFuncGetAttribute, "cuFuncGetAttribute")                                                    \
+    X(cuFuncSetAttribute, "cuFuncSetAttribute")                                                    \
+    X(cuLaunchKernel, "cuLaunchKernel")                                                            \
+    X(cuStreamCreate, "cuStreamCreate")                                                            \
+    X(cuStreamDestroy, "cuStreamDestroy_v2")                                                       \
+    X(cuStreamSynchronize, "cuStreamSynchronize")                                                  \
+    X(cuStreamBeginCapture, "cuStreamBeginCapture_v2")                                             \
+    X(cuStreamEndCapture, "cuStreamEndCapture")                                                    \
+    X(cuGraphInstantiate, "cuGraphInstantiateWithFlags")                                           \
+    X(cuGraphLaunch, "cuGraphLaunch")                                                              \
+    X(cuGraphExecDestroy, "cuGraphExecDestroy")                                                    \
+    X(cuGraphDestroy, "cuGraphDestroy")                                                            \
+    X(cuEventCreate, "cuEventCreate")                                                              \
+    X(cuEventDestroy, "cuEventDestroy_v2")                                                         \
+    X(cuEventRecord, "cuEventRecord")                                                              \
+    X(cuEventRecordWithFlags, "cuEventRecordWithFlags")                                            \
+    X(cuEventElapsedTime, "cuEventElapsedTime")
+
+struct at_cuda_api {
+#define FIELD(name, symbol) __typeof__(name) *name;
+    AT_CUDA_FUNCTIONS(FIELD)
+#undef FIELD
+};
+
+/* The loaded library; valid after at_cuda_load. */
+extern struct at_cuda_api at_cuda;
+
+/* Loads the library and initialises it. AT_DEVICE says what was looked for and what to do. */
+enum at_status at_cuda_load(struct at_error *err);
+
+/* "CUDA_ERROR_INVALID_VALUE: invalid argument" */
+void at_cuda_describe(CUresult result, char *text, size_t capacity);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVML: clocks, power, temperature and why the clocks are held down. Everything here is optional:
+ * without the library, or an answer from it, the values say "unknown". */
+#ifndef AT_DEVICE_CUDA_NVML_H
+#define AT_DEVICE_CUDA_NVML_H
+
+#include "device/device.h"
+
+struct at_nvml; /* NULL: no NVML */
+
+/* The device with this PCI bus id ("0000:0f:00.0"); NULL where there is no NVML. */
+struct at_nvml *at_nvml_open(const char *pci_bus_id);
+void at_nvml_close(struct at_nvml *nvml);
+
+void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state);
+
+/* The driver's version ("580.159.04"), "" when unknown. */
+void at_nvml_driver_version(struct at_nvml *nvml, char *text, size_t capacity);
+
+/* Device id in the high 16 bits, vendor in the low ones; 0 when unknown. */
+int64_t at_nvml_pci_device_id(struct at_nvml *nvml);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launching. */
+#include "base/memory.h"
+#include "device/cuda/cuda_device.h"
+
+/* Above this a block must opt in to its shared memory (CUDA C++ Programming Guide, "Shared Memory"
+ * of compute capability 7.x and later). */
+enum { SHARED_WITHOUT_OPT_IN = 48 * 1024 };
+
+static CUresult set_shared(CUfunction function, const struct at_launch *launch)
+{
+    int64_t bytes = launch->field[AT_SHARED_BYTES], carveout = launch->field[AT_CARVEOUT_PERCENT];
+    CUresult result = CUDA_SUCCESS;
+
+    if (bytes > SHARED_WITHOUT_OPT_IN)
+        result = at_cuda.cuFuncSetAttribute(
+            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+    if (result == CUDA_SUCCESS && carveout >= 0)
+        result = at_cuda.cuFuncSetAttribute(
+            function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, (int)carveout);
+    return result;
+}
+
+enum at_outcome at_cuda_start(struct at_device *device, const struct at_call *call,
+                              struct at_error *err)
+{
+    CUstream stream = at_cuda_device_of(device)->stream;
+    const int64_t *size = call->launch.field;
+    void *args[AT_CALL_ARGS];
+    CUresult result;
+
+    if (!call->kernel)
+        return at_cuda_outcome(
+            at_cuda.cuMemcpyDtoDAsync(call->args[0], call->args[1], call->args[2], stream),
+            "copying", err);
+    for (size_t i = 0; i < AT_CALL_ARGS; i++)
+        args[i] = (void *)&call->args[i];
+    result = set_shared(call->kernel->handle, &call->launch);
+    if (result == CUDA_SUCCESS)
+        result = at_cuda.cuLaunchKernel(
+            call->kernel->handle, (unsigned)size[AT_GRID_X], (unsigned)size[AT_GRID_Y],
+            (unsigned)size[AT_GRID_Z], (unsigned)size[AT_BLOCK_X], (unsigned)size[AT_BLOCK_Y],
+            (unsigned)size[AT_BLOCK_Z], (unsigned)size[AT_SHARED_BYTES], stream, args, NULL);
+    return at_cuda_outcome(result, "launching", err);
+}
+
+enum at_outcome at_cuda_wait(struct at_device *device, struct at_error *err)
+{
+    return at_cuda_outcome(at_cuda.cuStreamSynchronize(at_cuda_device_of(device)->stream),
+                           "running", err);
+}

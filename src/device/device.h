@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A device: something that loads compiled kernels and runs them. Each kind is one const struct of
+ * functions, listed in devices.c. A device lives in a GPU worker process, never in the driver.
+ *
+ * The functions that can fail return how the evaluation in hand would end: AT_CORRECT stands for
+ * success. After AT_CRASH the device is lost, and so is the process that opened it (cuda.h says of
+ * these errors that the process must be terminated and relaunched). */
+#ifndef AT_DEVICE_DEVICE_H
+#define AT_DEVICE_DEVICE_H
+
+#include "base/error.h"
+#include "device/info.h"
+#include "measure/outcome.h"
+#include "space/family.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct at_device; /* each kind defines its own, beginning with this: */
+struct at_device_base {
+    const struct at_device_ops *ops;
+    struct at_device_info info;
+};
+
+struct at_module;
+struct at_train;
+
+typedef uint64_t at_address; /* of device memory; 0: none */
+
+struct at_kernel {
+    void *handle;
+    int64_t registers;    /* a thread */
+    int64_t local_bytes;  /* a thread: spills and arrays that are not in registers */
+    int64_t shared_bytes; /* static, a block */
+};
+
+enum { AT_CALL_ARGS = 12 };
+
+/* One launch of a kernel; or, where kernel is NULL, a copy by the driver of args[2] bytes from
+ * args[1] to args[0]. No argument of our kernels is longer than 8
+ * bytes, and the machine is little-endian, so each takes one word. */
+struct at_call {
+    const struct at_kernel *kernel;
+    struct at_launch launch;
+    uint64_t args[AT_CALL_ARGS];
+};
+
+/* What NVML says of the device's state; a negative number where it does not. */
+struct at_device_state {
+    int64_t clock_sm_khz, clock_memory_khz;
+    int64_t power_mw;
+    int64_t temperature_c;
+    uint64_t throttle_reasons; /* the bits of NVML's clocks event reasons */
+};
+
+struct at_device_ops {
+    const char *kind; /* "cuda" */
+
+    /* All devices of this kind; the caller frees *infos. AT_DEVICE where there is no driver. */
+    enum at_status (*list)(struct at_device_info **infos, size_t *count, struct at_error *err);
+    enum at_status (*open)(struct at_device **device, int64_t ordinal, struct at_error *err);
+    void (*close)(struct at_device *device);
+
+    /* Versions for the record: the driver's and the CUDA version that it speaks. */
+    void (*versions)(struct at_device *device, char *driver, size_t driver_size, char *cuda,
+                     size_t cuda_size);
+    void (*state)(struct at_device *device, struct at_device_state *state);
+
+    void (*memory)(struct at_device *device, int64_t *free_bytes, int64_t *total_bytes);
+    enum at_outcome (*allocate)(struct at_device *device, int64_t bytes, at_address *address,
+                                struct at_error *err);
+    void (*release)(struct at_device *device, at_address address);
+
+    enum at_outcome (*load)(struct at_device *device, const void *image, size_t size,
+                            struct at_module **module, struct at_error *err);
+    void (*unload)(struct at_device *device, struct at_module *module);
+    enum at_outcome (*find)(struct at_device *device, struct at_module *module, const char *entry,
+                            struct at_kernel *kernel, struct at_error *err);
+
+    /* Starts a call; wait ends when all that was started has, and tells if any of it failed. */
+    enum at_outcome (*start)(struct at_device *device, const struct at_call *call,
+                             struct at_error *err);
+    enum at_outcome (*wait)(struct at_device *device, struct at_error *err);
+
+    /* Copies between host and device, after all that was started before. */
+    enum at_outcome (*read)(struct at_device *device, void *bytes, at_address address, size_t size,
+                            struct at_error *err);
+    enum at_outcome (*write)(struct at_device *device, at_address address, const void *bytes,
+                             size_t size, struct at_error *err);
+
+    /* A train: calls that run back to back, as one unit that can be timed again and again. The
+     * first call also runs once before them, untimed, so that the timed ones find the device as
+     * each later train does. */
+    enum at_outcome (*make_train)(struct at_device *device, const struct at_call *calls,
+                                  size_t count, struct at_train **train, struct at_error *err);
+    enum at_outcome (*time_train)(struct at_device *device, struct at_train *train, double *ns,
+                                  struct at_error *err);
+    void (*free_train)(struct at_device *device, struct at_train *train);
+};
+
+extern const struct at_device_ops *const at_device_kinds[]; /* NULL-ended */
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a device: plain data, passed between processes and written into profiles. */
+#ifndef AT_DEVICE_INFO_H
+#define AT_DEVICE_INFO_H
+
+#include <stdint.h>
+
+struct at_device_info {
+    char name[128];
+    char kind[16];       /* "cuda" */
+    char uuid[48];       /* "GPU-xxxxxxxx-xxxx-..." */
+    char pci_bus_id[32]; /* "0000:0f:00.0" */
+    int64_t
+        pci_device_id; /* vendor in the low 16 bits, device above, as NVML gives it; 0: unknown */
+    int64_t ordinal;   /* CUDA's index, after CUDA_VISIBLE_DEVICES */
+    int64_t compute_capability; /* 10 * major + minor: 90 */
+    int64_t multiprocessors;
+    int64_t memory_bytes;
+    int64_t l2_bytes;
+    int64_t memory_clock_khz;
+    int64_t memory_bus_bits;
+    int64_t peak_bandwidth_mbps; /* DRAM, 10^6 bytes a second, by clock and bus width; 0: unknown */
+    int64_t warp_size;
+    int64_t max_threads_per_block;
+    int64_t max_threads_per_multiprocessor;
+    int64_t registers_per_multiprocessor;
+    int64_t shared_bytes_per_block; /* static and dynamic, without opting in: 49152 */
+    int64_t shared_bytes_per_block_optin;
+    int64_t shared_bytes_per_multiprocessor;
+};
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/builder.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "kernel/compile_process.h"
+#include "kernel/cubin_cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond about 16 kernels a program the cost of a kernel falls no further (13.5 ms each at 10, 12.5
+ * at 100, on one core), while the first result comes later. */
+enum { BATCH_MAX = 16 };
+
+struct queue {
+    struct at_job **items;
+    size_t first, count, capacity; /* items first .. count - 1 wait */
+};
+
+struct at_builder {
+    struct at_builder_options options;
+    struct at_compiler compiler;
+    struct at_cubin_cache *cache;
+    struct at_compile_process *processes;
+    struct queue waiting; /* for a compile worker */
+    struct queue done;
+    struct at_batch **retries; /* halves of programs that failed */
+    size_t retry_count, retry_capacity;
+    size_t pending;
+    struct at_program *programs; /* in use */
+};
+
+static void push(struct queue *queue, struct at_job *job)
+{
+    AT_PUSH(queue->items, queue->count, queue->capacity, job);
+}
+
+static struct at_job *pop(struct queue *queue)
+{
+    struct at_job *job;
+
+    if (queue->first == queue->count)
+        return NULL;
+    job = queue->items[queue->first++];
+    if (queue->first == queue->count)
+        queue->first = queue->count = 0;
+    return job;
+}
+
+/* ---- programs ---- */
+
+static struct at_program *find_program(struct at_builder *builder, const char *hash)
+{
+    struct at_program *program = builder->programs;
+
+    while (program && strcmp(program->hash, hash) != 0)
+        program = program->next;
+    return program;
+}
+
+/* Takes the image over. */
+static struct at_program *add_program(struct at_builder *builder, const char *hash, void *image,
+                                      size_t size)
+{
+    struct at_program *program = at_alloc(sizeof *program);
+
+    snprintf(program->hash, sizeof program->hash, "%s", hash);
+    program->image = image;
+    program->size = size;
+    program->builder = builder;
+    program->next = builder->programs;
+    builder->programs = program;
+    return program;
+}
+
+void at_program_release(struct at_program *program)
+{
+    struct at_program **link;
+
+    if (!program || --program->users > 0)
+        return;
+    link = &program->builder->programs;
+    while (*link != program)
+        link = &(*link)->next;
+    *link = program->next;
+    free(program->image);
+    free(program);
+}
+
+/* ---- jobs ---- */
+
+/* Everything that the kernel's meaning depends on. */
+static void make_key(const struct at_builder *builder, struct at_job *job)
+{
+    char *macros = at_render_macros(&job->rendering.config[0], job->rendering.elem_size);
+    char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s", builder->compiler.identity,
+                           builder->compiler.version, builder->compiler.options,
+                           builder->options.header, macros, job->config.family->source);
+
+    at_hash(job->key, text, strlen(text));
+    snprintf(job->rendering.entry, sizeof job->rendering.entry, "k_%.24s", job->key);
+    free(text);
+    free(macros);
+}
+
+static void finish(struct at_builder *builder, struct at_job *job, struct at_program *program)
+{
+    job->built.owner = job->owner;
+    job->built.program = program;
+    if (program)
+        program->users++;
+    memcpy(job->built.entry, job->rendering.entry, sizeof job->built.entry);
+    push(&builder->done, job);
+}
+
+static bool finish_from_cache(struct at_builder *builder, struct at_job *job)
+{
+    struct at_cached_kernel kernel;
+    struct at_program *program;
+    void *image;
+    size_t size;
+
+    if (!at_cubin_cache_find(builder->cache, job->key, &kernel))
+        return false;
+    program = find_program(builder, kernel.program);
+    if (!program) {
+        if (!at_cubin_cache_load(builder->cache, kernel.program, &image, &size))
+            return false;
+        program = add_program(builder, kernel.program, image, size);
+    }
+    memcpy(job->rendering.entry, kernel.entry, sizeof job->rendering.entry);
+    job->built.resources = kernel.resources;
+    job->built.outcome = AT_CORRECT;
+    finish(builder, job, program);
+    return true;
+}
+
+void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
+                    void *owner)
+{
+    struct at_job *job = at_alloc(sizeof *job);
+
+    job->config = *config;
+    job->rendering.config = &job->config;
+    job->rendering.elem_size = elem_size;
+    job->owner = owner;
+    make_key(builder, job);
+    builder->pending++;
+    if (!finish_from_cache(builder, job))
+        push(&builder->waiting, job);
+}
+
+bool at_builder_take(struct at_builder *builder, struct at_built *built)
+{
+    struct at_job *job = pop(&builder->done);
+
+    if (!job)
+        return false;
+    *built = job->built;
+    free(job);
+    builder->pending--;
+    return true;
+}
+
+size_t at_builder_pending(const struct at_builder *builder)
+{
+    return builder->pending;
+}
+
+/* ---- batches ---- */
+
+static struct at_batch *next_batch(struct at_builder *builder)
+{
+    size_t waiting = builder->waiting.count - builder->waiting.first;
+    size_t share = waiting / (size_t)builder->options.workers;
+    size_t size = share < 1 ? 1 : share > BATCH_MAX ? BATCH_MAX : share;
+    struct at_batch *batch;
+
+    if (builder->retry_count > 0)
+        return builder->retries[--builder->retry_count];
+    if (waiting == 0)
+        return NULL;
+    batch = at_batch_new(size);
+    while (batch->count < size)
+        batch->jobs[batch->count++] = pop(&builder->waiting);
+    return batch;
+}
+
+static void retry_half(struct at_builder *builder, struct at_job **jobs, size_t count)
+{
+    struct at_batch *half = at_batch_new(count);
+
+    memcpy(half->jobs, jobs, count * sizeof *jobs);
+    half->count = count;
+    AT_PUSH(builder->retries, builder->retry_count, builder->retry_capacity, half);
+}
+
+static void take_failure(struct at_builder *builder, struct at_batch *batch, const char *message)
+{
+    size_t half = batch->count / 2;
+
+    if (batch->count > 1) {
+        retry_half(builder, batch->jobs, half);
+        retry_half(builder, batch->jobs + half, batch->count - half);
+        return;
+    }
+    batch->jobs[0]->built.outcome = AT_COMPILE;
+    snprintf(batch->jobs[0]->built.message, sizeof batch->jobs[0]->built.message, "%s", message);
+    finish(builder, batch->jobs[0], NULL);
+}
+
+/* Takes the image over. */
+static void take_program(struct at_builder *builder, struct at_batch *batch, void *image,
+                         size_t size)
+{
+    char hash[AT_HASH_CHARS];
+    struct at_program *program;
+
+    at_hash(hash, image, size);
+    at_cubin_cache_put_program(builder->cache, hash, image, size);
+    program = find_program(builder, hash);
+    if (program)
+        free(image);
+    else
+        program = add_program(builder, hash, image, size);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct at_job *job = batch->jobs[i];
+        struct at_cached_kernel kernel = {.resources = job->built.resources};
+
+        memcpy(kernel.program, hash, sizeof hash);
+        memcpy(kernel.entry, job->rendering.entry, sizeof kernel.entry);
+        at_cubin_cache_put(builder->cache, job->key, &kernel);
+        job->built.outcome = AT_CORRECT;
+        finish(builder, job, program);
+    }
+}
+
+static void take_reply(struct at_builder *builder, struct at_compile_process *process)
+{
+    struct at_compile_reply reply;
+    struct at_batch *batch = at_compile_process_take(process, &reply);
+
+    if (!batch)
+        return;
+    if (reply.image)
+        take_program(builder, batch, reply.image, reply.size);
+    else
+        take_failure(builder, batch, reply.message);
+    at_batch_free(batch);
+}
+
+void at_builder_step(struct at_builder *builder)
+{
+    for (int i = 0; i < builder->options.workers; i++) {
+        struct at_compile_process *process = &builder->processes[i];
+        struct at_batch *batch;
+
+        if (process->batch && at_compile_process_ready(process))
+            take_reply(builder, process);
+        if (process->batch)
+            continue;
+        batch = next_batch(builder);
+        if (batch)
+            at_compile_process_give(process, batch);
+    }
+}
+
+size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, size_t max)
+{
+    size_t count = 0;
+
+    for (int i = 0; i < builder->options.workers && count < max; i++)
+        if (builder->processes[i].batch)
+            fds[count++] = (struct pollfd){.fd = builder->processes[i].worker.fd, .events = POLLIN};
+    return count;
+}
+
+void at_builder_wait(struct at_builder *builder, struct at_built *built)
+{
+    struct pollfd *fds = at_alloc_array((size_t)builder->options.workers, sizeof *fds);
+
+    for (;;) {
+        at_builder_step(builder);
+        if (at_builder_take(builder, built))
+            break;
+        /* With a time limit, because a worker that hangs is noticed by the clock alone. */
+        poll(fds, at_builder_poll(builder, fds, (size_t)builder->options.workers), 1000);
+    }
+    free(fds);
+}
+
+static void drop_batch(struct at_builder *builder, struct at_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        free(batch->jobs[i]);
+    builder->pending -= batch->count;
+    at_batch_free(batch);
+}
+
+void at_builder_drop(struct at_builder *builder)
+{
+    struct at_built built;
+    struct at_job *job;
+
+    while (at_builder_take(builder, &built))
+        at_program_release(built.program);
+    while ((job = pop(&builder->waiting))) {
+        free(job);
+        builder->pending--;
+    }
+    while (builder->retry_count > 0)
+        drop_batch(builder, builder->retries[--builder->retry_count]);
+    for (int i = 0; i < builder->options.workers; i++) {
+        struct at_batch *batch = builder->processes[i].batch;
+
+        if (batch) {
+            at_compile_process_stop(&builder->processes[i]);
+            drop_batch(builder, batch);
+        }
+    }
+}
+
+/* ---- the whole ---- */
+
+static void open_cache(struct at_builder *builder, char *note, size_t note_size)
+{
+    struct at_error err;
+
+    if (note)
+        note[0] = '\0';
+    if (builder->options.use_cache &&
+        at_cubin_cache_open(&builder->cache, builder->options.cache_folder, &err) != AT_OK && note)
+        snprintf(note, note_size, "compiled kernels are not kept: %s", err.message);
+}
+
+enum at_status at_builder_open(struct at_builder **builder,
+                               const struct at_builder_options *options, char *note,
+                               size_t note_size, struct at_error *err)
+{
+    struct at_builder *opened = at_alloc(sizeof *opened);
+    enum at_status status;
+
+    opened->options = *options;
+    opened->processes = at_alloc_array((size_t)options->workers, sizeof *opened->processes);
+    for (int i = 0; i < options->workers; i++) {
+        opened->processes[i].compute_capability = options->compute_capability;
+        opened->processes[i].header = options->header;
+    }
+    status = at_compile_process_hello(&opened->processes[0], &opened->compiler, err);
+    if (status != AT_OK) {
+        at_builder_close(opened);
+        return status;
+    }
+    open_cache(opened, note, note_size);
+    *builder = opened;
+    return AT_OK;
+}
+
+void at_builder_close(struct at_builder *builder)
+{
+    if (!builder)
+        return;
+    at_builder_drop(builder);
+    for (int i = 0; i < builder->options.workers; i++)
+        at_compile_process_stop(&builder->processes[i]);
+    at_cubin_cache_close(builder->cache);
+    free(builder->processes);
+    free(builder->waiting.items);
+    free(builder->done.items);
+    free(builder->retries);
+    free(builder);
+}
+
+const struct at_compiler *at_builder_compiler(const struct at_builder *builder)
+{
+    return &builder->compiler;
+}

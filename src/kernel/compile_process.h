@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver's side of one compile worker: at most one program in hand. A process that dies or
+ * takes too long is a failure of that program; the next program starts a new process. */
+#ifndef AT_KERNEL_COMPILE_PROCESS_H
+#define AT_KERNEL_COMPILE_PROCESS_H
+
+#include "kernel/builder.h"
+#include "worker/worker.h"
+
+/* One config on its way through the builder. */
+struct at_job {
+    struct at_config config;
+    struct at_rendering rendering; /* of config */
+    char key[AT_HASH_CHARS];
+    void *owner;
+    struct at_built built;
+};
+
+/* Configs that share a program. */
+struct at_batch {
+    size_t count;
+    struct at_job *jobs[];
+};
+
+struct at_batch *at_batch_new(size_t capacity);
+void at_batch_free(struct at_batch *batch); /* not its jobs */
+
+struct at_compile_process {
+    int64_t compute_capability;
+    const char *header;
+    struct at_worker worker;
+    bool greeted;           /* the answer to the hello has been read */
+    struct at_batch *batch; /* in hand, or NULL */
+    int64_t deadline_ns;
+};
+
+struct at_compile_reply {
+    void *image; /* the taker's to free; NULL: failed */
+    size_t size;
+    char message[256];
+};
+
+/* Starts the process and waits until it has told what compiler it has. */
+enum at_status at_compile_process_hello(struct at_compile_process *process,
+                                        struct at_compiler *compiler, struct at_error *err);
+
+/* Hands the batch over, starting the process if need be. */
+void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch);
+
+/* Is there an answer, or will there be none? */
+bool at_compile_process_ready(const struct at_compile_process *process);
+
+/* The batch that was in hand with its answer; the jobs' resources are filled. NULL where what could
+ * be read was only the answer to the hello. */
+struct at_batch *at_compile_process_take(struct at_compile_process *process,
+                                         struct at_compile_reply *reply);
+
+/* Kills the process and forgets the batch. */
+void at_compile_process_stop(struct at_compile_process *process);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/compile_worker.h"
+
+#include "base/memory.h"
+#include "kernel/nvrtc.h"
+#include "kernel/render.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct compile_server {
+    struct at_nvrtc *nvrtc;
+    char *header;
+};
+
+static char *get_text(struct at_wire *wire)
+{
+    size_t size;
+    const char *text = at_wire_get_bytes(wire, &size);
+
+    return at_strndup(text ? text : "", text ? size : 0);
+}
+
+static void answer_failure(struct at_wire *reply, enum at_status status, const char *message)
+{
+    at_wire_put_int(reply, status);
+    at_wire_put_text(reply, message);
+}
+
+static void answer_hello(struct compile_server *server, struct at_wire *request,
+                         struct at_wire *reply)
+{
+    struct at_error err;
+    int64_t compute_capability = at_wire_get_int(request);
+    enum at_status status;
+
+    free(server->header);
+    server->header = get_text(request);
+    status = at_nvrtc_open(&server->nvrtc, compute_capability, &err);
+    if (status != AT_OK) {
+        answer_failure(reply, status, err.message);
+        return;
+    }
+    at_wire_put_int(reply, AT_OK);
+    at_wire_put_bytes(reply, at_nvrtc_compiler(server->nvrtc), sizeof(struct at_compiler));
+}
+
+static void answer_program(struct compile_server *server, struct at_wire *request,
+                           struct at_wire *reply)
+{
+    char *source = get_text(request), *log;
+    size_t count = at_wire_get_count(request, sizeof(int64_t)), size;
+    void *image;
+    struct at_error err;
+    enum at_status status =
+        at_nvrtc_compile(server->nvrtc, source, server->header, &image, &size, &log, &err);
+
+    free(source);
+    if (status != AT_OK) {
+        answer_failure(reply, status, err.message);
+        return;
+    }
+    if (!image) {
+        char error[256];
+
+        at_compile_first_error(log, error, sizeof error);
+        answer_failure(reply, AT_FAILED, error);
+        free(log);
+        return;
+    }
+    at_wire_put_int(reply, AT_OK);
+    for (size_t i = 0; i < count; i++) {
+        char entry[AT_ENTRY_NAME_CHARS];
+        struct at_kernel_resources resources;
+
+        at_wire_get_text(request, entry, sizeof entry);
+        resources = at_ptxas_resources(log, entry);
+        at_wire_put_bytes(reply, &resources, sizeof resources);
+    }
+    at_wire_put_bytes(reply, image, size);
+    free(image);
+    free(log);
+}
+
+static int serve(int fd)
+{
+    struct compile_server server = {0};
+    struct at_wire request = {0};
+    int32_t type;
+
+    while (at_frame_receive(fd, &type, &request, 0) == AT_FRAME_OK) {
+        struct at_wire reply = {0};
+
+        if (type == AT_COMPILE_HELLO)
+            answer_hello(&server, &request, &reply);
+        else if (type == AT_COMPILE_PROGRAM && server.nvrtc)
+            answer_program(&server, &request, &reply);
+        else
+            break;
+        at_wire_clear(&request);
+        if (at_frame_send(fd, type, &reply) != AT_FRAME_OK)
+            break;
+        at_wire_clear(&reply);
+    }
+    return 0;
+}
+
+const struct at_worker_role at_compile_worker = {"compile", serve};

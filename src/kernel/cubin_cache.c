@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/cubin_cache.h"
+
+#include "base/memory.h"
+#include "base/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Changes when the layout of an entry does; entries of another layout are misses. */
+static const char entry_magic[8] = "atcube1";
+
+enum { ENTRY_BYTES_MAX = 64 << 20 };
+
+struct at_cubin_cache {
+    int folder_fd;
+};
+
+/* Before the content of each file. */
+struct entry_header {
+    char magic[8];
+    char key[AT_HASH_CHARS];
+    char content_hash[AT_HASH_CHARS];
+    uint64_t content_bytes;
+};
+
+/* Only a folder that nobody else can write is trusted: its files become code on the GPU. */
+static enum at_status check_folder(int fd, const char *folder, struct at_error *err)
+{
+    struct stat info;
+
+    if (fstat(fd, &info) != 0)
+        return at_fail(err, AT_INTERNAL, "cannot look at %s: %s", folder, strerror(errno));
+    if (info.st_uid != geteuid() || (info.st_mode & 022) != 0)
+        return at_fail(err, AT_USAGE, "%s belongs to, or can be written by, somebody else", folder);
+    return AT_OK;
+}
+
+enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *folder,
+                                   struct at_error *err)
+{
+    char *path = folder ? at_strdup(folder) : at_path_cache();
+    enum at_status status = at_path_make(path, err);
+    int fd;
+
+    if (status != AT_OK)
+        goto free_path;
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        status = at_fail(err, AT_USAGE, "cannot open %s: %s", path, strerror(errno));
+        goto free_path;
+    }
+    status = check_folder(fd, path, err);
+    if (status != AT_OK) {
+        close(fd);
+        goto free_path;
+    }
+    *cache = at_alloc(sizeof **cache);
+    (*cache)->folder_fd = fd;
+
+free_path:
+    free(path);
+    return status;
+}
+
+void at_cubin_cache_close(struct at_cubin_cache *cache)
+{
+    if (!cache)
+        return;
+    close(cache->folder_fd);
+    free(cache);
+}
+
+/* Reads size bytes; fewer is a failure. */
+static bool read_exactly(int fd, void *bytes, size_t size)
+{
+    char *next = bytes;
+
+    while (size > 0) {
+        ssize_t got = read(fd, next, size);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        next += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static bool header_holds(const struct entry_header *header, const char *key, const void *content)
+{
+    char hash[AT_HASH_CHARS];
+
+    at_hash(hash, content, header->content_bytes);
+    return memcmp(header->key, key, AT_HASH_CHARS) == 0 &&
+           memcmp(header->content_hash, hash, AT_HASH_CHARS) == 0;
+}
+
+/* The content of KEY.KIND, the caller's to free; NULL for a miss. */
+static void *read_entry(struct at_cubin_cache *cache, const char *key, const char *kind,
+                        size_t *size)
+{
+    char name[AT_HASH_CHARS + 16];
+    struct entry_header header;
+    void *content = NULL;
+    int fd;
+
+    snprintf(name, sizeof name, "%s.%s", key, kind);
+    fd = openat(cache->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (read_exactly(fd, &header, sizeof header) &&
+        memcmp(header.magic, entry_magic, sizeof entry_magic) == 0 &&
+        header.content_bytes <= ENTRY_BYTES_MAX) {
+        content = at_alloc(header.content_bytes);
+        if (!read_exactly(fd, content, header.content_bytes) ||
+            !header_holds(&header, key, content)) {
+            free(content);
+            content = NULL;
+        }
+    }
+    close(fd);
+    *size = content ? header.content_bytes : 0;
+    return content;
+}
+
+static void write_entry(struct at_cubin_cache *cache, const char *key, const char *kind,
+                        const void *content, size_t size)
+{
+    char name[AT_HASH_CHARS + 16], aside[AT_HASH_CHARS + 48];
+    struct entry_header header = {.content_bytes = size};
+    FILE *out;
+    int fd, failed;
+
+    memcpy(header.magic, entry_magic, sizeof entry_magic);
+    memcpy(header.key, key, AT_HASH_CHARS);
+    at_hash(header.content_hash, content, size);
+    snprintf(name, sizeof name, "%s.%s", key, kind);
+    snprintf(aside, sizeof aside, "%s.%d.aside", name, (int)getpid());
+    fd = openat(cache->folder_fd, aside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+                0600);
+    if (fd < 0)
+        return;
+    out = fdopen(fd, "w");
+    if (!out) {
+        close(fd);
+        return;
+    }
+    fwrite(&header, sizeof header, 1, out);
+    fwrite(content, size, 1, out);
+    failed = ferror(out);
+    failed |= fclose(out) != 0;
+    /* No fsync: after a crash of the machine the checksum tells a torn entry from a whole one. */
+    if (failed || renameat(cache->folder_fd, aside, cache->folder_fd, name) != 0)
+        unlinkat(cache->folder_fd, aside, 0);
+}
+
+bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,
+                         struct at_cached_kernel *kernel)
+{
+    size_t size;
+    void *content = cache ? read_entry(cache, key, "kernel", &size) : NULL;
+    bool found = content && size == sizeof *kernel;
+
+    if (found)
+        memcpy(kernel, content, sizeof *kernel);
+    free(content);
+    return found;
+}
+
+bool at_cubin_cache_load(struct at_cubin_cache *cache, const char *program, void **image,
+                         size_t *size)
+{
+    *image = cache ? read_entry(cache, program, "program", size) : NULL;
+    return *image != NULL;
+}
+
+void at_cubin_cache_put(struct at_cubin_cache *cache, const char *key,
+                        const struct at_cached_kernel *kernel)
+{
+    if (cache)
+        write_entry(cache, key, "kernel", kernel, sizeof *kernel);
+}
+
+void at_cubin_cache_put_program(struct at_cubin_cache *cache, const char *program,
+                                const void *image, size_t size)
+{
+    if (cache)
+        write_entry(cache, program, "program", image, size);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled kernels kept between runs, in $XDG_CACHE_HOME/autotune.
+ *
+ * Two kinds of file, because one compiled program holds several kernels: KEY.kernel says which
+ * program holds the kernel of that key, under which entry, with what resources; HASH.program is the
+ * program, named by the hash of its content. Each holds its full key and a checksum, compared on
+ * use; whatever does not agree is a miss. Files are written aside and renamed, so any number of
+ * processes may share the folder. A folder that others can write is not used. */
+#ifndef AT_KERNEL_CUBIN_CACHE_H
+#define AT_KERNEL_CUBIN_CACHE_H
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "kernel/compile_worker.h"
+#include "kernel/render.h"
+
+#include <stdbool.h>
+
+struct at_cubin_cache;
+
+/* Where a kernel is and what it needs. */
+struct at_cached_kernel {
+    char program[AT_HASH_CHARS];
+    char entry[AT_ENTRY_NAME_CHARS];
+    struct at_kernel_resources resources;
+};
+
+/* Opens folder, or the default one for NULL, making it where there is none. A failure says why
+ * there will be no cache; the caller may go on without one. */
+enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *folder,
+                                   struct at_error *err);
+void at_cubin_cache_close(struct at_cubin_cache *cache);
+
+/* Each takes cache == NULL as an empty cache that keeps nothing. The image is the caller's. */
+bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,
+                         struct at_cached_kernel *kernel);
+bool at_cubin_cache_load(struct at_cubin_cache *cache, const char *program, void **image,
+                         size_t *size);
+
+/* Storing is best effort: a full disk costs a later run time, nothing else. */
+void at_cubin_cache_put(struct at_cubin_cache *cache, const char *key,
+                        const struct at_cached_kernel *kernel);
+void at_cubin_cache_put_program(struct at_cubin_cache *cache, const char *program,
+                                const void *image, size_t size);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/nvrtc.h"
+
+#include "base/library.h"
+#include "base/memory.h"
+#include "kernel/render.h"
+
+#include <nvrtc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From NVRTC 12 on the soname carries the major version alone; 11.2 is the last one before. */
+static const char *const library_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
+                                            NULL};
+
+#define FUNCTIONS(X)                                                                               \
+    X(nvrtcVersion)                                                                                \
+    X(nvrtcGetErrorString)                                                                         \
+    X(nvrtcGetNumSupportedArchs)                                                                   \
+    X(nvrtcGetSupportedArchs)                                                                      \
+    X(nvrtcCreateProgram)                                                                          \
+    X(nvrtcDestroyProgram)                                                                         \
+    X(nvrtcCompileProgram)                                                                         \
+    X(nvrtcGetProgramLogSize)                                                                      \
+    X(nvrtcGetProgramLog)                                                                          \
+    X(nvrtcGetCUBINSize)                                                                           \
+    X(nvrtcGetCUBIN)                                                                               \
+    X(nvrtcGetPTXSize)                                                                             \
+    X(nvrtcGetPTX)
+
+static struct {
+#define FIELD(name) __typeof__(name) *name;
+    FUNCTIONS(FIELD)
+#undef FIELD
+} api;
+
+enum { OPTIONS_MAX = 16 };
+
+struct at_nvrtc {
+    struct at_compiler compiler;
+    char *options[OPTIONS_MAX];
+    int option_count;
+};
+
+/* Options and the first version they are given to. -no-cache keeps NVRTC from looking for the CUDA
+ * driver and from returning empty logs on a hit (NVIDIA/Fuser issue 4694); -minimal leaves out
+ * built-in declarations that templates do not use; -modify-stack-limit=false keeps it from changing
+ * the process's limits; ptxas -v reports registers and spills into the log. */
+static const struct {
+    const char *option;
+    int since; /* 100 * major + minor */
+} common_options[] = {
+    {"-std=c++17", 0},
+    {"-Xptxas=-v", 0},
+    {"-no-cache", 1209},
+    {"-minimal", 1300},
+    {"-modify-stack-limit=false", 1300},
+};
+
+static enum at_status load_api(struct at_error *err)
+{
+    static void *library;
+    const struct at_symbol symbols[] = {
+#define SYMBOL(name) {#name, (void **)&api.name, 0},
+        FUNCTIONS(SYMBOL)
+#undef SYMBOL
+    };
+    enum at_status status;
+
+    if (library)
+        return AT_OK;
+    status = at_library_open(&library, library_names, AT_CUDA_LIBDIR, err);
+    if (status == AT_OK)
+        status = at_library_symbols(library, symbols, AT_COUNT(symbols), err);
+    if (status != AT_OK)
+        return at_fail_within(err, "NVRTC (part of the CUDA Toolkit)");
+    return AT_OK;
+}
+
+enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err)
+{
+    int number = 0;
+    enum at_status status = load_api(err);
+
+    if (status != AT_OK)
+        return status;
+    if (api.nvrtcGetNumSupportedArchs(&number) != NVRTC_SUCCESS || number < 1)
+        return at_fail(err, AT_DEVICE, "NVRTC does not say which architectures it compiles for");
+    *architectures = at_alloc_array((size_t)number, sizeof **architectures);
+    api.nvrtcGetSupportedArchs(*architectures);
+    *count = (size_t)number;
+    return AT_OK;
+}
+
+/* Machine code runs on devices of the same major version and the same or a higher minor one (CUDA
+ * C++ Programming Guide, "Binary Compatibility"); other devices get PTX of the newest architecture
+ * that is not newer than they are. */
+static enum at_status choose_architecture(char *option, size_t capacity, int64_t device, bool *ptx,
+                                          struct at_error *err)
+{
+    int *known, best = 0;
+    size_t count;
+    enum at_status status = at_nvrtc_architectures(&known, &count, err);
+
+    if (status != AT_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        if (known[i] <= device && known[i] > best)
+            best = known[i];
+    free(known);
+    if (best == 0)
+        return at_fail(err, AT_DEVICE,
+                       "this NVRTC no longer compiles for compute capability %d.%d; an older CUDA "
+                       "Toolkit does",
+                       (int)device / 10, (int)device % 10);
+    *ptx = best / 10 != device / 10;
+    snprintf(option, capacity, "-arch=%s_%d", *ptx ? "compute" : "sm", best);
+    return AT_OK;
+}
+
+void at_nvrtc_close(struct at_nvrtc *nvrtc)
+{
+    if (!nvrtc)
+        return;
+    for (int i = 0; i < nvrtc->option_count; i++)
+        free(nvrtc->options[i]);
+    free(nvrtc);
+}
+
+static void add_option(struct at_nvrtc *nvrtc, const char *option)
+{
+    char *text = nvrtc->compiler.options;
+    size_t used = strlen(text);
+
+    nvrtc->options[nvrtc->option_count++] = at_strdup(option);
+    snprintf(text + used, sizeof nvrtc->compiler.options - used, "%s%s", used ? " " : "", option);
+}
+
+enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
+                             struct at_error *err)
+{
+    struct at_nvrtc *opened;
+    char architecture[32];
+    int major = 0, minor = 0;
+    bool ptx = false;
+    enum at_status status = load_api(err);
+
+    if (status != AT_OK)
+        return status;
+    status = choose_architecture(architecture, sizeof architecture, compute_capability, &ptx, err);
+    if (status != AT_OK)
+        return status;
+    opened = at_alloc(sizeof *opened);
+    opened->compiler.ptx = ptx;
+    api.nvrtcVersion(&major, &minor);
+    snprintf(opened->compiler.version, sizeof opened->compiler.version, "%d.%d", major, minor);
+    at_library_build_id((const void *)(uintptr_t)api.nvrtcVersion, opened->compiler.identity,
+                        sizeof opened->compiler.identity);
+    if (!opened->compiler.identity[0])
+        strcpy(opened->compiler.identity, opened->compiler.version);
+    add_option(opened, architecture);
+    for (size_t i = 0; i < AT_COUNT(common_options); i++)
+        if (100 * major + minor >= common_options[i].since)
+            add_option(opened, common_options[i].option);
+    *nvrtc = opened;
+    return AT_OK;
+}
+
+const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc)
+{
+    return &nvrtc->compiler;
+}
+
+static char *read_log(nvrtcProgram program)
+{
+    size_t size = 0;
+    char *log;
+
+    api.nvrtcGetProgramLogSize(program, &size);
+    log = at_alloc(size + 1);
+    if (size)
+        api.nvrtcGetProgramLog(program, log);
+    return log;
+}
+
+static nvrtcResult read_image(const struct at_nvrtc *nvrtc, nvrtcProgram program, void **image,
+                              size_t *size)
+{
+    bool ptx = nvrtc->compiler.ptx;
+    nvrtcResult result =
+        ptx ? api.nvrtcGetPTXSize(program, size) : api.nvrtcGetCUBINSize(program, size);
+
+    if (result != NVRTC_SUCCESS)
+        return result;
+    *image = at_alloc(*size);
+    result = ptx ? api.nvrtcGetPTX(program, *image) : api.nvrtcGetCUBIN(program, *image);
+    if (result != NVRTC_SUCCESS) {
+        free(*image);
+        *image = NULL;
+    }
+    return result;
+}
+
+enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
+                                void **image, size_t *size, char **log, struct at_error *err)
+{
+    const char *names[] = {AT_TEMPLATE_HEADER};
+    nvrtcProgram program;
+    nvrtcResult result = api.nvrtcCreateProgram(&program, source, "program.cu", 1, &header, names);
+
+    if (result != NVRTC_SUCCESS)
+        return at_fail(err, AT_INTERNAL, "NVRTC: %s", api.nvrtcGetErrorString(result));
+    *image = NULL;
+    *size = 0;
+    result =
+        api.nvrtcCompileProgram(program, nvrtc->option_count, (const char *const *)nvrtc->options);
+    *log = read_log(program);
+    if (result == NVRTC_SUCCESS)
+        result = read_image(nvrtc, program, image, size);
+    api.nvrtcDestroyProgram(&program);
+    if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) {
+        free(*log);
+        return at_fail(err, AT_INTERNAL, "NVRTC: %s", api.nvrtcGetErrorString(result));
+    }
+    return AT_OK;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVRTC, NVIDIA's run-time compiler, opened at run time. It needs no GPU and no driver. */
+#ifndef AT_KERNEL_NVRTC_H
+#define AT_KERNEL_NVRTC_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct at_nvrtc;
+
+/* What the meaning of a compilation depends on besides the source. */
+struct at_compiler {
+    char version[16];  /* "13.0" */
+    char identity[40]; /* the library's build id, or its version where it has none */
+    char options[256]; /* separated by spaces */
+    bool ptx; /* the device is newer than this NVRTC: it gets PTX, which its driver compiles */
+};
+
+/* Opens NVRTC and settles the options for a device of this compute capability (90 for 9.0).
+ * AT_DEVICE where there is no NVRTC or none for such a device. */
+enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
+                             struct at_error *err);
+void at_nvrtc_close(struct at_nvrtc *nvrtc);
+
+const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc);
+
+/* The compute capabilities it compiles for, ascending; the caller frees the array. */
+enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err);
+
+/* Compiles source, which may include header under the name AT_TEMPLATE_HEADER. *log (never NULL) is
+ * the compiler's log; *image is NULL if it refused the source. The caller frees both. */
+enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
+                                void **image, size_t *size, char **log, struct at_error *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the compiler's log says, for people and for the records. */
+#include "base/memory.h"
+#include "kernel/compile_worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number before `unit` in the text up to end; 0 where there is none. */
+static int64_t number_before(const char *text, const char *end, const char *unit)
+{
+    const char *at = strstr(text, unit);
+
+    if (!at || at >= end)
+        return 0;
+    while (at > text && (at[-1] == ' ' || (at[-1] >= '0' && at[-1] <= '9')))
+        at--;
+    return strtoll(at, NULL, 10);
+}
+
+struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry)
+{
+    struct at_kernel_resources resources = {0};
+    char *heading = at_format("Compiling entry function '%s'", entry);
+    const char *start = strstr(log, heading), *end;
+
+    if (start) {
+        start += strlen(heading);
+        end = strstr(start, "Compiling entry function '");
+        if (!end)
+            end = start + strlen(start);
+        resources.registers = number_before(start, end, " registers");
+        resources.shared_bytes = number_before(start, end, " bytes smem");
+        resources.spill_bytes = number_before(start, end, " bytes spill stores") +
+                                number_before(start, end, " bytes spill loads");
+    }
+    free(heading);
+    return resources;
+}
+
+void at_compile_first_error(const char *log, char *text, size_t capacity)
+{
+    const char *error = strstr(log, "error"), *start = error ? error : log, *end;
+
+    while (start > log && start[-1] != '\n')
+        start--;
+    end = start + strcspn(start, "\n");
+    snprintf(text, capacity, "%.*s", (int)(end - start), start);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = ' ';
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/render.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+
+static void write_macros(FILE *out, const struct at_config *config, int64_t elem_size)
+{
+    fprintf(out, "#define ELEM_SIZE %d\n", (int)elem_size);
+    for (size_t i = 0; i < config->family->param_count; i++)
+        fprintf(out, "#define %s %d\n", config->family->params[i].name, (int)config->values[i]);
+}
+
+static void write_kernel(FILE *out, const struct at_rendering *rendering)
+{
+    const struct at_family *family = rendering->config->family;
+
+    write_macros(out, rendering->config, rendering->elem_size);
+    fprintf(out, "#define transpose %s\n", rendering->entry);
+    fprintf(out, "namespace %s_source {\n", rendering->entry);
+    /* Messages of the compiler name the template and its own lines. */
+    fprintf(out, "#line 1 \"%s.cu\"\n", family->name);
+    fprintf(out, "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n", family->source);
+    for (size_t i = 0; i < family->param_count; i++)
+        fprintf(out, "#undef %s\n", family->params[i].name);
+}
+
+char *at_render_macros(const struct at_config *config, int64_t elem_size)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+
+    write_macros(out, config, elem_size);
+    fclose(out);
+    return text;
+}
+
+char *at_render_program(const struct at_rendering *renderings, size_t count)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+
+    fprintf(out, "#include \"%s\"\n", AT_TEMPLATE_HEADER);
+    for (size_t i = 0; i < count; i++)
+        write_kernel(out, &renderings[i]);
+    fclose(out);
+    return text;
+}

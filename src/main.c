@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which subcommand, and what its end means: the one place that prints errors and chooses exit
+ * codes. */
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "cmd/cmd.h"
+#include "worker/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *argp_program_version = "autotune " PACKAGE_VERSION;
+
+static void print_overview(void)
+{
+    puts("Usage: autotune [COMMAND] [OPTION...]\n"
+         "Finds the fastest matrix transpose for the GPU at hand and writes it down.\n");
+    for (size_t i = 0; at_commands[i]; i++)
+        printf("  autotune %-8s %s%s\n", at_commands[i]->name, at_commands[i]->summary,
+               i == 0 ? " (the default)" : "");
+    puts("\nautotune COMMAND --help tells the options of each. Exit codes: 0 done; 1 no valid "
+         "config, or\na check failed; 2 usage or a bad file; 3 no device, driver or compiler; 4 "
+         "profile of another\ndevice; 5 internal; 130 interrupted, with the best so far written.");
+}
+
+static enum at_status unknown_command(const char *word, struct at_error *err)
+{
+    const char *known[16];
+    char nearest[128];
+    size_t count = 0;
+
+    while (at_commands[count] && count < AT_COUNT(known)) {
+        known[count] = at_commands[count]->name;
+        count++;
+    }
+    at_nearest(nearest, sizeof nearest, word, known, count);
+    return at_fail(err, AT_USAGE, "unknown command \"%s\"; did you mean %s? See autotune --help",
+                   word, nearest);
+}
+
+static const struct at_command *find_command(const char *name)
+{
+    for (size_t i = 0; at_commands[i]; i++)
+        if (strcmp(at_commands[i]->name, name) == 0)
+            return at_commands[i];
+    return NULL;
+}
+
+/* Options without a command belong to the default one. */
+static enum at_status dispatch(int argc, char **argv, struct at_error *err)
+{
+    const struct at_command *command = at_commands[0];
+    char *name;
+    enum at_status status;
+
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        print_overview();
+        return at_stdout_flush(err);
+    }
+    if (argc > 1 && argv[1][0] != '-') {
+        command = find_command(argv[1]);
+        if (!command)
+            return unknown_command(argv[1], err);
+        argc--;
+        argv++;
+    }
+    name = at_format("autotune %s", command->name);
+    argv[0] = name;
+    status = command->run(argc, argv, err);
+    free(name);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct at_error err = {AT_OK, ""};
+    enum at_status status;
+    int exit_code;
+
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    argp_err_exit_status = AT_USAGE;
+    status = dispatch(argc, argv, &err);
+    if (status != AT_OK && err.message[0])
+        fprintf(stderr, "autotune: %s\n", err.message);
+    return status;
+}

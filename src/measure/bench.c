@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/bench.h"
+
+enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,
+                                 struct at_error *err)
+{
+    enum at_outcome outcome = at_harness_load(&bench->harness, bench->device, image, size, err);
+
+    if (outcome == AT_CORRECT && !bench->results)
+        outcome = bench->ops->allocate(
+            bench->device, AT_CHECKS_MAX * sizeof(struct at_check_result), &bench->results, err);
+    return outcome;
+}
+
+enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_case *cases,
+                                 size_t count, struct at_error *err)
+{
+    enum at_outcome outcome = AT_CORRECT;
+
+    while (bench->case_count > 0)
+        at_buffers_release(&bench->cases[--bench->case_count], bench->device);
+    while (bench->case_count < count && outcome == AT_CORRECT) {
+        outcome = at_buffers_make(&bench->cases[bench->case_count], bench->device, &bench->harness,
+                                  &cases[bench->case_count], err);
+        if (outcome == AT_CORRECT)
+            bench->case_count++;
+    }
+    return outcome == AT_CORRECT ? bench->ops->wait(bench->device, err) : outcome;
+}

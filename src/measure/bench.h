@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Evaluating kernels on a device: the worker's half of measuring. */
+#ifndef AT_MEASURE_BENCH_H
+#define AT_MEASURE_BENCH_H
+
+#include "measure/buffers.h"
+
+#include <stdbool.h>
+
+enum { AT_CASES_MAX = 32, AT_CHECKS_MAX = AT_CASES_MAX + 4 };
+
+/* A device with its harness and the prepared cases. */
+struct at_bench {
+    struct at_device *device;
+    const struct at_device_ops *ops; /* the device's */
+    struct at_harness harness;
+    at_address results;                    /* AT_CHECKS_MAX of struct at_check_result */
+    struct at_buffers cases[AT_CASES_MAX]; /* the first is the tuned one */
+    size_t case_count;
+};
+
+/* Loads the harness; prepares cases, releasing what was prepared before. */
+enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,
+                                 struct at_error *err);
+enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_case *cases,
+                                 size_t count, struct at_error *err);
+
+/* Verifies the kernel on the trials' cases and the tuned one, before; then the tuned one alone,
+ * after it was timed: whatever a train of launches did must have left the same result. */
+enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel *kernel,
+                                 const struct at_gpu_run *run, const struct at_gpu_trial *trials,
+                                 size_t trial_count, struct at_error *err);
+enum at_outcome at_verify_after(struct at_bench *bench, struct at_error *err);
+
+/* Makes a train of the run's launches over the tuned case's sets, of at least train_ns, unless one
+ * launch takes longer than hopeless_ns (if that is not 0): then of as few as can be. kernel is NULL
+ * for a copy by the driver. *launches is how many are timed. */
+enum at_outcome at_train_build(struct at_bench *bench, const struct at_kernel *kernel,
+                               const struct at_gpu_run *run, int64_t train_ns, int64_t hopeless_ns,
+                               struct at_train **train, int64_t *launches, bool *hopeless,
+                               struct at_error *err);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/buffers.h"
+
+#include "base/memory.h"
+#include "measure/policy.h"
+
+enum { HARNESS_THREADS = 256, HARNESS_BLOCKS_PER_MULTIPROCESSOR = 32 };
+
+static const struct at_device_base *base_of(const struct at_device *device)
+{
+    return (const struct at_device_base *)device;
+}
+
+enum at_outcome at_harness_load(struct at_harness *harness, struct at_device *device,
+                                const void *image, size_t size, struct at_error *err)
+{
+    const struct at_device_ops *ops = base_of(device)->ops;
+    const struct {
+        const char *entry;
+        struct at_kernel *kernel;
+    } kernels[] = {
+        {"at_poison", &harness->poison},
+        {"at_fill_source", &harness->fill_source},
+        {"at_check", &harness->check},
+        {"at_check_source", &harness->check_source},
+    };
+    enum at_outcome outcome = ops->load(device, image, size, &harness->module, err);
+
+    for (size_t i = 0; i < AT_COUNT(kernels) && outcome == AT_CORRECT; i++)
+        outcome = ops->find(device, harness->module, kernels[i].entry, kernels[i].kernel, err);
+    return outcome;
+}
+
+/* Starts one of the harness's kernels over this many items; each takes any number of threads. */
+static enum at_outcome start(struct at_device *device, const struct at_kernel *kernel,
+                             int64_t items, struct at_call call, struct at_error *err)
+{
+    int64_t blocks = (items + HARNESS_THREADS - 1) / HARNESS_THREADS;
+    int64_t most = base_of(device)->info.multiprocessors * HARNESS_BLOCKS_PER_MULTIPROCESSOR;
+
+    call.kernel = kernel;
+    call.launch = (struct at_launch){{
+        [AT_GRID_X] = blocks < 1      ? 1
+                      : blocks < most ? blocks
+                                      : most,
+        [AT_GRID_Y] = 1,
+        [AT_GRID_Z] = 1,
+        [AT_BLOCK_X] = HARNESS_THREADS,
+        [AT_BLOCK_Y] = 1,
+        [AT_BLOCK_Z] = 1,
+        [AT_CARVEOUT_PERCENT] = -1,
+    }};
+    return base_of(device)->ops->start(device, &call, err);
+}
+
+static enum at_outcome poison(struct at_device *device, const struct at_harness *harness,
+                              at_address address, int64_t bytes, struct at_error *err)
+{
+    return start(device, &harness->poison, bytes / 16,
+                 (struct at_call){.args = {address, (uint64_t)bytes}}, err);
+}
+
+static enum at_outcome fill(struct at_buffers *buffers, struct at_device *device,
+                            const struct at_harness *harness, struct at_error *err)
+{
+    int64_t elements = at_problem_src_extent(&buffers->problem);
+    enum at_outcome outcome =
+        poison(device, harness, buffers->src, buffers->sets * buffers->src_pitch, err);
+
+    if (outcome == AT_CORRECT)
+        outcome = poison(device, harness, buffers->dst, buffers->sets * buffers->dst_pitch, err);
+    for (int64_t set = 0; set < buffers->sets && outcome == AT_CORRECT; set++)
+        outcome = start(device, &harness->fill_source, elements,
+                        (struct at_call){.args = {at_buffers_src(buffers, set), (uint64_t)elements,
+                                                  (uint64_t)buffers->problem.elem_size}},
+                        err);
+    return outcome;
+}
+
+enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *device,
+                                const struct at_harness *harness, const struct at_gpu_case *wanted,
+                                struct at_error *err)
+{
+    const struct at_device_ops *ops = base_of(device)->ops;
+    const struct at_problem *problem = &wanted->problem;
+    int64_t src_bytes = at_problem_src_extent(problem) * problem->elem_size;
+    int64_t dst_bytes = at_problem_dst_extent(problem) * problem->elem_size;
+    struct at_buffers made = {
+        .problem = *problem,
+        .sets = wanted->sets,
+        .src_zone = at_red_zone_bytes(src_bytes),
+        .dst_zone = at_red_zone_bytes(dst_bytes),
+        .src_pitch = at_buffer_bytes_with_zones(src_bytes),
+        .dst_pitch = at_buffer_bytes_with_zones(dst_bytes),
+    };
+    enum at_outcome outcome = ops->allocate(device, made.sets * made.src_pitch, &made.src, err);
+
+    if (outcome == AT_CORRECT)
+        outcome = ops->allocate(device, made.sets * made.dst_pitch, &made.dst, err);
+    if (outcome == AT_CORRECT)
+        outcome = fill(&made, device, harness, err);
+    if (outcome == AT_CORRECT)
+        *buffers = made;
+    else if (outcome != AT_CRASH) /* after which nothing can be released */
+        at_buffers_release(&made, device);
+    return outcome;
+}
+
+void at_buffers_release(struct at_buffers *buffers, struct at_device *device)
+{
+    base_of(device)->ops->release(device, buffers->src);
+    base_of(device)->ops->release(device, buffers->dst);
+    *buffers = (struct at_buffers){0};
+}
+
+at_address at_buffers_src(const struct at_buffers *buffers, int64_t set)
+{
+    return buffers->src + (uint64_t)(set * buffers->src_pitch + buffers->src_zone);
+}
+
+at_address at_buffers_dst(const struct at_buffers *buffers, int64_t set)
+{
+    return buffers->dst + (uint64_t)(set * buffers->dst_pitch + buffers->dst_zone);
+}
+
+enum at_outcome at_buffers_poison(const struct at_buffers *buffers, struct at_device *device,
+                                  const struct at_harness *harness, int64_t set,
+                                  struct at_error *err)
+{
+    return poison(device, harness, buffers->dst + (uint64_t)(set * buffers->dst_pitch),
+                  buffers->dst_pitch, err);
+}
+
+enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_device *device,
+                                 const struct at_harness *harness, int64_t set, at_address result,
+                                 struct at_error *err)
+{
+    const struct at_problem *p = &buffers->problem;
+    struct at_call call = {.args = {
+                               buffers->dst + (uint64_t)(set * buffers->dst_pitch),
+                               (uint64_t)buffers->dst_zone,
+                               (uint64_t)p->rows,
+                               (uint64_t)p->cols,
+                               (uint64_t)p->ld_src,
+                               (uint64_t)p->ld_dst,
+                               (uint64_t)p->batch,
+                               (uint64_t)p->stride_src,
+                               (uint64_t)p->stride_dst,
+                               (uint64_t)p->elem_size,
+                               result,
+                           }};
+
+    return start(device, &harness->check, buffers->dst_pitch / p->elem_size, call, err);
+}
+
+enum at_outcome at_buffers_check_source(const struct at_buffers *buffers, struct at_device *device,
+                                        const struct at_harness *harness, int64_t set,
+                                        at_address result, struct at_error *err)
+{
+    const struct at_problem *p = &buffers->problem;
+    struct at_call call = {.args = {
+                               buffers->src + (uint64_t)(set * buffers->src_pitch),
+                               (uint64_t)buffers->src_zone,
+                               (uint64_t)at_problem_src_extent(p),
+                               (uint64_t)p->elem_size,
+                               result,
+                           }};
+
+    return start(device, &harness->check_source, buffers->src_pitch / p->elem_size, call, err);
+}
+
+void at_call_set_problem(struct at_call *call, const struct at_problem *problem, at_address dst,
+                         at_address src)
+{
+    const uint64_t args[] = {
+        dst,
+        src,
+        (uint64_t)problem->rows,
+        (uint64_t)problem->cols,
+        (uint64_t)problem->ld_src,
+        (uint64_t)problem->ld_dst,
+        (uint64_t)problem->batch,
+        (uint64_t)problem->stride_src,
+        (uint64_t)problem->stride_dst,
+    };
+
+    for (size_t i = 0; i < AT_COUNT(args); i++)
+        call->args[i] = args[i];
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Evaluating one config, and timing several against each other. */
+#include "base/memory.h"
+#include "measure/gpu_server.h"
+
+#include <stdlib.h>
+
+/* The kernel of a run; a copy by the driver has none, and *kernel becomes NULL. */
+static enum at_outcome find_kernel(struct at_gpu_server *server, const struct at_gpu_run *run,
+                                   struct at_kernel *storage, const struct at_kernel **kernel,
+                                   struct at_error *err)
+{
+    struct at_loaded_program *program;
+    enum at_outcome outcome;
+
+    *kernel = NULL;
+    if (!run->program[0])
+        return AT_CORRECT;
+    program = at_gpu_server_find(server, run->program);
+    if (!program)
+        return at_fail(err, AT_INTERNAL, "the program was not loaded"), AT_LAUNCH;
+    outcome =
+        server->bench.ops->find(server->bench.device, program->module, run->entry, storage, err);
+    if (outcome == AT_CORRECT)
+        *kernel = storage;
+    return outcome;
+}
+
+/* Times one train so many times, each divided by its launches. */
+static enum at_outcome take_samples(struct at_bench *bench, struct at_train *train,
+                                    int64_t launches, int64_t samples, double *ns,
+                                    struct at_error *err)
+{
+    enum at_outcome outcome = AT_CORRECT;
+
+    for (int64_t i = 0; i < samples && outcome == AT_CORRECT; i++) {
+        outcome = bench->ops->time_train(bench->device, train, &ns[i], err);
+        ns[i] /= (double)launches;
+    }
+    return outcome;
+}
+
+enum { SAMPLES_MAX = 1000, HOPELESS_SAMPLES = 1, RUNS_MAX = 64, TRIALS_MAX = AT_CASES_MAX };
+
+static enum at_outcome time_run(struct at_gpu_server *server, const struct at_kernel *kernel,
+                                const struct at_gpu_run *run, const struct at_gpu_timing *timing,
+                                double *ns, int64_t *samples, struct at_error *err)
+{
+    struct at_bench *bench = &server->bench;
+    struct at_train *train;
+    int64_t launches;
+    bool hopeless;
+    enum at_outcome outcome =
+        at_train_build(bench, kernel, run, timing->train_ns, timing->hopeless_ns, &train, &launches,
+                       &hopeless, err);
+
+    if (outcome != AT_CORRECT)
+        return outcome;
+    *samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
+    outcome = take_samples(bench, train, launches, *samples, ns, err);
+    at_gpu_server_note_conditions(server);
+    if (outcome != AT_CRASH)
+        bench->ops->free_train(bench->device, train);
+    return outcome;
+}
+
+int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    struct at_gpu_run run;
+    struct at_gpu_timing timing;
+    struct at_gpu_trial trials[TRIALS_MAX];
+    struct at_kernel storage;
+    const struct at_kernel *kernel;
+    double ns[SAMPLES_MAX];
+    int64_t samples = 0;
+    const void *image;
+    size_t image_size, trial_count;
+    enum at_outcome outcome = AT_CORRECT;
+
+    image = at_wire_get_bytes(exchange->request, &image_size);
+    at_wire_get_struct(exchange->request, &run, sizeof run);
+    at_wire_get_struct(exchange->request, &timing, sizeof timing);
+    trial_count = at_wire_get_count(exchange->request, sizeof trials[0]);
+    if (trial_count > TRIALS_MAX || timing.samples > SAMPLES_MAX || server->bench.case_count == 0)
+        return at_fail(exchange->err, AT_INTERNAL, "a request out of bounds"), AT_LAUNCH;
+    for (size_t i = 0; i < trial_count; i++)
+        at_wire_get_struct(exchange->request, &trials[i], sizeof trials[i]);
+
+    if (image_size > 0)
+        outcome = at_gpu_server_load(server, run.program, image, image_size, exchange->err);
+    if (outcome == AT_CORRECT)
+        outcome = find_kernel(server, &run, &storage, &kernel, exchange->err);
+    if (outcome == AT_CORRECT)
+        outcome =
+            at_verify_before(&server->bench, kernel, &run, trials, trial_count, exchange->err);
+    if (outcome == AT_CORRECT)
+        outcome = time_run(server, kernel, &run, &timing, ns, &samples, exchange->err);
+    if (outcome == AT_CORRECT)
+        outcome = at_verify_after(&server->bench, exchange->err);
+    if (outcome != AT_CORRECT)
+        return outcome;
+    at_wire_put_bytes(
+        exchange->reply,
+        &(struct at_gpu_kernel){storage.registers, storage.local_bytes, storage.shared_bytes},
+        sizeof(struct at_gpu_kernel));
+    at_wire_put_int(exchange->reply, samples);
+    for (int64_t i = 0; i < samples; i++)
+        at_wire_put_real(exchange->reply, ns[i]);
+    return AT_CORRECT;
+}
+
+/* One finalist: its train, made once, and its samples. */
+struct finalist {
+    struct at_gpu_run run;
+    struct at_train *train;
+    int64_t launches;
+    double ns[SAMPLES_MAX];
+};
+
+/* Samples in rounds, one of each finalist a round, so that drift of the clocks or of the memory
+ * touches all alike; every other round backwards, so that none always follows the same one. */
+static enum at_outcome take_rounds(struct at_gpu_server *server, struct finalist *finalists,
+                                   size_t count, int64_t samples, struct at_error *err)
+{
+    enum at_outcome outcome = AT_CORRECT;
+
+    for (int64_t round = 0; round < samples && outcome == AT_CORRECT; round++)
+        for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
+            struct finalist *finalist = &finalists[round % 2 ? count - 1 - i : i];
+
+            outcome = take_samples(&server->bench, finalist->train, finalist->launches, 1,
+                                   &finalist->ns[round], err);
+        }
+    at_gpu_server_note_conditions(server);
+    return outcome;
+}
+
+static enum at_outcome make_finalist(struct at_gpu_server *server, struct finalist *finalist,
+                                     int64_t train_ns, struct at_error *err)
+{
+    struct at_kernel storage;
+    const struct at_kernel *kernel;
+    bool hopeless;
+    enum at_outcome outcome = find_kernel(server, &finalist->run, &storage, &kernel, err);
+
+    if (outcome != AT_CORRECT)
+        return outcome;
+    return at_train_build(&server->bench, kernel, &finalist->run, train_ns, 0, &finalist->train,
+                          &finalist->launches, &hopeless, err);
+}
+
+static enum at_outcome hold_shootout(struct at_gpu_server *server, struct finalist *finalists,
+                                     size_t count, int64_t train_ns, int64_t samples,
+                                     struct at_error *err)
+{
+    enum at_outcome outcome = AT_CORRECT;
+
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++)
+        outcome = make_finalist(server, &finalists[i], train_ns, err);
+    if (outcome == AT_CORRECT)
+        outcome = take_rounds(server, finalists, count, samples, err);
+    if (outcome != AT_CRASH)
+        for (size_t i = 0; i < count; i++)
+            server->bench.ops->free_train(server->bench.device, finalists[i].train);
+    return outcome;
+}
+
+int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    int64_t train_ns = at_wire_get_int(exchange->request);
+    int64_t samples = at_wire_get_int(exchange->request);
+    size_t count = at_wire_get_count(exchange->request, sizeof(struct at_gpu_run));
+    struct finalist *finalists;
+    enum at_outcome outcome;
+
+    if (count > RUNS_MAX || samples > SAMPLES_MAX || server->bench.case_count == 0)
+        return at_fail(exchange->err, AT_INTERNAL, "a request out of bounds"), AT_LAUNCH;
+    finalists = at_alloc_array(count, sizeof *finalists);
+    for (size_t i = 0; i < count; i++)
+        at_wire_get_struct(exchange->request, &finalists[i].run, sizeof finalists[i].run);
+    outcome = hold_shootout(server, finalists, count, train_ns, samples, exchange->err);
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++)
+        for (int64_t j = 0; j < samples; j++)
+            at_wire_put_real(exchange->reply, finalists[i].ns[j]);
+    free(finalists);
+    return outcome;
+}

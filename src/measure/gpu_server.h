@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of a GPU worker share: its state, and the handlers of its requests. */
+#ifndef AT_MEASURE_GPU_SERVER_H
+#define AT_MEASURE_GPU_SERVER_H
+
+#include "measure/bench.h"
+#include "worker/wire.h"
+
+struct at_loaded_program {
+    char name[40];
+    struct at_module *module;
+};
+
+struct at_gpu_server {
+    struct at_bench bench;
+    struct at_loaded_program *programs;
+    size_t program_count, program_capacity;
+    struct at_gpu_conditions conditions;
+    int64_t conditions_due_ns; /* when to look next */
+};
+
+/* What a handler reads from and writes to. Its result goes before the reply; where it is not 0, the
+ * reply is dropped for err's message. */
+struct at_exchange {
+    struct at_wire *request, *reply;
+    struct at_error *err;
+};
+
+struct at_loaded_program *at_gpu_server_find(struct at_gpu_server *server, const char *name);
+enum at_outcome at_gpu_server_load(struct at_gpu_server *server, const char *name,
+                                   const void *image, size_t size, struct at_error *err);
+
+/* Looks at the device's state; called while the clocks still are what the work made them. */
+void at_gpu_server_note_conditions(struct at_gpu_server *server);
+
+/* evaluate.c */
+int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exchange);
+int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exchange);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/gpu_worker.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "measure/gpu_server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct at_device_ops *find_kind(const char *kind)
+{
+    const struct at_device_ops *const *ops = at_device_kinds;
+
+    while (*ops && strcmp((*ops)->kind, kind) != 0)
+        ops++;
+    return *ops;
+}
+
+static const struct at_device_ops *get_kind(struct at_exchange *exchange)
+{
+    char kind[16];
+
+    at_wire_get_text(exchange->request, kind, sizeof kind);
+    return find_kind(kind);
+}
+
+static int list(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    const struct at_device_ops *ops = get_kind(exchange);
+    struct at_device_info *infos;
+    size_t count;
+    enum at_status status;
+
+    (void)server;
+    if (!ops)
+        return at_fail(exchange->err, AT_DEVICE, "unknown kind of device");
+    status = ops->list(&infos, &count, exchange->err);
+    if (status != AT_OK)
+        return status;
+    at_wire_put_int(exchange->reply, (int64_t)count);
+    for (size_t i = 0; i < count; i++)
+        at_wire_put_bytes(exchange->reply, &infos[i], sizeof infos[i]);
+    free(infos);
+    return AT_OK;
+}
+
+static int open_device(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    const struct at_device_ops *ops = get_kind(exchange);
+    int64_t ordinal = at_wire_get_int(exchange->request);
+    char driver[32], cuda[16];
+    enum at_status status;
+
+    if (!ops || server->bench.device)
+        return at_fail(exchange->err, AT_DEVICE, "the device cannot be opened");
+    status = ops->open(&server->bench.device, ordinal, exchange->err);
+    if (status != AT_OK)
+        return status;
+    server->bench.ops = ops;
+    ops->versions(server->bench.device, driver, sizeof driver, cuda, sizeof cuda);
+    at_wire_put_bytes(exchange->reply, &((struct at_device_base *)server->bench.device)->info,
+                      sizeof(struct at_device_info));
+    at_wire_put_text(exchange->reply, driver);
+    at_wire_put_text(exchange->reply, cuda);
+    return AT_OK;
+}
+
+static int memory(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    int64_t free_bytes, total_bytes;
+
+    server->bench.ops->memory(server->bench.device, &free_bytes, &total_bytes);
+    at_wire_put_int(exchange->reply, free_bytes);
+    at_wire_put_int(exchange->reply, total_bytes);
+    return AT_OK;
+}
+
+static int harness(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    size_t size;
+    const void *image = at_wire_get_bytes(exchange->request, &size);
+
+    return image ? at_bench_harness(&server->bench, image, size, exchange->err) : AT_LAUNCH;
+}
+
+static int prepare(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    struct at_gpu_case cases[AT_CASES_MAX];
+    size_t count = at_wire_get_count(exchange->request, sizeof cases[0]);
+
+    if (count > AT_CASES_MAX)
+        return at_fail(exchange->err, AT_INTERNAL, "too many cases"), AT_LAUNCH;
+    for (size_t i = 0; i < count; i++)
+        at_wire_get_struct(exchange->request, &cases[i], sizeof cases[i]);
+    return at_bench_prepare(&server->bench, cases, count, exchange->err);
+}
+
+struct at_loaded_program *at_gpu_server_find(struct at_gpu_server *server, const char *name)
+{
+    for (size_t i = 0; i < server->program_count; i++)
+        if (strcmp(server->programs[i].name, name) == 0)
+            return &server->programs[i];
+    return NULL;
+}
+
+enum at_outcome at_gpu_server_load(struct at_gpu_server *server, const char *name,
+                                   const void *image, size_t size, struct at_error *err)
+{
+    struct at_loaded_program program = {0};
+    enum at_outcome outcome;
+
+    if (at_gpu_server_find(server, name))
+        return AT_CORRECT;
+    snprintf(program.name, sizeof program.name, "%s", name);
+    outcome = server->bench.ops->load(server->bench.device, image, size, &program.module, err);
+    if (outcome == AT_CORRECT)
+        AT_PUSH(server->programs, server->program_count, server->program_capacity, program);
+    return outcome;
+}
+
+static int load(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    char name[40];
+    size_t size;
+    const void *image;
+
+    at_wire_get_text(exchange->request, name, sizeof name);
+    image = at_wire_get_bytes(exchange->request, &size);
+    if (!image)
+        return at_fail(exchange->err, AT_INTERNAL, "no program"), AT_LAUNCH;
+    return at_gpu_server_load(server, name, image, size, exchange->err);
+}
+
+static int unload(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    char name[40];
+    struct at_loaded_program *program;
+
+    at_wire_get_text(exchange->request, name, sizeof name);
+    program = at_gpu_server_find(server, name);
+    if (program) {
+        server->bench.ops->unload(server->bench.device, program->module);
+        *program = server->programs[--server->program_count];
+    }
+    return AT_CORRECT;
+}
+
+/* The smallest and largest so far, where -1 means nothing yet. */
+static void widen(int64_t *least, int64_t *most, int64_t value)
+{
+    if (value < 0)
+        return;
+    if (least && (*least < 0 || value < *least))
+        *least = value;
+    if (most && value > *most)
+        *most = value;
+}
+
+/* NVML takes up to milliseconds to answer, so it is not asked after every config. */
+static const int64_t conditions_interval_ns = 100000000;
+
+void at_gpu_server_note_conditions(struct at_gpu_server *server)
+{
+    struct at_device_state now;
+    struct at_gpu_conditions *seen = &server->conditions;
+
+    if (at_now_ns() < server->conditions_due_ns)
+        return;
+    server->conditions_due_ns = at_now_ns() + conditions_interval_ns;
+    server->bench.ops->state(server->bench.device, &now);
+    widen(&seen->clock_sm_min_khz, &seen->clock_sm_max_khz, now.clock_sm_khz);
+    widen(NULL, &seen->clock_memory_khz, now.clock_memory_khz);
+    widen(NULL, &seen->power_max_mw, now.power_mw);
+    widen(NULL, &seen->temperature_max_c, now.temperature_c);
+    seen->throttle_reasons |= now.throttle_reasons;
+}
+
+static int conditions(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    at_wire_put_bytes(exchange->reply, &server->conditions, sizeof server->conditions);
+    return AT_OK;
+}
+
+static const struct {
+    int (*handle)(struct at_gpu_server *server, struct at_exchange *exchange);
+    bool needs_device;
+} requests[] = {
+    [AT_GPU_LIST] = {list, false},
+    [AT_GPU_OPEN] = {open_device, false},
+    [AT_GPU_MEMORY] = {memory, true},
+    [AT_GPU_HARNESS] = {harness, true},
+    [AT_GPU_PREPARE] = {prepare, true},
+    [AT_GPU_LOAD] = {load, true},
+    [AT_GPU_UNLOAD] = {unload, true},
+    [AT_GPU_EVALUATE] = {at_gpu_server_evaluate, true},
+    [AT_GPU_SHOOTOUT] = {at_gpu_server_shootout, true},
+    [AT_GPU_STATE] = {conditions, true},
+};
+
+/* Answers one request. False: the device is lost, or the request made no sense, and so is the
+ * process. */
+static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at_wire *request)
+{
+    struct at_wire content = {0}, reply = {0};
+    struct at_error err = {AT_OK, "no reason given"};
+    struct at_exchange exchange = {request, &content, &err};
+    int result;
+    bool sent;
+
+    if (type < 1 || (size_t)type >= AT_COUNT(requests) || !requests[type].handle ||
+        (requests[type].needs_device && !server->bench.device))
+        return false;
+    result = requests[type].handle(server, &exchange);
+    at_wire_put_int(&reply, result);
+    if (result != 0)
+        at_wire_put_text(&reply, err.message);
+    else
+        at_wire_put_bytes(&reply, content.bytes, content.size);
+    sent = at_frame_send(fd, type, &reply) == AT_FRAME_OK;
+    at_wire_clear(&reply);
+    at_wire_clear(&content);
+    return sent && !(requests[type].needs_device && result == AT_CRASH);
+}
+
+static int serve(int fd)
+{
+    struct at_gpu_server server = {
+        .conditions = {.clock_sm_min_khz = -1,
+                       .clock_sm_max_khz = -1,
+                       .clock_memory_khz = -1,
+                       .power_max_mw = -1,
+                       .temperature_max_c = -1},
+    };
+    struct at_wire request = {0};
+    int32_t type;
+    bool going = true;
+
+    while (going && at_frame_receive(fd, &type, &request, 0) == AT_FRAME_OK) {
+        going = answer(&server, fd, type, &request);
+        at_wire_clear(&request);
+    }
+    /* The driver's library runs its own clean-up on exit, which a lost context can block; the
+     * process is going away, and what it holds on the device with it. */
+    _exit(0);
+}
+
+const struct at_worker_role at_gpu_worker = {"gpu", serve};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/policy.h"
+
+#include <string.h>
+
+/* Trains: events resolve half a microsecond (cuda.h, cuEventElapsedTime), so a train of 200 us or
+ * more is known to 0.5 % at both its ends together; reported times get five times that. */
+const struct at_policy at_policies[] = {
+    {
+        .name = "cold",
+        .summary = "launches cycle through buffers of at least 3 x L2, so data comes from DRAM",
+        .l2_multiple = 3,
+        .search_train_ns = 300000,
+        .search_samples = 5,
+        .shootout_train_ns = 1000000,
+        .shootout_samples = 15,
+    },
+    {
+        .name = "warm",
+        .summary = "one pair of buffers, so what fits in L2 comes from there",
+        .l2_multiple = 0,
+        .search_train_ns = 300000,
+        .search_samples = 5,
+        .shootout_train_ns = 1000000,
+        .shootout_samples = 15,
+    },
+    {.name = NULL},
+};
+
+/* A train has at most so many launches, so more sets than this would not all be used; matrices that
+ * need more to pass 3 x L2 are a few kilobytes. */
+static const int64_t sets_max = 1024;
+
+const struct at_policy *at_policy_find(const char *name)
+{
+    for (const struct at_policy *policy = at_policies; policy->name; policy++)
+        if (strcmp(policy->name, name) == 0)
+            return policy;
+    return NULL;
+}
+
+int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,
+                              const struct at_device_info *device)
+{
+    int64_t set = at_problem_bytes(problem);
+    int64_t wanted = policy->l2_multiple * device->l2_bytes;
+    int64_t sets = (wanted + set - 1) / set;
+
+    return sets < 1 ? 1 : sets > sets_max ? sets_max : sets;
+}
+
+int64_t at_red_zone_bytes(int64_t buffer_bytes)
+{
+    static const int64_t least = 64 << 10, most = 8 << 20;
+    int64_t share = buffer_bytes / 16 & ~INT64_C(255);
+
+    return share < least ? least : share > most ? most : share;
+}
+
+int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes)
+{
+    return ((buffer_bytes + 255) & ~INT64_C(255)) + 2 * at_red_zone_bytes(buffer_bytes);
+}
+
+int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets)
+{
+    int64_t src = at_problem_src_extent(problem) * problem->elem_size;
+    int64_t dst = at_problem_dst_extent(problem) * problem->elem_size;
+
+    return sets * (at_buffer_bytes_with_zones(src) + at_buffer_bytes_with_zones(dst));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How times are taken. Two policies with two names, because they answer two questions: what a
+ * transpose of data that comes from DRAM costs (cold), and what one of data that may still be in L2
+ * costs (warm). A time is only ever compared with times of the same policy. */
+#ifndef AT_MEASURE_POLICY_H
+#define AT_MEASURE_POLICY_H
+
+#include "device/info.h"
+#include "space/problem.h"
+
+#include <stdint.h>
+
+struct at_policy {
+    const char *name;
+    const char *summary;
+    int64_t l2_multiple;       /* launches cycle through buffers of at least so many times L2 */
+    int64_t search_train_ns;   /* least time of a train while searching */
+    int64_t search_samples;    /* trains a config */
+    int64_t shootout_train_ns; /* the same for the finalists, whose times are reported */
+    int64_t shootout_samples;
+};
+
+extern const struct at_policy at_policies[]; /* ended by a NULL name; the first is the default */
+
+/* NULL for an unknown name. */
+const struct at_policy *at_policy_find(const char *name);
+
+/* How many pairs of source and destination the launches cycle through. */
+int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,
+                              const struct at_device_info *device);
+
+/* Device memory that so many sets of a problem's buffers take, red zones included. */
+int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets);
+
+/* The poisoned margin before and after each buffer, in bytes: a multiple of 256, so that buffers
+ * keep the alignment of their allocation. */
+int64_t at_red_zone_bytes(int64_t buffer_bytes);
+
+/* A buffer with both margins. */
+int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a train must be, and making it. */
+#include "base/memory.h"
+#include "measure/bench.h"
+
+#include <stdlib.h>
+
+/* Longer trains than this take longer to make than to run. */
+enum { LAUNCHES_MAX = 1024 };
+
+static struct at_call call_of(const struct at_bench *bench, const struct at_kernel *kernel,
+                              const struct at_gpu_run *run, int64_t set)
+{
+    const struct at_buffers *tuned = &bench->cases[0];
+    at_address dst = at_buffers_dst(tuned, set), src = at_buffers_src(tuned, set);
+    struct at_call call = {.kernel = kernel, .launch = run->launch};
+
+    if (kernel)
+        at_call_set_problem(&call, &run->problem, dst, src);
+    else
+        call.args[0] = dst, call.args[1] = src,
+        call.args[2] = (uint64_t)(at_problem_bytes(&run->problem) / 2);
+    return call;
+}
+
+static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kernel,
+                            const struct at_gpu_run *run, int64_t launches, struct at_train **train,
+                            struct at_error *err)
+{
+    struct at_call *calls = at_alloc_array((size_t)launches, sizeof *calls);
+    enum at_outcome outcome;
+
+    for (int64_t i = 0; i < launches; i++)
+        calls[i] = call_of(bench, kernel, run, i % bench->cases[0].sets);
+    outcome = bench->ops->make_train(bench->device, calls, (size_t)launches, train, err);
+    free(calls);
+    return outcome;
+}
+
+/* One launch's time, by the second of two trains of one launch: the first pays for what only a
+ * first launch does. */
+static enum at_outcome estimate(struct at_bench *bench, const struct at_kernel *kernel,
+                                const struct at_gpu_run *run, double *ns, struct at_error *err)
+{
+    struct at_train *train;
+    enum at_outcome outcome = make(bench, kernel, run, 1, &train, err);
+
+    if (outcome != AT_CORRECT)
+        return outcome;
+    for (int i = 0; i < 2 && outcome == AT_CORRECT; i++)
+        outcome = bench->ops->time_train(bench->device, train, ns, err);
+    if (outcome != AT_CRASH)
+        bench->ops->free_train(bench->device, train);
+    return outcome;
+}
+
+/* Whole rounds of the sets, so that each is used as often as the others. */
+static int64_t launches_for(double launch_ns, int64_t train_ns, int64_t sets)
+{
+    double wanted = launch_ns > 0 ? (double)train_ns / launch_ns : LAUNCHES_MAX;
+    int64_t launches = wanted >= LAUNCHES_MAX ? LAUNCHES_MAX : (int64_t)wanted + 1;
+
+    return (launches + sets - 1) / sets * sets;
+}
+
+enum at_outcome at_train_build(struct at_bench *bench, const struct at_kernel *kernel,
+                               const struct at_gpu_run *run, int64_t train_ns, int64_t hopeless_ns,
+                               struct at_train **train, int64_t *launches, bool *hopeless,
+                               struct at_error *err)
+{
+    int64_t sets = bench->cases[0].sets;
+    double launch_ns = 0;
+    enum at_outcome outcome = estimate(bench, kernel, run, &launch_ns, err);
+
+    if (outcome != AT_CORRECT)
+        return outcome;
+    *hopeless = hopeless_ns > 0 && launch_ns > (double)hopeless_ns;
+    *launches = launches_for(launch_ns, *hopeless ? 0 : train_ns, sets);
+    return make(bench, kernel, run, *launches, train, err);
+}

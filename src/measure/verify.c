@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verification: a transpose is exact, so every bit of the result is compared, and so is every byte
+ * that the kernel had no business with. */
+#include "base/memory.h"
+#include "measure/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One check that was started, in the order of the results on the device. */
+struct started_check {
+    const struct at_buffers *buffers;
+    bool source;
+};
+
+struct verification {
+    struct at_bench *bench;
+    struct started_check checks[AT_CHECKS_MAX];
+    size_t count;
+};
+
+/* The results' slots, cleared: no mismatch, and the largest number as the first one's place. */
+static enum at_outcome clear_results(struct at_bench *bench, struct at_error *err)
+{
+    static const struct at_check_result none = {0, UINT64_MAX};
+    struct at_check_result cleared[AT_CHECKS_MAX];
+
+    for (size_t i = 0; i < AT_CHECKS_MAX; i++)
+        cleared[i] = none;
+    return bench->ops->write(bench->device, bench->results, cleared, sizeof cleared, err);
+}
+
+static enum at_outcome start_check(struct verification *verification,
+                                   const struct at_buffers *buffers, int64_t set, bool source,
+                                   struct at_error *err)
+{
+    struct at_bench *bench = verification->bench;
+    at_address result = bench->results + verification->count * sizeof(struct at_check_result);
+
+    verification->checks[verification->count++] = (struct started_check){buffers, source};
+    return (source ? at_buffers_check_source : at_buffers_check)(buffers, bench->device,
+                                                                 &bench->harness, set, result, err);
+}
+
+/* Poison, the kernel, the check. */
+static enum at_outcome start_trial(struct verification *verification,
+                                   const struct at_kernel *kernel, const struct at_launch *launch,
+                                   const struct at_buffers *buffers, int64_t set,
+                                   struct at_error *err)
+{
+    struct at_bench *bench = verification->bench;
+    struct at_call call = {.kernel = kernel, .launch = *launch};
+    enum at_outcome outcome = at_buffers_poison(buffers, bench->device, &bench->harness, set, err);
+
+    at_call_set_problem(&call, &buffers->problem, at_buffers_dst(buffers, set),
+                        at_buffers_src(buffers, set));
+    if (outcome == AT_CORRECT)
+        outcome = bench->ops->start(bench->device, &call, err);
+    if (outcome == AT_CORRECT)
+        outcome = start_check(verification, buffers, set, false, err);
+    return outcome;
+}
+
+static enum at_outcome report(const struct started_check *check,
+                              const struct at_check_result *result, struct at_error *err)
+{
+    const struct at_buffers *buffers = check->buffers;
+    int64_t zone = check->source ? buffers->src_zone : buffers->dst_zone;
+    char *problem = at_problem_format(&buffers->problem);
+
+    at_fail(err, AT_FAILED, "%s: %ju wrong elements in the %s, the first at %jd", problem,
+            (uintmax_t)result->mismatches, check->source ? "source" : "destination",
+            (intmax_t)result->first - (intmax_t)(zone / buffers->problem.elem_size));
+    free(problem);
+    return AT_WRONG;
+}
+
+/* Waits for all checks and reads them. */
+static enum at_outcome finish(struct verification *verification, struct at_error *err)
+{
+    struct at_bench *bench = verification->bench;
+    struct at_check_result results[AT_CHECKS_MAX];
+    enum at_outcome outcome = bench->ops->read(bench->device, results, bench->results,
+                                               verification->count * sizeof *results, err);
+
+    for (size_t i = 0; i < verification->count && outcome == AT_CORRECT; i++)
+        if (results[i].mismatches != 0)
+            outcome = report(&verification->checks[i], &results[i], err);
+    return outcome;
+}
+
+/* The tuned case's sets that are checked: the first and the last. All sets are alike but for their
+ * address; checking a thousand of them would cost more than timing them. */
+static size_t checked_sets(const struct at_buffers *tuned, int64_t sets[2])
+{
+    sets[0] = 0;
+    sets[1] = tuned->sets - 1;
+    return tuned->sets > 1 ? 2 : 1;
+}
+
+enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel *kernel,
+                                 const struct at_gpu_run *run, const struct at_gpu_trial *trials,
+                                 size_t trial_count, struct at_error *err)
+{
+    struct verification verification = {.bench = bench};
+    const struct at_buffers *tuned = &bench->cases[0];
+    int64_t sets[2];
+    size_t set_count = checked_sets(tuned, sets);
+    enum at_outcome outcome = clear_results(bench, err);
+
+    for (size_t i = 0; i < trial_count && outcome == AT_CORRECT; i++)
+        outcome = start_trial(&verification, kernel, &trials[i].launch,
+                              &bench->cases[trials[i].case_index], 0, err);
+    for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++)
+        outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], err);
+    return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
+}
+
+enum at_outcome at_verify_after(struct at_bench *bench, struct at_error *err)
+{
+    struct verification verification = {.bench = bench};
+    const struct at_buffers *tuned = &bench->cases[0];
+    int64_t sets[2];
+    size_t set_count = checked_sets(tuned, sets);
+    enum at_outcome outcome = clear_results(bench, err);
+
+    for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
+        outcome = start_check(&verification, tuned, sets[i], false, err);
+        if (outcome == AT_CORRECT)
+            outcome = start_check(&verification, tuned, sets[i], true, err);
+    }
+    return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the numbers of a profile must say about each other. A file can have every key in its place
+ * and still be nonsense: edited by hand, or merged badly. Whoever relies on a profile relies on
+ * these checks. */
+#include "base/memory.h"
+#include "profile/internal.h"
+#include "space/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* CUDA's limit on every device so far (CUDA C++ Programming Guide, technical specifications per
+ * compute capability: "maximum number of threads per block"). */
+enum { THREADS_PER_BLOCK_MAX = 1024 };
+
+/* Is shown = part / time in units of 1/scale, where time (and part, if part_slack is set) may be
+ * half a unit off by rounding, and shown is rounded itself? */
+static bool agrees(int64_t shown, double part, double part_slack, int64_t time_ns, double scale)
+{
+    double time = (double)time_ns;
+    double least = scale * (part - part_slack) / (time + 0.5) - 1;
+    double most = scale * (part + part_slack) / (time - 0.5) + 1;
+
+    return least <= (double)shown && (double)shown <= most;
+}
+
+static enum at_status check_bandwidth(int64_t bandwidth_mbps, int64_t time_ns, int64_t bytes,
+                                      struct at_error *err)
+{
+    /* Bytes a nanosecond are 10^9 bytes a second. */
+    if (agrees(bandwidth_mbps, (double)bytes, 0, time_ns, 1000))
+        return AT_OK;
+    return at_fail(err, AT_USAGE,
+                   "bandwidth_mbps is %jd, but %jd bytes in time_ns %jd are %.0f; at least one of "
+                   "them is wrong",
+                   (intmax_t)bandwidth_mbps, (intmax_t)bytes, (intmax_t)time_ns,
+                   1000 * (double)bytes / (double)time_ns);
+}
+
+/* The three extents of a grid or block; *product is theirs. */
+static enum at_status check_extents(const struct at_list *list, const char *what, double *product,
+                                    struct at_error *err)
+{
+    const int64_t *extents = list->items;
+
+    *product = 1;
+    for (size_t i = 0; i < list->count; i++) {
+        if (extents[i] < 1)
+            return at_fail(err, AT_USAGE, "%s has an extent of %jd, expected at least 1", what,
+                           (intmax_t)extents[i]);
+        *product *= (double)extents[i];
+    }
+    return AT_OK;
+}
+
+static enum at_status check_launch(const struct at_result_record *result, struct at_error *err)
+{
+    double blocks, threads;
+
+    if (check_extents(&result->grid, "grid", &blocks, err) != AT_OK ||
+        check_extents(&result->block, "block", &threads, err) != AT_OK)
+        return AT_USAGE;
+    if (threads > THREADS_PER_BLOCK_MAX)
+        return at_fail(err, AT_USAGE, "block has %.0f threads, expected at most %d", threads,
+                       THREADS_PER_BLOCK_MAX);
+    return AT_OK;
+}
+
+static enum at_status check_result(const struct at_result_record *result,
+                                   const struct at_copy_record *copy, int64_t bytes,
+                                   struct at_error *err)
+{
+    enum at_status status = check_launch(result, err);
+
+    if (status == AT_OK)
+        status = check_bandwidth(result->bandwidth_mbps, result->time_ns, bytes, err);
+    if (status == AT_OK &&
+        !agrees(result->of_copy_permille, (double)copy->time_ns, 0.5, result->time_ns, 1000))
+        status = at_fail(err, AT_USAGE,
+                         "of_copy_permille is %jd, but the copy takes %jd ns and this %jd ns: "
+                         "expected %.0f",
+                         (intmax_t)result->of_copy_permille, (intmax_t)copy->time_ns,
+                         (intmax_t)result->time_ns,
+                         1000 * (double)copy->time_ns / (double)result->time_ns);
+    return status;
+}
+
+static enum at_status check_evaluations(const struct at_evaluations *counts, struct at_error *err)
+{
+    int64_t ended = counts->correct + counts->compile + counts->launch + counts->timeout +
+                    counts->crash + counts->wrong + counts->oom;
+
+    if (ended > counts->space)
+        return at_fail(err, AT_USAGE,
+                       "evaluations: %jd ended one way or another, but the space has only %jd "
+                       "configs",
+                       (intmax_t)ended, (intmax_t)counts->space);
+    if (counts->space > counts->raw)
+        return at_fail(err, AT_USAGE, "evaluations: space is %jd, but raw only %jd",
+                       (intmax_t)counts->space, (intmax_t)counts->raw);
+    return AT_OK;
+}
+
+static enum at_status check_spelling(const struct at_entry *entry, struct at_problem *problem,
+                                     struct at_error *err)
+{
+    enum at_status status = at_problem_parse(problem, entry->problem, err);
+    char *shortest;
+
+    if (status != AT_OK)
+        return status;
+    /* One problem, one spelling: otherwise it could stand in a file twice without notice. */
+    shortest = at_problem_format(problem);
+    if (strcmp(shortest, entry->problem) != 0)
+        status = at_fail(err, AT_USAGE, "write this problem as %s", shortest);
+    free(shortest);
+    return status;
+}
+
+static enum at_status check_entry(const struct at_entry *entry, struct at_error *err)
+{
+    struct at_problem problem;
+    int64_t bytes;
+    enum at_status status = check_spelling(entry, &problem, err);
+
+    if (status != AT_OK)
+        return status;
+    bytes = at_problem_bytes(&problem);
+    if (check_bandwidth(entry->copy.bandwidth_mbps, entry->copy.time_ns, bytes, err) != AT_OK)
+        return at_fail_within(err, "copy");
+    if (check_result(&entry->winner, &entry->copy, bytes, err) != AT_OK)
+        return at_fail_within(err, "winner");
+    if (entry->fallback.time_ns == 0) /* not measured, or it failed */
+        return check_evaluations(&entry->evaluations, err);
+    if (check_result(&entry->fallback, &entry->copy, bytes, err) != AT_OK)
+        return at_fail_within(err, "default");
+    if (entry->winner.time_ns > entry->fallback.time_ns + 1)
+        return at_fail(err, AT_USAGE,
+                       "the winner takes %jd ns, longer than the default with %jd ns",
+                       (intmax_t)entry->winner.time_ns, (intmax_t)entry->fallback.time_ns);
+    return check_evaluations(&entry->evaluations, err);
+}
+
+static enum at_status check_device(const struct at_device_record *device, struct at_error *err)
+{
+    const struct at_entry *entries = device->problems.items;
+
+    for (size_t i = 0; i < device->problems.count; i++) {
+        const struct at_entry *entry = &entries[i];
+
+        if (check_entry(entry, err) != AT_OK)
+            return at_fail_within(err, "problem %s of %s", entry->problem, device->device.name);
+        if (i > 0 && strcmp(entry[-1].problem, entry->problem) == 0)
+            return at_fail(err, AT_USAGE, "problem %s stands twice under %s", entry->problem,
+                           device->device.name);
+    }
+    return AT_OK;
+}
+
+static bool same_device(const struct at_device_record *a, const struct at_device_record *b)
+{
+    return strcmp(a->device.name, b->device.name) == 0 &&
+           strcmp(a->device.uuid, b->device.uuid) == 0 &&
+           strcmp(a->policy.name, b->policy.name) == 0;
+}
+
+enum at_status at_profile_check(const struct at_profile *profile, const char *name,
+                                struct at_error *err)
+{
+    const struct at_device_record *devices = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        if (check_device(&devices[i], err) != AT_OK)
+            return at_fail_within(err, "%s", name);
+        if (i > 0 && same_device(&devices[i - 1], &devices[i]))
+            return at_fail(err, AT_USAGE, "%s: device %s (%s) stands twice under the policy %s",
+                           name, devices[i].device.name, devices[i].device.uuid,
+                           devices[i].policy.name);
+    }
+    return AT_OK;
+}

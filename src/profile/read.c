@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "profile/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A file of another version may have keys that ours does not know, and "unknown key" would be a
+ * useless thing to say of it. Every version promises a line `schema: N` without indentation, so the
+ * version is found before the file is parsed. A file without it is for the parser to refuse. */
+static enum at_status check_version(const char *name, const char *text, struct at_error *err)
+{
+    static const char key[] = "schema:";
+    const char *line = text;
+    size_t digits;
+
+    while (line && strncmp(line, key, sizeof key - 1) != 0) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    if (!line)
+        return AT_OK;
+    line += sizeof key - 1;
+    line += strspn(line, " ");
+    digits = strspn(line, "0123456789");
+    if (digits == 0 || strtoll(line, NULL, 10) == AT_PROFILE_SCHEMA)
+        return AT_OK;
+    return at_fail(err, AT_USAGE,
+                   "%s: schema is %.*s, and this program knows version %d: tune again, or use the "
+                   "autotune that wrote the file",
+                   name, (int)(digits < 20 ? digits : 20), line, AT_PROFILE_SCHEMA);
+}
+
+enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err)
+{
+    struct at_profile read = {0};
+    char *text = NULL;
+    size_t size = 0;
+    enum at_status status = at_file_read(&text, &size, path, AT_SCHEMA_BYTES_MAX, err);
+
+    if (status != AT_OK)
+        return status;
+    status = check_version(path, text, err);
+    if (status == AT_OK)
+        status = at_schema_read(&at_profile_schema, &read, path, text, size, err);
+    free(text);
+    if (status != AT_OK)
+        return status;
+    at_profile_sort(&read);
+    status = at_profile_check(&read, path, err);
+    if (status != AT_OK) {
+        at_profile_clear(&read);
+        return status;
+    }
+    *profile = read;
+    return AT_OK;
+}
+
+void at_profile_clear(struct at_profile *profile)
+{
+    at_schema_clear(&at_profile_schema, profile);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order of things in a profile, so that the same results always give the same bytes. */
+#include "profile/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_identity(const void *left, const void *right)
+{
+    const struct at_device_record *a = left, *b = right;
+    int order = strcmp(a->device.name, b->device.name);
+
+    if (order == 0)
+        order = strcmp(a->device.uuid, b->device.uuid);
+    return order ? order : strcmp(a->policy.name, b->policy.name);
+}
+
+/* Numbers within the text by their value, 2048x2048 before 16384x16384: this is what people read.
+ */
+static int by_problem(const void *left, const void *right)
+{
+    const struct at_entry *a = left, *b = right;
+
+    return strverscmp(a->problem, b->problem);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct at_named_int *a = left, *b = right;
+
+    return strcmp(a->name, b->name);
+}
+
+static void sort_list(struct at_list *list, size_t size, int (*compare)(const void *, const void *))
+{
+    if (list->count > 1)
+        qsort(list->items, list->count, size, compare);
+}
+
+void at_profile_sort(struct at_profile *profile)
+{
+    struct at_device_record *devices = profile->devices.items;
+
+    sort_list(&profile->devices, sizeof *devices, by_identity);
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        struct at_list *problems = &devices[i].problems;
+        struct at_entry *entries = problems->items;
+
+        sort_list(problems, sizeof *entries, by_problem);
+        for (size_t j = 0; j < problems->count; j++) {
+            sort_list(&entries[j].winner.parameters, sizeof(struct at_named_int), by_name);
+            sort_list(&entries[j].fallback.parameters, sizeof(struct at_named_int), by_name);
+        }
+    }
+}

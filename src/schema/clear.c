@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What an item of a list points to. */
+static void clear_item(const struct at_field *field, void *item)
+{
+    switch (field->kind) {
+    case AT_FIELD_LOCATEDS:
+        free(((struct at_located *)item)->text);
+        break;
+    case AT_FIELD_NAMED_INTS:
+        free(((struct at_named_int *)item)->name);
+        break;
+    case AT_FIELD_OBJECTS:
+        at_schema_clear(field->object, item);
+        break;
+    default:
+        break;
+    }
+}
+
+static void clear_list(const struct at_field *field, struct at_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        clear_item(field, (char *)list->items + i * at_field_item_size(field));
+    free(list->items);
+}
+
+static void clear_field(const struct at_field *field, void *slot)
+{
+    switch (field->kind) {
+    case AT_FIELD_INT:
+    case AT_FIELD_CHARS:
+        break;
+    case AT_FIELD_TEXT:
+    case AT_FIELD_WORD:
+        free(*(char **)slot);
+        break;
+    case AT_FIELD_LOCATED:
+        free(((struct at_located *)slot)->text);
+        break;
+    case AT_FIELD_LOCATEDS:
+    case AT_FIELD_INTS:
+    case AT_FIELD_NAMED_INTS:
+    case AT_FIELD_OBJECTS:
+        clear_list(field, slot);
+        break;
+    case AT_FIELD_OBJECT:
+        at_schema_clear(field->object, slot);
+        break;
+    }
+}
+
+void at_schema_clear(const struct at_schema *schema, void *record)
+{
+    for (size_t i = 0; i < schema->field_count; i++)
+        clear_field(&schema->fields[i], at_field_slot(&schema->fields[i], record));
+    memset(record, 0, schema->size);
+}

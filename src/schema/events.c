@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/events.h"
+
+#include "base/memory.h"
+#include "schema/schema.h"
+#include "schema/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct at_source source_of(const struct at_events *events, yaml_mark_t mark)
+{
+    return (struct at_source){events->name, (int)mark.line + 1, (int)mark.column + 1};
+}
+
+/* The place of a byte: libyaml gives no line for what it cannot even decode. */
+static struct at_source source_of_byte(const struct at_events *events, size_t offset)
+{
+    struct at_source source = {events->name, 1, 1};
+
+    for (size_t i = 0; i < offset; i++) {
+        source.column++;
+        if (events->text[i] == '\n') {
+            source.line++;
+            source.column = 1;
+        }
+    }
+    return source;
+}
+
+enum at_status at_events_open(struct at_events *events, const char *name, const char *text,
+                              size_t size, struct at_error *err)
+{
+    *events = (struct at_events){.name = name, .err = err};
+    if (size > AT_SCHEMA_BYTES_MAX)
+        return at_fail(err, AT_USAGE, "%s has %zu bytes; at most %d are read", name, size,
+                       AT_SCHEMA_BYTES_MAX);
+    if (!yaml_parser_initialize(&events->parser))
+        return at_fail(err, AT_INTERNAL, "libyaml's parser does not start");
+    events->text = at_alloc(size + 1); /* with a NUL, which the caller's text may lack */
+    if (size > 0)
+        memcpy(events->text, text, size);
+    /* Said rather than guessed: otherwise a file can begin with the mark of UTF-16. */
+    yaml_parser_set_encoding(&events->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&events->parser, (const unsigned char *)events->text, size);
+    return AT_OK;
+}
+
+void at_events_close(struct at_events *events)
+{
+    yaml_event_delete(&events->raw);
+    yaml_parser_delete(&events->parser);
+    free(events->text);
+}
+
+static enum at_status fail_syntax(const struct at_events *events)
+{
+    const yaml_parser_t *parser = &events->parser;
+
+    if (parser->error == YAML_MEMORY_ERROR)
+        return at_fail(events->err, AT_INTERNAL, "out of memory in libyaml");
+    if (parser->error == YAML_READER_ERROR)
+        return at_fail_at(events->err, source_of_byte(events, parser->problem_offset),
+                          "not a text file: %s", parser->problem);
+    return at_fail_at(events->err, source_of(events, parser->problem_mark),
+                      "not well-formed YAML: %s", parser->problem);
+}
+
+/* What is wrong with an event, NULL if nothing is. */
+static const char *refusal(const struct at_events *events, const yaml_event_t *raw)
+{
+    const unsigned char *anchor = NULL, *tag = NULL;
+
+    switch (raw->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (events->documents > 0)
+            return "a second document; a file holds one";
+        if (raw->data.document_start.version_directive ||
+            raw->data.document_start.tag_directives.start !=
+                raw->data.document_start.tag_directives.end)
+            return "directives (%) are not used in these files";
+        return NULL;
+    case YAML_ALIAS_EVENT:
+        return "aliases (*) are not used in these files; write the value out";
+    case YAML_SCALAR_EVENT:
+        anchor = raw->data.scalar.anchor;
+        tag = raw->data.scalar.tag;
+        if (!at_text_is_printable((const char *)raw->data.scalar.value, raw->data.scalar.length))
+            return "text with a control character or a line break in it (where it takes several "
+                   "lines, put >- before it)";
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+        anchor = raw->data.sequence_start.anchor;
+        tag = raw->data.sequence_start.tag;
+        break;
+    case YAML_MAPPING_START_EVENT:
+        anchor = raw->data.mapping_start.anchor;
+        tag = raw->data.mapping_start.tag;
+        break;
+    default:
+        return NULL;
+    }
+    if (anchor)
+        return "anchors (&) are not used in these files";
+    if (tag)
+        return "tags (!) are not used in these files; put text that begins with ! in quotes";
+    if (raw->type != YAML_SCALAR_EVENT && events->depth == AT_SCHEMA_DEPTH_MAX)
+        return "more than 16 levels of lists and mappings";
+    return NULL;
+}
+
+/* The lines of a folded text begin below its '>', indented alike. */
+static void take_folded(const struct at_events *events, struct at_event *event)
+{
+    const char *line = events->text;
+    size_t indent;
+
+    for (int i = 0; i < event->source.line; i++) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    indent = strspn(line, " ");
+    event->folded = line + indent;
+    event->source.line++;
+    event->source.column = (int)indent + 1;
+}
+
+static void take_scalar(const struct at_events *events, struct at_event *event,
+                        const yaml_event_t *raw)
+{
+    yaml_scalar_style_t style = raw->data.scalar.style;
+
+    event->text = (const char *)raw->data.scalar.value;
+    event->size = raw->data.scalar.length;
+    event->plain = style == YAML_PLAIN_SCALAR_STYLE;
+    event->one_line = raw->start_mark.line == raw->end_mark.line;
+    if (style == YAML_FOLDED_SCALAR_STYLE && event->size > 0)
+        take_folded(events, event);
+    else if (!event->plain)
+        event->source.column++; /* past the quote */
+}
+
+enum at_status at_events_next(struct at_events *events)
+{
+    static const struct {
+        bool given; /* to the reader; else only looked at */
+        enum at_event_kind kind;
+        int deeper;
+    } kinds[] = {
+        [YAML_NO_EVENT] = {true, AT_EVENT_EOF, 0}, /* what libyaml gives beyond the end */
+        [YAML_SCALAR_EVENT] = {true, AT_EVENT_SCALAR, 0},
+        [YAML_SEQUENCE_START_EVENT] = {true, AT_EVENT_LIST, 1},
+        [YAML_SEQUENCE_END_EVENT] = {true, AT_EVENT_END, -1},
+        [YAML_MAPPING_START_EVENT] = {true, AT_EVENT_MAP, 1},
+        [YAML_MAPPING_END_EVENT] = {true, AT_EVENT_END, -1},
+        [YAML_STREAM_END_EVENT] = {true, AT_EVENT_EOF, 0},
+    };
+    yaml_event_t *raw = &events->raw;
+    const char *refused;
+
+    do {
+        yaml_event_delete(raw);
+        if (!yaml_parser_parse(&events->parser, raw))
+            return fail_syntax(events);
+        refused = refusal(events, raw);
+        if (refused)
+            return at_fail_at(events->err, source_of(events, raw->start_mark), "%s", refused);
+        events->documents += raw->type == YAML_DOCUMENT_START_EVENT;
+    } while (!kinds[raw->type].given);
+
+    events->depth += kinds[raw->type].deeper;
+    events->event = (struct at_event){.kind = kinds[raw->type].kind,
+                                      .source = source_of(events, raw->start_mark)};
+    if (raw->type == YAML_SCALAR_EVENT)
+        take_scalar(events, &events->event, raw);
+    return AT_OK;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What reader, writer and release need to know of a field's storage. */
+#ifndef AT_SCHEMA_FIELDS_H
+#define AT_SCHEMA_FIELDS_H
+
+#include "schema/schema.h"
+
+static inline void *at_field_slot(const struct at_field *field, void *record)
+{
+    return (char *)record + field->offset;
+}
+
+/* The bytes of an item in the list of such a field. */
+static inline size_t at_field_item_size(const struct at_field *field)
+{
+    switch (field->kind) {
+    case AT_FIELD_LOCATEDS:
+        return sizeof(struct at_located);
+    case AT_FIELD_INTS:
+        return sizeof(int64_t);
+    case AT_FIELD_NAMED_INTS:
+        return sizeof(struct at_named_int);
+    case AT_FIELD_OBJECTS:
+        return field->object->size;
+    default:
+        return 0; /* not a list */
+    }
+}
+
+#endif

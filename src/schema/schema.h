@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables that say what a file may hold. One table a record gives its YAML reader, its YAML writer,
+ * its JSON writer and its release, so that these can never disagree.
+ *
+ * Reading is strict: at most 256 KiB and 16 levels; no anchors, aliases, tags, directives or second
+ * document; duplicate, unknown and missing keys and values out of bounds are AT_USAGE, with
+ * file:line:column and what was expected. Numbers are integers. Nothing is changed by the locale.
+ * Writing gives the same bytes for the same record: fields in the order of the table, which is that
+ * of the alphabet. */
+#ifndef AT_SCHEMA_SCHEMA_H
+#define AT_SCHEMA_SCHEMA_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum at_field_kind {
+    AT_FIELD_INT,        /* int64_t within min..max */
+    AT_FIELD_CHARS,      /* char[max]: printable text of one line, at most max - 1 bytes */
+    AT_FIELD_TEXT,       /* char *: printable text of one line, at most max bytes */
+    AT_FIELD_WORD,       /* char *: letters, digits, '_', '-', '.', '+'; at most 63 bytes */
+    AT_FIELD_LOCATED,    /* struct at_located */
+    AT_FIELD_LOCATEDS,   /* struct at_list of struct at_located, min..max of them */
+    AT_FIELD_INTS,       /* struct at_list of int64_t, min..max of them */
+    AT_FIELD_NAMED_INTS, /* struct at_list of struct at_named_int, min..max of them: a mapping */
+    AT_FIELD_OBJECT,     /* the record of `object`, in place */
+    AT_FIELD_OBJECTS,    /* struct at_list of records of `object`, min..max of them */
+};
+
+struct at_list {
+    void *items;
+    size_t count;
+};
+
+/* Text with the place it was read from, for messages about what it means. Of text on several lines
+ * below '>-', the lines are kept, and all begin in that column. */
+struct at_located {
+    char *text;
+    int line, column;
+};
+
+struct at_named_int {
+    char *name;
+    int64_t value;
+};
+
+struct at_field {
+    const char *key;
+    enum at_field_kind kind;
+    size_t offset;
+    int64_t min, max;
+    bool optional; /* when missing, read as `absent` (INT) or left zero; not written when so */
+    int64_t absent;
+    const struct at_schema *object;
+};
+
+struct at_schema {
+    const char *what; /* "a profile", for messages */
+    size_t size;      /* of the record */
+    const struct at_field *fields;
+    size_t field_count; /* at most 64 */
+};
+
+enum { AT_SCHEMA_BYTES_MAX = 256 * 1024, AT_SCHEMA_DEPTH_MAX = 16 };
+
+/* Reads text (size bytes) into the zeroed record. name is the file's, for messages. On failure the
+ * record is released and zeroed again. */
+enum at_status at_schema_read(const struct at_schema *schema, void *record, const char *name,
+                              const char *text, size_t size, struct at_error *err);
+
+/* The same from a file. */
+enum at_status at_schema_read_file(const struct at_schema *schema, void *record, const char *path,
+                                   struct at_error *err);
+
+/* Writes the record as block-style YAML, through libyaml's emitter. AT_INTERNAL if out fails. */
+enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *record, FILE *out,
+                                    struct at_error *err);
+
+/* The same record as JSON, keys as in the YAML, with a newline at its end. */
+enum at_status at_schema_write_json(const struct at_schema *schema, const void *record, FILE *out,
+                                    struct at_error *err);
+
+/* Frees what the record points to and zeroes it. */
+void at_schema_clear(const struct at_schema *schema, void *record);
+
+#endif

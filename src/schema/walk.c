@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/fields.h"
+#include "schema/sink.h"
+#include "schema/text.h"
+
+#include <string.h>
+
+struct walk {
+    struct at_sink *sink;
+    struct at_error *err;
+    int depth;
+};
+
+static enum at_status walk_record(struct walk *walk, const struct at_schema *schema,
+                                  const void *record);
+
+static enum at_status check(struct walk *walk, bool taken)
+{
+    return taken ? AT_OK : at_fail(walk->err, AT_INTERNAL, "the record cannot be written");
+}
+
+static enum at_status begin(struct walk *walk, enum at_shape shape)
+{
+    if (++walk->depth > AT_SCHEMA_DEPTH_MAX)
+        return at_fail(walk->err, AT_INTERNAL, "the record has more than %d levels",
+                       AT_SCHEMA_DEPTH_MAX);
+    return check(walk, walk->sink->begin(walk->sink, shape));
+}
+
+static enum at_status end(struct walk *walk, enum at_shape shape)
+{
+    walk->depth--;
+    return check(walk, walk->sink->end(walk->sink, shape));
+}
+
+static enum at_status walk_text(struct walk *walk, const struct at_field *field, const char *text)
+{
+    if (!text)
+        text = "";
+    if (!at_text_is_printable(text, strlen(text)))
+        return at_fail(walk->err, AT_INTERNAL, "%s is not printable text and cannot be written",
+                       field->key);
+    return check(walk, walk->sink->text(walk->sink, text));
+}
+
+static enum at_status walk_named(struct walk *walk, const struct at_field *field,
+                                 const struct at_named_int *named)
+{
+    if (!at_text_is_word(named->name, strlen(named->name)))
+        return at_fail(walk->err, AT_INTERNAL, "a name in %s is not a word and cannot be written",
+                       field->key);
+    return check(walk, walk->sink->key(walk->sink, named->name) &&
+                           walk->sink->integer(walk->sink, named->value));
+}
+
+static enum at_status walk_item(struct walk *walk, const struct at_field *field, const void *item)
+{
+    switch (field->kind) {
+    case AT_FIELD_LOCATEDS:
+        return walk_text(walk, field, ((const struct at_located *)item)->text);
+    case AT_FIELD_NAMED_INTS:
+        return walk_named(walk, field, item);
+    case AT_FIELD_OBJECTS:
+        return walk_record(walk, field->object, item);
+    default:
+        return check(walk, walk->sink->integer(walk->sink, *(const int64_t *)item));
+    }
+}
+
+static enum at_status walk_list(struct walk *walk, const struct at_field *field,
+                                const struct at_list *list)
+{
+    enum at_shape shape = field->kind == AT_FIELD_INTS         ? AT_SHAPE_ROW
+                          : field->kind == AT_FIELD_NAMED_INTS ? AT_SHAPE_MAP
+                                                               : AT_SHAPE_LIST;
+    enum at_status status = begin(walk, shape);
+
+    for (size_t i = 0; status == AT_OK && i < list->count; i++)
+        status = walk_item(walk, field, (const char *)list->items + i * at_field_item_size(field));
+    return status == AT_OK ? end(walk, shape) : status;
+}
+
+static enum at_status walk_value(struct walk *walk, const struct at_field *field, const void *slot)
+{
+    switch (field->kind) {
+    case AT_FIELD_INT:
+        return check(walk, walk->sink->integer(walk->sink, *(const int64_t *)slot));
+    case AT_FIELD_CHARS:
+        return walk_text(walk, field, slot);
+    case AT_FIELD_TEXT:
+    case AT_FIELD_WORD:
+        return walk_text(walk, field, *(char *const *)slot);
+    case AT_FIELD_LOCATED:
+        return walk_text(walk, field, ((const struct at_located *)slot)->text);
+    case AT_FIELD_OBJECT:
+        return walk_record(walk, field->object, slot);
+    case AT_FIELD_LOCATEDS:
+    case AT_FIELD_INTS:
+    case AT_FIELD_NAMED_INTS:
+    case AT_FIELD_OBJECTS:
+        return walk_list(walk, field, slot);
+    }
+    return at_fail(walk->err, AT_INTERNAL, "%s has no known kind", field->key);
+}
+
+static bool all_zero(const char *bytes, size_t size)
+{
+    while (size > 0 && bytes[size - 1] == 0)
+        size--;
+    return size == 0;
+}
+
+/* Would a reader give the field this very value if it were missing? */
+static bool is_absent(const struct at_field *field, const void *slot)
+{
+    switch (field->kind) {
+    case AT_FIELD_INT:
+        return *(const int64_t *)slot == field->absent;
+    case AT_FIELD_CHARS:
+        return *(const char *)slot == '\0';
+    case AT_FIELD_TEXT:
+    case AT_FIELD_WORD:
+        return *(char *const *)slot == NULL;
+    case AT_FIELD_LOCATED:
+        return ((const struct at_located *)slot)->text == NULL;
+    case AT_FIELD_OBJECT:
+        return all_zero(slot, field->object->size);
+    default:
+        return ((const struct at_list *)slot)->count == 0;
+    }
+}
+
+static enum at_status walk_record(struct walk *walk, const struct at_schema *schema,
+                                  const void *record)
+{
+    enum at_status status = begin(walk, AT_SHAPE_MAP);
+
+    for (size_t i = 0; status == AT_OK && i < schema->field_count; i++) {
+        const struct at_field *field = &schema->fields[i];
+        const void *slot = (const char *)record + field->offset;
+
+        if (field->optional && is_absent(field, slot))
+            continue;
+        status = check(walk, walk->sink->key(walk->sink, field->key));
+        if (status == AT_OK)
+            status = walk_value(walk, field, slot);
+    }
+    return status == AT_OK ? end(walk, AT_SHAPE_MAP) : status;
+}
+
+enum at_status at_schema_walk(const struct at_schema *schema, const void *record,
+                              struct at_sink *sink, struct at_error *err)
+{
+    struct walk walk = {.sink = sink, .err = err};
+
+    return walk_record(&walk, schema, record);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/sink.h"
+
+#include <jansson.h>
+
+struct json_sink {
+    struct at_sink sink;                   /* first, so that a pointer to it is one to this */
+    json_t *root;                          /* owns all below it */
+    json_t *open[AT_SCHEMA_DEPTH_MAX + 1]; /* from the root to what is being filled */
+    int depth;
+    const char *key; /* of the next value, in a map */
+};
+
+/* Adds the value, which is taken over, to what is being filled. */
+static bool add(struct json_sink *json, json_t *value)
+{
+    json_t *parent = json->depth ? json->open[json->depth - 1] : NULL;
+
+    if (!value)
+        return false;
+    if (!parent) {
+        json->root = value;
+        return true;
+    }
+    if (json_is_object(parent))
+        return json_object_set_new(parent, json->key, value) == 0;
+    return json_array_append_new(parent, value) == 0;
+}
+
+static bool begin(struct at_sink *sink, enum at_shape shape)
+{
+    struct json_sink *json = (struct json_sink *)sink;
+    json_t *value = shape == AT_SHAPE_MAP ? json_object() : json_array();
+
+    if (!add(json, value))
+        return false;
+    json->open[json->depth++] = value; /* at_schema_walk goes no deeper than the array */
+    return true;
+}
+
+static bool end(struct at_sink *sink, enum at_shape shape)
+{
+    (void)shape;
+    ((struct json_sink *)sink)->depth--;
+    return true;
+}
+
+static bool key(struct at_sink *sink, const char *value)
+{
+    ((struct json_sink *)sink)->key = value;
+    return true;
+}
+
+static bool text(struct at_sink *sink, const char *value)
+{
+    return add((struct json_sink *)sink, json_string(value));
+}
+
+static bool integer(struct at_sink *sink, int64_t value)
+{
+    return add((struct json_sink *)sink, json_integer(value));
+}
+
+enum at_status at_schema_write_json(const struct at_schema *schema, const void *record, FILE *out,
+                                    struct at_error *err)
+{
+    struct json_sink json = {.sink = {begin, end, key, integer, text}};
+    enum at_status status = at_schema_walk(schema, record, &json.sink, err);
+
+    if (status == AT_OK && (json_dumpf(json.root, out, JSON_INDENT(2)) != 0 ||
+                            fputc('\n', out) == EOF || fflush(out) != 0))
+        status = at_fail(err, AT_INTERNAL, "%s cannot be written", schema->what);
+    json_decref(json.root);
+    return status;
+}

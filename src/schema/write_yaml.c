@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "schema/sink.h"
+
+#include <string.h>
+#include <yaml.h>
+
+struct yaml_sink {
+    struct at_sink sink; /* first, so that a pointer to it is one to this */
+    yaml_emitter_t emitter;
+};
+
+static yaml_emitter_t *emitter_of(struct at_sink *sink)
+{
+    return &((struct yaml_sink *)sink)->emitter;
+}
+
+/* Takes the event over. made: libyaml was able to make it. */
+static bool emit(struct at_sink *sink, yaml_event_t *event, int made)
+{
+    return made && yaml_emitter_emit(emitter_of(sink), event);
+}
+
+static bool begin(struct at_sink *sink, enum at_shape shape)
+{
+    yaml_event_t event;
+
+    if (shape == AT_SHAPE_MAP)
+        return emit(
+            sink, &event,
+            yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
+    return emit(sink, &event,
+                yaml_sequence_start_event_initialize(
+                    &event, NULL, NULL, 1,
+                    shape == AT_SHAPE_ROW ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE));
+}
+
+static bool end(struct at_sink *sink, enum at_shape shape)
+{
+    yaml_event_t event;
+
+    return emit(sink, &event,
+                shape == AT_SHAPE_MAP ? yaml_mapping_end_event_initialize(&event)
+                                      : yaml_sequence_end_event_initialize(&event));
+}
+
+static bool scalar(struct at_sink *sink, const char *text, yaml_scalar_style_t style)
+{
+    yaml_event_t event;
+
+    return emit(sink, &event,
+                yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
+                                             (int)strlen(text), 1, 1, style));
+}
+
+/* The two words are alike but for capitals; `small` has letters only. strcasecmp obeys the locale.
+ */
+static bool same_word(const char *word, const char *small)
+{
+    while (*small && (*word | ('a' - 'A')) == *small) {
+        word++;
+        small++;
+    }
+    return *word == *small;
+}
+
+/* Would every reader, those of YAML 1.1 included, take the bare text for text? Numbers, times,
+ * merge keys and the rest of YAML 1.1's types (yaml.org/type) begin with something other than a
+ * letter, but for these words. What ": " and the like need is known to libyaml. */
+static bool reads_as_text(const char *text)
+{
+    static const char *const others[] = {"y",   "n",    "yes",   "no",  "on",
+                                         "off", "true", "false", "null"};
+    bool letter = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z');
+
+    for (size_t i = 0; i < AT_COUNT(others); i++)
+        if (same_word(text, others[i]))
+            return false;
+    return letter;
+}
+
+static bool text(struct at_sink *sink, const char *value)
+{
+    return scalar(sink, value,
+                  reads_as_text(value) ? YAML_PLAIN_SCALAR_STYLE : YAML_SINGLE_QUOTED_SCALAR_STYLE);
+}
+
+static bool integer(struct at_sink *sink, int64_t value)
+{
+    char digits[24];
+
+    snprintf(digits, sizeof digits, "%lld", (long long)value);
+    return scalar(sink, digits, YAML_PLAIN_SCALAR_STYLE);
+}
+
+static int write_out(void *out, unsigned char *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, out) == size;
+}
+
+static bool begin_document(struct at_sink *sink)
+{
+    yaml_event_t event;
+
+    return emit(sink, &event, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING)) &&
+           emit(sink, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
+}
+
+static bool end_document(struct at_sink *sink)
+{
+    yaml_event_t event;
+
+    return emit(sink, &event, yaml_document_end_event_initialize(&event, 1)) &&
+           emit(sink, &event, yaml_stream_end_event_initialize(&event));
+}
+
+enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *record, FILE *out,
+                                    struct at_error *err)
+{
+    struct yaml_sink yaml = {.sink = {begin, end, text, integer, text}};
+    enum at_status status;
+
+    if (!yaml_emitter_initialize(&yaml.emitter))
+        return at_fail(err, AT_INTERNAL, "libyaml's emitter does not start");
+    yaml_emitter_set_output(&yaml.emitter, write_out, out);
+    yaml_emitter_set_unicode(&yaml.emitter, 1);
+    yaml_emitter_set_width(&yaml.emitter, -1); /* never fold a line */
+    if (!begin_document(&yaml.sink)) {
+        status = at_fail(err, AT_INTERNAL, "libyaml's emitter does not start");
+        goto delete_emitter;
+    }
+    status = at_schema_walk(schema, record, &yaml.sink, err);
+    if (status == AT_OK && (!end_document(&yaml.sink) || fflush(out) != 0))
+        status = at_fail(err, AT_INTERNAL, "%s cannot be written", schema->what);
+delete_emitter:
+    yaml_emitter_delete(&yaml.emitter);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/copy_limit.h"
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "search/ranking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char copy_family[] = "copy";
+
+enum { COPY_SPACE_MAX = 4096 };
+
+struct at_copy_candidates {
+    struct at_copies *items;
+    size_t count, capacity;
+};
+
+void at_copy_candidates_free(struct at_copy_candidates *candidates)
+{
+    if (!candidates)
+        return;
+    free(candidates->items);
+    free(candidates);
+}
+
+static const struct at_copies *remembered(const struct at_session *session,
+                                          const struct at_problem *problem)
+{
+    const struct at_copy_candidates *known = session->copies;
+
+    for (size_t i = 0; known && i < known->count; i++)
+        if (known->items[i].problem.cols == problem->cols &&
+            known->items[i].problem.elem_size == problem->elem_size)
+            return &known->items[i];
+    return NULL;
+}
+
+static void remember(struct at_session *session, const struct at_copies *copies)
+{
+    if (!session->copies)
+        session->copies = at_alloc(sizeof *session->copies);
+    AT_PUSH(session->copies->items, session->copies->count, session->copies->capacity, *copies);
+}
+
+/* The family of copies; a session without one has only the driver's. */
+static struct at_family *const *find_family(const struct at_session *session)
+{
+    for (size_t i = 0; i < session->family_count; i++)
+        if (strcmp(session->families[i]->name, copy_family) == 0)
+            return &session->families[i];
+    return NULL;
+}
+
+static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
+                                    const struct at_progress_state *progress,
+                                    struct at_copies *copies, struct at_error *err)
+{
+    struct at_search search = {
+        .session = session,
+        .problem = copies->problem,
+        .strategy = &at_strategy_exhaustive,
+        .progress = *progress,
+    };
+    size_t best[AT_COPIES_MAX];
+    enum at_status status = at_space_build(&search.space, family, 1, &search.problem,
+                                           at_gpu_info(session->gpu), COPY_SPACE_MAX, err);
+
+    if (status == AT_OK)
+        status = at_pipeline_run(&search, SIZE_MAX, err);
+    if (status == AT_OK) {
+        copies->count = at_rank_best(&search, best, AT_COPIES_MAX);
+        for (size_t i = 0; i < copies->count; i++)
+            copies->configs[i] = search.space.configs[best[i]];
+        if (copies->count > 0)
+            copies->best_ns = search.candidates[best[0]].time_ns;
+    }
+    at_search_clear(&search);
+    return status;
+}
+
+enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
+                              const struct at_progress_state *progress, struct at_copies *copies,
+                              struct at_error *err)
+{
+    struct at_copies found = {.problem = at_problem_copy_of(problem)};
+    const struct at_copies *known = remembered(session, &found.problem);
+    struct at_family *const *family = find_family(session);
+    struct at_progress_state copy_progress = *progress;
+    enum at_status status = AT_OK;
+
+    if (known) {
+        *copies = *known;
+        return AT_OK;
+    }
+    copy_progress.what = "copy limit";
+    if (family)
+        status = search_copies(session, family, &copy_progress, &found, err);
+    if (status != AT_OK)
+        return status;
+    if (!at_interrupt_seen()) /* a search that was cut short is not worth remembering */
+        remember(session, &found);
+    *copies = found;
+    return AT_OK;
+}

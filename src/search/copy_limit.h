@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The copy limit's side of a search: which copy kernels are worth running against the finalists.
+ * The copies of a size are searched once a session, over the space of the family named "copy";
+ * their reported times come from each problem's own shoot-out. */
+#ifndef AT_SEARCH_COPY_LIMIT_H
+#define AT_SEARCH_COPY_LIMIT_H
+
+#include "search/session.h"
+
+enum { AT_COPIES_MAX = 2 };
+
+struct at_copies {
+    struct at_problem problem; /* the vector of as many bytes */
+    struct at_config configs[AT_COPIES_MAX];
+    size_t count;   /* may be 0: the driver's copy remains */
+    double best_ns; /* by the search; 0: none */
+};
+
+/* Searches, or remembers. progress is the problem's own. */
+enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
+                              const struct at_progress_state *progress, struct at_copies *copies,
+                              struct at_error *err);
+
+void at_copy_candidates_free(struct at_copy_candidates *candidates);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/session.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/paths.h"
+#include "search/cases.h"
+#include "search/copy_limit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEMPLATE_BYTES_MAX = 256 * 1024 };
+
+/* Reads a text of the tool's own, templates/NAME. */
+static enum at_status read_template(char **text, const char *name, struct at_error *err)
+{
+    char *below = at_format("templates/%s", name), *path = at_path_data_file(below);
+    size_t size;
+    enum at_status status = at_file_read(text, &size, path, TEMPLATE_BYTES_MAX, err);
+
+    free(path);
+    free(below);
+    return status;
+}
+
+/* What a measurement's meaning depends on besides its values: the kernel's text and its launch. */
+static void hash_family(char hash[AT_HASH_CHARS], const struct at_family *family,
+                        const char *header)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+
+    fprintf(out, "%s\n%s\n", header, family->source);
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        fprintf(out, "%s\n", family->launch[i] ? at_expr_text(family->launch[i]) : "");
+    fclose(out);
+    at_hash(hash, text, size);
+    free(text);
+}
+
+static void hash_families(struct at_session *session)
+{
+    session->family_hashes = at_alloc_array(session->family_count, AT_HASH_CHARS);
+    for (size_t i = 0; i < session->family_count; i++)
+        hash_family(session->family_hashes[i], session->families[i], session->header);
+}
+
+static enum at_status open_builder(struct at_session *session, struct at_error *err)
+{
+    const struct at_builder_options options = {
+        .compute_capability = at_gpu_info(session->gpu)->compute_capability,
+        .workers = session->options.jobs,
+        .header = session->header,
+        .use_cache = session->options.use_cache,
+    };
+    char note[512];
+    enum at_status status = at_builder_open(&session->builder, &options, note, sizeof note, err);
+
+    if (status == AT_OK && note[0])
+        at_warn(session->options.progress, "%s", note);
+    return status;
+}
+
+/* The harness is compiled like a family without parameters; only its own entries matter. */
+static enum at_status load_harness(struct at_session *session, struct at_error *err)
+{
+    struct at_family harness = {.name = (char[]){"harness"}};
+    const struct at_config config = {.family = &harness};
+    struct at_built built;
+    enum at_status status = read_template(&harness.source, "harness.cu", err);
+
+    if (status != AT_OK)
+        return status;
+    at_builder_add(session->builder, &config, 1, NULL);
+    at_builder_wait(session->builder, &built);
+    if (built.outcome != AT_CORRECT)
+        status =
+            at_fail(err, AT_INTERNAL, "the kernels that verify do not compile: %s", built.message);
+    else
+        status = at_gpu_set_harness(session->gpu, built.program->image, built.program->size, err);
+    at_program_release(built.program);
+    free(harness.source);
+    return status;
+}
+
+/* Everything but problem and config that a time depends on. */
+static char *describe_setting(const struct at_session *session)
+{
+    const struct at_compiler *compiler = at_builder_compiler(session->builder);
+    const struct at_device_info *device = at_gpu_info(session->gpu);
+    const struct at_policy *policy = session->options.policy;
+
+    return at_format("autotune %s; %s %s %s; driver %s; nvrtc %s %s; %s; policy %s l2 x%" PRId64
+                     " train %" PRId64 " ns",
+                     PACKAGE_VERSION, device->kind, device->uuid, device->name,
+                     at_gpu_driver_version(session->gpu), compiler->version, compiler->identity,
+                     compiler->options, policy->name, policy->l2_multiple, policy->search_train_ns);
+}
+
+static enum at_status open_journal(struct at_session *session, struct at_error *err)
+{
+    char *setting;
+    enum at_status status;
+
+    if (!session->options.journal)
+        return AT_OK;
+    setting = describe_setting(session);
+    status = at_journal_open(&session->journal, session->options.journal, setting,
+                             session->options.resume, err);
+    free(setting);
+    return status;
+}
+
+enum at_status at_session_open(struct at_session **session, const char *kind, int64_t ordinal,
+                               struct at_family *const *families, size_t family_count,
+                               const struct at_session_options *options, struct at_error *err)
+{
+    struct at_session *opened = at_alloc(sizeof *opened);
+    enum at_status status;
+
+    opened->options = *options;
+    opened->families = families;
+    opened->family_count = family_count;
+    opened->compile_failure_shown = at_alloc_array(family_count, sizeof(bool));
+    opened->conditions = (struct at_gpu_conditions){-1, -1, -1, -1, -1, 0};
+    status = read_template(&opened->header, AT_TEMPLATE_HEADER, err);
+    if (status == AT_OK) {
+        hash_families(opened);
+        status = at_gpu_open(&opened->gpu, kind, ordinal, err);
+    }
+    if (status == AT_OK)
+        status = open_builder(opened, err);
+    if (status == AT_OK)
+        status = open_journal(opened, err);
+    if (status == AT_OK)
+        status = load_harness(opened, err);
+    if (status == AT_OK)
+        *session = opened;
+    else
+        at_session_close(opened);
+    return status;
+}
+
+void at_session_close(struct at_session *session)
+{
+    if (!session)
+        return;
+    at_builder_close(session->builder);
+    at_gpu_close(session->gpu);
+    at_journal_close(session->journal);
+    at_copy_candidates_free(session->copies);
+    free(session->compile_failure_shown);
+    free(session->family_hashes);
+    free(session->header);
+    free(session);
+}
+
+static void widen(int64_t *least, int64_t *most, int64_t low, int64_t high)
+{
+    if (least && low >= 0 && (*least < 0 || low < *least))
+        *least = low;
+    if (high > *most)
+        *most = high;
+}
+
+void at_session_note_conditions(struct at_session *session)
+{
+    struct at_gpu_conditions now, *seen = &session->conditions;
+
+    if (at_gpu_conditions(session->gpu, &now, NULL) != AT_OK)
+        return;
+    widen(&seen->clock_sm_min_khz, &seen->clock_sm_max_khz, now.clock_sm_min_khz,
+          now.clock_sm_max_khz);
+    widen(NULL, &seen->clock_memory_khz, -1, now.clock_memory_khz);
+    widen(NULL, &seen->power_max_mw, -1, now.power_max_mw);
+    widen(NULL, &seen->temperature_max_c, -1, now.temperature_max_c);
+    seen->throttle_reasons |= now.throttle_reasons;
+}
+
+enum at_status at_session_check_memory(struct at_session *session, const struct at_problem *problem,
+                                       struct at_error *err)
+{
+    int64_t needed = at_cases_memory_bytes(session, problem), free_bytes, total_bytes;
+    enum at_status status = at_gpu_memory(session->gpu, &free_bytes, &total_bytes, err);
+    char *text;
+
+    if (status != AT_OK || needed <= free_bytes)
+        return status;
+    text = at_problem_format(problem);
+    at_fail(err, AT_USAGE,
+            "%s needs %.2f GiB of device memory under the %s policy; %.2f GiB of %.2f GiB are free",
+            text, (double)needed / 0x1p30, session->options.policy->name,
+            (double)free_bytes / 0x1p30, (double)total_bytes / 0x1p30);
+    free(text);
+    return AT_USAGE;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session: one device with all that tuning on it needs, kept from problem to problem. */
+#ifndef AT_SEARCH_SESSION_H
+#define AT_SEARCH_SESSION_H
+
+#include "base/progress.h"
+#include "kernel/builder.h"
+#include "measure/gpu.h"
+#include "measure/policy.h"
+#include "search/strategy.h"
+#include "space/space.h"
+#include "store/journal.h"
+
+/* How long a search may go on; 0: no limit. */
+struct at_budget {
+    int64_t ns;          /* of wall time, compilation included */
+    int64_t evaluations; /* configs */
+};
+
+struct at_session_options {
+    const struct at_policy *policy;
+    const struct at_strategy *strategy;
+    uint64_t seed;
+    int64_t timeout_ns; /* of an evaluation, before the allowance for the problem's size */
+    int jobs;           /* compile workers */
+    bool use_cache;
+    const char *journal; /* path; NULL: none */
+    bool resume;
+    struct at_progress *progress; /* borrowed */
+};
+
+struct at_copy_candidates; /* the best copies found so far, by size */
+
+struct at_session {
+    struct at_session_options options;
+    struct at_gpu *gpu;
+    struct at_builder *builder;
+    struct at_journal *journal;        /* NULL: none */
+    char *header;                      /* text of AT_TEMPLATE_HEADER */
+    struct at_family *const *families; /* borrowed */
+    size_t family_count;
+    char (*family_hashes)[AT_HASH_CHARS];
+    struct at_copy_candidates *copies;
+    struct at_gpu_conditions conditions; /* over all workers that this session has had */
+    bool *compile_failure_shown;         /* by family: the first is shown, once */
+};
+
+/* Opens the device of this kind and ordinal, the compiler, the cache and the journal. */
+enum at_status at_session_open(struct at_session **session, const char *kind, int64_t ordinal,
+                               struct at_family *const *families, size_t family_count,
+                               const struct at_session_options *options, struct at_error *err);
+void at_session_close(struct at_session *session);
+
+/* Looks at the device's state and widens what the session has seen of it. */
+void at_session_note_conditions(struct at_session *session);
+
+/* Needs the problem more device memory than there is? AT_USAGE says how much it needs and how much
+ * is free. */
+enum at_status at_session_check_memory(struct at_session *session, const struct at_problem *problem,
+                                       struct at_error *err);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/shootout.h"
+
+#include "base/memory.h"
+#include "base/stats.h"
+#include "search/cases.h"
+#include "search/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum at_status at_shootout_prepare(struct at_session *session, const struct at_problem *tuned,
+                                   struct at_error *err)
+{
+    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
+    size_t count = at_cases_for(session, tuned, cases);
+
+    return at_gpu_prepare(session->gpu, cases, count, err);
+}
+
+enum at_status at_shootout_build(struct at_session *session, struct at_contestant *contestants,
+                                 size_t count, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < count; i++)
+        if (contestants[i].config)
+            at_builder_add(session->builder, contestants[i].config,
+                           contestants[i].problem.elem_size, &contestants[i]);
+    while (at_builder_pending(session->builder) > 0) {
+        struct at_built built;
+        struct at_contestant *contestant;
+
+        at_builder_wait(session->builder, &built);
+        contestant = built.owner;
+        contestant->built = built;
+        if (built.outcome != AT_CORRECT)
+            status = at_fail(err, AT_FAILED, "%s does not compile: %s",
+                             contestant->config->family->name, built.message);
+    }
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        if (contestants[i].config)
+            status = at_config_launch(contestants[i].config, &contestants[i].problem,
+                                      at_gpu_info(session->gpu), &contestants[i].launch, err);
+    return status;
+}
+
+static struct at_gpu_run run_of(const struct at_contestant *contestant)
+{
+    struct at_gpu_run run = {.problem = contestant->problem, .launch = contestant->launch};
+
+    if (contestant->config) {
+        memcpy(run.program, contestant->built.program->hash, AT_HASH_CHARS);
+        memcpy(run.entry, contestant->built.entry, sizeof run.entry);
+    }
+    return run;
+}
+
+enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,
+                                size_t count, struct at_error *err)
+{
+    const struct at_policy *policy = session->options.policy;
+    size_t samples = (size_t)policy->shootout_samples;
+    struct at_gpu_run runs[AT_CONTESTANTS_MAX];
+    struct at_program *programs[AT_CONTESTANTS_MAX];
+    double *ns = at_alloc_array(count * samples, sizeof *ns);
+    int64_t limit_ns = (int64_t)count * at_evaluation_limit_ns(session, &contestants[0].problem);
+    enum at_outcome outcome;
+
+    for (size_t i = 0; i < count; i++) {
+        runs[i] = run_of(&contestants[i]);
+        programs[i] = contestants[i].config ? contestants[i].built.program : NULL;
+    }
+    outcome = at_gpu_shootout(session->gpu, runs, programs, count, policy->shootout_train_ns,
+                              policy->shootout_samples, limit_ns, ns, err);
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
+        contestants[i].samples_ns = at_memdup(ns + i * samples, samples * sizeof *ns);
+        contestants[i].time_ns = at_median(contestants[i].samples_ns, samples);
+    }
+    free(ns);
+    if (outcome != AT_CORRECT)
+        return at_fail_within(err, "the shoot-out ended with %s", at_outcome_names[outcome]);
+    return AT_OK;
+}
+
+void at_shootout_end(struct at_contestant *contestants, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        at_program_release(contestants[i].built.program);
+        free(contestants[i].samples_ns);
+    }
+}
+
+enum at_status at_shootout_verify(struct at_session *session,
+                                  const struct at_contestant *contestant,
+                                  struct at_measurement *measurement, struct at_error *err)
+{
+    const struct at_gpu_timing timing = {session->options.policy->search_train_ns, 1, 0};
+    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
+    struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX];
+    struct at_gpu_run run = run_of(contestant);
+    size_t case_count = at_cases_for(session, &contestant->problem, cases), trial_count = 0;
+    enum at_status status =
+        at_cases_trials(session, contestant->config, cases, case_count, trials, &trial_count, err);
+
+    if (status == AT_OK)
+        status = at_gpu_evaluate(session->gpu, contestant->built.program, &run, &timing, trials,
+                                 trial_count, at_evaluation_limit_ns(session, &contestant->problem),
+                                 err);
+    if (status == AT_OK)
+        at_gpu_take(session->gpu, measurement);
+    return status;
+}

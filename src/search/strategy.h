@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A search strategy: which config of a space to evaluate next, given what is known. One file and
+ * one const struct a strategy, listed in strategies.c. It works on indices into the space and knows
+ * nothing of how an evaluation is made. */
+#ifndef AT_SEARCH_STRATEGY_H
+#define AT_SEARCH_STRATEGY_H
+
+#include "measure/outcome.h"
+#include "space/space.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct at_strategy {
+    const char *name;
+    const char *summary;
+    void *(*create)(const struct at_space *space, uint64_t seed);
+
+    /* The next config to evaluate, before the results of earlier ones are known if need be; false
+     * when it wants no more, or none until more results are told. */
+    bool (*ask)(void *state, size_t *index);
+
+    /* The result of one: its time in ns a launch if the outcome is AT_CORRECT. */
+    void (*tell)(void *state, size_t index, enum at_outcome outcome, double time_ns);
+    void (*destroy)(void *state);
+};
+
+extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first is the default */
+extern const struct at_strategy at_strategy_exhaustive, at_strategy_random;
+
+/* NULL for an unknown name. */
+const struct at_strategy *at_strategy_find(const char *name);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/tune.h"
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "search/copy_limit.h"
+#include "search/pipeline.h"
+#include "search/ranking.h"
+#include "search/record.h"
+#include "search/shootout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many of the fastest are timed again. Among identical configs two windows of time differ by 1
+ * to 3 %, so the true best is seldom far down the list. */
+enum { FINALISTS_MAX = 8 };
+
+_Static_assert(FINALISTS_MAX + 1 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
+               "finalists, default, copies and the driver's copy fit the shoot-out");
+
+/* Which contestants are what: finalists first, then the default, the copies, the driver's copy. */
+struct line_up {
+    struct at_contestant contestants[AT_CONTESTANTS_MAX];
+    size_t count, finalists;
+    size_t fallback; /* the default config; SIZE_MAX: it has no time */
+    size_t copies;   /* first of the copies, of which the last is the driver's */
+};
+
+static size_t add(struct line_up *line_up, const struct at_config *config,
+                  const struct at_problem *problem)
+{
+    line_up->contestants[line_up->count] =
+        (struct at_contestant){.config = config, .problem = *problem};
+    return line_up->count++;
+}
+
+static void line_up_contestants(struct line_up *line_up, const struct at_search *search,
+                                size_t fallback, const struct at_copies *copies)
+{
+    size_t best[FINALISTS_MAX], count = at_rank_best(search, best, FINALISTS_MAX);
+
+    line_up->fallback = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (best[i] == fallback)
+            line_up->fallback = i;
+        add(line_up, &search->space.configs[best[i]], &search->problem);
+    }
+    line_up->finalists = count;
+    if (line_up->fallback == SIZE_MAX && fallback != SIZE_MAX &&
+        search->candidates[fallback].done && search->candidates[fallback].outcome == AT_CORRECT)
+        line_up->fallback = add(line_up, &search->space.configs[fallback], &search->problem);
+    line_up->copies = line_up->count;
+    for (size_t i = 0; i < copies->count; i++)
+        add(line_up, &copies->configs[i], &copies->problem);
+    add(line_up, NULL, &copies->problem);
+}
+
+/* The fastest finalist that verifies once more after all the timing; SIZE_MAX if none does. */
+static enum at_status choose_winner(struct at_session *session, const struct line_up *line_up,
+                                    size_t *winner, struct at_measurement *measurement,
+                                    struct at_error *err)
+{
+    bool refused[FINALISTS_MAX] = {false};
+
+    for (;;) {
+        const struct at_contestant *all = line_up->contestants;
+        enum at_status status;
+        size_t best = SIZE_MAX;
+
+        for (size_t i = 0; i < line_up->finalists; i++)
+            if (!refused[i] && (best == SIZE_MAX || all[i].time_ns < all[best].time_ns))
+                best = i;
+        *winner = best;
+        if (best == SIZE_MAX)
+            return AT_OK;
+        status = at_shootout_verify(session, &all[best], measurement, err);
+        if (status != AT_OK || measurement->outcome == AT_CORRECT)
+            return status;
+        at_warn(session->options.progress, "a finalist failed when it was verified again (%s): %s",
+                at_outcome_names[measurement->outcome], measurement->message);
+        at_measurement_clear(measurement);
+        refused[best] = true;
+    }
+}
+
+static enum at_status finish(struct at_session *session, struct at_search *search,
+                             struct line_up *line_up, struct at_entry *entry, struct at_error *err)
+{
+    struct at_measurement measurement = {0};
+    size_t winner;
+    enum at_status status = at_shootout_build(session, line_up->contestants, line_up->count, err);
+
+    if (status == AT_OK)
+        status = at_shootout_prepare(session, &search->problem, err);
+    if (status == AT_OK)
+        status = at_shootout_time(session, line_up->contestants, line_up->count, err);
+    if (status == AT_OK)
+        status = choose_winner(session, line_up, &winner, &measurement, err);
+    if (status == AT_OK && winner == SIZE_MAX)
+        status = at_fail(err, AT_FAILED, "no finalist is correct");
+    if (status == AT_OK) {
+        const struct at_record_sources sources = {
+            .search = search,
+            .winner = &line_up->contestants[winner],
+            .fallback =
+                line_up->fallback == SIZE_MAX ? NULL : &line_up->contestants[line_up->fallback],
+            .copies = &line_up->contestants[line_up->copies],
+            .copy_count = line_up->count - line_up->copies,
+            .measurement = &measurement,
+        };
+
+        at_record_entry(&sources, entry);
+    }
+    at_measurement_clear(&measurement);
+    return status;
+}
+
+/* "412 wrong, 3 compile" */
+static char *count_failures(const struct at_search *search)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+    const char *between = "";
+
+    for (int i = 0; i < AT_OUTCOMES; i++) {
+        if (search->counts[i] == 0)
+            continue;
+        fprintf(out, "%s%zu %s", between, search->counts[i], at_outcome_names[i]);
+        between = ", ";
+    }
+    fclose(out);
+    return text;
+}
+
+static enum at_status no_winner(const struct at_search *search, struct at_error *err)
+{
+    char *counts = count_failures(search);
+
+    if (search->space.count == 0)
+        at_fail(err, AT_FAILED, "%s: no config of the space is legal on this device",
+                search->progress.what);
+    else if (at_interrupt_seen())
+        at_fail(err, AT_FAILED, "%s: interrupted before a config was measured",
+                search->progress.what);
+    else
+        at_fail(err, AT_FAILED, "%s: no valid config among %zu (%s)", search->progress.what,
+                search->space.count, counts);
+    free(counts);
+    return AT_FAILED;
+}
+
+/* Where the default config stands in the space; SIZE_MAX if it is not legal here. */
+static size_t find_default(const struct at_search *search)
+{
+    const struct at_session *session = search->session;
+    struct at_config config;
+
+    if (at_space_default(&config, session->families, session->family_count, &search->problem,
+                         at_gpu_info(session->gpu), NULL) != AT_OK)
+        return SIZE_MAX;
+    for (size_t i = 0; i < search->space.count; i++)
+        if (search->space.configs[i].family == config.family &&
+            memcmp(search->space.configs[i].values, config.values, sizeof config.values) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static enum at_status search_and_finish(struct at_search *search, struct at_entry *entry,
+                                        struct at_error *err)
+{
+    struct at_session *session = search->session;
+    struct line_up line_up = {0};
+    struct at_copies copies;
+    size_t fallback = find_default(search);
+    enum at_status status =
+        at_copies_find(session, &search->problem, &search->progress, &copies, err);
+
+    if (status != AT_OK)
+        return status;
+    search->copy_ns = copies.best_ns;
+    if (!at_interrupt_seen())
+        status = at_pipeline_run(search, fallback, err);
+    if (status != AT_OK)
+        return status;
+    if (search->counts[AT_CORRECT] == 0)
+        return no_winner(search, err);
+    line_up_contestants(&line_up, search, fallback, &copies);
+    status = finish(session, search, &line_up, entry, err);
+    at_shootout_end(line_up.contestants, line_up.count);
+    return status;
+}
+
+enum at_status at_tune_problem(struct at_session *session, const struct at_problem *problem,
+                               const struct at_budget *budget, struct at_tune_place place,
+                               struct at_entry *entry, struct at_error *err)
+{
+    struct at_search search = {
+        .session = session,
+        .problem = *problem,
+        .strategy = session->options.strategy,
+        .budget = *budget,
+    };
+    char *what = at_problem_format(problem);
+    enum at_status status = at_space_build(&search.space, session->families, session->family_count,
+                                           problem, at_gpu_info(session->gpu), AT_SPACE_MAX, err);
+
+    search.progress.what = what;
+    search.progress.index = place.index;
+    search.progress.of = place.of;
+    if (status == AT_OK)
+        status = search.space.count > 0 ? search_and_finish(&search, entry, err)
+                                        : no_winner(&search, err);
+    at_session_note_conditions(session);
+    at_search_clear(&search);
+    free(what);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tuning one problem from beginning to end: copies, search, shoot-out, and the record of it. */
+#ifndef AT_SEARCH_TUNE_H
+#define AT_SEARCH_TUNE_H
+
+#include "profile/profile.h"
+#include "search/session.h"
+
+/* More legal configs than this in one space are refused: they would not fit the driver's memory. */
+enum { AT_SPACE_MAX = 500000 };
+
+/* The problem's place in the run, for the progress line. */
+struct at_tune_place {
+    size_t index, of;
+};
+
+/* AT_OK: the entry is filled, and the caller clears it with the profile; entry->complete is 0 if
+ * the search was cut short by the budget or an interrupt. AT_FAILED: the space is empty or no
+ * config of it is correct, and err says how they ended. */
+enum at_status at_tune_problem(struct at_session *session, const struct at_problem *problem,
+                               const struct at_budget *budget, struct at_tune_place place,
+                               struct at_entry *entry, struct at_error *err);
+
+/* Fills the record's device, environment, policy and what NVML has seen so far. */
+void at_tune_describe(struct at_session *session, struct at_device_record *record);
+
+#endif

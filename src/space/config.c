@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Single configs: as text, and against a problem and a device. */
+#include "base/memory.h"
+#include "space/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct at_config at_family_default(const struct at_family *family)
+{
+    struct at_config config = {.family = family};
+
+    for (size_t i = 0; i < family->param_count; i++)
+        config.values[i] = (int32_t)family->params[i].default_value;
+    return config;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct at_param *const *a = left, *const *b = right;
+
+    return strcmp((*a)->name, (*b)->name);
+}
+
+char *at_config_format(const struct at_config *config)
+{
+    const struct at_param *params = config->family->params, *sorted[AT_PARAMS_MAX];
+    char *text = at_strdup("");
+    size_t count = config->family->param_count;
+
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &params[i];
+    qsort(sorted, count, sizeof *sorted, by_name);
+    for (size_t i = 0; i < count; i++) {
+        char *longer = at_format("%s%s%s=%d", text, i ? " " : "", sorted[i]->name,
+                                 config->values[sorted[i] - params]);
+
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static bool has_value(const struct at_param *param, int64_t value)
+{
+    for (size_t i = 0; i < param->value_count; i++)
+        if (param->values[i] == value)
+            return true;
+    return false;
+}
+
+/* Takes the config's values over into the point. Returns the first parameter whose value is not one
+ * of its own, NULL if there is none. */
+static const struct at_param *take_values(struct at_point *point, const struct at_config *config)
+{
+    const struct at_param *stranger = NULL;
+
+    for (size_t i = 0; i < config->family->param_count; i++) {
+        point->values[i] = config->values[i];
+        if (!stranger && !has_value(&config->family->params[i], config->values[i]))
+            stranger = &config->family->params[i];
+    }
+    return stranger;
+}
+
+enum at_status at_config_legal(const struct at_config *config, const struct at_problem *problem,
+                               const struct at_device_info *device, bool *legal, char **why,
+                               struct at_error *err)
+{
+    const struct at_family *family = config->family;
+    struct at_point point = at_point_make(family, problem, device);
+    const struct at_param *stranger = take_values(&point, config);
+
+    if (stranger) {
+        if (why)
+            *why = at_format("%s=%d is none of its values in %s", stranger->name,
+                             config->values[stranger - family->params], family->path);
+        *legal = false;
+        return AT_OK;
+    }
+    for (size_t i = 0; i < family->rule_count; i++) {
+        bool holds;
+        enum at_status status = at_rule_holds(&family->rules[i], &point, &holds, err);
+
+        if (status != AT_OK)
+            return status;
+        if (holds)
+            continue;
+        if (why)
+            *why = at_rule_explain(&family->rules[i], &point);
+        *legal = false;
+        return AT_OK;
+    }
+    *legal = true;
+    return AT_OK;
+}
+
+enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
+                                const struct at_device_info *device, struct at_launch *launch,
+                                struct at_error *err)
+{
+    struct at_point point = at_point_make(config->family, problem, device);
+    struct at_launch result;
+
+    take_values(&point, config);
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
+        enum at_status status =
+            at_rule_launch(&point, (enum at_launch_field)i, &result.field[i], err);
+
+        if (status != AT_OK)
+            return status;
+    }
+    *launch = result;
+    return AT_OK;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a space file to a family: what its names, numbers and expressions have to mean. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "space/family_file.h"
+#include "space/rules.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define SMALL    "abcdefghijklmnopqrstuvwxyz"
+#define DIGITS   "0123456789"
+
+enum { PARAM_NAME_MAX = 31, FAMILY_NAME_MAX = 63, TEMPLATE_BYTES_MAX = 1024 * 1024 };
+
+struct reading {
+    struct at_family_record record;
+    struct at_family *family;
+    struct at_error *err;
+};
+
+static struct at_source source_of(const struct reading *reading, const struct at_located *located)
+{
+    return (struct at_source){reading->family->path, located->line, located->column};
+}
+
+/* At least one and at most `most` characters of `any`, the first one also of `first`? */
+static bool is_name(const char *text, const char *first, const char *any, size_t most)
+{
+    size_t length = strlen(text);
+
+    return length >= 1 && length <= most && strchr(first, text[0]) && strspn(text, any) == length;
+}
+
+static enum at_status check_values(const struct reading *reading,
+                                   const struct at_param_record *record)
+{
+    struct at_source source = source_of(reading, &record->name);
+    const int64_t *values = record->values.items;
+    bool has_default = false;
+
+    for (size_t i = 0; i < record->values.count; i++) {
+        if (values[i] < INT32_MIN || values[i] > INT32_MAX)
+            return at_fail_at(reading->err, source, "%s: the value %lld does not fit 32 bits",
+                              record->name.text, (long long)values[i]);
+        for (size_t j = 0; j < i; j++)
+            if (values[j] == values[i])
+                return at_fail_at(reading->err, source, "%s: the value %lld is given twice",
+                                  record->name.text, (long long)values[i]);
+        has_default = has_default || values[i] == record->default_value;
+    }
+    if (!has_default)
+        return at_fail_at(reading->err, source, "%s: the default %lld is none of its values",
+                          record->name.text, (long long)record->default_value);
+    return AT_OK;
+}
+
+static enum at_status take_param(const struct reading *reading, struct at_param_record *record)
+{
+    struct at_family *family = reading->family;
+    const char *name = record->name.text;
+    enum at_status status;
+
+    if (!is_name(name, CAPITALS, CAPITALS DIGITS "_", PARAM_NAME_MAX))
+        return at_fail_at(reading->err, source_of(reading, &record->name),
+                          "\"%.60s\" cannot name a parameter: expected a capital, then capitals, "
+                          "digits and '_', at most 31 in all",
+                          name);
+    if (strcmp(name, "ELEM_SIZE") == 0)
+        return at_fail_at(reading->err, source_of(reading, &record->name),
+                          "ELEM_SIZE is given to every template and cannot be a parameter");
+    for (size_t i = 0; i < family->param_count; i++)
+        if (strcmp(family->params[i].name, name) == 0)
+            return at_fail_at(reading->err, source_of(reading, &record->name),
+                              "a second parameter named %s", name);
+    status = check_values(reading, record);
+    if (status != AT_OK)
+        return status;
+    /* The record gives its memory to the family: what moves is NULL in what is cleared later. */
+    family->params[family->param_count++] = (struct at_param){
+        .name = record->name.text,
+        .summary = record->summary,
+        .values = record->values.items,
+        .value_count = record->values.count,
+        .default_value = record->default_value,
+    };
+    *record = (struct at_param_record){0};
+    return AT_OK;
+}
+
+static enum at_status take_params(const struct reading *reading)
+{
+    const struct at_list *list = &reading->record.parameters;
+    struct at_param_record *records = list->items;
+    enum at_status status = AT_OK;
+
+    reading->family->params = at_alloc_array(list->count, sizeof *reading->family->params);
+    for (size_t i = 0; status == AT_OK && i < list->count; i++)
+        status = take_param(reading, &records[i]);
+    return status;
+}
+
+static enum at_status parse(const struct reading *reading, struct at_expr **expr,
+                            const struct at_located *located)
+{
+    const struct at_family *family = reading->family;
+    const char *names[AT_NAMES_MAX];
+    size_t name_count = at_point_names(names, family->params, family->param_count);
+
+    return at_expr_parse(expr, located->text, source_of(reading, located), names, name_count,
+                         reading->err);
+}
+
+static enum at_status parse_list(const struct reading *reading, struct at_expr ***exprs,
+                                 size_t *count, const struct at_list *list)
+{
+    const struct at_located *items = list->items;
+    enum at_status status = AT_OK;
+
+    *exprs = at_alloc_array(list->count, sizeof **exprs);
+    for (size_t i = 0; status == AT_OK && i < list->count; i++) {
+        status = parse(reading, &(*exprs)[i], &items[i]);
+        *count += status == AT_OK;
+    }
+    return status;
+}
+
+static enum at_status take_rules(const struct reading *reading)
+{
+    const struct at_family_record *record = &reading->record;
+    struct at_family *family = reading->family;
+    enum at_status status =
+        parse_list(reading, &family->constraints, &family->constraint_count, &record->constraints);
+
+    if (status == AT_OK)
+        status = parse_list(reading, &family->needs, &family->need_count, &record->needs);
+    for (int i = 0; status == AT_OK && i < AT_LAUNCH_FIELDS; i++)
+        if (record->launch.field[i].text)
+            status = parse(reading, &family->launch[i], &record->launch.field[i]);
+    if (status == AT_OK)
+        at_rules_make(family);
+    return status;
+}
+
+static char *beside(const char *path, const char *name)
+{
+    char *copy = at_strdup(path), *joined = at_format("%s/%s", dirname(copy), name);
+
+    free(copy);
+    return joined;
+}
+
+static enum at_status take_template(const struct reading *reading, const char *template_dir)
+{
+    const struct at_located *name = &reading->record.template;
+    struct at_source source = source_of(reading, name);
+    struct at_family *family = reading->family;
+    size_t length = strlen(name->text), size;
+    enum at_status status;
+
+    if (!is_name(name->text, CAPITALS SMALL DIGITS "_", CAPITALS SMALL DIGITS "_-.", 255) ||
+        length < 4 || strcmp(name->text + length - 3, ".cu") != 0)
+        return at_fail_at(reading->err, source,
+                          "template: expected the plain name of a .cu file, found \"%.60s\"",
+                          name->text);
+    family->template_path = beside(family->path, name->text);
+    if (access(family->template_path, F_OK) != 0 && template_dir) {
+        free(family->template_path);
+        family->template_path = at_format("%s/%s", template_dir, name->text);
+    }
+    status = at_file_read(&family->source, &size, family->template_path, TEMPLATE_BYTES_MAX,
+                          reading->err);
+    if (status != AT_OK)
+        return at_fail_within(reading->err, "%s:%d:%d: template", source.file, source.line,
+                              source.column);
+    if (strlen(family->source) != size)
+        return at_fail_at(reading->err, source, "template: %s is not a text file",
+                          family->template_path);
+    return AT_OK;
+}
+
+static enum at_status take_name(const struct reading *reading)
+{
+    const struct at_located *name = &reading->record.family;
+
+    if (!is_name(name->text, CAPITALS SMALL, CAPITALS SMALL DIGITS "_-", FAMILY_NAME_MAX))
+        return at_fail_at(
+            reading->err, source_of(reading, name),
+            "\"%.60s\" cannot name a family: expected a letter, then letters, digits, "
+            "'_' and '-', at most 63 in all",
+            name->text);
+    reading->family->name = at_strdup(name->text);
+    return AT_OK;
+}
+
+enum at_status at_family_read(struct at_family **family, const char *path, const char *template_dir,
+                              struct at_error *err)
+{
+    struct reading reading = {.err = err};
+    enum at_status status = at_schema_read_file(&at_family_schema, &reading.record, path, err);
+
+    if (status != AT_OK)
+        return status;
+    reading.family = at_alloc(sizeof *reading.family);
+    reading.family->path = at_strdup(path);
+    reading.family->summary = at_strdup(reading.record.summary);
+    reading.family->preference = reading.record.preference;
+    status = take_name(&reading);
+    if (status == AT_OK)
+        status = take_params(&reading);
+    if (status == AT_OK)
+        status = take_rules(&reading);
+    if (status == AT_OK)
+        status = take_template(&reading, template_dir);
+    at_schema_clear(&at_family_schema, &reading.record);
+    if (status == AT_OK)
+        *family = reading.family;
+    else
+        at_family_free(reading.family);
+    return status;
+}
+
+static void free_exprs(struct at_expr **exprs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        at_expr_free(exprs[i]);
+    free(exprs);
+}
+
+void at_family_free(struct at_family *family)
+{
+    if (!family)
+        return;
+    for (size_t i = 0; i < family->param_count; i++) {
+        free(family->params[i].name);
+        free(family->params[i].summary);
+        free(family->params[i].values);
+    }
+    free_exprs(family->constraints, family->constraint_count);
+    free_exprs(family->needs, family->need_count);
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        at_expr_free(family->launch[i]);
+    free(family->params);
+    free(family->rules);
+    free(family->name);
+    free(family->path);
+    free(family->summary);
+    free(family->template_path);
+    free(family->source);
+    free(family);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A space file as it is written, before its expressions and parameters mean anything. */
+#ifndef AT_SPACE_FAMILY_FILE_H
+#define AT_SPACE_FAMILY_FILE_H
+
+#include "schema/schema.h"
+#include "space/family.h"
+
+struct at_param_record {
+    struct at_located name;
+    char *summary;
+    struct at_list values; /* of int64_t */
+    int64_t default_value;
+};
+
+struct at_launch_record {
+    struct at_located field[AT_LAUNCH_FIELDS];
+};
+
+struct at_family_record {
+    int64_t schema;
+    struct at_located family, template;
+    char *summary;
+    int64_t preference;
+    struct at_list parameters;         /* of struct at_param_record */
+    struct at_list constraints, needs; /* of struct at_located */
+    struct at_launch_record launch;
+};
+
+extern const struct at_schema at_family_schema;
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configs as files name them: a family and a mapping of parameter names to values. */
+#ifndef AT_SPACE_NAMED_H
+#define AT_SPACE_NAMED_H
+
+#include "schema/schema.h"
+#include "space/family.h"
+
+/* Finds the config. Every parameter must be there, with one of its values, and no other: AT_USAGE
+ * says what is not so, or that there is no such family. `parameters` is of struct at_named_int. */
+enum at_status at_config_from_names(struct at_config *config, struct at_family *const *families,
+                                    size_t family_count, const char *family,
+                                    const struct at_list *parameters, struct at_error *err);
+
+#endif

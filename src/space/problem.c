@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "space/problem.h"
+
+#include "base/integer.h"
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char example[] =
+    "expected ROWSxCOLS:TYPE[,key=value...], for instance 10007x10009:f16,ld_src=10016";
+
+/* A transpose moves elements without looking at them, so types of one size are the same work. */
+static const struct {
+    char name[8];
+    int64_t size;
+} types[] = {
+    {"b1", 1},  {"b2", 2},  {"b4", 4},   {"b8", 8},  {"b16", 16}, {"i8", 1},    {"u8", 1},
+    {"fp8", 1}, {"f16", 2}, {"bf16", 2}, {"i16", 2}, {"u16", 2},  {"f32", 4},   {"i32", 4},
+    {"u32", 4}, {"f64", 8}, {"i64", 8},  {"u64", 8}, {"c64", 8},  {"c128", 16},
+};
+
+/* In an order in which each default needs only those before it. */
+static const struct {
+    const char *name;
+    size_t offset;
+    size_t factor, other; /* the default is their product; SIZE_MAX: 1 */
+} keys[] = {
+    {"ld_src", offsetof(struct at_problem, ld_src), offsetof(struct at_problem, cols), SIZE_MAX},
+    {"ld_dst", offsetof(struct at_problem, ld_dst), offsetof(struct at_problem, rows), SIZE_MAX},
+    {"batch", offsetof(struct at_problem, batch), SIZE_MAX, SIZE_MAX},
+    {"stride_src", offsetof(struct at_problem, stride_src), offsetof(struct at_problem, rows),
+     offsetof(struct at_problem, ld_src)},
+    {"stride_dst", offsetof(struct at_problem, stride_dst), offsetof(struct at_problem, cols),
+     offsetof(struct at_problem, ld_dst)},
+};
+
+static int64_t *member(struct at_problem *problem, size_t offset)
+{
+    return (int64_t *)((char *)problem + offset);
+}
+
+static int64_t factor_of(const struct at_problem *problem, size_t offset)
+{
+    return offset == SIZE_MAX ? 1 : *(const int64_t *)((const char *)problem + offset);
+}
+
+/* The default of a key. False if it does not fit 64 bits. */
+static bool key_default(const struct at_problem *problem, size_t key, int64_t *value)
+{
+    return !__builtin_mul_overflow(factor_of(problem, keys[key].factor),
+                                   factor_of(problem, keys[key].other), value);
+}
+
+static enum at_status fail_spec(struct at_error *err, const char *spec, const char *reason)
+{
+    return at_fail(err, AT_USAGE, "problem \"%.200s\": %s", spec, reason);
+}
+
+/* Reads the positive integer of `length` bytes at text; what: its name in messages. */
+static enum at_status read_size(int64_t *value, const char *text, size_t length, const char *what,
+                                const char *spec, struct at_error *err)
+{
+    char reason[256];
+
+    if (at_integer_parse(text, length, value) && *value >= 1)
+        return AT_OK;
+    snprintf(reason, sizeof reason, "%s is \"%.*s\", not an integer of at least 1; %s", what,
+             length < 40 ? (int)length : 40, text, example);
+    return fail_spec(err, spec, reason);
+}
+
+static enum at_status read_type(struct at_problem *problem, const char *text, size_t length,
+                                const char *spec, struct at_error *err)
+{
+    char known[160] = "";
+
+    for (size_t i = 0; i < AT_COUNT(types); i++) {
+        size_t used = strlen(known);
+
+        if (strlen(types[i].name) == length && memcmp(types[i].name, text, length) == 0) {
+            memcpy(problem->type, types[i].name, sizeof problem->type);
+            problem->elem_size = types[i].size;
+            return AT_OK;
+        }
+        snprintf(known + used, sizeof known - used, " %s", types[i].name);
+    }
+    return at_fail(err, AT_USAGE, "problem \"%.200s\": unknown type \"%.*s\"; expected one of%s",
+                   spec, length < 40 ? (int)length : 40, text, known);
+}
+
+/* Reads one key=value of `length` bytes. A member that has no value yet is 0. */
+static enum at_status read_key(struct at_problem *problem, const char *text, size_t length,
+                               const char *spec, struct at_error *err)
+{
+    for (size_t i = 0; i < AT_COUNT(keys); i++) {
+        size_t name = strlen(keys[i].name);
+        int64_t *value = member(problem, keys[i].offset);
+
+        if (length <= name || memcmp(text, keys[i].name, name) != 0 || text[name] != '=')
+            continue;
+        if (*value != 0)
+            return at_fail(err, AT_USAGE, "problem \"%.200s\": %s is given twice", spec,
+                           keys[i].name);
+        return read_size(value, text + name + 1, length - name - 1, keys[i].name, spec, err);
+    }
+    return at_fail(err, AT_USAGE,
+                   "problem \"%.200s\": unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
+                   "batch=, stride_src=, stride_dst=, as in 256x256:f32,batch=4096",
+                   spec, length < 40 ? (int)length : 40, text);
+}
+
+static enum at_status read_parts(struct at_problem *problem, const char *spec, struct at_error *err)
+{
+    size_t rows = strcspn(spec, "x:,"), cols, length;
+    const char *at = spec + rows;
+    enum at_status status;
+
+    if (*at != 'x')
+        return fail_spec(err, spec, example);
+    cols = strcspn(at + 1, ":,");
+    if (at[1 + cols] != ':')
+        return fail_spec(err, spec, example);
+    status = read_size(&problem->rows, spec, rows, "ROWS", spec, err);
+    if (status == AT_OK)
+        status = read_size(&problem->cols, at + 1, cols, "COLS", spec, err);
+    if (status != AT_OK)
+        return status;
+    at += 1 + cols + 1;
+    length = strcspn(at, ",");
+    status = read_type(problem, at, length, spec, err);
+    for (at += length; status == AT_OK && *at == ','; at += length) {
+        length = strcspn(++at, ",");
+        status = read_key(problem, at, length, spec, err);
+    }
+    return status;
+}
+
+static enum at_status fill_defaults(struct at_problem *problem, const char *spec,
+                                    struct at_error *err)
+{
+    for (size_t i = 0; i < AT_COUNT(keys); i++) {
+        int64_t *value = member(problem, keys[i].offset);
+        /* Of a single matrix there is no next one: its stride says nothing, and two problems that
+         * are the same work must not differ by it. */
+        bool idle = keys[i].other != SIZE_MAX && problem->batch == 1;
+
+        if ((*value == 0 || idle) && !key_default(problem, i, value))
+            return fail_spec(err, spec, "the matrix does not fit 62 bits of bytes");
+    }
+    return AT_OK;
+}
+
+/* The bytes of all matrices on one side. False if they do not fit 62 bits. */
+static bool side_bytes(const struct at_problem *problem, int64_t stride, int64_t lines, int64_t ld,
+                       int64_t *bytes)
+{
+    int64_t matrix;
+
+    /* Whole lines and strides: a little more than is touched, and simpler to say. */
+    return !__builtin_mul_overflow(lines, ld, &matrix) &&
+           !__builtin_mul_overflow(problem->batch, stride > matrix ? stride : matrix, bytes) &&
+           !__builtin_mul_overflow(*bytes, problem->elem_size, bytes) && *bytes >> 62 == 0;
+}
+
+static enum at_status check_layout(const struct at_problem *problem, const char *spec,
+                                   struct at_error *err)
+{
+    const struct {
+        const char *ld_name, *stride_name;
+        int64_t ld, stride, lines, line;
+    } sides[] = {
+        {"ld_src", "stride_src", problem->ld_src, problem->stride_src, problem->rows,
+         problem->cols},
+        {"ld_dst", "stride_dst", problem->ld_dst, problem->stride_dst, problem->cols,
+         problem->rows},
+    };
+    int64_t bytes, total = 0;
+
+    for (size_t i = 0; i < AT_COUNT(sides); i++) {
+        int64_t matrix;
+
+        if (sides[i].ld < sides[i].line)
+            return at_fail(err, AT_USAGE,
+                           "problem \"%.200s\": %s=%lld is less than the %lld elements of a row",
+                           spec, sides[i].ld_name, (long long)sides[i].ld,
+                           (long long)sides[i].line);
+        if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld, &bytes) ||
+            (total += bytes) >> 62 != 0)
+            return fail_spec(err, spec, "the matrices do not fit 62 bits of bytes");
+        matrix = (sides[i].lines - 1) * sides[i].ld + sides[i].line;
+        if (sides[i].stride < matrix)
+            return at_fail(err, AT_USAGE,
+                           "problem \"%.200s\": with %s=%lld the matrices overlap: one takes %lld "
+                           "elements",
+                           spec, sides[i].stride_name, (long long)sides[i].stride,
+                           (long long)matrix);
+    }
+    return AT_OK;
+}
+
+enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err)
+{
+    struct at_problem read = {0};
+    enum at_status status = read_parts(&read, spec, err);
+
+    if (status == AT_OK)
+        status = fill_defaults(&read, spec, err);
+    if (status == AT_OK)
+        status = check_layout(&read, spec, err);
+    if (status == AT_OK)
+        *problem = read;
+    return status;
+}
+
+char *at_problem_format(const struct at_problem *problem)
+{
+    char *spec = at_format("%lldx%lld:%s", (long long)problem->rows, (long long)problem->cols,
+                           problem->type);
+
+    for (size_t i = 0; i < AT_COUNT(keys); i++) {
+        int64_t value = factor_of(problem, keys[i].offset), usual;
+        char *longer;
+
+        if (key_default(problem, i, &usual) && value == usual)
+            continue;
+        longer = at_format("%s,%s=%lld", spec, keys[i].name, (long long)value);
+        free(spec);
+        spec = longer;
+    }
+    return spec;
+}
+
+int64_t at_problem_src_extent(const struct at_problem *problem)
+{
+    return (problem->batch - 1) * problem->stride_src + (problem->rows - 1) * problem->ld_src +
+           problem->cols;
+}
+
+int64_t at_problem_dst_extent(const struct at_problem *problem)
+{
+    return (problem->batch - 1) * problem->stride_dst + (problem->cols - 1) * problem->ld_dst +
+           problem->rows;
+}
+
+int64_t at_problem_bytes(const struct at_problem *problem)
+{
+    return 2 * problem->rows * problem->cols * problem->batch * problem->elem_size;
+}
+
+struct at_problem at_problem_copy_of(const struct at_problem *problem)
+{
+    struct at_problem copy = *problem;
+    int64_t count = problem->rows * problem->cols * problem->batch;
+
+    copy.rows = 1;
+    copy.cols = count;
+    copy.ld_src = count;
+    copy.ld_dst = 1;
+    copy.batch = 1;
+    copy.stride_src = count;
+    copy.stride_dst = count;
+    return copy;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A problem: which matrix, or batch of matrices, is to be transposed.
+ *
+ * Row-major src[b*stride_src + r*ld_src + c] becomes dst[b*stride_dst + c*ld_dst + r], for b below
+ * batch, r below rows, c below cols. Written ROWSxCOLS:TYPE[,key=value...], for instance
+ * 8192x8192:f32 or 10007x10009:f16,ld_src=10016. */
+#ifndef AT_SPACE_PROBLEM_H
+#define AT_SPACE_PROBLEM_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct at_problem {
+    char type[8];      /* as it was written: "f32", "b4" */
+    int64_t elem_size; /* bytes: 1, 2, 4, 8 or 16 */
+    int64_t rows, cols;
+    int64_t ld_src, ld_dst; /* leading dimensions, in elements */
+    int64_t batch;
+    int64_t stride_src, stride_dst; /* from one matrix to the next, in elements */
+};
+
+/* Reads a specification. What is not given takes its dense default: ld_src = cols, ld_dst = rows,
+ * batch = 1, strides = one whole matrix; with batch = 1 the strides are always so. AT_USAGE for an
+ * unknown type or key, a size below 1, a leading dimension below the row, a stride below one
+ * matrix, or bytes that do not fit 62 bits. */
+enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
+
+/* The shortest specification that reads back as the same problem; the caller frees it. */
+char *at_problem_format(const struct at_problem *problem);
+
+/* Elements from the first to the last one touched, plus one. */
+int64_t at_problem_src_extent(const struct at_problem *problem);
+int64_t at_problem_dst_extent(const struct at_problem *problem);
+
+/* Bytes that must move: each element read once and written once. */
+int64_t at_problem_bytes(const struct at_problem *problem);
+
+/* The dense vector 1xN of as many elements: its transpose is a copy of the same bytes, which is
+ * what the copy limit is measured on. */
+struct at_problem at_problem_copy_of(const struct at_problem *problem);
+
+#endif

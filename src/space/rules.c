@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "space/rules.h"
+
+#include "base/memory.h"
+
+/* Bounds from the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability";
+ * the same for every device that NVRTC still compiles for. */
+static const struct {
+    const char *name;
+    int64_t usual; /* where the family says nothing */
+    int64_t min, max;
+} fields[AT_LAUNCH_FIELDS] = {
+    [AT_GRID_X] = {"grid_x", 1, 1, INT32_MAX},
+    [AT_GRID_Y] = {"grid_y", 1, 1, 65535},
+    [AT_GRID_Z] = {"grid_z", 1, 1, 65535},
+    [AT_BLOCK_X] = {"block_x", 1, 1, 1024},
+    [AT_BLOCK_Y] = {"block_y", 1, 1, 1024},
+    [AT_BLOCK_Z] = {"block_z", 1, 1, 64},
+    [AT_SHARED_BYTES] = {"shared_bytes", 0, 0, INT32_MAX}, /* the device has a lower bound */
+    [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
+};
+
+const char *at_launch_field_name(enum at_launch_field field)
+{
+    return fields[field].name;
+}
+
+/* How many of the first parameters the expression needs; none for NULL. */
+static size_t params_needed(const struct at_family *family, const struct at_expr *expr)
+{
+    size_t count = expr ? family->param_count : 0;
+
+    while (count > 0 && !at_expr_uses(expr, count - 1))
+        count--;
+    return count;
+}
+
+/* Inserts behind the last rule that needs no more parameters, so that equals keep the order in
+ * which they come. */
+static void insert(struct at_family *family, struct at_rule rule)
+{
+    size_t at = family->rule_count++;
+
+    while (at > 0 && family->rules[at - 1].params_needed > rule.params_needed) {
+        family->rules[at] = family->rules[at - 1];
+        at--;
+    }
+    family->rules[at] = rule;
+}
+
+static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
+                               struct at_expr *const *exprs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        insert(family, (struct at_rule){.kind = kind,
+                                        .expr = exprs[i],
+                                        .params_needed = params_needed(family, exprs[i])});
+}
+
+void at_rules_make(struct at_family *family)
+{
+    size_t most = family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
+    size_t block_params = 0;
+
+    family->rules = at_alloc_array(most, sizeof *family->rules);
+    insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
+    insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
+        size_t needed = params_needed(family, family->launch[i]);
+
+        if (!family->launch[i])
+            continue;
+        insert(family, (struct at_rule){.kind = AT_RULE_LAUNCH,
+                                        .field = (enum at_launch_field)i,
+                                        .params_needed = needed});
+        if (i >= AT_BLOCK_X && i <= AT_BLOCK_Z && needed > block_params)
+            block_params = needed;
+    }
+    /* After those of its three factors, whose bounds keep the product from overflowing. */
+    insert(family, (struct at_rule){.kind = AT_RULE_THREADS, .params_needed = block_params});
+}
+
+enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field field,
+                              int64_t *value, struct at_error *err)
+{
+    const struct at_expr *expr = point->family->launch[field];
+
+    if (expr)
+        return at_expr_eval(expr, point->values, value, err);
+    *value = fields[field].usual;
+    return AT_OK;
+}
+
+static int64_t most(const struct at_point *point, enum at_launch_field field)
+{
+    return field == AT_SHARED_BYTES ? point->device->shared_bytes_per_block_optin
+                                    : fields[field].max;
+}
+
+static enum at_status count_threads(const struct at_point *point, int64_t *threads,
+                                    struct at_error *err)
+{
+    int64_t product = 1, size;
+
+    for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++) {
+        enum at_status status = at_rule_launch(point, (enum at_launch_field)i, &size, err);
+
+        if (status != AT_OK)
+            return status;
+        product *= size;
+    }
+    *threads = product;
+    return AT_OK;
+}
+
+enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *point, bool *holds,
+                             struct at_error *err)
+{
+    int64_t value = 0;
+    enum at_status status = AT_OK;
+
+    switch (rule->kind) {
+    case AT_RULE_CONSTRAINT:
+    case AT_RULE_NEED:
+        status = at_expr_eval(rule->expr, point->values, &value, err);
+        *holds = value != 0;
+        break;
+    case AT_RULE_LAUNCH:
+        status = at_rule_launch(point, rule->field, &value, err);
+        *holds = value >= fields[rule->field].min && value <= most(point, rule->field);
+        break;
+    case AT_RULE_THREADS:
+        status = count_threads(point, &value, err);
+        *holds = value <= point->device->max_threads_per_block;
+        break;
+    }
+    return status;
+}
+
+char *at_rule_explain(const struct at_rule *rule, const struct at_point *point)
+{
+    int64_t value = 0;
+
+    switch (rule->kind) {
+    case AT_RULE_CONSTRAINT:
+        return at_format("the constraint %s does not hold", at_expr_text(rule->expr));
+    case AT_RULE_NEED:
+        return at_format("needs %s", at_expr_text(rule->expr));
+    case AT_RULE_LAUNCH:
+        at_rule_launch(point, rule->field, &value, NULL);
+        return at_format("%s is %lld; it has to be %lld to %lld", fields[rule->field].name,
+                         (long long)value, (long long)fields[rule->field].min,
+                         (long long)most(point, rule->field));
+    case AT_RULE_THREADS:
+        count_threads(point, &value, NULL);
+        return at_format("a block of %lld threads; the device allows %lld", (long long)value,
+                         (long long)point->device->max_threads_per_block);
+    }
+    return at_strdup("an unknown rule");
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "space/space.h"
+
+#include "base/memory.h"
+#include "space/rules.h"
+
+#include <stdlib.h>
+
+/* A file can describe more points than there is time for: give up where no constraint cuts the
+ * space down early. The largest published transpose space, that of KTT with every size, needs a
+ * hundredth of this. */
+enum { VISITS_MAX = 50 * 1000 * 1000 };
+
+struct walk {
+    struct at_point point;
+    size_t first_rule[AT_PARAMS_MAX + 2]; /* [n]: where the rules that need n parameters begin */
+    struct at_space *space;
+    size_t capacity, max_configs;
+    int64_t visits;
+    struct at_error *err;
+};
+
+static enum at_status add_config(struct walk *walk)
+{
+    const struct at_family *family = walk->point.family;
+    struct at_space *space = walk->space;
+    struct at_config config = {.family = family};
+
+    if (space->count == walk->max_configs)
+        return at_fail(walk->err, AT_USAGE,
+                       "%s: more than %zu legal configs; take values away or add constraints",
+                       family->path, walk->max_configs);
+    for (size_t i = 0; i < family->param_count; i++)
+        config.values[i] = (int32_t)walk->point.values[i];
+    AT_PUSH(space->configs, space->count, walk->capacity, config);
+    return AT_OK;
+}
+
+/* The first `depth` parameters have values: goes on unless a rule about them fails. */
+static enum at_status visit(struct walk *walk, size_t depth)
+{
+    const struct at_family *family = walk->point.family;
+    const struct at_param *param;
+    enum at_status status = AT_OK;
+
+    if (++walk->visits > VISITS_MAX)
+        return at_fail(walk->err, AT_USAGE,
+                       "%s: too many points to go through; put the parameters that constraints "
+                       "share next to each other, or take values away",
+                       family->path);
+    for (size_t i = walk->first_rule[depth]; i < walk->first_rule[depth + 1]; i++) {
+        bool holds;
+
+        status = at_rule_holds(&family->rules[i], &walk->point, &holds, walk->err);
+        if (status != AT_OK || !holds)
+            return status;
+    }
+    if (depth == family->param_count)
+        return add_config(walk);
+    param = &family->params[depth];
+    for (size_t i = 0; status == AT_OK && i < param->value_count; i++) {
+        walk->point.values[depth] = param->values[i];
+        status = visit(walk, depth + 1);
+    }
+    return status;
+}
+
+static void find_first_rules(struct walk *walk)
+{
+    const struct at_family *family = walk->point.family;
+    size_t rule = 0;
+
+    for (size_t depth = 0; depth <= family->param_count; depth++) {
+        walk->first_rule[depth] = rule;
+        while (rule < family->rule_count && family->rules[rule].params_needed == depth)
+            rule++;
+    }
+    walk->first_rule[family->param_count + 1] = rule;
+}
+
+/* All points of a family, or INT64_MAX if they are more. */
+static int64_t count_raw(const struct at_family *family)
+{
+    int64_t raw = 1;
+
+    for (size_t i = 0; i < family->param_count; i++)
+        if (__builtin_mul_overflow(raw, (int64_t)family->params[i].value_count, &raw))
+            return INT64_MAX;
+    return raw;
+}
+
+enum at_status at_space_build(struct at_space *space, struct at_family *const *families,
+                              size_t family_count, const struct at_problem *problem,
+                              const struct at_device_info *device, size_t max_configs,
+                              struct at_error *err)
+{
+    struct at_space built = {0};
+    struct walk walk = {.space = &built, .max_configs = max_configs, .err = err};
+
+    for (size_t i = 0; i < family_count; i++) {
+        enum at_status status;
+
+        if (__builtin_add_overflow(built.raw, count_raw(families[i]), &built.raw))
+            built.raw = INT64_MAX;
+        walk.point = at_point_make(families[i], problem, device);
+        walk.visits = 0;
+        find_first_rules(&walk);
+        status = visit(&walk, 0);
+        if (status != AT_OK) {
+            at_space_clear(&built);
+            return status;
+        }
+    }
+    *space = built;
+    return AT_OK;
+}
+
+void at_space_clear(struct at_space *space)
+{
+    free(space->configs);
+    *space = (struct at_space){0};
+}
+
+enum at_status at_space_default(struct at_config *config, struct at_family *const *families,
+                                size_t family_count, const struct at_problem *problem,
+                                const struct at_device_info *device, struct at_error *err)
+{
+    const struct at_family *best = NULL;
+    char *refused = NULL; /* why the first illegal default is so */
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < family_count; i++) {
+        struct at_config usual = at_family_default(families[i]);
+        char *why = NULL;
+        bool legal;
+
+        status = at_config_legal(&usual, problem, device, &legal, &why, err);
+        if (status != AT_OK)
+            goto free_refused;
+        if (legal && (!best || families[i]->preference < best->preference))
+            best = families[i];
+        if (!legal && !refused)
+            refused = at_format("%s: %s", families[i]->name, why);
+        free(why);
+    }
+    if (best)
+        *config = at_family_default(best);
+    else
+        status = at_fail(err, AT_FAILED, "no family's default config is legal for this problem%s%s",
+                         refused ? "; " : "", refused ? refused : "");
+free_refused:
+    free(refused);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char role_option[] = "--worker=";
+
+/* Where a worker finds its end of the socket pair. */
+enum { WORKER_FD = 3 };
+
+int at_worker_serve(int argc, char **argv, int *exit_code)
+{
+    const struct at_worker_role *const *role = at_worker_roles;
+    size_t prefix = sizeof role_option - 1;
+
+    if (argc != 2 || strncmp(argv[1], role_option, prefix) != 0)
+        return 0;
+    while (*role && strcmp((*role)->name, argv[1] + prefix) != 0)
+        role++;
+    if (!*role)
+        return 0;
+    /* A parent that died before this line is noticed as end of file on the socket. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, (*role)->name);
+    *exit_code = (*role)->serve(WORKER_FD);
+    return 1;
+}
+
+/* Fills the attributes: own process group, so that a terminal's Ctrl-C reaches the driver alone,
+ * which then decides; default signal handling. */
+static void set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                             POSIX_SPAWN_SETSIGDEF);
+}
+
+enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err)
+{
+    char option[64], name[] = "autotune";
+    char *argv[] = {name, option, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int ends[2], error;
+    pid_t pid;
+
+    /* Close-on-exec on both ends; dup2 in the child clears it on its own. */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return at_fail(err, AT_INTERNAL, "cannot make a socket pair: %s", strerror(errno));
+    if (ends[1] == WORKER_FD) { /* dup2 onto itself would leave close-on-exec set */
+        int moved = fcntl(ends[1], F_DUPFD_CLOEXEC, WORKER_FD + 1);
+
+        close(ends[1]);
+        ends[1] = moved;
+    }
+    snprintf(option, sizeof option, "%s%s", role_option, role);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], WORKER_FD);
+    posix_spawnattr_init(&attributes);
+    set_attributes(&attributes);
+    error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error) {
+        close(ends[0]);
+        return at_fail(err, AT_INTERNAL, "cannot start a %s worker: %s", role, strerror(error));
+    }
+    worker->pid = pid;
+    worker->fd = ends[0];
+    return AT_OK;
+}
+
+static void describe_end(int wait_status, char *how)
+{
+    if (WIFSIGNALED(wait_status))
+        snprintf(how, 64, "signal %d (%s)", WTERMSIG(wait_status),
+                 strsignal(WTERMSIG(wait_status)));
+    else
+        snprintf(how, 64, "exit code %d", WEXITSTATUS(wait_status));
+}
+
+void at_worker_stop(struct at_worker *worker, char *how)
+{
+    int wait_status = 0;
+
+    if (worker->pid == 0)
+        return;
+    /* If it has already ended by itself, the kill does nothing and waitpid tells how it ended. */
+    kill(worker->pid, SIGKILL);
+    while (waitpid(worker->pid, &wait_status, 0) < 0 && errno == EINTR)
+        ;
+    if (how)
+        describe_end(wait_status, how);
+    close(worker->fd);
+    *worker = (struct at_worker){0};
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The command line: what is asked for goes to stdout and ends with 0, what is wrong is said on stderr
+# and ends with 2, before anything is looked for or measured.
+
+bats_require_minimum_version 1.5.0
+
+commands=(tune list show check bench)
+
+# refused WORDS ARGUMENT...: the arguments are a usage error whose message has these words.
+refused() {
+    local words=$1
+    shift
+    run --separate-stderr -2 "$AUTOTUNE" "$@"
+    [ -z "$output" ]
+    [[ $stderr == *"$words"* ]] || {
+        printf '%s\n' "arguments: $*" "expected:  $words" "got:       $stderr"
+        return 1
+    }
+}
+
+@test "--version tells the version" {
+    run --separate-stderr -0 "$AUTOTUNE" --version
+    [[ $output =~ ^autotune\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    [ -z "$stderr" ]
+}
+
+@test "--help names every command" {
+    run --separate-stderr -0 "$AUTOTUNE" --help
+    for command in "${commands[@]}"; do
+        [[ $output == *"autotune $command "* ]]
+    done
+    [ -z "$stderr" ]
+}
+
+@test "every command has --help" {
+    for command in "${commands[@]}"; do
+        run --separate-stderr -0 "$AUTOTUNE" "$command" --help
+        [[ ${lines[0]} == "Usage: autotune $command "* ]]
+        [ -z "$stderr" ]
+    done
+}
+
+@test "the manual page names every option" {
+    for command in "${commands[@]}"; do
+        for option in $("$AUTOTUNE" "$command" --help | grep -oE '^ +(-., )?--[a-z-]+' |
+            grep -oE -e '--[a-z-]+'); do
+            grep -qF -e "*$option*" "$srcdir/doc/autotune.1.scd" || {
+                echo "doc/autotune.1.scd lacks $option of autotune $command"
+                return 1
+            }
+        done
+    done
+}
+
+@test "an unknown command is answered with the nearest one" {
+    refused 'did you mean show?' shwo
+}
+
+@test "an unknown option is refused" {
+    for command in "${commands[@]}"; do
+        refused "'--nonsense'" "$command" --nonsense
+    done
+    refused "'--nonsense'" --nonsense
+}
+
+@test "a stray argument is refused" {
+    refused 'a problem goes with --problem' tune 64x64:f32
+    refused 'a problem goes with --problem' bench 64x64:f32
+    refused 'unexpected argument' list 0
+    refused 'one profile at a time' show a b
+    refused 'one profile at a time' check a b
+}
+
+@test "a missing argument is refused" {
+    refused 'which profile?' show
+    refused 'which profile?' check
+    refused 'requires an argument' --out
+}
+
+@test "a problem is refused with the reason" {
+    refused 'expected ROWSxCOLS:TYPE' --problem 64
+    refused 'ld_src=2 is less than the 3 elements of a row' --problem 3x3:f32,ld_src=2
+    refused '"64x64:f33"' --problem 64x64:f33
+    refused '"0x64:f32"' bench --problem 0x64:f32
+}
+
+@test "a value that an option does not take is refused" {
+    for value in '' 0 -1 3h s 1e3 99999999999999999999; do
+        refused "\"$value\"" --budget="$value"
+    done
+    for value in '' -1 x 99999999999999999999; do
+        refused "\"$value\"" --seed="$value"
+    done
+    for value in '' 0 -1 x 65; do
+        refused "\"$value\"" --jobs="$value"
+    done
+    for value in '' 0 1.5 3601; do
+        refused "\"$value\"" --timeout="$value"
+    done
+    refused 'known are exhaustive, random' --search=annealing
+    refused 'known are cold, warm' --policy=tepid
+    refused 'known are table, json' --format=xml
+    refused 'known are table, json' list --format=xml
+    refused 'known are table, json' show --format=xml
+}
+
+@test "--resume without a journal is refused" {
+    refused '--resume needs --journal' --resume
+    refused '--resume needs --journal' --resume --out -
+}
+
+@test "a profile that could not be written is refused before the work" {
+    refused "$BATS_TEST_TMPDIR/none/best.yaml" --out "$BATS_TEST_TMPDIR/none/best.yaml"
+    refused "$BATS_TEST_TMPDIR" --out "$BATS_TEST_TMPDIR"
+}
+
+@test "a space file that is not right is refused with its place" {
+    refused 'none.yaml' --space "$BATS_TEST_TMPDIR/none.yaml"
+    printf 'schema: 1\nfamilly: x\n' >"$BATS_TEST_TMPDIR/bad.yaml"
+    refused 'bad.yaml:2:1: unknown key "familly"' --space "$BATS_TEST_TMPDIR/bad.yaml"
+}
+
+@test "data that are not there are named" {
+    AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused "$BATS_TEST_TMPDIR/tuning/problems.yaml"
+}

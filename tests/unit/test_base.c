@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/base: errors, memory, files, hashes, order statistics, random numbers. */
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/stats.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Under AddressSanitizer, let an allocation that is too large return NULL as it does without. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+/* Every test has a folder of its own. */
+static int make_folder(void **state)
+{
+    char *folder = at_strdup("/tmp/autotune-test-base-XXXXXX");
+
+    *state = folder;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char *command = at_format("chmod -R u+rwx %s && rm -rf %s", (char *)*state, (char *)*state);
+    int result = system(command);
+
+    free(command);
+    free(*state);
+    return result;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+    struct at_error err = {0};
+    char *text = NULL;
+    size_t size = 0;
+
+    assert_int_equal(at_file_read(&text, &size, path, 1 << 20, &err), AT_OK);
+    assert_string_equal(text, expected);
+    assert_int_equal(size, strlen(expected));
+    free(text);
+}
+
+static size_t count_files(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    size_t count = 0;
+
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+    closedir(directory);
+    return count;
+}
+
+static void test_error_fail(void **state)
+{
+    struct at_error err = {0};
+
+    (void)state;
+    assert_int_equal(at_fail(&err, AT_DEVICE, "no device %d", 7), AT_DEVICE);
+    assert_int_equal(err.status, AT_DEVICE);
+    assert_string_equal(err.message, "no device 7");
+    assert_int_equal(at_fail_within(&err, "gpu %s", "all"), AT_DEVICE);
+    assert_string_equal(err.message, "gpu all: no device 7");
+    assert_int_equal(at_fail(NULL, AT_USAGE, "nobody listens"), AT_USAGE);
+}
+
+static void test_error_long(void **state)
+{
+    struct at_error err = {0};
+    char cause[2000];
+
+    (void)state;
+    memset(cause, 'x', sizeof cause - 1);
+    cause[sizeof cause - 1] = '\0';
+    at_fail(&err, AT_FAILED, "%s", cause);
+    assert_int_equal(strlen(err.message), sizeof err.message - 1);
+    assert_int_equal(at_fail_within(&err, "context"), AT_FAILED);
+    assert_int_equal(strlen(err.message), sizeof err.message - 1);
+    assert_memory_equal(err.message, "context: xxx", 12);
+    at_fail_within(&err, "%s", cause); /* leaves no room for the cause */
+    assert_int_equal(strlen(err.message), sizeof err.message - 1);
+}
+
+static void test_memory(void **state)
+{
+    size_t count = 0, capacity = 0;
+    int *items = NULL;
+    char *zeroed = at_alloc(100), *text = at_format("%d-%s", 3, "x");
+    char *prefix = at_strndup("abcdef", 3), *empty = at_memdup(NULL, 0);
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(zeroed[i], 0);
+    assert_string_equal(text, "3-x");
+    assert_string_equal(prefix, "abc");
+    assert_non_null(empty);
+    for (int i = 0; i < 1000; i++)
+        AT_PUSH(items, count, capacity, i);
+    assert_int_equal(count, 1000);
+    assert_true(capacity >= 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(items[i], i);
+    free(zeroed);
+    free(text);
+    free(prefix);
+    free(empty);
+    free(items);
+}
+
+/* Out of memory ends the process with AT_INTERNAL; also where count * size would wrap around. */
+static void test_memory_exhausted(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0) {
+        volatile size_t half = SIZE_MAX / 2 + 2;
+
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        free(at_alloc_array(half, 2));
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), AT_INTERNAL);
+}
+
+static void test_file_read(void **state)
+{
+    const char *folder = *state;
+    char *path = at_format("%s/in", folder), *missing = at_format("%s/missing", folder);
+    char *text = NULL;
+    size_t size = 0;
+    struct at_error err = {0};
+
+    write_text(path, "12345678");
+    assert_content(path, "12345678");
+    assert_int_equal(at_file_read(&text, &size, path, 8, &err), AT_OK);
+    free(text);
+    text = NULL;
+    assert_int_equal(at_file_read(&text, &size, path, 7, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "8 bytes; at most 7"));
+    assert_int_equal(at_file_read(&text, &size, missing, 7, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, missing));
+    assert_int_equal(at_file_read(&text, &size, folder, 1 << 20, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "not a regular file"));
+    assert_int_equal(mkfifo(missing, 0600), 0); /* must not wait for a writer */
+    assert_int_equal(at_file_read(&text, &size, missing, 1 << 20, &err), AT_USAGE);
+    assert_null(text);
+    write_text(path, "");
+    assert_content(path, "");
+    free(path);
+    free(missing);
+}
+
+static void test_file_replace(void **state)
+{
+    const char *folder = *state;
+    char *path = at_format("%s/out", folder);
+    struct at_error err = {0};
+    struct stat info;
+    mode_t mask = umask(027);
+    int old;
+
+    assert_int_equal(at_file_replace(path, "first", 5, &err), AT_OK);
+    assert_content(path, "first");
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640); /* 0666 less the umask, not mkstemp's 0600 */
+    old = open(path, O_RDONLY);
+    assert_int_equal(at_file_replace(path, "second", 6, &err), AT_OK);
+    assert_content(path, "second");
+    {
+        char seen[16] = "";
+
+        /* Who has the old file open keeps all of it: the content was never overwritten. */
+        assert_int_equal(read(old, seen, sizeof seen), 5);
+        assert_string_equal(seen, "first");
+    }
+    close(old);
+    assert_int_equal(count_files(folder), 1);
+    umask(mask);
+    free(path);
+}
+
+static void test_file_replace_fails(void **state)
+{
+    const char *folder = *state;
+    char *no_folder = at_format("%s/none/out", folder), *sub = at_format("%s/sub", folder);
+    struct at_error err = {0};
+
+    assert_int_equal(at_file_replace(no_folder, "x", 1, &err), AT_USAGE);
+    assert_int_equal(at_file_check_writable(no_folder, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, no_folder));
+    assert_int_equal(mkdir(sub, 0700), 0);
+    assert_int_equal(at_file_check_writable(sub, &err), AT_USAGE);
+    assert_int_equal(at_file_replace(sub, "x", 1, &err), AT_USAGE); /* no file over a folder */
+    assert_int_equal(count_files(folder), 1);                       /* no temporary left behind */
+    free(no_folder);
+    free(sub);
+}
+
+/* A folder without write permission stops everybody but root, so root becomes somebody else. */
+static void test_file_unwritable_folder(void **state)
+{
+    const char *folder = *state;
+    char *path = at_format("%s/out", folder);
+    pid_t child;
+    int status;
+
+    write_text(path, "old");
+    assert_int_equal(chmod(folder, 0555), 0);
+    child = fork();
+    if (child == 0) {
+        struct at_error err = {0};
+
+        if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(65534) || setuid(65534)))
+            _exit(77);
+        if (at_file_check_writable(path, &err) != AT_USAGE)
+            _exit(1);
+        _exit(at_file_replace(path, "new", 3, &err) == AT_USAGE ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_content(path, "old");
+    assert_int_equal(count_files(folder), 1);
+    free(path);
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_file_check_writable(void **state)
+{
+    const char *folder = *state;
+    char *path = at_format("%s/out", folder);
+    struct at_error err = {0};
+
+    assert_int_equal(at_file_check_writable(path, &err), AT_OK);
+    assert_int_equal(count_files(folder), 0);
+    write_text(path, "kept");
+    assert_int_equal(at_file_check_writable(path, &err), AT_OK);
+    assert_content(path, "kept");
+    free(path);
+}
+
+/* XXH3-128 with seed 0 in its canonical order, high half first: what xxhsum -H2 prints. A change
+ * here would orphan every cache and journal. */
+static void test_hash(void **state)
+{
+    char hex[AT_HASH_CHARS], other[AT_HASH_CHARS];
+
+    (void)state;
+    at_hash(hex, "", 0);
+    assert_string_equal(hex, "99aa06d3014798d86001c324468d497f");
+    at_hash(hex, "abc", 3);
+    assert_string_equal(hex, "06b05ab6733a618578af5f94892f3950");
+    at_hash(other, "abd", 3);
+    assert_string_not_equal(hex, other);
+}
+
+/* Reference values from the definition of type 7: h = (n - 1) q, linear between the neighbours. */
+static void test_quantile(void **state)
+{
+    static const double one[] = {7}, two[] = {3, 1}, five[] = {50, 10, 40, 20, 30};
+    static const double six[] = {1.5, 2.25, 0.5, 8, 2.25, 4};
+    static const struct {
+        const double *values;
+        size_t count;
+        double q, expected;
+    } cases[] = {
+        {one, 1, 0, 7},      {one, 1, 0.5, 7},       {one, 1, 1, 7},     {two, 2, 0.5, 2},
+        {two, 2, 0.25, 1.5}, {two, 2, 1, 3},         {five, 5, 0.5, 30}, {five, 5, 0.1, 14},
+        {five, 5, 0.25, 20}, {five, 5, 0.95, 48},    {six, 6, 0, 0.5},   {six, 6, 0.25, 1.6875},
+        {six, 6, 0.5, 2.25}, {six, 6, 0.75, 3.5625}, {six, 6, 0.9, 6},   {six, 6, 1, 8},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++)
+        assert_true(fabs(at_quantile(cases[i].values, cases[i].count, cases[i].q) -
+                         cases[i].expected) < 1e-12);
+    assert_true(five[0] == 50 && five[4] == 30); /* the input keeps its order */
+    assert_true(at_median(six, 6) == 2.25);
+}
+
+static void test_spread(void **state)
+{
+    static const double same[] = {5, 5, 5}, five[] = {10, 20, 30, 40, 50}, zero[] = {0, 0, 1};
+
+    (void)state;
+    assert_int_equal(at_spread_permille(same, 3), 0);
+    assert_int_equal(at_spread_permille(five, 5), 667); /* (40 - 20) / 30 */
+    assert_int_equal(at_spread_permille(zero, 3), 0);
+}
+
+/* SplitMix64 from seed 1234567: the reference implementation's output, as in Rosetta Code's
+ * "Pseudo-random numbers/Splitmix64". */
+static void test_rng(void **state)
+{
+    static const uint64_t expected[] = {
+        UINT64_C(6457827717110365317), UINT64_C(3203168211198807973), UINT64_C(9817491932198370423),
+        UINT64_C(4593380528125082431), UINT64_C(16408922859458223821)};
+    struct at_rng rng = {1234567};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(expected); i++)
+        assert_true(at_rng_next(&rng) == expected[i]);
+}
+
+static void test_rng_below(void **state)
+{
+    struct at_rng rng = {1}, again = {1};
+    size_t seen[7] = {0};
+
+    (void)state;
+    for (int i = 0; i < 70000; i++)
+        seen[at_rng_below(&rng, 7)]++;
+    for (int i = 0; i < 7; i++)
+        assert_in_range(seen[i], 9500, 10500); /* 5 standard deviations; the seed is fixed */
+    assert_true(at_rng_below(&rng, 1) == 0);
+    for (int i = 0; i < 1000; i++)
+        assert_true(at_rng_below(&again, UINT64_C(1) << 63 | 1) <= UINT64_C(1) << 63);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_error_fail),
+        cmocka_unit_test(test_error_long),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_exhausted),
+        cmocka_unit_test_setup_teardown(test_file_read, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_file_replace, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_file_replace_fails, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_file_unwritable_folder, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_file_check_writable, make_folder, remove_folder),
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_quantile),
+        cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_rng),
+        cmocka_unit_test(test_rng_below),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

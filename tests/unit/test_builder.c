@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The builder with the real NVRTC: kernels come out, bad ones are told apart from good ones that
+ * share their program, and the cache gives back what was compiled. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "kernel/builder.h"
+#include "kernel/cubin_cache.h"
+#include "space/space.h"
+#include "worker/worker.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char header[] = "// shared\n";
+
+/* A family of one parameter N, whose kernel does not compile for N == 13. */
+static const char source[] =
+    "#if N == 13\n"
+    "#error \"thirteen\"\n"
+    "#endif\n"
+    "extern \"C\" __global__ void transpose(float *dst, const float *src)\n"
+    "{\n"
+    "    __shared__ float tile[N];\n"
+    "    tile[threadIdx.x % N] = src[threadIdx.x];\n"
+    "    __syncthreads();\n"
+    "    dst[threadIdx.x] = tile[(threadIdx.x + 1) % N];\n"
+    "}\n";
+
+static struct at_param param = {.name = (char[]){"N"}};
+static struct at_family family = {
+    .name = (char[]){"sample"}, .source = (char *)source, .params = &param, .param_count = 1};
+
+static char folder[] = "/tmp/autotune-test-builder-XXXXXX";
+
+static struct at_builder *open_builder(bool use_cache)
+{
+    const struct at_builder_options options = {.compute_capability = 90,
+                                               .workers = 2,
+                                               .header = header,
+                                               .cache_folder = folder,
+                                               .use_cache = use_cache};
+    struct at_builder *builder;
+    struct at_error err = {AT_OK, ""};
+    char note[512];
+
+    if (at_builder_open(&builder, &options, note, sizeof note, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_string_equal(note, "");
+    return builder;
+}
+
+enum { FIRST = 8, LAST = 40 };
+
+/* Builds all values of N; returns how many compiled. */
+static size_t build_all(struct at_builder *builder)
+{
+    size_t compiled = 0;
+    int owners[LAST + 1];
+
+    for (int n = FIRST; n <= LAST; n++) {
+        const struct at_config config = {&family, {n}};
+
+        owners[n] = n;
+        at_builder_add(builder, &config, 4, &owners[n]);
+    }
+    while (at_builder_pending(builder) > 0) {
+        struct at_built built;
+        int n;
+
+        at_builder_wait(builder, &built);
+        n = *(int *)built.owner;
+        if (n == 13) {
+            assert_int_equal(built.outcome, AT_COMPILE);
+            assert_null(built.program);
+            assert_string_equal(built.message, "sample.cu(2): catastrophic error: #error "
+                                               "directive: \"thirteen\"");
+        } else {
+            assert_int_equal(built.outcome, AT_CORRECT);
+            assert_int_equal(built.resources.shared_bytes, 4 * n);
+            assert_true(built.resources.registers > 0);
+            assert_int_equal(built.resources.spill_bytes, 0);
+            assert_non_null(memmem(built.program->image, built.program->size, built.entry,
+                                   strlen(built.entry)));
+            compiled++;
+        }
+        at_program_release(built.program);
+    }
+    return compiled;
+}
+
+static void test_build(void **state)
+{
+    struct at_builder *builder = open_builder(false);
+
+    (void)state;
+    assert_int_equal(build_all(builder), LAST - FIRST);
+    at_builder_close(builder);
+}
+
+static size_t count_files(const char *suffix)
+{
+    DIR *opened = opendir(folder);
+    struct dirent *entry;
+    size_t count = 0;
+
+    while ((entry = readdir(opened)))
+        count += strstr(entry->d_name, suffix) != NULL;
+    closedir(opened);
+    return count;
+}
+
+static void test_cache(void **state)
+{
+    struct at_builder *builder = open_builder(true);
+
+    (void)state;
+    assert_int_equal(build_all(builder), LAST - FIRST);
+    at_builder_close(builder);
+    assert_int_equal(count_files(".kernel"), LAST - FIRST);
+    assert_int_equal(count_files(".aside"), 0);
+
+    /* From the cache they are done at once, without a step. */
+    builder = open_builder(true);
+    for (int n = FIRST; n <= LAST; n++) {
+        const struct at_config config = {&family, {n}};
+        struct at_built built;
+
+        at_builder_add(builder, &config, 4, NULL);
+        assert_int_equal(at_builder_take(builder, &built), n != 13);
+        if (n != 13)
+            at_program_release(built.program);
+    }
+    at_builder_close(builder); /* with N == 13 still waiting */
+}
+
+static void damage_files(const char *suffix, void (*damage)(const char *path))
+{
+    DIR *opened = opendir(folder);
+    struct dirent *entry;
+
+    while ((entry = readdir(opened))) {
+        char *path = at_format("%s/%s", folder, entry->d_name);
+
+        if (strstr(entry->d_name, suffix))
+            damage(path);
+        free(path);
+    }
+    closedir(opened);
+}
+
+static void flip_a_bit(const char *path)
+{
+    struct stat info;
+    char byte;
+    int fd = open(path, O_RDWR);
+
+    assert_int_equal(fstat(fd, &info), 0);
+    assert_int_equal(pread(fd, &byte, 1, info.st_size - 1), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, info.st_size - 1), 1);
+    close(fd);
+}
+
+static void cut_off(const char *path)
+{
+    struct stat info;
+
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(truncate(path, info.st_size - 1), 0);
+}
+
+static bool is_cached(int n)
+{
+    struct at_builder *builder = open_builder(true);
+    const struct at_config config = {&family, {n}};
+    struct at_built built;
+    bool cached;
+
+    at_builder_add(builder, &config, 4, NULL);
+    cached = at_builder_take(builder, &built);
+    if (!cached)
+        at_builder_wait(builder, &built);
+    at_program_release(built.program);
+    at_builder_close(builder);
+    return cached;
+}
+
+static void test_damaged_cache(void **state)
+{
+    static void (*const damages[])(const char *) = {flip_a_bit, cut_off};
+    static const char *const suffixes[] = {".kernel", ".program"};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(damages); i++)
+        for (size_t j = 0; j < AT_COUNT(suffixes); j++) {
+            is_cached(20);
+            assert_true(is_cached(20));
+            damage_files(suffixes[j], damages[i]);
+            assert_false(is_cached(20));
+        }
+}
+
+/* A folder that others can write could hold code that others chose. */
+static void test_open_folder(void **state)
+{
+    struct at_cubin_cache *cache = NULL;
+    struct at_error err;
+
+    (void)state;
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(at_cubin_cache_open(&cache, folder, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "somebody else"));
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(at_cubin_cache_open(&cache, folder, &err), AT_OK);
+    at_cubin_cache_close(cache);
+}
+
+/* Something in the cache depends on the source: another source is another key. */
+static void test_key(void **state)
+{
+    struct at_family other = family;
+
+    (void)state;
+    assert_true(is_cached(20) || is_cached(20));
+    other.source = at_format("%s// changed\n", source);
+    {
+        struct at_builder *builder = open_builder(true);
+        const struct at_config config = {&other, {20}};
+        struct at_built built;
+
+        at_builder_add(builder, &config, 4, NULL);
+        assert_false(at_builder_take(builder, &built));
+        at_builder_close(builder);
+    }
+    free(other.source);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char *command = at_format("rm -r '%s'", folder);
+    int failed = system(command);
+
+    (void)state;
+    free(command);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_build),         cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_damaged_cache), cmocka_unit_test(test_open_folder),
+        cmocka_unit_test(test_key),
+    };
+    int exit_code;
+
+    /* The workers that the builder starts are this program. */
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

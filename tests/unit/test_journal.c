@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/store: what was filed is found again, whatever happened to the process in between, and what
+ * is no journal of ours is left alone. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "store/journal.h"
+#include "store/samples.h"
+
+#include <grp.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char setting[] = "Example GPU, driver 1.2, NVRTC 13.0, cold";
+static const struct at_journal_key key = {
+    .problem = "8192x8192:f32", .family = "tile", .family_hash = "abc", .config = "PAD=1 TILE=32"};
+
+static int make_folder(void **state)
+{
+    char *folder = at_strdup("/tmp/autotune-test-journal-XXXXXX");
+
+    *state = folder;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char *command = at_format("rm -rf %s", (char *)*state);
+    int result = system(command);
+
+    free(command);
+    free(*state);
+    return result;
+}
+
+static struct at_journal *open_journal(const char *path, bool resume)
+{
+    struct at_journal *journal = NULL;
+    struct at_error err = {0};
+
+    if (at_journal_open(&journal, path, setting, resume, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return journal;
+}
+
+static void add_registers(struct at_journal *journal, const struct at_journal_key *where,
+                          int64_t registers)
+{
+    double sample = (double)registers;
+    struct at_measurement measurement = {
+        .registers = registers, .samples_ns = &sample, .sample_count = 1};
+    struct at_error err = {0};
+
+    if (at_journal_add(journal, where, &measurement, &err) != AT_OK)
+        fail_msg("%s", err.message);
+}
+
+/* The registers filed under the key, which stand for the whole measurement; -1: nothing found. */
+static int64_t find_registers(struct at_journal *journal, const struct at_journal_key *where)
+{
+    struct at_measurement measurement = {0};
+    struct at_error err = {0};
+    bool found = false;
+    int64_t registers = -1;
+
+    if (at_journal_find(journal, where, &found, &measurement, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    if (found) {
+        registers = measurement.registers;
+        at_measurement_clear(&measurement);
+    }
+    return registers;
+}
+
+static void assert_refused(const char *path, const char *expected)
+{
+    struct at_journal *journal = NULL;
+    struct at_error err = {0};
+
+    assert_int_equal(at_journal_open(&journal, path, setting, true, &err), AT_USAGE);
+    assert_null(journal);
+    if (!strstr(err.message, expected) || !strstr(err.message, path))
+        fail_msg("\"%s\" does not name %s and \"%s\"", err.message, path, expected);
+}
+
+/* Each field of each outcome comes back, every double to its last bit. */
+static void test_round_trip(void **state)
+{
+    struct at_journal *journal = open_journal(":memory:", false);
+    double samples[] = {49000, 0.1, 1.0 / 3, 5e-324, 1e300, 48999.9999999999927};
+    struct at_error err = {0};
+
+    (void)state;
+    for (int outcome = 0; outcome < AT_OUTCOMES; outcome++) {
+        struct at_measurement in = {.outcome = (enum at_outcome)outcome,
+                                    .message = "it's \"quoted\" \xc3\xa4",
+                                    .registers = 40 + outcome,
+                                    .spill_bytes = 8,
+                                    .shared_bytes = INT64_C(1) << 40,
+                                    .samples_ns = samples,
+                                    .sample_count = outcome ? 0 : AT_COUNT(samples)};
+        struct at_measurement out = {0};
+        bool found = false;
+
+        assert_int_equal(at_journal_add(journal, &key, &in, &err), AT_OK);
+        assert_int_equal(at_journal_find(journal, &key, &found, &out, &err), AT_OK);
+        assert_true(found);
+        assert_int_equal(out.outcome, outcome);
+        assert_string_equal(out.message, in.message);
+        assert_true(out.registers == in.registers && out.spill_bytes == in.spill_bytes &&
+                    out.shared_bytes == in.shared_bytes);
+        assert_int_equal(out.sample_count, in.sample_count);
+        if (out.sample_count)
+            assert_memory_equal(out.samples_ns, samples, sizeof samples);
+        at_measurement_clear(&out);
+        assert_null(out.samples_ns);
+    }
+    at_journal_close(journal);
+    at_journal_close(NULL);
+}
+
+/* Each part of the key counts, the hash of the family among them. */
+static void test_key(void **state)
+{
+    struct at_journal *journal = open_journal(":memory:", false);
+    const struct at_journal_key others[] = {
+        {"8192x8192:f64", "tile", "abc", "PAD=1 TILE=32"},
+        {"8192x8192:f32", "vector", "abc", "PAD=1 TILE=32"},
+        {"8192x8192:f32", "tile", "abd", "PAD=1 TILE=32"},
+        {"8192x8192:f32", "tile", "abc", "PAD=1 TILE=3"},
+    };
+
+    (void)state;
+    add_registers(journal, &key, 7);
+    for (size_t i = 0; i < AT_COUNT(others); i++)
+        assert_int_equal(find_registers(journal, &others[i]), -1);
+    assert_int_equal(find_registers(journal, &key), 7);
+    add_registers(journal, &key, 8); /* measured again */
+    assert_int_equal(find_registers(journal, &key), 8);
+    at_journal_close(journal);
+}
+
+static void test_resume(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal_key second = key;
+    struct at_journal *journal;
+    struct at_error err = {0};
+
+    second.config = "PAD=0 TILE=32";
+    journal = open_journal(path, true); /* nothing to resume: a new run */
+    add_registers(journal, &key, 1);
+    at_journal_close(journal);
+
+    journal = open_journal(path, true);
+    assert_int_equal(find_registers(journal, &key), 1);
+    add_registers(journal, &second, 2);
+    at_journal_close(journal);
+
+    journal = open_journal(path, true);
+    assert_int_equal(find_registers(journal, &key), 1);
+    assert_int_equal(find_registers(journal, &second), 2);
+    at_journal_close(journal);
+
+    assert_int_equal(at_journal_open(&journal, path, "another setting", true, &err), AT_OK);
+    assert_int_equal(find_registers(journal, &key), -1);
+    at_journal_close(journal);
+
+    journal = open_journal(path, false);
+    assert_int_equal(find_registers(journal, &key), -1);
+    add_registers(journal, &key, 3);
+    at_journal_close(journal);
+
+    journal = open_journal(path, true); /* the newest run, not the first */
+    assert_int_equal(find_registers(journal, &key), 3);
+    assert_int_equal(find_registers(journal, &second), -1);
+    at_journal_close(journal);
+    free(path);
+}
+
+static int64_t query(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    int64_t number;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return number;
+}
+
+static void execute(const char *path, const char *sql)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* The tables are there for users' own queries; older runs stay in them. */
+static void test_tables(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    char *log = at_format("%s-wal", path);
+
+    for (int i = 0; i < 2; i++) {
+        struct at_journal *journal = open_journal(path, false);
+
+        add_registers(journal, &key, 40 + i);
+        at_journal_close(journal);
+    }
+    assert_int_equal(access(log, F_OK), -1); /* one file, once closed */
+    assert_int_equal(query(path, "SELECT count(*) FROM runs WHERE setting LIKE 'Example%'"), 2);
+    assert_int_equal(query(path, "SELECT sum(registers) FROM measurements JOIN runs"
+                                 " ON run = runs.id WHERE outcome = 'correct'"),
+                     81);
+    assert_int_equal(query(path, "SELECT max(value) FROM measurements, json_each(samples_ns)"), 41);
+    assert_int_equal(query(path, "PRAGMA application_id"), 0x41546a6e);
+    free(path);
+    free(log);
+}
+
+/* Adds one measurement after the other and says so through the pipe as soon as each has returned,
+ * until it is killed. */
+static void add_for_ever(const char *path, int pipe_end)
+{
+    struct at_journal *journal;
+
+    if (at_journal_open(&journal, path, setting, true, NULL) != AT_OK)
+        _exit(1);
+    for (int32_t i = 0;; i++) {
+        char config[32];
+        struct at_journal_key where = key;
+        struct at_measurement measurement = {.registers = i};
+
+        snprintf(config, sizeof config, "N=%d", i);
+        where.config = config;
+        if (at_journal_add(journal, &where, &measurement, NULL) != AT_OK ||
+            write(pipe_end, &i, sizeof i) != sizeof i)
+            _exit(1);
+    }
+}
+
+static void test_killed(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal;
+    int32_t last = -1, said;
+    int ends[2], status;
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        add_for_ever(path, ends[1]);
+    }
+    close(ends[1]);
+    while (last < 200 && read(ends[0], &said, sizeof said) == sizeof said)
+        last = said;
+    kill(child, SIGKILL);
+    while (read(ends[0], &said, sizeof said) == sizeof said)
+        last = said;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_true(last >= 200);
+
+    journal = open_journal(path, true);
+    for (int32_t i = 0; i <= last; i++) {
+        char config[32];
+        struct at_journal_key where = key;
+
+        snprintf(config, sizeof config, "N=%d", i);
+        where.config = config;
+        assert_int_equal(find_registers(journal, &where), i);
+    }
+    at_journal_close(journal);
+    free(path);
+}
+
+/* A second writer is told, in another process and in the same one; the first goes on. */
+static void test_locked(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal;
+    int go[2], status;
+    pid_t child;
+
+    assert_int_equal(pipe(go), 0);
+    child = fork(); /* before opening, so that it knows of the lock only by the file */
+    if (child == 0) {
+        struct at_journal *second;
+        struct at_error err = {0};
+        char byte;
+
+        if (read(go[0], &byte, 1) != 1 ||
+            at_journal_open(&second, path, setting, true, &err) != AT_USAGE)
+            _exit(1);
+        _exit(strstr(err.message, "in use by another process") ? 0 : 2);
+    }
+    journal = open_journal(path, false);
+    assert_int_equal(write(go[1], "", 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(go[0]);
+    close(go[1]);
+    assert_refused(path, "in use by another process");
+    add_registers(journal, &key, 5);
+    assert_int_equal(find_registers(journal, &key), 5);
+    at_journal_close(journal);
+    free(path);
+}
+
+static void write_bytes(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Refused with this message, and every byte still as it was. */
+static void assert_refused_untouched(const char *path, const char *expected)
+{
+    struct at_error err = {0};
+    char *before, *after;
+    size_t before_size, after_size;
+
+    assert_int_equal(at_file_read(&before, &before_size, path, 1 << 24, &err), AT_OK);
+    assert_refused(path, expected);
+    assert_int_equal(at_file_read(&after, &after_size, path, 1 << 24, &err), AT_OK);
+    assert_int_equal(before_size, after_size);
+    assert_memory_equal(before, after, before_size);
+    free(before);
+    free(after);
+}
+
+static void test_not_a_journal(void **state)
+{
+    char *path = at_format("%s/file", (char *)*state);
+    static const char text[] = "devices:\n- a profile, given as a journal by mistake\n";
+    char zeros[5000] = {0};
+
+    write_bytes(path, text, sizeof text - 1);
+    assert_refused_untouched(path, "not a journal");
+    write_bytes(path, zeros, sizeof zeros);
+    assert_refused_untouched(path, "not a journal");
+    assert_int_equal(unlink(path), 0);
+    execute(path, "CREATE TABLE bookmarks (url TEXT)");
+    assert_refused_untouched(path, "SQLite database, but not a journal");
+    assert_int_equal(unlink(path), 0);
+    at_journal_close(open_journal(path, false));
+    execute(path, "PRAGMA user_version = 2");
+    assert_refused_untouched(path, "version 2 of the format");
+    free(path);
+}
+
+/* Another program's database that was left with a log: neither file changes. */
+static void test_foreign_log(void **state)
+{
+    char *path = at_format("%s/db", (char *)*state), *log = at_format("%s-wal", path);
+    struct stat before, after;
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        static const char sql[] = "PRAGMA journal_mode = WAL; CREATE TABLE bookmarks (url TEXT)";
+        sqlite3 *db;
+
+        if (sqlite3_open(path, &db) != SQLITE_OK ||
+            sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+            _exit(1);
+        _exit(0); /* without closing */
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(stat(log, &before), 0);
+    assert_refused_untouched(path, "SQLite database, but not a journal");
+    assert_int_equal(stat(log, &after), 0);
+    assert_int_equal(before.st_size, after.st_size);
+    free(path);
+    free(log);
+}
+
+static void test_damaged(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal = open_journal(path, false);
+    struct at_error err = {0};
+    char *bytes;
+    size_t size;
+
+    for (int i = 0; i < 100; i++)
+        add_registers(journal, &key, i);
+    at_journal_close(journal);
+    assert_int_equal(at_file_read(&bytes, &size, path, 1 << 24, &err), AT_OK);
+    assert_true(size > 16384);
+    write_bytes(path, bytes, size / 2); /* cut short */
+    assert_refused_untouched(path, "is damaged");
+    memset(bytes + 8192, 0xa5, 4096); /* a page of noise */
+    write_bytes(path, bytes, size);
+    assert_refused_untouched(path, "is damaged");
+    free(bytes);
+    free(path);
+}
+
+/* Sound as a database, but a value in it that we would never have written. */
+static void test_edited(void **state)
+{
+    static const struct {
+        const char *sql, *message;
+    } cases[] = {
+        {"UPDATE measurements SET outcome = 'splendid'", "unknown outcome: splendid"},
+        {"UPDATE measurements SET samples_ns = '[1, \"2\"]'", "not a JSON array of numbers"},
+        {"UPDATE measurements SET samples_ns = 'fast'", "not a JSON array of numbers"},
+        {"UPDATE measurements SET samples_ns = '{}'", "not a JSON array of numbers"},
+    };
+    char *path = at_format("%s/journal", (char *)*state);
+
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_journal *journal = open_journal(path, false);
+        struct at_measurement measurement = {0};
+        struct at_error err = {0};
+        bool found = false;
+
+        add_registers(journal, &key, 1);
+        at_journal_close(journal);
+        execute(path, cases[i].sql);
+        journal = open_journal(path, true);
+        assert_int_equal(at_journal_find(journal, &key, &found, &measurement, &err), AT_USAGE);
+        assert_false(found);
+        assert_non_null(strstr(err.message, cases[i].message));
+        at_journal_close(journal);
+    }
+    free(path);
+}
+
+/* Empty is new: mktemp and `touch` make such files. */
+static void test_empty_file(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal;
+
+    write_bytes(path, "", 0);
+    journal = open_journal(path, true);
+    add_registers(journal, &key, 1);
+    at_journal_close(journal);
+    journal = open_journal(path, true);
+    assert_int_equal(find_registers(journal, &key), 1);
+    at_journal_close(journal);
+    free(path);
+}
+
+static void test_bad_path(void **state)
+{
+    const char *folder = *state;
+    char *missing = at_format("%s/none/journal", folder), *fifo = at_format("%s/fifo", folder);
+
+    assert_refused(folder, "not a regular file");
+    assert_refused(missing, "No such file or directory");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_refused(fifo, "not a regular file");
+    assert_refused("",
+                   "not a regular file"); /* to SQLite a temporary file that nobody finds again */
+    free(missing);
+    free(fifo);
+}
+
+/* Permissions do not stop root, so root becomes somebody else. */
+static void test_read_only(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    int status;
+    pid_t child;
+
+    at_journal_close(open_journal(path, false));
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(*state, 0777), 0);
+    child = fork();
+    if (child == 0) {
+        struct at_journal *journal;
+        struct at_error err = {0};
+
+        if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(65534) || setuid(65534)))
+            _exit(77);
+        if (at_journal_open(&journal, path, setting, true, &err) != AT_USAGE)
+            _exit(1);
+        _exit(strstr(err.message, "is read-only") ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    free(path);
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_not_finite(void **state)
+{
+    struct at_journal *journal = open_journal(":memory:", false);
+    double samples[] = {1, (double)NAN};
+    struct at_measurement measurement = {.samples_ns = samples, .sample_count = 2};
+    struct at_error err = {0};
+
+    (void)state;
+    assert_int_equal(at_journal_add(journal, &key, &measurement, &err), AT_INTERNAL);
+    assert_string_equal(err.message, "sample 1 is not a finite number");
+    assert_int_equal(find_registers(journal, &key), -1);
+    at_journal_close(journal);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_key),
+        cmocka_unit_test_setup_teardown(test_resume, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_tables, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_killed, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_locked, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_not_a_journal, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_foreign_log, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_damaged, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_edited, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_empty_file, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_bad_path, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_read_only, make_folder, remove_folder),
+        cmocka_unit_test(test_not_finite),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

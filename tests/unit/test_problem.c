@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/space/problem.c: specifications, their defaults and their limits. */
+#include "base/memory.h"
+#include "space/problem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct at_problem parse(const char *spec)
+{
+    struct at_problem problem;
+    struct at_error err = {0};
+
+    if (at_problem_parse(&problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+static void fills_in_what_is_not_given(void **state)
+{
+    static const struct {
+        const char *spec, *shortest;
+        int64_t size, rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;
+    } cases[] = {
+        {"8192x4096:f32", "8192x4096:f32", 4, 8192, 4096, 4096, 8192, 1, 33554432, 33554432},
+        {"3x5:b16,ld_src=8", "3x5:b16,ld_src=8", 16, 3, 5, 8, 3, 1, 24, 15},
+        {"3x5:b1,ld_dst=4,ld_src=5", "3x5:b1,ld_dst=4", 1, 3, 5, 5, 4, 1, 15, 20},
+        {"3x5:b2,batch=7", "3x5:b2,batch=7", 2, 3, 5, 5, 3, 7, 15, 15},
+        {"3x5:b8,stride_src=20,batch=2,stride_dst=15", "3x5:b8,batch=2,stride_src=20", 8, 3, 5, 5,
+         3, 2, 20, 15},
+        /* the last row need not be a whole leading dimension */
+        {"3x5:b8,batch=2,ld_src=10,stride_src=25", "3x5:b8,ld_src=10,batch=2,stride_src=25", 8, 3,
+         5, 10, 3, 2, 25, 15},
+        /* a single matrix has no next one */
+        {"3x5:b8,stride_src=99,batch=1", "3x5:b8", 8, 3, 5, 5, 3, 1, 15, 15},
+        {"1x1:u8", "1x1:u8", 1, 1, 1, 1, 1, 1, 1, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem p = parse(cases[i].spec), again;
+        char *shortest = at_problem_format(&p);
+
+        assert_int_equal(p.elem_size, cases[i].size);
+        assert_int_equal(p.rows, cases[i].rows);
+        assert_int_equal(p.cols, cases[i].cols);
+        assert_int_equal(p.ld_src, cases[i].ld_src);
+        assert_int_equal(p.ld_dst, cases[i].ld_dst);
+        assert_int_equal(p.batch, cases[i].batch);
+        assert_int_equal(p.stride_src, cases[i].stride_src);
+        assert_int_equal(p.stride_dst, cases[i].stride_dst);
+        assert_string_equal(shortest, cases[i].shortest);
+        again = parse(shortest);
+        assert_memory_equal(&again, &p, sizeof p);
+        free(shortest);
+    }
+}
+
+static void knows_types(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t size;
+    } types[] = {
+        {"b1", 1},  {"b2", 2},  {"b4", 4},   {"b8", 8},  {"b16", 16}, {"i8", 1},    {"u8", 1},
+        {"fp8", 1}, {"f16", 2}, {"bf16", 2}, {"i16", 2}, {"u16", 2},  {"f32", 4},   {"i32", 4},
+        {"u32", 4}, {"f64", 8}, {"i64", 8},  {"u64", 8}, {"c64", 8},  {"c128", 16},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(types); i++) {
+        char *spec = at_format("2x3:%s", types[i].name);
+        struct at_problem problem = parse(spec);
+
+        assert_int_equal(problem.elem_size, types[i].size);
+        assert_string_equal(problem.type, types[i].name);
+        free(spec);
+    }
+}
+
+static void refuses(void **state)
+{
+    static const char form[] = "expected ROWSxCOLS:TYPE[,key=value...], for instance "
+                               "10007x10009:f16,ld_src=10016";
+    static const struct {
+        const char *spec, *reason;
+    } cases[] = {
+        {"", form},
+        {"8192", form},
+        {"8192x8192", form},
+        {"8192:f32", form},
+        {"8192x8192,f32", form},
+        {"0x5:f32", "ROWS is \"0\", not an integer of at least 1; "},
+        {"5x0:f32", "COLS is \"0\", not an integer of at least 1; "},
+        {"-1x5:f32", "ROWS is \"-1\", not"},
+        {"+1x5:f32", "ROWS is \"+1\", not"},
+        {" 1x5:f32", "ROWS is \" 1\", not"},
+        {"010x5:f32", "ROWS is \"010\", not"},
+        {"1e3x5:f32", "ROWS is \"1e3\", not"},
+        {"8192X8192:f32", form},
+        {"5x5x5:f32", "COLS is \"5x5\", not"},
+        {"99999999999999999999x5:f32", "ROWS is \"99999999999999999999\", not"},
+        {"5x5:", "unknown type \"\"; expected one of b1 b2 b4"},
+        {"5x5:f31", "unknown type \"f31\"; expected one of b1 b2 b4"},
+        {"5x5:F32", "unknown type \"F32\"; expected one of b1 b2 b4"},
+        {"5x5:f32,", "unknown \"\"; expected one of ld_src="},
+        {"5x5:f32,ld_src", "unknown \"ld_src\"; expected one of ld_src="},
+        {"5x5:f32,ld=5", "unknown \"ld=5\"; expected one of ld_src="},
+        {"5x5:f32,ld_src=", "ld_src is \"\", not an integer"},
+        {"5x5:f32,batch=0", "batch is \"0\", not an integer"},
+        {"5x5:f32,batch=2 ", "batch is \"2 \", not an integer"},
+        {"5x5:f32,batch=2,batch=2", "batch is given twice"},
+        {"5x7:f32,ld_src=6", "ld_src=6 is less than the 7 elements of a row"},
+        {"7x5:f32,ld_dst=6", "ld_dst=6 is less than the 7 elements of a row"},
+        {"5x7:f32,batch=2,stride_src=34",
+         "with stride_src=34 the matrices overlap: one takes 35 elements"},
+        {"5x7:f32,batch=2,stride_dst=1",
+         "with stride_dst=1 the matrices overlap: one takes 35 elements"},
+        {"4611686018427387904x1:b1", "the matrices do not fit 62 bits of bytes"},
+        {"9223372036854775807x9223372036854775807:b1", "the matrix does not fit 62 bits of bytes"},
+        {"2147483648x1073741825:b1", "the matrices do not fit 62 bits of bytes"},
+        {"4294967296x268435456:b4", "the matrices do not fit 62 bits of bytes"},
+        {"5x5:b1,batch=9223372036854775807", "the matrices do not fit 62 bits of bytes"},
+        {"5x5:b1,batch=2,stride_src=9223372036854775807",
+         "the matrices do not fit 62 bits of bytes"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        char *start = at_format("problem \"%s\": %s", cases[i].spec, cases[i].reason);
+        struct at_problem problem = {.rows = 77};
+        struct at_error err = {0};
+
+        assert_int_equal(at_problem_parse(&problem, cases[i].spec, &err), AT_USAGE);
+        if (strncmp(err.message, start, strlen(start)) != 0)
+            assert_string_equal(err.message, start);
+        assert_int_equal(problem.rows, 77);
+        free(start);
+    }
+}
+
+static void counts_bytes_and_extents(void **state)
+{
+    struct at_problem p = parse("3x5:f16,ld_src=8,ld_dst=4,batch=2,stride_src=100,stride_dst=50");
+    struct at_problem largest = parse("2147483648x1073741823:b1"), copy;
+
+    (void)state;
+    assert_int_equal(at_problem_bytes(&p), 2 * 2 * 3 * 5 * 2);
+    assert_int_equal(at_problem_src_extent(&p), 100 + 2 * 8 + 5);
+    assert_int_equal(at_problem_dst_extent(&p), 50 + 4 * 4 + 3);
+    assert_true(at_problem_bytes(&largest) == (INT64_C(1) << 62) - (INT64_C(1) << 32));
+
+    copy = at_problem_copy_of(&p);
+    assert_int_equal(at_problem_bytes(&copy), at_problem_bytes(&p));
+    p = parse("1x30:f16");
+    assert_memory_equal(&copy, &p, sizeof p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fills_in_what_is_not_given),
+        cmocka_unit_test(knows_types),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(counts_bytes_and_extents),
+    };
+
+    return cmocka_run_group_tests_name("problem", tests, NULL, NULL);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/profile over the files of tests/golden/profile:
+ *   NAME.yaml      is read, and written again byte for byte;
+ *   NAME.txt       is what is shown of it, NAME.json its JSON;
+ *   bad-NAME.yaml  is refused with the message in bad-NAME.err.
+ * Set AUTOTUNE_UPDATE_GOLDEN to write the expected files instead of comparing; then look at what
+ * changed. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "profile/profile.h"
+#include "space/problem.h"
+
+#include <glob.h>
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { WIDTH = 100 };
+
+/* Files are named without their folder, so that messages are the same wherever the tree lies. */
+static int enter_golden(void **state)
+{
+    const char *srcdir = getenv("srcdir");
+    char *folder = at_format("%s/tests/golden/profile", srcdir ? srcdir : ".");
+    int result = chdir(folder);
+
+    (void)state;
+    free(folder);
+    return result;
+}
+
+static char *read_text(const char *path)
+{
+    struct at_error err = {0};
+    char *text = NULL;
+    size_t size;
+
+    if (at_file_read(&text, &size, path, 1 << 20, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return text;
+}
+
+/* path with its ".yaml" replaced. */
+static char *sibling(const char *path, const char *extension)
+{
+    return at_format("%.*s%s", (int)(strlen(path) - strlen(".yaml")), path, extension);
+}
+
+static void assert_golden(const char *path, const char *actual)
+{
+    struct at_error err = {0};
+    char *expected;
+
+    if (getenv("AUTOTUNE_UPDATE_GOLDEN"))
+        assert_int_equal(at_file_replace(path, actual, strlen(actual), &err), AT_OK);
+    expected = read_text(path);
+    if (strcmp(expected, actual) != 0)
+        fail_msg("%s has\n%s\nbut this is\n%s", path, expected, actual);
+    free(expected);
+}
+
+static struct at_profile read_profile(const char *path)
+{
+    struct at_profile profile = {0};
+    struct at_error err = {0};
+
+    if (at_profile_read(&profile, path, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return profile;
+}
+
+static char *yaml_of(struct at_profile *profile)
+{
+    char path[] = "/tmp/autotune-test-profile-XXXXXX";
+    struct at_error err = {0};
+    char *text;
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(at_profile_write(profile, path, &err), AT_OK);
+    text = read_text(path);
+    unlink(path);
+    return text;
+}
+
+static char *shown(const struct at_profile *profile, bool color)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    at_profile_show(profile, color, out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static char *json_of(const struct at_profile *profile)
+{
+    struct at_error err = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_int_equal(at_schema_write_json(&at_profile_schema, profile, out, &err), AT_OK);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* Calls check for each file that the pattern names; there must be some. */
+static void for_each(const char *pattern, size_t at_least, void (*check)(const char *path))
+{
+    glob_t found;
+
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= at_least);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        check(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+static void check_good(const char *path)
+{
+    struct at_profile profile = read_profile(path);
+    char *texts[] = {yaml_of(&profile), shown(&profile, false), json_of(&profile)};
+    char *paths[] = {at_strdup(path), sibling(path, ".txt"), sibling(path, ".json")};
+    json_t *json = json_loads(texts[2], JSON_REJECT_DUPLICATES, NULL);
+
+    for (size_t i = 0; i < AT_COUNT(texts); i++) {
+        assert_golden(paths[i], texts[i]);
+        free(texts[i]);
+        free(paths[i]);
+    }
+    assert_int_equal(json_integer_value(json_object_get(json, "schema")), AT_PROFILE_SCHEMA);
+    json_decref(json);
+    at_profile_clear(&profile);
+    assert_null(profile.devices.items);
+}
+
+static void test_good(void **state)
+{
+    (void)state;
+    for_each("[!b]*.yaml", 2, check_good);
+}
+
+static void check_bad(const char *path)
+{
+    struct at_profile profile = {0};
+    struct at_error err = {0};
+    char *expected = sibling(path, ".err"), *message;
+
+    assert_int_equal(at_profile_read(&profile, path, &err), AT_USAGE);
+    assert_int_equal(err.status, AT_USAGE);
+    assert_null(profile.devices.items); /* outputs are set on success only */
+    assert_memory_equal(err.message, path, strlen(path));
+    message = at_format("%s\n", err.message);
+    assert_golden(expected, message);
+    free(message);
+    free(expected);
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    for_each("bad-*.yaml", 20, check_bad);
+}
+
+/* Cut off anywhere, a profile is refused; it never crashes the reader or passes for a whole one. */
+static void test_cut(void **state)
+{
+    char *whole = read_text("two-devices.yaml");
+    char path[] = "/tmp/autotune-test-profile-XXXXXX";
+    int fd = mkstemp(path);
+    size_t size = strlen(whole);
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t length = 0; length + 2 < size; length += 97) {
+        struct at_profile profile = {0};
+        struct at_error err = {0};
+
+        assert_int_equal(at_file_replace(path, whole, length, &err), AT_OK);
+        assert_int_equal(at_profile_read(&profile, path, &err), AT_USAGE);
+    }
+    unlink(path);
+    free(whole);
+}
+
+static void test_missing_and_large(void **state)
+{
+    struct at_profile profile = {0};
+    struct at_error err = {0};
+    char path[] = "/tmp/autotune-test-profile-XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(at_profile_read(&profile, "no-such.yaml", &err), AT_USAGE);
+    assert_string_equal(err.message, "cannot open no-such.yaml: No such file or directory");
+    assert_int_equal(at_profile_read(&profile, ".", &err), AT_USAGE);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, AT_SCHEMA_BYTES_MAX + 1), 0);
+    close(fd);
+    assert_int_equal(at_profile_read(&profile, path, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "at most 262144"));
+    unlink(path);
+}
+
+static void swap(void *left, void *right, size_t size)
+{
+    void *kept = at_memdup(left, size);
+
+    memcpy(left, right, size);
+    memcpy(right, kept, size);
+    free(kept);
+}
+
+/* Whatever order things are found in, the file is the same. */
+static void test_write_sorts(void **state)
+{
+    struct at_profile profile = read_profile("two-devices.yaml");
+    struct at_device_record *devices = profile.devices.items;
+    struct at_entry *entries = devices[0].problems.items;
+    struct at_named_int *parameters = entries[1].winner.parameters.items;
+    struct at_named_int *of_default = entries[2].fallback.parameters.items;
+    char *text;
+
+    (void)state;
+    swap(&parameters[0], &parameters[3], sizeof *parameters);
+    swap(&of_default[0], &of_default[1], sizeof *of_default);
+    swap(&entries[0], &entries[3], sizeof *entries);
+    swap(&devices[0], &devices[1], sizeof *devices);
+    text = yaml_of(&profile);
+    assert_golden("two-devices.yaml", text);
+    free(text);
+    at_profile_clear(&profile);
+}
+
+static void test_write_fails(void **state)
+{
+    struct at_profile profile = read_profile("least.yaml");
+    struct at_error err = {0};
+
+    (void)state;
+    assert_int_equal(at_profile_write(&profile, "/nonexistent/best.yaml", &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "/nonexistent"));
+    at_profile_clear(&profile);
+}
+
+/* What could not be read back is not written. */
+static void test_write_too_large(void **state)
+{
+    enum { DEVICES = 200 };
+    struct at_profile profile = read_profile("least.yaml");
+    struct at_device_record *devices = at_alloc_array(DEVICES, sizeof *devices);
+    struct at_profile large = {.schema = AT_PROFILE_SCHEMA, .devices = {devices, DEVICES}};
+    struct at_error err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < DEVICES; i++)
+        memcpy(&devices[i], profile.devices.items, sizeof *devices);
+    assert_int_equal(at_profile_write(&large, "/tmp/autotune-test-too-large", &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "at most 262144"));
+    assert_int_equal(access("/tmp/autotune-test-too-large", F_OK), -1);
+    free(devices);
+    at_profile_clear(&profile);
+}
+
+/* Without its attributes, coloured text is the plain one; and every line fits. */
+static void test_show_color(void **state)
+{
+    struct at_profile profile = read_profile("two-devices.yaml");
+    char *plain = shown(&profile, false), *color = shown(&profile, true), *end = color;
+
+    (void)state;
+    assert_null(strchr(plain, '\033'));
+    assert_non_null(strchr(color, '\033'));
+    for (const char *in = color; *in; in++) {
+        if (*in == '\033')
+            in = strchr(in, 'm');
+        else
+            *end++ = *in;
+    }
+    *end = '\0';
+    assert_string_equal(plain, color);
+    for (const char *line = plain; *line; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= WIDTH);
+    free(plain);
+    free(color);
+    at_profile_clear(&profile);
+}
+
+/* What is right to the nanosecond is accepted however its quotients were rounded; what is off by
+ * more is not. */
+static void test_rounding(void **state)
+{
+    static const struct {
+        double time_ns, copy_ns;
+        int64_t bandwidth_error, share_error;
+        enum at_status expected;
+    } cases[] = {
+        {2000.49, 1900.51, 0, 0, AT_OK},       {2000.49, 1900.51, 600, 0, AT_USAGE},
+        {2000.49, 1900.51, -600, 0, AT_USAGE}, {2000.49, 1900.51, 0, 3, AT_USAGE},
+        {2000.49, 1900.51, 0, -3, AT_USAGE},   {999999.5, 950000.49, 0, 0, AT_OK},
+        {999999.5, 950000.49, 3, 0, AT_USAGE}, {21.5, 20.4, 0, 0, AT_OK},
+    };
+    char path[] = "/tmp/autotune-test-profile-XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_profile profile = read_profile("least.yaml"), again = {0};
+        struct at_device_record *devices = profile.devices.items;
+        struct at_entry *entry = devices[0].problems.items;
+        double time = cases[i].time_ns, copy = cases[i].copy_ns;
+        struct at_problem problem;
+        struct at_error err = {0};
+
+        strcpy(entry->problem, "512x512:f32");
+        assert_int_equal(at_problem_parse(&problem, entry->problem, &err), AT_OK);
+        entry->winner.time_ns = (int64_t)(time + 0.5);
+        entry->winner.bandwidth_mbps =
+            (int64_t)(1000 * (double)at_problem_bytes(&problem) / time + 0.5) +
+            cases[i].bandwidth_error;
+        entry->winner.of_copy_permille = (int64_t)(1000 * copy / time + 0.5) + cases[i].share_error;
+        entry->copy.time_ns = (int64_t)(copy + 0.5);
+        entry->copy.bandwidth_mbps =
+            (int64_t)(1000 * (double)at_problem_bytes(&problem) / copy + 0.5);
+        assert_int_equal(at_profile_write(&profile, path, &err), AT_OK);
+        if (at_profile_read(&again, path, &err) != cases[i].expected)
+            fail_msg("case %zu: %s", i, err.message);
+        at_profile_clear(&profile);
+        at_profile_clear(&again);
+    }
+    unlink(path);
+}
+
+static void check_table(const struct at_schema *schema, const char *documentation)
+{
+    for (size_t i = 0; i < schema->field_count; i++) {
+        const struct at_field *field = &schema->fields[i];
+        char *quoted = at_format("`%s`", field->key);
+
+        if (!strstr(documentation, quoted))
+            fail_msg("%s of %s is not documented", field->key, schema->what);
+        if (i > 0 && strcmp(field[-1].key, field->key) >= 0)
+            fail_msg("%s of %s is out of order", field->key, schema->what);
+        if (field->object)
+            check_table(field->object, documentation);
+        free(quoted);
+    }
+}
+
+/* Every key is in the documentation, and in the order of the alphabet in its table. */
+static void test_tables(void **state)
+{
+    char *documentation = read_text("../../../doc/profile-format.md");
+
+    (void)state;
+    check_table(&at_profile_schema, documentation);
+    free(documentation);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_missing_and_large),
+        cmocka_unit_test(test_write_sorts),
+        cmocka_unit_test(test_write_fails),
+        cmocka_unit_test(test_write_too_large),
+        cmocka_unit_test(test_show_color),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_tables),
+    };
+
+    return cmocka_run_group_tests(tests, enter_golden, NULL);
+}
