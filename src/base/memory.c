@@ -69,6 +69,18 @@ FILE *at_text_stream(char **text, size_t *size)
     return checked(open_memstream(text, size));
 }
 
+char *at_join(const char *const *names, size_t count)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", names[i]);
+    fclose(out);
+    return text;
+}
+
 void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size)
 {
     size_t larger;

@@ -18,6 +18,9 @@ char *at_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * the caller's to free, and *size its length. */
 FILE *at_text_stream(char **text, size_t *size);
 
+/* "a, b, c", of count names; the caller frees it. */
+char *at_join(const char *const *names, size_t count);
+
 /* Makes room for one more item in a growing array: returns items, moved if need be, with capacity
  * for at least count + 1 items of item_size bytes. *capacity is in items. */
 void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size);

@@ -3,10 +3,10 @@
  * each other in one shoot-out. */
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "base/stats.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
+#include "cmd/textbook.h"
 #include "measure/select.h"
 #include "search/copy_limit.h"
 #include "search/shootout.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 0x200, ROWS_MAX = 16 };
+enum { KEY_PROFILE = 0x200 };
 
 static const char *const default_problems[] = {"8192x8192:f32", "8192x8192:f64"};
 
@@ -59,58 +59,12 @@ static const struct argp argp = {
     .children = children,
 };
 
-/* tuning/textbook.yaml */
-struct textbook_row {
-    char label[64];
-    char family[64];
-    struct at_list parameters; /* of struct at_named_int */
-};
-
-struct textbook {
-    int64_t schema;
-    struct at_list rows; /* of struct textbook_row */
-};
-
-static const struct at_field row_fields[] = {
-    {.key = "family",
-     .kind = AT_FIELD_CHARS,
-     .offset = offsetof(struct textbook_row, family),
-     .max = 64},
-    {.key = "label",
-     .kind = AT_FIELD_CHARS,
-     .offset = offsetof(struct textbook_row, label),
-     .max = 64},
-    {.key = "parameters",
-     .kind = AT_FIELD_NAMED_INTS,
-     .offset = offsetof(struct textbook_row, parameters),
-     .max = AT_PARAMS_MAX},
-};
-static const struct at_schema row_schema = {"a row", sizeof(struct textbook_row), row_fields,
-                                            AT_COUNT(row_fields)};
-static const struct at_field textbook_fields[] = {
-    {.key = "rows",
-     .kind = AT_FIELD_OBJECTS,
-     .offset = offsetof(struct textbook, rows),
-     .min = 1,
-     .max = ROWS_MAX,
-     .object = &row_schema},
-    {.key = "schema",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct textbook, schema),
-     .min = 1,
-     .max = 1},
-};
-static const struct at_schema textbook_schema = {"the textbook's rows", sizeof(struct textbook),
-                                                 textbook_fields, AT_COUNT(textbook_fields)};
-
 /* The work of one command. */
 struct bench_run {
     const struct bench_options *options;
-    struct at_family **families;
-    size_t family_count;
     struct at_problem *problems;
     size_t problem_count;
-    struct textbook textbook;
+    struct at_textbook textbook;
     struct at_profile profile; /* of --profile */
     struct at_session *session;
 };
@@ -122,16 +76,6 @@ struct line {
 };
 
 /* ---- which kernels ---- */
-
-static enum at_status find_row(const struct bench_run *run, const struct textbook_row *row,
-                               struct line *line, struct at_error *err)
-{
-    line->label = row->label;
-    if (at_config_from_names(&line->config, run->families, run->family_count, row->family,
-                             &row->parameters, err) == AT_OK)
-        return AT_OK;
-    return at_fail_within(err, "tuning/textbook.yaml: %s", row->label);
-}
 
 static const struct at_entry *find_entry(const struct at_profile *profile,
                                          const struct at_device_info *device, const char *problem)
@@ -153,7 +97,9 @@ static const struct at_entry *find_entry(const struct at_profile *profile,
 static enum at_status config_of(const struct bench_run *run, const struct at_result_record *result,
                                 struct at_config *config, struct at_error *err)
 {
-    return at_config_from_names(config, run->families, run->family_count, result->family,
+    const struct at_session_options *session = &run->options->run.session;
+
+    return at_config_from_names(config, session->families, session->family_count, result->family,
                                 &result->parameters, err);
 }
 
@@ -192,7 +138,7 @@ static enum at_status find_tuned(const struct bench_run *run, const struct at_pr
 
 /* ---- timing ---- */
 
-enum { LINES_MAX = ROWS_MAX + 1 };
+enum { LINES_MAX = AT_TEXTBOOK_ROWS_MAX + 1 };
 
 /* The lines of one problem: the textbook's, then the tuned one. After their contestants come the
  * copies that make the copy limit. */
@@ -230,14 +176,18 @@ static enum at_status choose_problem(const struct bench_run *run, const struct t
 static enum at_status line_up(const struct bench_run *run, struct table *table, size_t index,
                               struct at_error *err)
 {
-    const struct textbook_row *rows = run->textbook.rows.items;
+    const struct at_textbook_row *rows = run->textbook.rows.items;
+    const struct at_session_options *session = &run->options->run.session;
     const struct at_progress_state progress = {.index = index + 1, .of = run->problem_count};
     struct line *tuned = &table->lines[run->textbook.rows.count];
     enum at_status status = find_tuned(run, &table->problem, index, &tuned->config, err);
 
     tuned->label = "tuned";
-    for (size_t i = 0; i < run->textbook.rows.count && status == AT_OK; i++)
-        status = find_row(run, &rows[i], &table->lines[i], err);
+    for (size_t i = 0; i < run->textbook.rows.count && status == AT_OK; i++) {
+        table->lines[i].label = rows[i].label;
+        status = at_textbook_config(&rows[i], session->families, session->family_count,
+                                    &table->lines[i].config, err);
+    }
     table->line_count = run->textbook.rows.count + 1;
     if (status == AT_OK)
         status = at_copies_find(run->session, &table->problem, &progress, &table->copies, err);
@@ -349,8 +299,8 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
     enum at_status status = at_select_devices(run->options->run.gpu, &devices, &count, err);
 
     for (size_t i = 0; i < count && status == AT_OK; i++) {
-        status = at_session_open(&run->session, devices[i].kind, devices[i].ordinal, run->families,
-                                 run->family_count, &run->options->run.session, err);
+        status = at_session_open(&run->session, devices[i].kind, devices[i].ordinal,
+                                 &run->options->run.session, err);
         for (size_t j = 0; j < run->problem_count && status == AT_OK; j++)
             status = at_session_check_memory(run->session, &run->problems[j], err);
         for (size_t j = 0; j < run->problem_count && status == AT_OK; j++)
@@ -363,19 +313,18 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
     return status;
 }
 
-static enum at_status prepare(struct bench_run *run, struct at_error *err)
+static enum at_status prepare(struct bench_run *run, struct bench_options *options,
+                              struct at_error *err)
 {
-    char *textbook = at_path_data_file("tuning/textbook.yaml");
     enum at_status status =
-        at_run_problems(&run->options->run, &run->problems, &run->problem_count, err);
+        at_run_problems(&options->run, &run->problems, &run->problem_count, err);
 
     if (status == AT_OK)
-        status = at_run_families(&run->options->run, &run->families, &run->family_count, err);
+        status = at_run_families(&options->run, err);
     if (status == AT_OK)
-        status = at_schema_read_file(&textbook_schema, &run->textbook, textbook, err);
+        status = at_textbook_read(&run->textbook, err);
     if (status == AT_OK && run->options->profile)
         status = at_profile_read(&run->profile, run->options->profile, err);
-    free(textbook);
     return status;
 }
 
@@ -393,12 +342,11 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
             AT_PUSH(options.run.problems, options.run.problem_count, options.run.problem_capacity,
                     default_problems[i]);
     at_interrupt_catch();
-    status = prepare(&run, err);
+    status = prepare(&run, &options, err);
     if (status == AT_OK)
         status = bench_all(&run, err);
     at_profile_clear(&run.profile);
-    at_schema_clear(&textbook_schema, &run.textbook);
-    at_run_families_free(run.families, run.family_count);
+    at_textbook_clear(&run.textbook);
     free(run.problems);
     at_run_options_clear(&options.run);
     return status;

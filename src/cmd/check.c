@@ -52,11 +52,6 @@ static const struct argp argp = {
            "not, 2 if the file cannot be read as a profile.",
 };
 
-struct families {
-    struct at_family **items;
-    size_t count;
-};
-
 /* Is the launch that the profile records the one that the space gives? */
 static bool same_launch(const struct at_result_record *result, const struct at_launch *launch)
 {
@@ -67,13 +62,13 @@ static bool same_launch(const struct at_result_record *result, const struct at_l
 static enum at_status check_result(const struct at_result_record *result,
                                    const struct at_problem *problem,
                                    const struct at_device_info *device,
-                                   const struct families *families, struct at_error *err)
+                                   const struct at_session_options *known, struct at_error *err)
 {
     struct at_config config;
     struct at_launch launch;
     bool legal;
     char *why = NULL;
-    enum at_status status = at_config_from_names(&config, families->items, families->count,
+    enum at_status status = at_config_from_names(&config, known->families, known->family_count,
                                                  result->family, &result->parameters, err);
 
     if (status == AT_OK)
@@ -90,7 +85,7 @@ static enum at_status check_result(const struct at_result_record *result,
 
 /* Prints what does not hold; returns how many did not. */
 static size_t check_entry(const struct at_entry *entry, const struct at_device_info *device,
-                          const struct families *families)
+                          const struct at_session_options *known)
 {
     const struct {
         const char *name;
@@ -103,7 +98,7 @@ static size_t check_entry(const struct at_entry *entry, const struct at_device_i
     at_problem_parse(&problem, entry->problem, NULL); /* the reader has seen that it parses */
     for (size_t i = 0; i < AT_COUNT(results); i++) {
         if (results[i].result->time_ns == 0 ||
-            check_result(results[i].result, &problem, device, families, &err) == AT_OK)
+            check_result(results[i].result, &problem, device, known, &err) == AT_OK)
             continue;
         printf("%s: %s: %s\n", entry->problem, results[i].name, err.message);
         failures++;
@@ -112,7 +107,7 @@ static size_t check_entry(const struct at_entry *entry, const struct at_device_i
 }
 
 static enum at_status check_profile(const struct at_profile *profile, const char *file,
-                                    const struct families *families, struct at_error *err)
+                                    const struct at_session_options *known, struct at_error *err)
 {
     const struct at_device_record *records = profile->devices.items;
     size_t entries = 0, failures = 0;
@@ -121,7 +116,7 @@ static enum at_status check_profile(const struct at_profile *profile, const char
         const struct at_entry *problems = records[i].problems.items;
 
         for (size_t j = 0; j < records[i].problems.count; j++)
-            failures += check_entry(&problems[j], &records[i].device, families);
+            failures += check_entry(&problems[j], &records[i].device, known);
         entries += records[i].problems.count;
     }
     if (failures > 0)
@@ -135,18 +130,16 @@ static enum at_status check_profile(const struct at_profile *profile, const char
 static enum at_status run_check(int argc, char **argv, struct at_error *err)
 {
     struct check_options options = {0};
-    struct families families = {0};
     struct at_profile profile = {0};
     enum at_status status;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
-    status = at_run_families(&options.run, &families.items, &families.count, err);
+    status = at_run_families(&options.run, err);
     if (status == AT_OK)
         status = at_profile_read(&profile, options.file, err);
     if (status == AT_OK)
-        status = check_profile(&profile, options.file, &families, err);
+        status = check_profile(&profile, options.file, &options.run.session, err);
     at_profile_clear(&profile);
-    at_run_families_free(families.items, families.count);
     at_run_options_clear(&options.run);
     return status;
 }

@@ -12,7 +12,7 @@
 
 enum { JOBS_MAX = 64, TIMEOUT_S_MAX = 3600, PROBLEMS_MAX = 1024 };
 
-enum { KEY_NO_CACHE = 0x100, KEY_SPACE, KEY_POLICY, KEY_TIMEOUT };
+enum { KEY_NO_CACHE = 0x100, KEY_SPACE, KEY_FAMILY, KEY_POLICY, KEY_TIMEOUT };
 
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0,
@@ -25,6 +25,7 @@ static const struct argp_option options_table[] = {
      1},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family of your own: a space file, its template beside it; may be repeated", 1},
+    {"family", KEY_FAMILY, "NAME", 0, "Search this family alone; may be repeated", 1},
     {"policy", KEY_POLICY, "NAME", 0, "cold (the default): data from DRAM; warm: what L2 keeps", 1},
     {"jobs", 'j', "N", 0, "Compile processes (default: one a CPU)", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
@@ -47,6 +48,7 @@ static int64_t bounded(struct argp_state *state, const char *option, const char 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct at_run_options *options = state->input;
+    struct at_error err;
 
     switch (key) {
     case 'g':
@@ -58,10 +60,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SPACE:
         AT_PUSH(options->spaces, options->space_count, options->space_capacity, arg);
         return 0;
+    case KEY_FAMILY:
+        AT_PUSH(options->names, options->name_count, options->name_capacity, arg);
+        return 0;
     case KEY_POLICY:
-        options->session.policy = at_policy_find(arg);
-        if (!options->session.policy)
-            argp_error(state, "unknown policy \"%s\"; known are cold, warm", arg);
+        if (at_policy_find(&options->session.policy, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
         return 0;
     case 'j':
         options->session.jobs = (int)bounded(state, "jobs", arg, JOBS_MAX);
@@ -106,8 +110,13 @@ void at_run_options_init(struct at_run_options *options)
 
 void at_run_options_clear(struct at_run_options *options)
 {
+    for (size_t i = 0; i < options->session.family_count; i++)
+        at_family_free(options->families[i]);
+    free(options->families);
+    free(options->tuned);
     free(options->problems);
     free(options->spaces);
+    free(options->names);
 }
 
 void at_run_options_finish(struct at_run_options *options)
@@ -116,40 +125,85 @@ void at_run_options_finish(struct at_run_options *options)
     options->session.progress = &options->progress;
 }
 
-enum at_status at_run_families(const struct at_run_options *options, struct at_family ***families,
-                               size_t *count, struct at_error *err)
+/* The tool's families, then the user's. */
+static enum at_status read_families(struct at_run_options *options, size_t *count,
+                                    struct at_error *err)
 {
     char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
-    struct at_family **all = NULL;
-    size_t all_count = 0, capacity;
-    enum at_status status = at_families_read(&all, &all_count, tuning, templates, err);
+    size_t capacity;
+    enum at_status status = at_families_read(&options->families, count, tuning, templates, err);
 
-    capacity = all_count;
+    capacity = *count;
     for (size_t i = 0; i < options->space_count && status == AT_OK; i++) {
         struct at_family *family;
 
         status = at_family_read(&family, options->spaces[i], NULL, err);
         if (status == AT_OK)
-            AT_PUSH(all, all_count, capacity, family);
-    }
-    if (status == AT_OK)
-        status = at_families_check_unique(all, all_count, err);
-    if (status == AT_OK) {
-        *families = all;
-        *count = all_count;
-    } else {
-        at_run_families_free(all, all_count);
+            AT_PUSH(options->families, *count, capacity, family);
     }
     free(tuning);
     free(templates);
     return status;
 }
 
-void at_run_families_free(struct at_family **families, size_t count)
+static bool is_named(const struct at_run_options *options, const struct at_family *family)
 {
+    for (size_t i = 0; i < options->name_count; i++)
+        if (strcmp(options->names[i], family->name) == 0)
+            return true;
+    return options->name_count == 0;
+}
+
+static bool is_known(const struct at_run_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->session.family_count; i++)
+        if (strcmp(name, options->families[i]->name) == 0)
+            return true;
+    return false;
+}
+
+static enum at_status unknown_family(const struct at_run_options *options, const char *name,
+                                     struct at_error *err)
+{
+    size_t count = options->session.family_count;
+    const char **names = at_alloc_array(count, sizeof *names);
+    char *known;
+
     for (size_t i = 0; i < count; i++)
-        at_family_free(families[i]);
-    free(families);
+        names[i] = options->families[i]->name;
+    known = at_join(names, count);
+    at_fail(err, AT_USAGE, "there is no family \"%s\"; known are %s", name, known);
+    free(known);
+    free(names);
+    return AT_USAGE;
+}
+
+static enum at_status check_names(const struct at_run_options *options, struct at_error *err)
+{
+    for (size_t i = 0; i < options->name_count; i++)
+        if (!is_known(options, options->names[i]))
+            return unknown_family(options, options->names[i], err);
+    return AT_OK;
+}
+
+enum at_status at_run_families(struct at_run_options *options, struct at_error *err)
+{
+    struct at_session_options *session = &options->session;
+    enum at_status status = read_families(options, &session->family_count, err);
+
+    if (status == AT_OK)
+        status = at_families_check_unique(options->families, session->family_count, err);
+    if (status == AT_OK)
+        status = check_names(options, err);
+    if (status != AT_OK)
+        return status;
+    options->tuned = at_alloc_array(session->family_count, sizeof(struct at_family *));
+    for (size_t i = 0; i < session->family_count; i++)
+        if (is_named(options, options->families[i]))
+            options->tuned[session->tuned_count++] = options->families[i];
+    session->families = options->families;
+    session->tuned = options->tuned;
+    return AT_OK;
 }
 
 /* tuning/problems.yaml */

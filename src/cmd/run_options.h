@@ -8,9 +8,11 @@
 #include <argp.h>
 
 struct at_run_options {
-    const char *gpu;                 /* selector */
-    const char **problems, **spaces; /* as given; owned arrays of borrowed text */
-    size_t problem_count, problem_capacity, space_count, space_capacity;
+    const char *gpu; /* selector */
+    /* As given: owned arrays of borrowed text. */
+    const char **problems, **spaces, **names;
+    size_t problem_count, problem_capacity, space_count, space_capacity, name_count, name_capacity;
+    struct at_family **families, **tuned;
     struct at_session_options session;
     struct at_progress progress;
     bool quiet;
@@ -25,11 +27,11 @@ void at_run_options_clear(struct at_run_options *options);
 /* After parsing: settles what depends on several options. */
 void at_run_options_finish(struct at_run_options *options);
 
-/* The tool's families and the user's; and the problems named, or else those of the list in
- * tuning/problems.yaml. The caller frees. */
-enum at_status at_run_families(const struct at_run_options *options, struct at_family ***families,
-                               size_t *count, struct at_error *err);
-void at_run_families_free(struct at_family **families, size_t count);
+/* Reads the tool's families and the user's, and settles which are to be searched: all, or those
+ * named. They are freed with the options. */
+enum at_status at_run_families(struct at_run_options *options, struct at_error *err);
+
+/* The problems named, or else those of the list in tuning/problems.yaml. The caller frees. */
 enum at_status at_run_problems(const struct at_run_options *options, struct at_problem **problems,
                                size_t *count, struct at_error *err);
 

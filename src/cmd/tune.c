@@ -72,6 +72,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct tune_options *options = state->input;
     struct at_session_options *session = &options->run.session;
+    struct at_error err;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -81,9 +82,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->out = arg;
         return 0;
     case KEY_SEARCH:
-        session->strategy = at_strategy_find(arg);
-        if (!session->strategy)
-            argp_error(state, "unknown search \"%s\"; known are exhaustive, random", arg);
+        if (at_strategy_find(&session->strategy, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
         return 0;
     case KEY_BUDGET:
         parse_budget(state, arg, &options->budget);
@@ -123,8 +123,6 @@ static const struct argp argp = {
 /* The work of one command: what was asked for, and what has been found. */
 struct tune_run {
     const struct tune_options *options;
-    struct at_family **families;
-    size_t family_count;
     struct at_problem *problems;
     size_t problem_count;
     struct at_device_info *devices;
@@ -141,11 +139,13 @@ struct tune_run {
 static enum at_status print_spaces(const struct tune_run *run, const struct at_device_info *device,
                                    struct at_error *err)
 {
+    const struct at_session_options *session = &run->options->run.session;
+
     printf("%s\n  %-40s %10s %14s\n", device->name, "problem", "configs", "of raw points");
     for (size_t i = 0; i < run->problem_count; i++) {
         struct at_space space = {0};
         char *problem = at_problem_format(&run->problems[i]);
-        enum at_status status = at_space_build(&space, run->families, run->family_count,
+        enum at_status status = at_space_build(&space, session->tuned, session->tuned_count,
                                                &run->problems[i], device, AT_SPACE_MAX, err);
 
         if (status == AT_OK)
@@ -233,8 +233,8 @@ static enum at_status tune_device(struct tune_run *run, size_t device, struct at
 {
     const struct at_device_info *info = &run->devices[device];
     struct at_session *session;
-    enum at_status status = at_session_open(&session, info->kind, info->ordinal, run->families,
-                                            run->family_count, &run->options->run.session, err);
+    enum at_status status =
+        at_session_open(&session, info->kind, info->ordinal, &run->options->run.session, err);
 
     if (status != AT_OK)
         return status;
@@ -320,15 +320,15 @@ static enum at_status run_all(struct tune_run *run, struct at_error *err)
 }
 
 /* All that can be wrong is found before anything is measured. */
-static enum at_status prepare(struct tune_run *run, struct at_error *err)
+static enum at_status prepare(struct tune_run *run, struct tune_options *options,
+                              struct at_error *err)
 {
-    const struct tune_options *options = run->options;
     bool to_file = options->out && strcmp(options->out, "-") != 0;
     enum at_status status =
         at_run_problems(&options->run, &run->problems, &run->problem_count, err);
 
     if (status == AT_OK)
-        status = at_run_families(&options->run, &run->families, &run->family_count, err);
+        status = at_run_families(&options->run, err);
     if (status == AT_OK && to_file)
         status = at_file_check_writable(options->out, err);
     if (status == AT_OK)
@@ -361,13 +361,12 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
     at_run_options_finish(&options.run);
     status = settle_journal(&options, &journal, err);
     if (status == AT_OK)
-        status = prepare(&run, err);
+        status = prepare(&run, &options, err);
     if (status == AT_OK && options.dry_run)
         for (size_t i = 0; i < run.device_count && status == AT_OK; i++)
             status = print_spaces(&run, &run.devices[i], err);
     else if (status == AT_OK)
         status = run_all(&run, err);
-    at_run_families_free(run.families, run.family_count);
     free(run.problems);
     free(run.devices);
     free(journal);

@@ -74,7 +74,9 @@ static enum at_status load_api(struct at_error *err)
     if (status == AT_OK)
         status = at_library_symbols(library, symbols, AT_COUNT(symbols), err);
     if (status != AT_OK)
-        return at_fail_within(err, "NVRTC (part of the CUDA Toolkit)");
+        return at_fail_within(err,
+                              "no NVRTC: install the CUDA Toolkit, or name its library folder in "
+                              "LD_LIBRARY_PATH");
     return AT_OK;
 }
 

@@ -49,6 +49,9 @@ bool at_gpu_busy(const struct at_gpu *gpu);
 int at_gpu_fd(const struct at_gpu *gpu);
 int64_t at_gpu_deadline_ns(const struct at_gpu *gpu);
 
+/* Forgets the evaluation under way, and its worker. */
+void at_gpu_cancel(struct at_gpu *gpu);
+
 /* Waits for the result (until the deadline at most) and fills the measurement, whose samples are
  * then the caller's. */
 void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/policy.h"
 
+#include "base/memory.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Trains: events resolve half a microsecond (cuda.h, cuEventElapsedTime), so a train of 200 us or
  * more is known to 0.5 % at both its ends together; reported times get five times that. */
-const struct at_policy at_policies[] = {
+const struct at_policy at_policies[AT_POLICIES] = {
     {
         .name = "cold",
         .summary = "launches cycle through buffers of at least 3 x L2, so data comes from DRAM",
@@ -24,19 +27,29 @@ const struct at_policy at_policies[] = {
         .shootout_train_ns = 1000000,
         .shootout_samples = 15,
     },
-    {.name = NULL},
 };
 
 /* A train has at most so many launches, so more sets than this would not all be used; matrices that
  * need more to pass 3 x L2 are a few kilobytes. */
 static const int64_t sets_max = 1024;
 
-const struct at_policy *at_policy_find(const char *name)
+enum at_status at_policy_find(const struct at_policy **policy, const char *name,
+                              struct at_error *err)
 {
-    for (const struct at_policy *policy = at_policies; policy->name; policy++)
-        if (strcmp(policy->name, name) == 0)
-            return policy;
-    return NULL;
+    const char *names[AT_POLICIES];
+    char *known;
+
+    for (size_t i = 0; i < AT_POLICIES; i++) {
+        names[i] = at_policies[i].name;
+        if (strcmp(names[i], name) == 0) {
+            *policy = &at_policies[i];
+            return AT_OK;
+        }
+    }
+    known = at_join(names, AT_POLICIES);
+    at_fail(err, AT_USAGE, "unknown policy \"%s\"; known are %s", name, known);
+    free(known);
+    return AT_USAGE;
 }
 
 int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,

@@ -5,6 +5,7 @@
 #ifndef AT_MEASURE_POLICY_H
 #define AT_MEASURE_POLICY_H
 
+#include "base/error.h"
 #include "device/info.h"
 #include "space/problem.h"
 
@@ -20,10 +21,12 @@ struct at_policy {
     int64_t shootout_samples;
 };
 
-extern const struct at_policy at_policies[]; /* ended by a NULL name; the first is the default */
+enum { AT_POLICIES = 2 };
+extern const struct at_policy at_policies[AT_POLICIES]; /* the first is the default */
 
-/* NULL for an unknown name. */
-const struct at_policy *at_policy_find(const char *name);
+/* AT_USAGE for an unknown name, with those that are known. */
+enum at_status at_policy_find(const struct at_policy **policy, const char *name,
+                              struct at_error *err);
 
 /* How many pairs of source and destination the launches cycle through. */
 int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,

@@ -47,9 +47,9 @@ static void remember(struct at_session *session, const struct at_copies *copies)
 /* The family of copies; a session without one has only the driver's. */
 static struct at_family *const *find_family(const struct at_session *session)
 {
-    for (size_t i = 0; i < session->family_count; i++)
-        if (strcmp(session->families[i]->name, copy_family) == 0)
-            return &session->families[i];
+    for (size_t i = 0; i < session->options.family_count; i++)
+        if (strcmp(session->options.families[i]->name, copy_family) == 0)
+            return &session->options.families[i];
     return NULL;
 }
 

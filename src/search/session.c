@@ -44,9 +44,9 @@ static void hash_family(char hash[AT_HASH_CHARS], const struct at_family *family
 
 static void hash_families(struct at_session *session)
 {
-    session->family_hashes = at_alloc_array(session->family_count, AT_HASH_CHARS);
-    for (size_t i = 0; i < session->family_count; i++)
-        hash_family(session->family_hashes[i], session->families[i], session->header);
+    session->family_hashes = at_alloc_array(session->options.family_count, AT_HASH_CHARS);
+    for (size_t i = 0; i < session->options.family_count; i++)
+        hash_family(session->family_hashes[i], session->options.families[i], session->header);
 }
 
 static enum at_status open_builder(struct at_session *session, struct at_error *err)
@@ -116,16 +116,13 @@ static enum at_status open_journal(struct at_session *session, struct at_error *
 }
 
 enum at_status at_session_open(struct at_session **session, const char *kind, int64_t ordinal,
-                               struct at_family *const *families, size_t family_count,
                                const struct at_session_options *options, struct at_error *err)
 {
     struct at_session *opened = at_alloc(sizeof *opened);
     enum at_status status;
 
     opened->options = *options;
-    opened->families = families;
-    opened->family_count = family_count;
-    opened->compile_failure_shown = at_alloc_array(family_count, sizeof(bool));
+    opened->compile_failure_shown = at_alloc_array(options->family_count, sizeof(bool));
     opened->conditions = (struct at_gpu_conditions){-1, -1, -1, -1, -1, 0};
     status = read_template(&opened->header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK) {

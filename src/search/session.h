@@ -18,6 +18,10 @@ struct at_budget {
 };
 
 struct at_session_options {
+    struct at_family *const *families; /* all that are known; borrowed */
+    size_t family_count;
+    struct at_family *const *tuned; /* those to be searched, a part of families; borrowed */
+    size_t tuned_count;
     const struct at_policy *policy;
     const struct at_strategy *strategy;
     uint64_t seed;
@@ -35,11 +39,9 @@ struct at_session {
     struct at_session_options options;
     struct at_gpu *gpu;
     struct at_builder *builder;
-    struct at_journal *journal;        /* NULL: none */
-    char *header;                      /* text of AT_TEMPLATE_HEADER */
-    struct at_family *const *families; /* borrowed */
-    size_t family_count;
-    char (*family_hashes)[AT_HASH_CHARS];
+    struct at_journal *journal;           /* NULL: none */
+    char *header;                         /* text of AT_TEMPLATE_HEADER */
+    char (*family_hashes)[AT_HASH_CHARS]; /* of options.families */
     struct at_copy_candidates *copies;
     struct at_gpu_conditions conditions; /* over all workers that this session has had */
     bool *compile_failure_shown;         /* by family: the first is shown, once */
@@ -47,7 +49,6 @@ struct at_session {
 
 /* Opens the device of this kind and ordinal, the compiler, the cache and the journal. */
 enum at_status at_session_open(struct at_session **session, const char *kind, int64_t ordinal,
-                               struct at_family *const *families, size_t family_count,
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "search/strategy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct at_strategy *const at_strategies[] = {
@@ -9,10 +11,22 @@ const struct at_strategy *const at_strategies[] = {
     NULL,
 };
 
-const struct at_strategy *at_strategy_find(const char *name)
+enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,
+                                struct at_error *err)
 {
-    for (size_t i = 0; at_strategies[i]; i++)
-        if (strcmp(at_strategies[i]->name, name) == 0)
-            return at_strategies[i];
-    return NULL;
+    const char *names[AT_COUNT(at_strategies)];
+    size_t count = 0;
+    char *known;
+
+    for (; at_strategies[count]; count++) {
+        names[count] = at_strategies[count]->name;
+        if (strcmp(names[count], name) == 0) {
+            *strategy = at_strategies[count];
+            return AT_OK;
+        }
+    }
+    known = at_join(names, count);
+    at_fail(err, AT_USAGE, "unknown search \"%s\"; known are %s", name, known);
+    free(known);
+    return AT_USAGE;
 }

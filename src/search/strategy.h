@@ -29,7 +29,8 @@ struct at_strategy {
 extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first is the default */
 extern const struct at_strategy at_strategy_exhaustive, at_strategy_random;
 
-/* NULL for an unknown name. */
-const struct at_strategy *at_strategy_find(const char *name);
+/* AT_USAGE for an unknown name, with those that are known. */
+enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,
+                                struct at_error *err);
 
 #endif

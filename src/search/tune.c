@@ -139,11 +139,11 @@ static enum at_status no_winner(const struct at_search *search, struct at_error 
 {
     char *counts = count_failures(search);
 
-    if (search->space.count == 0)
+    if (search->space.count > 0 && !counts[0])
+        at_fail(err, AT_FAILED, "%s: %s before a config was measured", search->progress.what,
+                at_interrupt_seen() ? "interrupted" : "the budget was spent");
+    else if (search->space.count == 0)
         at_fail(err, AT_FAILED, "%s: no config of the space is legal on this device",
-                search->progress.what);
-    else if (at_interrupt_seen())
-        at_fail(err, AT_FAILED, "%s: interrupted before a config was measured",
                 search->progress.what);
     else
         at_fail(err, AT_FAILED, "%s: no valid config among %zu (%s)", search->progress.what,
@@ -158,8 +158,8 @@ static size_t find_default(const struct at_search *search)
     const struct at_session *session = search->session;
     struct at_config config;
 
-    if (at_space_default(&config, session->families, session->family_count, &search->problem,
-                         at_gpu_info(session->gpu), NULL) != AT_OK)
+    if (at_space_default(&config, session->options.tuned, session->options.tuned_count,
+                         &search->problem, at_gpu_info(session->gpu), NULL) != AT_OK)
         return SIZE_MAX;
     for (size_t i = 0; i < search->space.count; i++)
         if (search->space.configs[i].family == config.family &&
@@ -204,8 +204,9 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
         .budget = *budget,
     };
     char *what = at_problem_format(problem);
-    enum at_status status = at_space_build(&search.space, session->families, session->family_count,
-                                           problem, at_gpu_info(session->gpu), AT_SPACE_MAX, err);
+    enum at_status status =
+        at_space_build(&search.space, session->options.tuned, session->options.tuned_count, problem,
+                       at_gpu_info(session->gpu), AT_SPACE_MAX, err);
 
     search.progress.what = what;
     search.progress.index = place.index;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/textbook.h"
+
+#include "base/memory.h"
+#include "base/paths.h"
+#include "space/named.h"
+
+#include <stdlib.h>
+
+static const struct at_field row_fields[] = {
+    {.key = "family",
+     .kind = AT_FIELD_CHARS,
+     .offset = offsetof(struct at_textbook_row, family),
+     .max = 64},
+    {.key = "label",
+     .kind = AT_FIELD_CHARS,
+     .offset = offsetof(struct at_textbook_row, label),
+     .max = 64},
+    {.key = "parameters",
+     .kind = AT_FIELD_NAMED_INTS,
+     .offset = offsetof(struct at_textbook_row, parameters),
+     .max = AT_PARAMS_MAX},
+};
+static const struct at_schema row_schema = {"a row", sizeof(struct at_textbook_row), row_fields,
+                                            AT_COUNT(row_fields)};
+static const struct at_field textbook_fields[] = {
+    {.key = "rows",
+     .kind = AT_FIELD_OBJECTS,
+     .offset = offsetof(struct at_textbook, rows),
+     .min = 1,
+     .max = AT_TEXTBOOK_ROWS_MAX,
+     .object = &row_schema},
+    {.key = "schema",
+     .kind = AT_FIELD_INT,
+     .offset = offsetof(struct at_textbook, schema),
+     .min = 1,
+     .max = 1},
+};
+static const struct at_schema textbook_schema = {"the textbook's rows", sizeof(struct at_textbook),
+                                                 textbook_fields, AT_COUNT(textbook_fields)};
+
+enum at_status at_textbook_read(struct at_textbook *textbook, struct at_error *err)
+{
+    char *path = at_path_data_file("tuning/textbook.yaml");
+    enum at_status status = at_schema_read_file(&textbook_schema, textbook, path, err);
+
+    free(path);
+    return status;
+}
+
+void at_textbook_clear(struct at_textbook *textbook)
+{
+    at_schema_clear(&textbook_schema, textbook);
+}
+
+enum at_status at_textbook_config(const struct at_textbook_row *row,
+                                  struct at_family *const *families, size_t family_count,
+                                  struct at_config *config, struct at_error *err)
+{
+    if (at_config_from_names(config, families, family_count, row->family, &row->parameters, err) ==
+        AT_OK)
+        return AT_OK;
+    return at_fail_within(err, "tuning/textbook.yaml: %s", row->label);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What gpu.c and gpu_runs.c share: the handle, and requests to the worker. */
+#ifndef AT_MEASURE_GPU_HANDLE_H
+#define AT_MEASURE_GPU_HANDLE_H
+
+#include "measure/gpu.h"
+#include "worker/worker.h"
+
+/* Programs kept loaded: at least as many as one shoot-out needs. */
+enum { LOADED_MAX = 64 };
+
+struct at_gpu {
+    struct at_worker worker;
+    char kind[16];
+    int64_t ordinal;
+    struct at_device_info info;
+    char driver[32], cuda[16];
+    void *harness;
+    size_t harness_size;
+    struct at_gpu_case *cases;
+    size_t case_count;
+    char loaded[LOADED_MAX][AT_HASH_CHARS]; /* programs, the longest unused first */
+    size_t loaded_count;
+    char evaluating[AT_HASH_CHARS]; /* the program of the evaluation under way */
+    bool busy;
+    int64_t deadline_ns;
+};
+
+/* Receives the answer of the request in flight. Returns what stands first in it: for 0 *reply has
+ * the rest, else err has the reason. Without an answer the worker is stopped, and the result is
+ * AT_TIMEOUT or AT_CRASH. */
+int at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_wire *reply, int64_t deadline_ns,
+                   struct at_error *err);
+
+/* Sends a request, which is cleared, and receives its answer; tell is for those that have nothing
+ * but their result. */
+int at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct at_wire *reply,
+               struct at_error *err);
+int at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct at_error *err);
+
+/* Starts the worker if there is none, and gives it all that an earlier one had. */
+enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err);
+
+#endif

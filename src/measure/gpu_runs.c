@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels on the worker: evaluations and shoot-outs. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "measure/gpu_handle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- programs ---- */
+
+/* Takes a program out of the list. */
+static void remove_loaded(struct at_gpu *gpu, size_t index)
+{
+    gpu->loaded_count--;
+    memmove(gpu->loaded[index], gpu->loaded[index + 1],
+            (gpu->loaded_count - index) * sizeof gpu->loaded[0]);
+}
+
+static void unload_oldest(struct at_gpu *gpu)
+{
+    struct at_wire request = {0};
+
+    at_wire_put_text(&request, gpu->loaded[0]);
+    remove_loaded(gpu, 0);
+    at_gpu_tell(gpu, AT_GPU_UNLOAD, &request, NULL);
+}
+
+static bool is_loaded(const struct at_gpu *gpu, const char *hash, size_t *index)
+{
+    for (*index = 0; *index < gpu->loaded_count; (*index)++)
+        if (strcmp(gpu->loaded[*index], hash) == 0)
+            return true;
+    return false;
+}
+
+/* Notes that the worker has the program, as the last to be unloaded. */
+static void note_loaded(struct at_gpu *gpu, const char *hash)
+{
+    size_t index;
+
+    if (is_loaded(gpu, hash, &index))
+        remove_loaded(gpu, index);
+    memcpy(gpu->loaded[gpu->loaded_count++], hash, AT_HASH_CHARS);
+}
+
+/* Does the worker have it? If not, makes room for it. */
+static bool has_program(struct at_gpu *gpu, const struct at_program *program)
+{
+    size_t index;
+
+    if (is_loaded(gpu, program->hash, &index))
+        return true;
+    if (gpu->loaded_count == LOADED_MAX)
+        unload_oldest(gpu);
+    return false;
+}
+
+static int load_program(struct at_gpu *gpu, const struct at_program *program, struct at_error *err)
+{
+    struct at_wire request = {0};
+    int result = AT_CORRECT;
+
+    if (!has_program(gpu, program)) {
+        at_wire_put_text(&request, program->hash);
+        at_wire_put_bytes(&request, program->image, program->size);
+        result = at_gpu_tell(gpu, AT_GPU_LOAD, &request, err);
+    }
+    if (result == AT_CORRECT)
+        note_loaded(gpu, program->hash);
+    return result;
+}
+
+/* ---- evaluations ---- */
+
+enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_program *program,
+                               const struct at_gpu_run *run, const struct at_gpu_timing *timing,
+                               const struct at_gpu_trial *trials, size_t trial_count,
+                               int64_t limit_ns, struct at_error *err)
+{
+    struct at_wire request = {0};
+    enum at_status status = at_gpu_revive(gpu, err);
+
+    if (status != AT_OK)
+        return status;
+    /* The program goes along where it is needed, so that one that does not load is this
+     * evaluation's failure. */
+    at_wire_put_bytes(&request, program->image, has_program(gpu, program) ? 0 : program->size);
+    at_wire_put_bytes(&request, run, sizeof *run);
+    at_wire_put_bytes(&request, timing, sizeof *timing);
+    at_wire_put_int(&request, (int64_t)trial_count);
+    for (size_t i = 0; i < trial_count; i++)
+        at_wire_put_bytes(&request, &trials[i], sizeof trials[i]);
+    if (gpu->worker.pid != 0)
+        at_frame_send(gpu->worker.fd, AT_GPU_EVALUATE, &request);
+    at_wire_clear(&request);
+    memcpy(gpu->evaluating, program->hash, sizeof gpu->evaluating);
+    gpu->busy = true;
+    gpu->deadline_ns = at_now_ns() + limit_ns;
+    return AT_OK;
+}
+
+bool at_gpu_busy(const struct at_gpu *gpu)
+{
+    return gpu->busy;
+}
+
+int at_gpu_fd(const struct at_gpu *gpu)
+{
+    return gpu->worker.fd;
+}
+
+int64_t at_gpu_deadline_ns(const struct at_gpu *gpu)
+{
+    return gpu->deadline_ns;
+}
+
+void at_gpu_cancel(struct at_gpu *gpu)
+{
+    at_worker_stop(&gpu->worker, NULL);
+    gpu->busy = false;
+}
+
+static void read_measurement(struct at_wire *reply, struct at_measurement *measurement)
+{
+    struct at_gpu_kernel kernel;
+
+    at_wire_get_struct(reply, &kernel, sizeof kernel);
+    measurement->registers = kernel.registers;
+    measurement->spill_bytes = kernel.local_bytes;
+    measurement->shared_bytes = kernel.shared_bytes;
+    measurement->sample_count = at_wire_get_count(reply, sizeof(double));
+    measurement->samples_ns = at_alloc_array(measurement->sample_count, sizeof(double));
+    for (size_t i = 0; i < measurement->sample_count; i++)
+        measurement->samples_ns[i] = at_wire_get_real(reply);
+}
+
+void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
+{
+    struct at_wire reply = {0};
+    struct at_error err = {AT_OK, ""};
+    int result = at_gpu_receive(gpu, AT_GPU_EVALUATE, &reply, gpu->deadline_ns, &err);
+
+    gpu->busy = false;
+    if (result == AT_CORRECT) /* otherwise it may not be loaded, and would be sent again */
+        note_loaded(gpu, gpu->evaluating);
+    *measurement = (struct at_measurement){.outcome = (enum at_outcome)result};
+    if (result == AT_CORRECT)
+        read_measurement(&reply, measurement);
+    else
+        snprintf(measurement->message, sizeof measurement->message, "%.255s", err.message);
+    at_wire_clear(&reply);
+}
+
+enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *runs,
+                                struct at_program *const *programs, size_t count, int64_t train_ns,
+                                int64_t samples, int64_t limit_ns, double *samples_ns,
+                                struct at_error *err)
+{
+    struct at_wire request = {0}, reply = {0};
+    int result = at_gpu_revive(gpu, err) == AT_OK ? AT_CORRECT : AT_CRASH;
+
+    for (size_t i = 0; i < count && result == AT_CORRECT; i++)
+        if (programs[i])
+            result = load_program(gpu, programs[i], err);
+    if (result != AT_CORRECT)
+        return (enum at_outcome)result;
+    at_wire_put_int(&request, train_ns);
+    at_wire_put_int(&request, samples);
+    at_wire_put_int(&request, (int64_t)count);
+    for (size_t i = 0; i < count; i++)
+        at_wire_put_bytes(&request, &runs[i], sizeof runs[i]);
+    at_frame_send(gpu->worker.fd, AT_GPU_SHOOTOUT, &request);
+    at_wire_clear(&request);
+    result = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, at_now_ns() + limit_ns, err);
+    for (size_t i = 0; i < count * (size_t)samples && result == AT_CORRECT; i++)
+        samples_ns[i] = at_wire_get_real(&reply);
+    at_wire_clear(&reply);
+    return (enum at_outcome)result;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pipeline's middle: from the builder to the GPU worker and back. */
+#include "search/pipeline_state.h"
+
+#include <string.h>
+
+/* A device that fails so often in a row is not coming back. */
+enum { REVIVALS_MAX = 3 };
+
+/* A kernel that takes so many times the best one's time is timed once and left. */
+static const double hopeless_factor = 1.5;
+static const double hopeless_slack_ns = 2000; /* a single launch is known to about so much */
+
+static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, struct at_error *err)
+{
+    const struct at_problem *problem = &p->search->problem;
+    const struct at_config *config = &p->search->space.configs[next->index];
+    enum at_status status;
+
+    next->run = (struct at_gpu_run){.problem = *problem};
+    memcpy(next->run.program, next->built.program->hash, AT_HASH_CHARS);
+    memcpy(next->run.entry, next->built.entry, sizeof next->run.entry);
+    status =
+        at_config_launch(config, problem, at_gpu_info(p->session->gpu), &next->run.launch, err);
+    if (status == AT_OK)
+        status = at_cases_trials(p->session, config, p->cases, p->case_count, next->trials,
+                                 &next->trial_count, err);
+    if (status != AT_OK)
+        at_program_release(next->built.program);
+    return status;
+}
+
+enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *err)
+{
+    struct at_built built;
+    enum at_status status = AT_OK;
+
+    at_builder_step(p->session->builder);
+    while (status == AT_OK && at_builder_take(p->session->builder, &built)) {
+        size_t index = (size_t)((struct at_candidate *)built.owner - p->search->candidates);
+
+        if (built.outcome == AT_CORRECT) {
+            struct at_ready *next = &p->ready[(p->ready_first + p->ready_count) % p->window];
+
+            next->index = index;
+            next->built = built;
+            status = make_ready(p, next, err);
+            p->ready_count += status == AT_OK;
+        } else {
+            struct at_measurement failed = {.outcome = built.outcome};
+
+            memcpy(failed.message, built.message, sizeof failed.message);
+            status = at_pipeline_settle_new(p, index, &failed, err);
+        }
+    }
+    return status;
+}
+
+int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at_problem *problem)
+{
+    /* An evaluation passes over the buffers some twenty times, checks included, and a config a
+     * hundred times slower than the memory is still worth a result. */
+    static const int64_t passes = 2000;
+    int64_t mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
+    int64_t pass_ns = at_problem_bytes(problem) / (mbps > 0 ? mbps : 100000) * 1000;
+
+    return session->options.timeout_ns + passes * pass_ns;
+}
+
+static enum at_status start_evaluation(struct at_pipeline *p, const struct at_ready *next,
+                                       struct at_error *err)
+{
+    struct at_search *search = p->search;
+    const struct at_policy *policy = p->session->options.policy;
+    struct at_gpu_timing timing = {policy->search_train_ns, policy->search_samples, 0};
+
+    if (search->counts[AT_CORRECT] > 0)
+        timing.hopeless_ns = (int64_t)(hopeless_factor * search->candidates[search->best].time_ns +
+                                       hopeless_slack_ns);
+    return at_gpu_evaluate(p->session->gpu, next->built.program, &next->run, &timing, next->trials,
+                           next->trial_count, at_evaluation_limit_ns(p->session, &search->problem),
+                           err);
+}
+
+enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err)
+{
+    enum at_status status;
+
+    if (at_gpu_busy(p->session->gpu) || p->ready_count == 0 || p->stopping)
+        return AT_OK;
+    status = start_evaluation(p, &p->ready[p->ready_first], err);
+    if (status == AT_DEVICE && ++p->failures < REVIVALS_MAX)
+        return AT_OK; /* tried again in the next round */
+    if (status != AT_OK)
+        return status;
+    p->failures = 0;
+    p->on_gpu = p->ready[p->ready_first];
+    p->ready_first = (p->ready_first + 1) % p->window;
+    p->ready_count--;
+    return AT_OK;
+}
+
+/* The next evaluation starts before this one's result is filed: the disk is slower than the GPU. */
+enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_error *err)
+{
+    struct at_measurement measurement;
+    size_t index = p->on_gpu.index;
+    enum at_status status, fed;
+
+    at_gpu_take(p->session->gpu, &measurement);
+    at_program_release(p->on_gpu.built.program);
+    fed = at_pipeline_feed_gpu(p, err);
+    status = at_pipeline_settle_new(p, index, &measurement, fed == AT_OK ? err : NULL);
+    at_measurement_clear(&measurement);
+    return fed != AT_OK ? fed : status;
+}

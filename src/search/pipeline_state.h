@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the pipeline share: its state, and the steps from one stage to the next. */
+#ifndef AT_SEARCH_PIPELINE_STATE_H
+#define AT_SEARCH_PIPELINE_STATE_H
+
+#include "search/pipeline.h"
+
+/* A compiled config with all that its evaluation takes, so that the GPU does not wait for it. */
+struct at_ready {
+    size_t index;
+    struct at_built built;
+    struct at_gpu_run run;
+    struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX];
+    size_t trial_count;
+};
+
+struct at_pipeline {
+    struct at_search *search;
+    struct at_session *session;
+    void *strategy;
+    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
+    size_t case_count;
+    char *problem_text;
+    size_t first;   /* to be evaluated before all others; SIZE_MAX: none, or done */
+    bool exhausted; /* the strategy wants no more for now */
+    bool stopping;  /* budget or interrupt */
+    size_t in_flight;
+    struct at_ready *ready; /* compiled, waiting for the GPU: a ring of window entries */
+    size_t window, ready_first, ready_count;
+    struct at_ready on_gpu;
+    size_t evaluations; /* made by this run, or found in the journal */
+    int failures;       /* of the device, in a row */
+    int64_t ends_ns;    /* 0: no limit in time */
+};
+
+/* results.c: a result taken in, wherever it came from; filed first if it is new; found again. */
+void at_pipeline_settle(struct at_pipeline *p, size_t index,
+                        const struct at_measurement *measurement);
+enum at_status at_pipeline_settle_new(struct at_pipeline *p, size_t index,
+                                      const struct at_measurement *measurement,
+                                      struct at_error *err);
+enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, bool *found,
+                                           struct at_error *err);
+
+/* gpu_stage.c: compiled configs made ready; the next one given to the GPU, if it is free; and its
+ * result taken, with the next one given before that is filed. */
+enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *err);
+enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err);
+enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_error *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pipeline's end: results, new and remembered. */
+#include "base/memory.h"
+#include "base/stats.h"
+#include "search/pipeline_state.h"
+
+#include <stdlib.h>
+
+static struct at_journal_key key_of(const struct at_pipeline *p, size_t index, char **config)
+{
+    const struct at_family *family = p->search->space.configs[index].family;
+    size_t number = 0;
+
+    while (p->session->options.families[number] != family)
+        number++;
+    *config = at_config_format(&p->search->space.configs[index]);
+    return (struct at_journal_key){p->problem_text, family->name, p->session->family_hashes[number],
+                                   *config};
+}
+
+static void show_compile_failure(struct at_pipeline *p, size_t index, const char *message)
+{
+    const struct at_family *family = p->search->space.configs[index].family;
+
+    for (size_t i = 0; i < p->session->options.family_count; i++) {
+        if (p->session->options.families[i] != family || p->session->compile_failure_shown[i])
+            continue;
+        p->session->compile_failure_shown[i] = true;
+        at_warn(p->session->options.progress, "%s does not compile: %s", family->name, message);
+    }
+}
+
+void at_pipeline_settle(struct at_pipeline *p, size_t index,
+                        const struct at_measurement *measurement)
+{
+    struct at_search *search = p->search;
+    struct at_candidate *candidate = &search->candidates[index];
+
+    candidate->done = true;
+    candidate->outcome = measurement->outcome;
+    if (measurement->outcome == AT_CORRECT)
+        candidate->time_ns = at_median(measurement->samples_ns, measurement->sample_count);
+    if (candidate->outcome == AT_CORRECT &&
+        (search->counts[AT_CORRECT] == 0 ||
+         candidate->time_ns < search->candidates[search->best].time_ns))
+        search->best = index;
+    if (candidate->outcome == AT_COMPILE)
+        show_compile_failure(p, index, measurement->message);
+    search->counts[candidate->outcome]++;
+    p->evaluations++;
+    p->exhausted = false;
+    search->strategy->tell(p->strategy, index, candidate->outcome, candidate->time_ns);
+}
+
+/* Files a new result before it counts, so that nothing that counted is ever lost. */
+enum at_status at_pipeline_settle_new(struct at_pipeline *p, size_t index,
+                                      const struct at_measurement *measurement,
+                                      struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (p->session->journal) {
+        char *config;
+        struct at_journal_key key = key_of(p, index, &config);
+
+        status = at_journal_add(p->session->journal, &key, measurement, err);
+        free(config);
+    }
+    if (status == AT_OK)
+        at_pipeline_settle(p, index, measurement);
+    p->in_flight--;
+    return status;
+}
+
+enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, bool *found,
+                                           struct at_error *err)
+{
+    struct at_measurement measurement;
+    struct at_journal_key key;
+    char *config;
+    enum at_status status;
+
+    *found = false;
+    if (!p->session->journal || !p->session->options.resume)
+        return AT_OK;
+    key = key_of(p, index, &config);
+    status = at_journal_find(p->session->journal, &key, found, &measurement, err);
+    free(config);
+    if (status == AT_OK && *found) {
+        at_pipeline_settle(p, index, &measurement);
+        at_measurement_clear(&measurement);
+    }
+    return status;
+}

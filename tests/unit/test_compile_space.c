@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The templates and spaces that come with the program: with the real NVRTC, for every architecture
+ * that it knows, a sample of the configs of every family and element size compiles, and so do the
+ * kernels that verify. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "kernel/builder.h"
+#include "kernel/nvrtc.h"
+#include "space/space.h"
+#include "worker/worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Configs of each family, element size and architecture, for instance 2,900 kernels of 3 families
+ * for 12 architectures, at 15 ms each on one core. */
+enum { SAMPLE = 16, SPACE_MAX = 500000, SKIPPED = 77 };
+
+static const int elem_sizes[] = {1, 2, 4, 8, 16};
+
+static struct at_family **families;
+static size_t family_count;
+static char *header;
+static struct at_family harness = {.name = (char[]){"harness"}};
+
+static char *path_of(const char *name)
+{
+    const char *srcdir = getenv("srcdir");
+
+    return at_format("%s/%s", srcdir ? srcdir : ".", name);
+}
+
+static char *text_of(const char *name)
+{
+    char *path = path_of(name), *text;
+    struct at_error err = {AT_OK, ""};
+    size_t size;
+
+    if (at_file_read(&text, &size, path, 1 << 20, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(path);
+    return text;
+}
+
+/* What the sizes of shared memory and of blocks depend on (CUDA C++ Programming Guide, "Technical
+ * Specifications per Compute Capability"); the last line is for what is newer than this list. */
+static struct at_device_info device_of(int compute_capability)
+{
+    static const struct {
+        int compute_capability, shared_kib, threads; /* of a multiprocessor */
+    } known[] = {
+        {75, 64, 1024},         {80, 164, 2048},  {86, 100, 1536},  {87, 164, 1536},
+        {88, 100, 1536},        {89, 100, 1536},  {90, 228, 2048},  {100, 228, 2048},
+        {103, 228, 2048},       {110, 228, 1536}, {120, 100, 1536}, {121, 100, 1536},
+        {INT32_MAX, 100, 1536},
+    };
+    size_t i = 0;
+    int64_t shared;
+
+    while (known[i].compute_capability < compute_capability)
+        i++;
+    shared = INT64_C(1024) * known[i].shared_kib;
+    return (struct at_device_info){
+        .kind = "cuda",
+        .compute_capability = compute_capability,
+        .multiprocessors = 100,
+        .l2_bytes = 32 << 20,
+        .warp_size = 32,
+        .max_threads_per_block = 1024,
+        .max_threads_per_multiprocessor = known[i].threads,
+        .registers_per_multiprocessor = 65536,
+        .shared_bytes_per_block = 49152,
+        /* A block can have all but the 1 KiB that the system keeps; Turing keeps none. */
+        .shared_bytes_per_block_optin = compute_capability < 80 ? shared : shared - 1024,
+        .shared_bytes_per_multiprocessor = shared,
+    };
+}
+
+/* One kernel on its way through the builder. */
+struct task {
+    struct at_config config;
+    int elem_size;
+};
+
+struct tasks {
+    struct task *items;
+    size_t count, capacity;
+};
+
+/* Draws from all configs that a family has for a large matrix or, for the copies, its vector. */
+static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
+                 const struct at_device_info *device, struct at_rng *rng)
+{
+    char spec[64];
+    struct at_problem problem;
+    struct at_space space;
+    struct at_error err = {AT_OK, ""};
+
+    snprintf(spec, sizeof spec, "8192x8192:b%d", elem_size);
+    assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
+    if (strcmp(family->name, "copy") == 0)
+        problem = at_problem_copy_of(&problem);
+    if (at_space_build(&space, &family, 1, &problem, device, SPACE_MAX, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    if (space.count == 0)
+        fail_msg("family %s has no config for %s on compute capability %d", family->name, spec,
+                 (int)device->compute_capability);
+    for (size_t left = space.count; left > 0 && space.count - left < SAMPLE; left--) {
+        size_t drawn = (size_t)at_rng_below(rng, left);
+        struct task task = {space.configs[drawn], elem_size};
+
+        AT_PUSH(tasks->items, tasks->count, tasks->capacity, task);
+        space.configs[drawn] = space.configs[left - 1]; /* none twice */
+    }
+    at_space_clear(&space);
+}
+
+static void check_built(const struct at_built *built, int architecture)
+{
+    const struct task *task = built->owner;
+    char *config = at_config_format(&task->config);
+
+    if (built->outcome != AT_CORRECT)
+        fail_msg("sm_%d, %d bytes: %s %s: %s", architecture, task->elem_size,
+                 task->config.family->name, config, built->message);
+    if (built->resources.registers == 0 || !built->program || built->program->size == 0)
+        fail_msg("sm_%d, %d bytes: %s %s: an empty kernel", architecture, task->elem_size,
+                 task->config.family->name, config);
+    free(config);
+}
+
+static void compile_all(const struct tasks *tasks, int architecture)
+{
+    const struct at_builder_options options = {
+        .compute_capability = architecture, .workers = 2, .header = header};
+    struct at_builder *builder;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_builder_open(&builder, &options, NULL, 0, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_false(at_builder_compiler(builder)->ptx);
+    for (size_t i = 0; i < tasks->count; i++)
+        at_builder_add(builder, &tasks->items[i].config, tasks->items[i].elem_size,
+                       &tasks->items[i]);
+    while (at_builder_pending(builder) > 0) {
+        struct at_built built;
+
+        at_builder_wait(builder, &built);
+        if (((struct task *)built.owner)->config.family != &harness)
+            check_built(&built, architecture);
+        else if (built.outcome != AT_CORRECT)
+            fail_msg("sm_%d: harness.cu: %s", architecture, built.message);
+        at_program_release(built.program);
+    }
+    at_builder_close(builder);
+}
+
+static void test_architecture(void **state)
+{
+    int architecture = *(int *)*state;
+    struct at_device_info device = device_of(architecture);
+    struct at_rng rng = {(uint64_t)architecture};
+    struct tasks tasks = {0};
+    struct task verifying = {.config.family = &harness, .elem_size = 1};
+
+    AT_PUSH(tasks.items, tasks.count, tasks.capacity, verifying);
+    for (size_t i = 0; i < family_count; i++)
+        for (size_t j = 0; j < AT_COUNT(elem_sizes); j++)
+            draw(&tasks, families[i], elem_sizes[j], &device, &rng);
+    compile_all(&tasks, architecture);
+    free(tasks.items);
+}
+
+static int read_sources(void **state)
+{
+    char *tuning = path_of("tuning"), *templates = path_of("templates");
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    header = text_of("templates/transpose.cuh");
+    harness.source = text_of("templates/harness.cu");
+    free(tuning);
+    free(templates);
+    return 0;
+}
+
+static int free_sources(void **state)
+{
+    (void)state;
+    while (family_count > 0)
+        at_family_free(families[--family_count]);
+    free(families);
+    free(header);
+    free(harness.source);
+    return 0;
+}
+
+/* One test an architecture. */
+static int run(int *architectures, size_t count)
+{
+    struct CMUnitTest tests[count];
+    char names[count][16];
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "sm_%d", architectures[i]);
+        tests[i] = (struct CMUnitTest){
+            .name = names[i], .test_func = test_architecture, .initial_state = &architectures[i]};
+    }
+    return cmocka_run_group_tests(tests, read_sources, free_sources);
+}
+
+int main(int argc, char **argv)
+{
+    struct at_error err = {AT_OK, ""};
+    int *architectures, exit_code;
+    size_t count;
+
+    /* The workers that the builder starts are this program. */
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    if (at_nvrtc_architectures(&architectures, &count, &err) != AT_OK) {
+        fprintf(stderr, "skipped: %s\n", err.message);
+        return SKIPPED;
+    }
+    exit_code = run(architectures, count);
+    free(architectures);
+    return exit_code;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/kernel: the text that goes to the compiler, and what is read from the log that comes back. */
+#include "base/memory.h"
+#include "kernel/compile_worker.h"
+#include "kernel/render.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct at_param tile_params[] = {{.name = (char[]){"TILE"}}, {.name = (char[]){"PAD"}}};
+static struct at_family tile = {.name = (char[]){"tile"},
+                                .source = (char[]){"// tile\nvoid transpose() {}"},
+                                .params = tile_params,
+                                .param_count = AT_COUNT(tile_params)};
+static struct at_family plain = {.name = (char[]){"plain-1"}, .source = (char[]){"// plain\n"}};
+
+/* ---- rendering ---- */
+
+static void test_macros(void **state)
+{
+    const struct at_config config = {&tile, {32, -1}}, least = {&tile, {INT32_MIN, INT32_MAX}};
+    const struct {
+        const struct at_config *config;
+        int64_t elem_size;
+        const char *expected;
+    } cases[] = {
+        {&config, 4, "#define ELEM_SIZE 4\n#define TILE 32\n#define PAD -1\n"},
+        {&config, 16, "#define ELEM_SIZE 16\n#define TILE 32\n#define PAD -1\n"},
+        {&least, 1, "#define ELEM_SIZE 1\n#define TILE -2147483648\n#define PAD 2147483647\n"},
+        {&(struct at_config){.family = &plain}, 2, "#define ELEM_SIZE 2\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        char *text = at_render_macros(cases[i].config, cases[i].elem_size);
+
+        assert_string_equal(text, cases[i].expected);
+        free(text);
+    }
+}
+
+/* Two configs of one family and one of another: each is alone with its macros, and the compiler's
+ * messages name the template and its lines. */
+static void test_program(void **state)
+{
+    static const char expected[] = "#include \"transpose.cuh\"\n"
+                                   "#define ELEM_SIZE 4\n"
+                                   "#define TILE 32\n"
+                                   "#define PAD 1\n"
+                                   "#define transpose k_a\n"
+                                   "namespace k_a_source {\n"
+                                   "#line 1 \"tile.cu\"\n"
+                                   "// tile\n"
+                                   "void transpose() {}\n"
+                                   "}\n"
+                                   "#undef transpose\n"
+                                   "#undef ELEM_SIZE\n"
+                                   "#undef TILE\n"
+                                   "#undef PAD\n"
+                                   "#define ELEM_SIZE 8\n"
+                                   "#define TILE 64\n"
+                                   "#define PAD 0\n"
+                                   "#define transpose k_b\n"
+                                   "namespace k_b_source {\n"
+                                   "#line 1 \"tile.cu\"\n"
+                                   "// tile\n"
+                                   "void transpose() {}\n"
+                                   "}\n"
+                                   "#undef transpose\n"
+                                   "#undef ELEM_SIZE\n"
+                                   "#undef TILE\n"
+                                   "#undef PAD\n"
+                                   "#define ELEM_SIZE 1\n"
+                                   "#define transpose k_c\n"
+                                   "namespace k_c_source {\n"
+                                   "#line 1 \"plain-1.cu\"\n"
+                                   "// plain\n"
+                                   "\n"
+                                   "}\n"
+                                   "#undef transpose\n"
+                                   "#undef ELEM_SIZE\n";
+    const struct at_config configs[] = {{&tile, {32, 1}}, {&tile, {64, 0}}, {.family = &plain}};
+    const struct at_rendering renderings[] = {
+        {&configs[0], 4, "k_a"},
+        {&configs[1], 8, "k_b"},
+        {&configs[2], 1, "k_c"},
+    };
+    char *text = at_render_program(renderings, AT_COUNT(renderings));
+
+    (void)state;
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* ---- the compiler's log ---- */
+
+/* Logs of ptxas 13.0, but for the last kernel, whose name begins like another's and whose numbers
+ * are as large as they get. */
+static const char resources_log[] =
+    "ptxas warning : Value of threads per SM for entry k_two is out of range. .minnctapersm will "
+    "be ignored\n"
+    "ptxas info    : 0 bytes gmem\n"
+    "ptxas info    : Compiling entry function 'k_two' for 'sm_75'\n"
+    "ptxas info    : Function properties for k_two\n"
+    "    104 bytes stack frame, 112 bytes spill stores, 116 bytes spill loads\n"
+    "ptxas info    : Used 64 registers, used 1 barriers, 104 bytes cumulative stack size, 368 "
+    "bytes cmem[0]\n"
+    "ptxas info    : Compile time = 27.306 ms\n"
+    "ptxas info    : Compiling entry function 'k_one' for 'sm_90'\n"
+    "ptxas info    : Function properties for k_one\n"
+    "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+    "ptxas info    : Used 14 registers, used 1 barriers, 132 bytes smem\n"
+    "ptxas info    : Compile time = 1.237 ms\n"
+    "ptxas info    : Compiling entry function 'k_one_more' for 'sm_75'\n"
+    "ptxas info    : Function properties for k_one_more\n"
+    "    0 bytes stack frame, 10000 bytes spill stores, 20000 bytes spill loads\n"
+    "ptxas info    : Used 255 registers, used 0 barriers, 49152 bytes smem, 424 bytes cmem[0]\n";
+
+static void test_resources(void **state)
+{
+    static const struct {
+        const char *log, *entry;
+        struct at_kernel_resources expected; /* registers, spilled, shared */
+    } cases[] = {
+        {resources_log, "k_two", {64, 228, 0}},
+        {resources_log, "k_one", {14, 0, 132}},
+        {resources_log, "k_one_more", {255, 30000, 49152}},
+        {resources_log, "k_on", {0, 0, 0}},
+        {resources_log, "k_three", {0, 0, 0}},
+        {"", "k_one", {0, 0, 0}},
+        {"ptxas info    : Compiling entry function 'k_one' for 'sm_90'", "k_one", {0, 0, 0}},
+        {"Compiling entry function 'k_one' registers, bytes smem", "k_one", {0, 0, 0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_kernel_resources got = at_ptxas_resources(cases[i].log, cases[i].entry);
+
+        assert_int_equal(got.registers, cases[i].expected.registers);
+        assert_int_equal(got.spill_bytes, cases[i].expected.spill_bytes);
+        assert_int_equal(got.shared_bytes, cases[i].expected.shared_bytes);
+    }
+}
+
+static void test_first_error(void **state)
+{
+    static const struct {
+        const char *log, *expected;
+    } cases[] = {
+        {"tile.cu(12): error: identifier \"x\" is undefined\n      x = 1;\n      ^\n\n"
+         "1 error detected in the compilation of \"program.cu\".\n",
+         "tile.cu(12): error: identifier \"x\" is undefined"},
+        {"tile.cu(3): catastrophic error: #error directive: \"no\"\n1 catastrophic error\n",
+         "tile.cu(3): catastrophic error: #error directive: \"no\""},
+        /* Warnings come first, and may speak of errors. */
+        {"tile.cu(3): warning #177-D: variable \"y\" was declared but never referenced\n      int "
+         "y;\n          ^\n\ntile.cu(4): error: expected a \";\"\n",
+         "tile.cu(4): error: expected a \";\""},
+        {"tile.cu(3): warning #177-D: variable \"error\" was declared but never referenced\n"
+         "tile.cu(4): error: expected a \";\"\n",
+         "tile.cu(4): error: expected a \";\""},
+        {"tile.cu(3): warning #1105-D: #warning directive: \"rounding errors: none\"\n"
+         "tile.cu(4): error: expected a \";\"\n",
+         "tile.cu(4): error: expected a \";\""},
+        {"ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)",
+         "ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)"},
+        {"it failed\nand says no more", "it failed"}, /* no error in it: the first line */
+        {"\n", ""},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        char text[256];
+
+        at_compile_first_error(cases[i].log, text, sizeof text);
+        assert_string_equal(text, cases[i].expected);
+    }
+}
+
+/* A template may hold anything; what of it comes back in a message must not move a terminal. */
+static void test_first_error_is_printable(void **state)
+{
+    char log[64], text[256], cut[8];
+
+    (void)state;
+    for (int c = 1; c < 256; c++) {
+        if (c == '\n')
+            continue;
+        snprintf(log, sizeof log, "a.cu(1): error: <%c>", c);
+        at_compile_first_error(log, text, sizeof text);
+        assert_memory_equal(text, "a.cu(1): error: <", 17);
+        assert_int_equal((unsigned char)text[17], c < ' ' || c == 127 ? ' ' : c);
+        assert_string_equal(text + 18, ">");
+    }
+    at_compile_first_error("a.cu(1): error: too long for this", cut, sizeof cut);
+    assert_string_equal(cut, "a.cu(1)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_macros),
+        cmocka_unit_test(test_program),
+        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_first_error),
+        cmocka_unit_test(test_first_error_is_printable),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

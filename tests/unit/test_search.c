@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/search and src/measure as far as they need no device: orders, rankings, sizes of buffers, and
+ * configs by their names. */
+#include "base/memory.h"
+#include "measure/policy.h"
+#include "search/ranking.h"
+#include "search/strategy.h"
+#include "space/named.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- strategies ---- */
+
+enum { COUNT_MAX = 1000 };
+
+/* Asks until there is no more, telling results of every kind in between; returns how many. */
+static size_t ask_all(const struct at_strategy *strategy, size_t count, uint64_t seed,
+                      size_t order[COUNT_MAX])
+{
+    const struct at_space space = {.count = count};
+    void *search = strategy->create(&space, seed);
+    size_t asked = 0, index;
+
+    while (strategy->ask(search, &index)) {
+        assert_true(asked < count);
+        order[asked++] = index;
+        strategy->tell(search, index, (enum at_outcome)(index % AT_OUTCOMES),
+                       1000.0 - (double)index);
+    }
+    assert_false(strategy->ask(search, &index)); /* and stays so */
+    strategy->destroy(search);
+    return asked;
+}
+
+static bool is_permutation(const size_t *order, size_t count)
+{
+    bool seen[COUNT_MAX] = {false};
+
+    for (size_t i = 0; i < count; i++) {
+        if (order[i] >= count || seen[order[i]])
+            return false;
+        seen[order[i]] = true;
+    }
+    return true;
+}
+
+static const size_t counts[] = {0, 1, 2, 3, 10, COUNT_MAX};
+
+/* Whatever the strategy: each config once. */
+static void test_strategies_ask_each_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; at_strategies[i]; i++)
+        for (size_t j = 0; j < AT_COUNT(counts); j++) {
+            size_t order[COUNT_MAX];
+
+            assert_int_equal(ask_all(at_strategies[i], counts[j], 1, order), counts[j]);
+            assert_true(is_permutation(order, counts[j]));
+        }
+}
+
+static void test_exhaustive_goes_in_order(void **state)
+{
+    size_t order[COUNT_MAX];
+
+    (void)state;
+    ask_all(&at_strategy_exhaustive, COUNT_MAX, 7, order);
+    for (size_t i = 0; i < COUNT_MAX; i++)
+        assert_int_equal(order[i], i);
+}
+
+static void test_random_follows_its_seed(void **state)
+{
+    size_t first[COUNT_MAX], again[COUNT_MAX], other[COUNT_MAX];
+    size_t in_place = 0, alike = 0;
+
+    (void)state;
+    ask_all(&at_strategy_random, COUNT_MAX, 1, first);
+    ask_all(&at_strategy_random, COUNT_MAX, 1, again);
+    ask_all(&at_strategy_random, COUNT_MAX, 2, other);
+    assert_memory_equal(first, again, sizeof first);
+    for (size_t i = 0; i < COUNT_MAX; i++) {
+        in_place += first[i] == i;
+        alike += first[i] == other[i];
+    }
+    /* One each is what chance gives. */
+    assert_true(in_place < 10);
+    assert_true(alike < 10);
+}
+
+/* A search that ends early has a fair sample: over many seeds, each config comes first as often as
+ * any other. */
+static void test_random_is_fair(void **state)
+{
+    enum { CONFIGS = 10, SEEDS = 10000 };
+    size_t first[CONFIGS] = {0}, order[COUNT_MAX];
+
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        ask_all(&at_strategy_random, CONFIGS, seed, order);
+        first[order[0]]++;
+    }
+    for (size_t i = 0; i < CONFIGS; i++)
+        if (first[i] < 850 || first[i] > 1150) /* 5 standard deviations from 1000 */
+            fail_msg("config %zu came first %zu times of %d", i, first[i], SEEDS);
+}
+
+static void test_strategy_find(void **state)
+{
+    (void)state;
+    assert_ptr_equal(at_strategy_find("exhaustive"), &at_strategy_exhaustive);
+    assert_ptr_equal(at_strategy_find("random"), &at_strategy_random);
+    for (size_t i = 0; at_strategies[i]; i++)
+        assert_ptr_equal(at_strategy_find(at_strategies[i]->name), at_strategies[i]);
+    assert_null(at_strategy_find("Random"));
+    assert_null(at_strategy_find("rand"));
+    assert_null(at_strategy_find(""));
+}
+
+/* ---- ranking ---- */
+
+#define CORRECT(ns)                                                                                \
+    {                                                                                              \
+        true, true, AT_CORRECT, ns                                                                 \
+    }
+
+static void test_rank_best(void **state)
+{
+    static struct at_candidate candidates[] = {
+        CORRECT(50), {true, true, AT_WRONG, 1},    CORRECT(20),
+        CORRECT(50), {true, false, AT_CORRECT, 2}, {false, false, AT_CORRECT, 0},
+        CORRECT(10), {true, true, AT_TIMEOUT, 3},  CORRECT(20),
+        CORRECT(90), {true, true, AT_CRASH, 0},    CORRECT(5),
+    };
+    static const size_t expected[] = {11, 6, 2, 8, 0, 3, 9};
+    struct at_search search = {.space.count = AT_COUNT(candidates), .candidates = candidates};
+
+    (void)state;
+    for (size_t most = 0; most <= AT_COUNT(candidates); most++) {
+        size_t best[AT_COUNT(candidates)], *tight = at_alloc_array(most, sizeof *tight);
+        size_t count = at_rank_best(&search, tight, most);
+
+        assert_int_equal(count, most < AT_COUNT(expected) ? most : AT_COUNT(expected));
+        memcpy(best, tight, count * sizeof *best);
+        assert_memory_equal(best, expected, count * sizeof *best);
+        free(tight);
+    }
+    for (size_t i = 0; i < AT_COUNT(candidates); i++)
+        candidates[i].outcome = AT_WRONG;
+    assert_int_equal(at_rank_best(&search, (size_t[1]){0}, 1), 0);
+}
+
+/* Against a sort, with many ties. */
+static void test_rank_best_of_many(void **state)
+{
+    struct at_candidate candidates[COUNT_MAX];
+    struct at_search search = {.space.count = COUNT_MAX, .candidates = candidates};
+    size_t best[COUNT_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_MAX; i++)
+        candidates[i] = (struct at_candidate)CORRECT((double)(i * 7919 % 97));
+    assert_int_equal(at_rank_best(&search, best, COUNT_MAX), COUNT_MAX);
+    assert_true(is_permutation(best, COUNT_MAX));
+    for (size_t i = 1; i < COUNT_MAX; i++) {
+        double before = candidates[best[i - 1]].time_ns, here = candidates[best[i]].time_ns;
+
+        assert_true(before < here || (before == here && best[i - 1] < best[i]));
+    }
+}
+
+/* ---- buffers ---- */
+
+static struct at_problem problem_of(const char *spec)
+{
+    struct at_problem problem;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_problem_parse(&problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+static void test_policy_find(void **state)
+{
+    (void)state;
+    assert_string_equal(at_policies[0].name, "cold");
+    assert_ptr_equal(at_policy_find("cold"), &at_policies[0]);
+    assert_string_equal(at_policy_find("warm")->name, "warm");
+    assert_null(at_policy_find("hot"));
+    assert_null(at_policy_find(""));
+}
+
+static const char *const specs[] = {
+    "1x1:b1",
+    "1x1:c128",
+    "1024x1024:f32",
+    "8192x8192:f64",
+    "16384x16384:b1",
+    "1009x2003:f32,ld_src=2011,batch=3",
+    "3x5:f16,ld_dst=100000",
+};
+
+/* Cold: the sets hold at least three times L2, unless more launches than a train has would be
+ * needed, and one set fewer would not. Warm: one set. */
+static void test_buffer_sets(void **state)
+{
+    static const int64_t l2_sizes[] = {0, 1, 512 << 10, 50 << 20, 128 << 20};
+    const struct at_policy *cold = at_policy_find("cold"), *warm = at_policy_find("warm");
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++)
+        for (size_t j = 0; j < AT_COUNT(l2_sizes); j++) {
+            struct at_problem problem = problem_of(specs[i]);
+            struct at_device_info device = {.l2_bytes = l2_sizes[j]};
+            int64_t sets = at_policy_buffer_sets(cold, &problem, &device);
+            int64_t bytes = at_problem_bytes(&problem);
+
+            assert_true(sets >= 1 && sets <= 1024);
+            assert_true(sets * bytes >= 3 * l2_sizes[j] || sets == 1024);
+            assert_true(sets == 1 || (sets - 1) * bytes < 3 * l2_sizes[j]);
+            assert_int_equal(at_policy_buffer_sets(warm, &problem, &device), 1);
+        }
+}
+
+static void test_red_zones(void **state)
+{
+    int64_t before = 0;
+
+    (void)state;
+    for (int64_t bytes = 1; bytes < INT64_C(1) << 40; bytes += bytes / 3 + 1) {
+        int64_t zone = at_red_zone_bytes(bytes), whole = at_buffer_bytes_with_zones(bytes);
+
+        assert_int_equal(zone % 256, 0);
+        assert_true(zone >= 64 << 10 && zone <= 8 << 20);
+        assert_true(zone >= before); /* never less for a larger buffer */
+        before = zone;
+        /* Both zones, and the buffer up to where the alignment begins again. */
+        assert_int_equal(whole % 256, 0);
+        assert_true(whole >= bytes + 2 * zone && whole < bytes + 2 * zone + 256);
+    }
+}
+
+static void test_buffers_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        struct at_problem problem = problem_of(specs[i]);
+        int64_t src = at_problem_src_extent(&problem) * problem.elem_size;
+        int64_t dst = at_problem_dst_extent(&problem) * problem.elem_size;
+        int64_t one = at_buffers_bytes(&problem, 1);
+
+        assert_true(one == at_buffer_bytes_with_zones(src) + at_buffer_bytes_with_zones(dst));
+        assert_true(at_buffers_bytes(&problem, 1000) == 1000 * one);
+    }
+}
+
+/* The copy of a problem's bytes fits its buffers: the shoot-out runs it there. */
+static void test_copy_fits_buffers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        struct at_problem problem = problem_of(specs[i]), copy = at_problem_copy_of(&problem);
+
+        assert_true(at_problem_bytes(&copy) == at_problem_bytes(&problem));
+        assert_true(at_problem_src_extent(&copy) <= at_problem_src_extent(&problem));
+        assert_true(at_problem_dst_extent(&copy) <= at_problem_dst_extent(&problem));
+    }
+}
+
+/* ---- configs by name ---- */
+
+static int64_t tile_values[] = {16, 32, 64}, pad_values[] = {-1, 0, 1};
+static struct at_param params[] = {
+    {.name = (char[]){"TILE"}, .values = tile_values, .value_count = 3, .default_value = 32},
+    {.name = (char[]){"PAD"}, .values = pad_values, .value_count = 3, .default_value = 0},
+};
+static struct at_family tile = {
+    .name = (char[]){"tile"}, .params = params, .param_count = AT_COUNT(params)};
+static struct at_family bare = {.name = (char[]){"bare"}};
+static struct at_family *const families[] = {&bare, &tile};
+
+static void test_config_from_names(void **state)
+{
+    struct at_named_int named[] = {{(char[]){"PAD"}, -1}, {(char[]){"TILE"}, 64}};
+    struct at_list list = {named, AT_COUNT(named)}, none = {NULL, 0};
+    struct at_config config;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    assert_int_equal(
+        at_config_from_names(&config, families, AT_COUNT(families), "tile", &list, &err), AT_OK);
+    assert_ptr_equal(config.family, &tile);
+    assert_int_equal(config.values[0], 64);
+    assert_int_equal(config.values[1], -1);
+    assert_int_equal(
+        at_config_from_names(&config, families, AT_COUNT(families), "bare", &none, &err), AT_OK);
+    assert_ptr_equal(config.family, &bare);
+}
+
+static void test_config_from_wrong_names(void **state)
+{
+    static struct at_named_int lists[][3] = {
+        {{(char[]){"PAD"}, 0}, {(char[]){"TILE"}, 33}},
+        {{(char[]){"PAD"}, 0}, {(char[]){"TILE"}, INT64_C(32) + (INT64_C(1) << 32)}},
+        {{(char[]){"PAD"}, 0}, {(char[]){"WIDTH"}, 32}},
+        {{(char[]){"PAD"}, 0}},
+        {{(char[]){"PAD"}, 0}, {(char[]){"TILE"}, 32}, {(char[]){"X"}, 1}},
+        {{(char[]){"pad"}, 0}, {(char[]){"TILE"}, 32}},
+    };
+    static const struct {
+        const char *family, *expected;
+        size_t list, count;
+    } cases[] = {
+        {"tile", "TILE=33 is not in the space of family tile", 0, 2},
+        {"tile", "TILE=4294967328 is not in the space of family tile", 1, 2},
+        {"tile", "family tile has no parameter WIDTH", 2, 2},
+        {"tile", "family tile has 2 parameters, not 1", 3, 1},
+        {"tile", "family tile has 2 parameters, not 0", 3, 0},
+        {"tile", "family tile has no parameter X", 4, 3},
+        {"tile", "family tile has no parameter pad", 5, 2},
+        {"bare", "family bare has no parameter PAD", 3, 1},
+        {"tiles", "there is no family \"tiles\"", 0, 2},
+        {"", "there is no family \"\"", 0, 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        const struct at_list list = {lists[cases[i].list], cases[i].count};
+        struct at_config config = {.values = {12345}};
+        struct at_error err = {AT_OK, ""};
+
+        assert_int_equal(at_config_from_names(&config, families, AT_COUNT(families),
+                                              cases[i].family, &list, &err),
+                         AT_USAGE);
+        assert_string_equal(err.message, cases[i].expected);
+        assert_null(config.family); /* set on success only */
+        assert_int_equal(config.values[0], 12345);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_strategies_ask_each_once),
+        cmocka_unit_test(test_exhaustive_goes_in_order),
+        cmocka_unit_test(test_random_follows_its_seed),
+        cmocka_unit_test(test_random_is_fair),
+        cmocka_unit_test(test_strategy_find),
+        cmocka_unit_test(test_rank_best),
+        cmocka_unit_test(test_rank_best_of_many),
+        cmocka_unit_test(test_policy_find),
+        cmocka_unit_test(test_buffer_sets),
+        cmocka_unit_test(test_red_zones),
+        cmocka_unit_test(test_buffers_bytes),
+        cmocka_unit_test(test_copy_fits_buffers),
+        cmocka_unit_test(test_config_from_names),
+        cmocka_unit_test(test_config_from_wrong_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

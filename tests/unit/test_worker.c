@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/worker: real worker processes, which are this program: that they serve, that their end is
+ * noticed, and that they never outlive who started them. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "kernel/compile_worker.h"
+#include "worker/worker.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const int64_t long_ns = INT64_C(60000000000); /* only ever waited for where a test fails */
+
+static void start(struct at_worker *worker)
+{
+    struct at_error err = {AT_OK, ""};
+
+    if (at_worker_start(worker, at_compile_worker.name, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_true(worker->pid > 0);
+}
+
+/* Asks for something that a compile worker answers on any machine: there is no compiler for compute
+ * capability 0.0, whether there is NVRTC or not. False if there is no answer. */
+static bool answers(const struct at_worker *worker)
+{
+    struct at_wire request = {0}, reply = {0};
+    int32_t type = 0;
+    bool answered;
+
+    at_wire_put_int(&request, 0);
+    at_wire_put_text(&request, "");
+    at_frame_send(worker->fd, AT_COMPILE_HELLO, &request);
+    at_wire_clear(&request);
+    answered = at_frame_receive(worker->fd, &type, &reply, at_now_ns() + long_ns) == AT_FRAME_OK &&
+               type == AT_COMPILE_HELLO && at_wire_get_int(&reply) == AT_DEVICE;
+    at_wire_clear(&reply);
+    return answered;
+}
+
+/* Waits for the end of file that tells of the worker's end. */
+static void assert_closed(const struct at_worker *worker)
+{
+    struct at_wire message = {0};
+    int32_t type;
+
+    assert_int_equal(at_frame_receive(worker->fd, &type, &message, at_now_ns() + long_ns),
+                     AT_FRAME_CLOSED);
+}
+
+static void test_worker_serves(void **state)
+{
+    struct at_worker worker = {0};
+    char how[64], path[64], name[32] = "";
+    FILE *file;
+
+    (void)state;
+    start(&worker);
+    assert_true(answers(&worker));
+    assert_true(answers(&worker)); /* and again */
+    /* A group of its own: a terminal's Ctrl-C must not reach it. */
+    assert_int_equal(getpgid(worker.pid), worker.pid);
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)worker.pid);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(name, sizeof name, file));
+    fclose(file);
+    assert_string_equal(name, "compile\n");
+    at_worker_stop(&worker, how);
+    assert_string_equal(how, "signal 9 (Killed)");
+    assert_int_equal(worker.pid, 0);
+    strcpy(how, "as before");
+    at_worker_stop(&worker, how); /* legal, and says nothing */
+    assert_string_equal(how, "as before");
+}
+
+static void test_worker_crash_is_told(void **state)
+{
+    struct at_worker worker = {0};
+    char how[64];
+
+    (void)state;
+    start(&worker);
+    assert_true(answers(&worker));
+    assert_int_equal(kill(worker.pid, SIGSEGV), 0);
+    assert_closed(&worker);
+    assert_false(answers(&worker));
+    at_worker_stop(&worker, how);
+    assert_string_equal(how, "signal 11 (Segmentation fault)");
+}
+
+/* Ends by itself when there is nobody to serve, or when it is asked nonsense. */
+static void test_worker_ends_by_itself(void **state)
+{
+    (void)state;
+    for (int nonsense = 0; nonsense < 2; nonsense++) {
+        struct at_worker worker = {0};
+        struct at_wire message = {0};
+        char how[64];
+
+        start(&worker);
+        if (nonsense)
+            at_frame_send(worker.fd, 12345, &message);
+        else
+            assert_int_equal(shutdown(worker.fd, SHUT_WR), 0);
+        assert_closed(&worker);
+        at_worker_stop(&worker, how);
+        assert_string_equal(how, "exit code 0");
+    }
+}
+
+/* If the second worker held the first one's socket too, the first would never see its end. */
+static void test_workers_share_nothing(void **state)
+{
+    struct at_worker first = {0}, second = {0};
+    int status;
+
+    (void)state;
+    start(&first);
+    start(&second);
+    assert_true(answers(&first));
+    assert_true(answers(&second));
+    close(first.fd);
+    assert_int_equal(waitpid(first.pid, &status, 0), first.pid);
+    assert_true(WIFEXITED(status));
+    assert_true(answers(&second));
+    at_worker_stop(&second, NULL);
+}
+
+/* Runs work(argument) in another process, which ends with what it returns. */
+static pid_t start_process(int (*work)(void *), void *argument)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(work(argument));
+    return pid;
+}
+
+static void assert_process_ended_well(pid_t pid)
+{
+    int status;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* A program that is started without standard streams has their numbers for its sockets. */
+static int start_without_streams(void *argument)
+{
+    struct at_worker worker = {0};
+    bool well;
+
+    (void)argument;
+    close(STDIN_FILENO);
+    for (int fd = 3; fd < 64; fd++)
+        close(fd);
+    if (at_worker_start(&worker, at_compile_worker.name, NULL) != AT_OK)
+        return 1;
+    well = answers(&worker);
+    at_worker_stop(&worker, NULL);
+    return well ? 0 : 2;
+}
+
+static void test_worker_without_streams(void **state)
+{
+    (void)state;
+    assert_process_ended_well(start_process(start_without_streams, NULL));
+}
+
+/* Starts a worker, tells its process id through the pipe, and waits to be killed. */
+static int hold_worker(void *argument)
+{
+    struct at_worker worker = {0};
+
+    if (at_worker_start(&worker, at_compile_worker.name, NULL) != AT_OK || !answers(&worker) ||
+        write(*(int *)argument, &worker.pid, sizeof worker.pid) != sizeof worker.pid)
+        return 1;
+    for (;;)
+        pause();
+}
+
+/* The worker is stopped by a signal meanwhile, as it could hang in a driver, and so notices nothing
+ * by itself. */
+static void test_worker_dies_with_parent(void **state)
+{
+    const struct timespec pause_time = {0, 10000000};
+    int pipe_ends[2], status = 0;
+    pid_t parent, worker = 0, ended = 0;
+
+    (void)state;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1),
+                     0); /* so that the orphan can be waited for */
+    assert_int_equal(pipe(pipe_ends), 0);
+    parent = start_process(hold_worker, &pipe_ends[1]);
+    close(pipe_ends[1]);
+    assert_int_equal(read(pipe_ends[0], &worker, sizeof worker), sizeof worker);
+    close(pipe_ends[0]);
+    assert_int_equal(kill(worker, SIGSTOP), 0);
+    assert_int_equal(kill(parent, SIGKILL), 0);
+    assert_int_equal(waitpid(parent, &status, 0), parent);
+    for (int i = 0; i < 1000 && ended == 0; i++) {
+        ended = waitpid(worker, &status, WNOHANG);
+        if (ended == 0)
+            nanosleep(&pause_time, NULL);
+    }
+    if (ended == 0)
+        kill(worker, SIGKILL);
+    assert_int_equal(ended, worker);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+/* What is no worker's command line is the program's own. */
+static void test_worker_arguments(void **state)
+{
+    static const char *const lines[][4] = {
+        {"autotune"},
+        {"autotune", "tune"},
+        {"autotune", "--worker="},
+        {"autotune", "--worker=nonsense"},
+        {"autotune", "--worker=compiler"},
+        {"autotune", "--worker=compile", "more"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(lines); i++) {
+        char *argv[4];
+        int argc = 0, exit_code = -1;
+
+        memcpy(argv, lines[i], sizeof argv);
+        while (argv[argc])
+            argc++;
+        assert_false(at_worker_serve(argc, argv, &exit_code));
+        assert_int_equal(exit_code, -1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_worker_serves),
+        cmocka_unit_test(test_worker_crash_is_told),
+        cmocka_unit_test(test_worker_ends_by_itself),
+        cmocka_unit_test(test_workers_share_nothing),
+        cmocka_unit_test(test_worker_without_streams),
+        cmocka_unit_test(test_worker_dies_with_parent),
+        cmocka_unit_test(test_worker_arguments),
+    };
+    int exit_code;
+
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
