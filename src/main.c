@@ -6,9 +6,11 @@
 #include "cmd/cmd.h"
 #include "worker/worker.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *argp_program_version = "autotune " PACKAGE_VERSION;
 
@@ -56,7 +58,7 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         print_overview();
-        return at_stdout_flush(err);
+        return AT_OK;
     }
     if (argc > 1 && argv[1][0] != '-') {
         command = find_command(argv[1]);
@@ -72,6 +74,15 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
     return status;
 }
 
+/* Whatever was printed, by whatever way the program ends: a full disk is a failure, not silence. */
+static void deliver_stdout(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    fprintf(stderr, "autotune: cannot write to standard output: %s\n", strerror(errno));
+    _exit(AT_INTERNAL);
+}
+
 int main(int argc, char **argv)
 {
     struct at_error err = {AT_OK, ""};
@@ -80,6 +91,7 @@ int main(int argc, char **argv)
 
     if (at_worker_serve(argc, argv, &exit_code))
         return exit_code;
+    atexit(deliver_stdout);
     argp_err_exit_status = AT_USAGE;
     status = dispatch(argc, argv, &err);
     if (status != AT_OK && err.message[0])

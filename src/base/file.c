@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,18 +138,23 @@ enum at_status at_file_check_writable(const char *path, struct at_error *err)
     char *temporary, *folder;
     enum at_status status = AT_OK;
     struct stat info;
+    bool there = stat(path, &info) == 0;
     int fd;
 
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    if (there && !S_ISREG(info.st_mode))
         return at_fail(err, AT_USAGE, "cannot write %s: it is not a regular file", path);
-    fd = open_beside(path, &temporary, &folder);
+    /* Where there is no such file yet, making it tells of a name that cannot be one. */
+    fd = there ? open_beside(path, &temporary, &folder)
+               : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
-        status = at_fail(err, AT_USAGE, "cannot write %s: %s: %s", path, folder, strerror(errno));
+        status = at_fail(err, AT_USAGE, "cannot write \"%s\": %s", path, strerror(errno));
     } else {
         close(fd);
-        unlink(temporary);
+        unlink(there ? temporary : path);
     }
-    free(temporary);
-    free(folder);
+    if (there) {
+        free(temporary);
+        free(folder);
+    }
     return status;
 }

@@ -234,15 +234,25 @@ static double copy_limit_ns(const struct table *table)
     return best_ns;
 }
 
+/* Faster than DRAM can be. */
+static bool is_from_l2(const struct bench_run *run, const struct table *table, double ns)
+{
+    int64_t peak_mbps = at_gpu_info(run->session->gpu)->peak_bandwidth_mbps;
+
+    return peak_mbps > 0 &&
+           1000 * (double)at_problem_bytes(&table->problem) / ns > (double)peak_mbps;
+}
+
 static void print_line(const struct bench_run *run, const struct table *table, const char *label,
                        const struct at_contestant *contestant)
 {
     size_t samples = (size_t)run->options->run.session.policy->shootout_samples;
     double ns = contestant->time_ns;
 
-    printf("  %-28s %11.2f %9.0f %9.1f %8.1f\n", label, ns / 1000,
+    printf("  %-28s %11.2f %9.0f %9.1f %8.1f%s\n", label, ns / 1000,
            (double)at_problem_bytes(&table->problem) / ns, 100 * copy_limit_ns(table) / ns,
-           0.1 * (double)at_spread_permille(contestant->samples_ns, samples));
+           0.1 * (double)at_spread_permille(contestant->samples_ns, samples),
+           is_from_l2(run, table, ns) ? "  *" : "");
 }
 
 static void print_table(const struct bench_run *run, const struct table *table)
@@ -252,7 +262,10 @@ static void print_table(const struct bench_run *run, const struct table *table)
     const struct line *tuned = &table->lines[table->line_count - 1];
     char *problem = at_problem_format(&table->problem);
     char *config = at_config_format(&tuned->config);
+    bool any_from_l2 = false;
 
+    for (size_t i = 0; i < table->contestant_count; i++)
+        any_from_l2 |= is_from_l2(run, table, table->contestants[i].time_ns);
     for (size_t i = table->line_count; i < table->contestant_count; i++)
         if (table->contestants[i].time_ns < limit->time_ns)
             limit = &table->contestants[i];
@@ -263,7 +276,10 @@ static void print_table(const struct bench_run *run, const struct table *table)
     print_line(run, table, "memcpy by the driver", driver);
     for (size_t i = 0; i < table->line_count; i++)
         print_line(run, table, table->lines[i].label, &table->contestants[i]);
-    printf("  tuned is %s %s\n\n", tuned->config.family->name, config);
+    printf("  tuned is %s %s\n", tuned->config.family->name, config);
+    if (any_from_l2)
+        puts("  * faster than DRAM can be: from L2");
+    putchar('\n');
     free(config);
     free(problem);
 }
@@ -287,7 +303,7 @@ static enum at_status bench_problem(const struct bench_run *run, size_t index, s
         print_table(run, table);
     at_shootout_end(table->contestants, table->contestant_count);
     free(table);
-    return status == AT_OK ? at_stdout_flush(err) : status;
+    return status;
 }
 
 /* ---- the whole ---- */

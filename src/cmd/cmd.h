@@ -4,6 +4,7 @@
 #define AT_CMD_CMD_H
 
 #include "base/error.h"
+#include "schema/schema.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -26,7 +27,7 @@ enum at_output_format at_parse_format(struct argp_state *state, const char *word
 /* May stdout have colours? A terminal, and no NO_COLOR (no-color.org). */
 bool at_stdout_color(void);
 
-/* Makes sure that what was printed has arrived: a full disk is a failure, not silence. */
-enum at_status at_stdout_flush(struct at_error *err);
+/* Prints a record as JSON. A failure to write shows when the program ends, as for all output. */
+void at_print_json(const struct at_schema *schema, const void *record);
 
 #endif

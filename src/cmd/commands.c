@@ -2,7 +2,6 @@
 /* The subcommands, and what several of them share. */
 #include "cmd/cmd.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +31,7 @@ bool at_stdout_color(void)
     return isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color);
 }
 
-enum at_status at_stdout_flush(struct at_error *err)
+void at_print_json(const struct at_schema *schema, const void *record)
 {
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return at_fail(err, AT_INTERNAL, "cannot write to standard output: %s", strerror(errno));
-    return AT_OK;
+    at_schema_write_json(schema, record, stdout, NULL);
 }

@@ -159,12 +159,12 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
         devices[i] = (struct listed_device){infos[i], shipped_copy_limit(&infos[i])};
     list.devices = (struct at_list){devices, count};
     if (options.format == AT_FORMAT_JSON)
-        status = at_schema_write_json(&list_schema, &list, stdout, err);
+        at_print_json(&list_schema, &list);
     else
         print_table(devices, count);
     free(devices);
     free(infos);
-    return status == AT_OK ? at_stdout_flush(err) : status;
+    return status;
 }
 
 const struct at_command at_command_list = {

@@ -133,7 +133,7 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
     size_t capacity;
     enum at_status status = at_families_read(&options->families, count, tuning, templates, err);
 
-    capacity = *count;
+    capacity = options->session.own_first = *count;
     for (size_t i = 0; i < options->space_count && status == AT_OK; i++) {
         struct at_family *family;
 
@@ -254,14 +254,11 @@ static enum at_status read_problem_list(struct at_problem **problems, size_t *co
     return status;
 }
 
-enum at_status at_run_problems(const struct at_run_options *options, struct at_problem **problems,
-                               size_t *count, struct at_error *err)
+static enum at_status parse_problems(const struct at_run_options *options,
+                                     struct at_problem **problems, size_t *count,
+                                     struct at_error *err)
 {
-    struct at_problem *read;
-
-    if (options->problem_count == 0)
-        return read_problem_list(problems, count, err);
-    read = at_alloc_array(options->problem_count, sizeof *read);
+    struct at_problem *read = at_alloc_array(options->problem_count, sizeof *read);
     for (size_t i = 0; i < options->problem_count; i++) {
         enum at_status status = at_problem_parse(&read[i], options->problems[i], err);
 
@@ -273,4 +270,44 @@ enum at_status at_run_problems(const struct at_run_options *options, struct at_p
     *problems = read;
     *count = options->problem_count;
     return AT_OK;
+}
+
+/* A profile has one entry a problem, however it was spelled. */
+static enum at_status check_unique(const struct at_problem *problems, size_t count,
+                                   struct at_error *err)
+{
+    char **names = at_alloc_array(count, sizeof *names);
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        names[i] = at_problem_format(&problems[i]);
+        for (size_t j = 0; j < i && status == AT_OK; j++)
+            if (strcmp(names[i], names[j]) == 0)
+                status = at_fail(err, AT_USAGE, "problem %s is named twice", names[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+    return status;
+}
+
+enum at_status at_run_problems(const struct at_run_options *options, struct at_problem **problems,
+                               size_t *count, struct at_error *err)
+{
+    struct at_problem *read;
+    size_t read_count;
+    enum at_status status = options->problem_count > 0
+                                ? parse_problems(options, &read, &read_count, err)
+                                : read_problem_list(&read, &read_count, err);
+
+    if (status == AT_OK) {
+        status = check_unique(read, read_count, err);
+        if (status != AT_OK)
+            free(read);
+    }
+    if (status == AT_OK) {
+        *problems = read;
+        *count = read_count;
+    }
+    return status;
 }

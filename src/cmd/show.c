@@ -53,11 +53,11 @@ static enum at_status run_show(int argc, char **argv, struct at_error *err)
     if (status != AT_OK)
         return status;
     if (options.format == AT_FORMAT_JSON)
-        status = at_schema_write_json(&at_profile_schema, &profile, stdout, err);
+        at_print_json(&at_profile_schema, &profile);
     else
         at_profile_show(&profile, at_stdout_color(), stdout);
     at_profile_clear(&profile);
-    return status == AT_OK ? at_stdout_flush(err) : status;
+    return status;
 }
 
 const struct at_command at_command_show = {

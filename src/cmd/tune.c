@@ -155,7 +155,7 @@ static enum at_status print_spaces(const struct tune_run *run, const struct at_d
         if (status != AT_OK)
             return status;
     }
-    return at_stdout_flush(err);
+    return AT_OK;
 }
 
 /* ---- tuning ---- */
@@ -273,10 +273,10 @@ static enum at_status deliver(struct tune_run *run, struct at_error *err)
     if (status != AT_OK || (options->out && strcmp(options->out, "-") == 0))
         return status;
     if (options->format == AT_FORMAT_JSON)
-        status = at_schema_write_json(&at_profile_schema, &run->profile, stdout, err);
+        at_print_json(&at_profile_schema, &run->profile);
     else
         at_profile_show(&run->profile, at_stdout_color(), stdout);
-    return status == AT_OK ? at_stdout_flush(err) : status;
+    return status;
 }
 
 static enum at_status conclude(struct tune_run *run, enum at_status status, struct at_error *err)

@@ -45,30 +45,28 @@ static void answer_hello(struct compile_server *server, struct at_wire *request,
     at_wire_put_bytes(reply, at_nvrtc_compiler(server->nvrtc), sizeof(struct at_compiler));
 }
 
-static void answer_program(struct compile_server *server, struct at_wire *request,
-                           struct at_wire *reply)
+/* Why NVRTC refused the source. What ptxas had against it is in the log only of a compilation
+ * without its report. */
+static void explain_refusal(struct compile_server *server, const char *source, const char *log,
+                            char *text, size_t capacity)
 {
-    char *source = get_text(request), *log;
-    size_t count = at_wire_get_count(request, sizeof(int64_t)), size;
-    void *image;
-    struct at_error err;
-    enum at_status status =
-        at_nvrtc_compile(server->nvrtc, source, server->header, &image, &size, &log, &err);
+    void *image = NULL;
+    size_t size;
+    char *plain_log;
 
-    free(source);
-    if (status != AT_OK) {
-        answer_failure(reply, status, err.message);
+    if (at_compile_first_error(log, text, capacity) ||
+        at_nvrtc_compile(server->nvrtc, source, server->header, false, &image, &size, &plain_log,
+                         NULL) != AT_OK)
         return;
-    }
-    if (!image) {
-        char error[256];
+    at_compile_first_error(plain_log, text, capacity);
+    free(plain_log);
+    free(image);
+}
 
-        at_compile_first_error(log, error, sizeof error);
-        answer_failure(reply, AT_FAILED, error);
-        free(log);
-        return;
-    }
-    at_wire_put_int(reply, AT_OK);
+static void put_kernels(struct at_wire *request, struct at_wire *reply, const char *log)
+{
+    size_t count = at_wire_get_count(request, sizeof(int64_t));
+
     for (size_t i = 0; i < count; i++) {
         char entry[AT_ENTRY_NAME_CHARS];
         struct at_kernel_resources resources;
@@ -77,9 +75,31 @@ static void answer_program(struct compile_server *server, struct at_wire *reques
         resources = at_ptxas_resources(log, entry);
         at_wire_put_bytes(reply, &resources, sizeof resources);
     }
-    at_wire_put_bytes(reply, image, size);
+}
+
+static void answer_program(struct compile_server *server, struct at_wire *request,
+                           struct at_wire *reply)
+{
+    char *source = get_text(request), *log = NULL, why[256];
+    size_t size;
+    void *image = NULL;
+    struct at_error err;
+    enum at_status status =
+        at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, &size, &log, &err);
+
+    if (status != AT_OK) {
+        answer_failure(reply, status, err.message);
+    } else if (!image) {
+        explain_refusal(server, source, log, why, sizeof why);
+        answer_failure(reply, AT_FAILED, why);
+    } else {
+        at_wire_put_int(reply, AT_OK);
+        put_kernels(request, reply, log);
+        at_wire_put_bytes(reply, image, size);
+    }
     free(image);
     free(log);
+    free(source);
 }
 
 static int serve(int fd)

@@ -7,6 +7,8 @@
 
 #include "worker/worker.h"
 
+#include <stdbool.h>
+
 /* Requests, each answered by a frame of the same type. */
 enum at_compile_request {
     /* int compute_capability, text header -> int status, then struct at_compiler or text message */
@@ -28,7 +30,8 @@ extern const struct at_worker_role at_compile_worker;
 /* Reads the report on one entry from a log of `ptxas -v`; zeroes where there is none. */
 struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry);
 
-/* The first error of a log, on one line, cut to capacity. */
-void at_compile_first_error(const char *log, char *text, size_t capacity);
+/* The first error of a log, on one line, cut to capacity. False, with the log's first line, where
+ * it has none. */
+bool at_compile_first_error(const char *log, char *text, size_t capacity);
 
 #endif

@@ -51,11 +51,8 @@ static const struct {
     const char *option;
     int since; /* 100 * major + minor */
 } common_options[] = {
-    {"-std=c++17", 0},
-    {"-Xptxas=-v", 0},
-    {"-no-cache", 1209},
-    {"-minimal", 1300},
-    {"-modify-stack-limit=false", 1300},
+    {"-std=c++17", 0}, {"-no-cache", 1209}, {"-minimal", 1300}, {"-modify-stack-limit=false", 1300},
+    {"-Xptxas=-v", 0}, /* the last, so that it can be left out */
 };
 
 static enum at_status load_api(struct at_error *err)
@@ -205,7 +202,8 @@ static nvrtcResult read_image(const struct at_nvrtc *nvrtc, nvrtcProgram program
 }
 
 enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
-                                void **image, size_t *size, char **log, struct at_error *err)
+                                bool report, void **image, size_t *size, char **log,
+                                struct at_error *err)
 {
     const char *names[] = {AT_TEMPLATE_HEADER};
     nvrtcProgram program;
@@ -215,8 +213,8 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
         return at_fail(err, AT_INTERNAL, "NVRTC: %s", api.nvrtcGetErrorString(result));
     *image = NULL;
     *size = 0;
-    result =
-        api.nvrtcCompileProgram(program, nvrtc->option_count, (const char *const *)nvrtc->options);
+    result = api.nvrtcCompileProgram(program, nvrtc->option_count - !report,
+                                     (const char *const *)nvrtc->options);
     *log = read_log(program);
     if (result == NVRTC_SUCCESS)
         result = read_image(nvrtc, program, image, size);

@@ -31,8 +31,11 @@ const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc);
 enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err);
 
 /* Compiles source, which may include header under the name AT_TEMPLATE_HEADER. *log (never NULL) is
- * the compiler's log; *image is NULL if it refused the source. The caller frees both. */
+ * the compiler's log, with each kernel's resources if `report`; *image is NULL if it refused the
+ * source. The caller frees both. With a report, errors of ptxas are missing from the log (NVRTC
+ * 13.0). */
 enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
-                                void **image, size_t *size, char **log, struct at_error *err);
+                                bool report, void **image, size_t *size, char **log,
+                                struct at_error *err);
 
 #endif

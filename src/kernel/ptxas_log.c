@@ -39,15 +39,37 @@ struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry
     return resources;
 }
 
-void at_compile_first_error(const char *log, char *text, size_t capacity)
-{
-    const char *error = strstr(log, "error"), *start = error ? error : log, *end;
+/* How the tools mark an error; a warning may hold the word as well. */
+static const char *const error_marks[] = {
+    "): error", "): catastrophic error", "nvrtc: error", "ptxas error", "ptxas fatal",
+};
 
-    while (start > log && start[-1] != '\n')
-        start--;
-    end = start + strcspn(start, "\n");
-    snprintf(text, capacity, "%.*s", (int)(end - start), start);
+static bool is_error(const char *line, size_t length)
+{
+    for (size_t i = 0; i < AT_COUNT(error_marks); i++)
+        if (memmem(line, length, error_marks[i], strlen(error_marks[i])))
+            return true;
+    return false;
+}
+
+bool at_compile_first_error(const char *log, char *text, size_t capacity)
+{
+    const char *line = log;
+    size_t length = strcspn(line, "\n");
+    bool found = is_error(line, length);
+
+    while (!found && line[length]) {
+        line += length + 1;
+        length = strcspn(line, "\n");
+        found = is_error(line, length);
+    }
+    if (!found) {
+        line = log;
+        length = strcspn(line, "\n");
+    }
+    snprintf(text, capacity, "%.*s", (int)length, line);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = ' ';
+    return found;
 }

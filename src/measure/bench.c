@@ -27,3 +27,12 @@ enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_cas
     }
     return outcome == AT_CORRECT ? bench->ops->wait(bench->device, err) : outcome;
 }
+
+enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err)
+{
+    enum at_outcome outcome = AT_CORRECT;
+
+    for (size_t i = 0; i < bench->case_count && outcome == AT_CORRECT; i++)
+        outcome = at_buffers_fill(&bench->cases[i], bench->device, &bench->harness, err);
+    return outcome;
+}

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { AT_CASES_MAX = 32, AT_CHECKS_MAX = AT_CASES_MAX + 4 };
+enum { AT_CASES_MAX = 32, AT_CHECKS_MAX = 2 * AT_CASES_MAX + 4 };
 
 /* A device with its harness and the prepared cases. */
 struct at_bench {
@@ -24,6 +24,10 @@ enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size
                                  struct at_error *err);
 enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_case *cases,
                                  size_t count, struct at_error *err);
+
+/* Fills all buffers anew: after a kernel that wrote where it should not, the next one shall not be
+ * blamed for it. */
+enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err);
 
 /* Verifies the kernel on the trials' cases and the tuned one, before; then the tuned one alone,
  * after it was timed: whatever a train of launches did must have left the same result. */

@@ -60,8 +60,8 @@ static enum at_outcome poison(struct at_device *device, const struct at_harness 
                  (struct at_call){.args = {address, (uint64_t)bytes}}, err);
 }
 
-static enum at_outcome fill(struct at_buffers *buffers, struct at_device *device,
-                            const struct at_harness *harness, struct at_error *err)
+enum at_outcome at_buffers_fill(const struct at_buffers *buffers, struct at_device *device,
+                                const struct at_harness *harness, struct at_error *err)
 {
     int64_t elements = at_problem_src_extent(&buffers->problem);
     enum at_outcome outcome =
@@ -98,7 +98,7 @@ enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *de
     if (outcome == AT_CORRECT)
         outcome = ops->allocate(device, made.sets * made.dst_pitch, &made.dst, err);
     if (outcome == AT_CORRECT)
-        outcome = fill(&made, device, harness, err);
+        outcome = at_buffers_fill(&made, device, harness, err);
     if (outcome == AT_CORRECT)
         *buffers = made;
     else if (outcome != AT_CRASH) /* after which nothing can be released */

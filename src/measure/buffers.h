@@ -29,6 +29,10 @@ struct at_buffers {
 enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *device,
                                 const struct at_harness *harness, const struct at_gpu_case *wanted,
                                 struct at_error *err);
+
+/* Starts filling the sources and poisoning all else, as at_buffers_make did. */
+enum at_outcome at_buffers_fill(const struct at_buffers *buffers, struct at_device *device,
+                                const struct at_harness *harness, struct at_error *err);
 void at_buffers_release(struct at_buffers *buffers, struct at_device *device);
 
 at_address at_buffers_src(const struct at_buffers *buffers, int64_t set);

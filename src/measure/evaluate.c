@@ -97,6 +97,8 @@ int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exc
         outcome = time_run(server, kernel, &run, &timing, ns, &samples, exchange->err);
     if (outcome == AT_CORRECT)
         outcome = at_verify_after(&server->bench, exchange->err);
+    if (outcome == AT_WRONG && at_bench_refill(&server->bench, NULL) == AT_CRASH)
+        return AT_CRASH;
     if (outcome != AT_CORRECT)
         return outcome;
     at_wire_put_bytes(

@@ -108,9 +108,13 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
     size_t set_count = checked_sets(tuned, sets);
     enum at_outcome outcome = clear_results(bench, err);
 
-    for (size_t i = 0; i < trial_count && outcome == AT_CORRECT; i++)
-        outcome = start_trial(&verification, kernel, &trials[i].launch,
-                              &bench->cases[trials[i].case_index], 0, err);
+    for (size_t i = 0; i < trial_count && outcome == AT_CORRECT; i++) {
+        const struct at_buffers *buffers = &bench->cases[trials[i].case_index];
+
+        outcome = start_trial(&verification, kernel, &trials[i].launch, buffers, 0, err);
+        if (outcome == AT_CORRECT)
+            outcome = start_check(&verification, buffers, 0, true, err);
+    }
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++)
         outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], err);
     return outcome == AT_CORRECT ? finish(&verification, err) : outcome;

@@ -20,6 +20,7 @@ struct at_budget {
 struct at_session_options {
     struct at_family *const *families; /* all that are known; borrowed */
     size_t family_count;
+    size_t own_first;               /* from here on they are the user's own */
     struct at_family *const *tuned; /* those to be searched, a part of families; borrowed */
     size_t tuned_count;
     const struct at_policy *policy;

@@ -168,6 +168,22 @@ static size_t find_default(const struct at_search *search)
     return SIZE_MAX;
 }
 
+/* A family of the user's own that has nothing to offer is likely a mistake in its space file. */
+static void warn_of_empty_families(const struct at_search *search)
+{
+    const struct at_session_options *options = &search->session->options;
+
+    for (size_t i = options->own_first; i < options->family_count; i++) {
+        bool found = false;
+
+        for (size_t j = 0; j < search->space.count && !found; j++)
+            found = search->space.configs[j].family == options->families[i];
+        if (!found)
+            at_warn(options->progress, "%s: no config of %s is legal", search->progress.what,
+                    options->families[i]->path);
+    }
+}
+
 static enum at_status search_and_finish(struct at_search *search, struct at_entry *entry,
                                         struct at_error *err)
 {
@@ -211,6 +227,8 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     search.progress.what = what;
     search.progress.index = place.index;
     search.progress.of = place.of;
+    if (status == AT_OK)
+        warn_of_empty_families(&search);
     if (status == AT_OK)
         status = search.space.count > 0 ? search_and_finish(&search, entry, err)
                                         : no_winner(&search, err);

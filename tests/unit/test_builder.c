@@ -98,6 +98,22 @@ static size_t build_all(struct at_builder *builder)
     return compiled;
 }
 
+/* ptxas has its own reasons to refuse, and they must reach the user. */
+static void test_refused_by_ptxas(void **state)
+{
+    struct at_builder *builder = open_builder(false);
+    const struct at_config config = {&family, {1 << 20}};
+    struct at_built built;
+
+    (void)state;
+    at_builder_add(builder, &config, 4, NULL);
+    at_builder_wait(builder, &built);
+    assert_int_equal(built.outcome, AT_COMPILE);
+    assert_non_null(strstr(built.message, "ptxas error"));
+    assert_non_null(strstr(built.message, "uses too much shared data"));
+    at_builder_close(builder);
+}
+
 static void test_build(void **state)
 {
     struct at_builder *builder = open_builder(false);
@@ -264,9 +280,9 @@ static int remove_folder(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_build),         cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_damaged_cache), cmocka_unit_test(test_open_folder),
-        cmocka_unit_test(test_key),
+        cmocka_unit_test(test_build),       cmocka_unit_test(test_refused_by_ptxas),
+        cmocka_unit_test(test_cache),       cmocka_unit_test(test_damaged_cache),
+        cmocka_unit_test(test_open_folder), cmocka_unit_test(test_key),
     };
     int exit_code;
 

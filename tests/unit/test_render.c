@@ -153,6 +153,7 @@ static void test_first_error(void **state)
 {
     static const struct {
         const char *log, *expected;
+        bool none; /* there is no error in it: then it is the first line */
     } cases[] = {
         {"tile.cu(12): error: identifier \"x\" is undefined\n      x = 1;\n      ^\n\n"
          "1 error detected in the compilation of \"program.cu\".\n",
@@ -171,16 +172,20 @@ static void test_first_error(void **state)
          "tile.cu(4): error: expected a \";\""},
         {"ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)",
          "ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)"},
-        {"it failed\nand says no more", "it failed"}, /* no error in it: the first line */
-        {"\n", ""},
-        {"", ""},
+        {"it failed\nand says no more", "it failed", true},
+        {"ptxas info    : 0 bytes gmem\nptxas info    : Used 24 registers, 1048576 bytes smem\n",
+         "ptxas info    : 0 bytes gmem", true},
+        {"\n", "", true},
+        {"", "", true},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         char text[256];
 
-        at_compile_first_error(cases[i].log, text, sizeof text);
+        bool found = at_compile_first_error(cases[i].log, text, sizeof text);
+
+        assert_int_equal(found, !cases[i].none);
         assert_string_equal(text, cases[i].expected);
     }
 }

@@ -2,7 +2,9 @@
 /* src/search and src/measure as far as they need no device: orders, rankings, sizes of buffers, and
  * configs by their names. */
 #include "base/memory.h"
+#include "measure/gpu_handle.h"
 #include "measure/policy.h"
+#include "search/cases.h"
 #include "search/ranking.h"
 #include "search/strategy.h"
 #include "space/named.h"
@@ -114,14 +116,26 @@ static void test_random_is_fair(void **state)
 
 static void test_strategy_find(void **state)
 {
+    static const char *const unknown[] = {"Random", "rand", "randomly", ""};
+
     (void)state;
-    assert_ptr_equal(at_strategy_find("exhaustive"), &at_strategy_exhaustive);
-    assert_ptr_equal(at_strategy_find("random"), &at_strategy_random);
-    for (size_t i = 0; at_strategies[i]; i++)
-        assert_ptr_equal(at_strategy_find(at_strategies[i]->name), at_strategies[i]);
-    assert_null(at_strategy_find("Random"));
-    assert_null(at_strategy_find("rand"));
-    assert_null(at_strategy_find(""));
+    for (size_t i = 0; at_strategies[i]; i++) {
+        const struct at_strategy *found = NULL;
+
+        assert_int_equal(at_strategy_find(&found, at_strategies[i]->name, NULL), AT_OK);
+        assert_ptr_equal(found, at_strategies[i]);
+    }
+    for (size_t i = 0; i < AT_COUNT(unknown); i++) {
+        const struct at_strategy *found = NULL;
+        struct at_error err = {AT_OK, ""};
+        char *expected =
+            at_format("unknown search \"%s\"; known are exhaustive, random", unknown[i]);
+
+        assert_int_equal(at_strategy_find(&found, unknown[i], &err), AT_USAGE);
+        assert_string_equal(err.message, expected);
+        assert_null(found);
+        free(expected);
+    }
 }
 
 /* ---- ranking ---- */
@@ -188,14 +202,29 @@ static struct at_problem problem_of(const char *spec)
     return problem;
 }
 
+static const struct at_policy *policy_of(const char *name)
+{
+    const struct at_policy *policy;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_policy_find(&policy, name, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return policy;
+}
+
 static void test_policy_find(void **state)
 {
+    const struct at_policy *found = NULL;
+    struct at_error err = {AT_OK, ""};
+
     (void)state;
     assert_string_equal(at_policies[0].name, "cold");
-    assert_ptr_equal(at_policy_find("cold"), &at_policies[0]);
-    assert_string_equal(at_policy_find("warm")->name, "warm");
-    assert_null(at_policy_find("hot"));
-    assert_null(at_policy_find(""));
+    for (size_t i = 0; i < AT_POLICIES; i++)
+        assert_ptr_equal(policy_of(at_policies[i].name), &at_policies[i]);
+    assert_int_equal(at_policy_find(&found, "hot", &err), AT_USAGE);
+    assert_string_equal(err.message, "unknown policy \"hot\"; known are cold, warm");
+    assert_int_equal(at_policy_find(&found, "", NULL), AT_USAGE);
+    assert_null(found);
 }
 
 static const char *const specs[] = {
@@ -213,7 +242,7 @@ static const char *const specs[] = {
 static void test_buffer_sets(void **state)
 {
     static const int64_t l2_sizes[] = {0, 1, 512 << 10, 50 << 20, 128 << 20};
-    const struct at_policy *cold = at_policy_find("cold"), *warm = at_policy_find("warm");
+    const struct at_policy *cold = policy_of("cold"), *warm = policy_of("warm");
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(specs); i++)
@@ -275,6 +304,45 @@ static void test_copy_fits_buffers(void **state)
     }
 }
 
+/* ---- verification cases ---- */
+
+/* The tuned problem comes first, with the sets of the policy; the others are problems that a user
+ * could write, of the same elements, each once. */
+static void test_cases(void **state)
+{
+    struct at_gpu gpu = {.info.l2_bytes = 50 << 20};
+    const struct at_session session = {.gpu = &gpu, .options.policy = policy_of("cold")};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        const struct at_problem tuned = problem_of(specs[i]);
+        struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
+        char *texts[AT_VERIFICATION_CASES_MAX];
+        size_t count = at_cases_for(&session, &tuned, cases);
+        int64_t bytes = 0;
+
+        assert_true(count > 1 && count <= AT_VERIFICATION_CASES_MAX);
+        assert_memory_equal(&cases[0].problem, &tuned, sizeof tuned);
+        assert_int_equal(cases[0].sets,
+                         at_policy_buffer_sets(session.options.policy, &tuned, &gpu.info));
+        for (size_t j = 0; j < count; j++) {
+            struct at_problem again;
+
+            texts[j] = at_problem_format(&cases[j].problem);
+            again = problem_of(texts[j]);
+            assert_memory_equal(&again, &cases[j].problem, sizeof again);
+            assert_int_equal(again.elem_size, tuned.elem_size);
+            for (size_t k = 1; k < j; k++)
+                assert_string_not_equal(texts[j], texts[k]);
+            assert_true(j == 0 || cases[j].sets == 1);
+            bytes += at_buffers_bytes(&cases[j].problem, cases[j].sets);
+        }
+        assert_true(at_cases_memory_bytes(&session, &tuned) == bytes);
+        while (count > 0)
+            free(texts[--count]);
+    }
+}
+
 /* ---- configs by name ---- */
 
 static int64_t tile_values[] = {16, 32, 64}, pad_values[] = {-1, 0, 1};
@@ -307,7 +375,7 @@ static void test_config_from_names(void **state)
 
 static void test_config_from_wrong_names(void **state)
 {
-    static struct at_named_int lists[][3] = {
+    struct at_named_int lists[][3] = {
         {{(char[]){"PAD"}, 0}, {(char[]){"TILE"}, 33}},
         {{(char[]){"PAD"}, 0}, {(char[]){"TILE"}, INT64_C(32) + (INT64_C(1) << 32)}},
         {{(char[]){"PAD"}, 0}, {(char[]){"WIDTH"}, 32}},
@@ -361,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_red_zones),
         cmocka_unit_test(test_buffers_bytes),
         cmocka_unit_test(test_copy_fits_buffers),
+        cmocka_unit_test(test_cases),
         cmocka_unit_test(test_config_from_names),
         cmocka_unit_test(test_config_from_wrong_names),
     };

@@ -114,6 +114,23 @@ static void test_wire_truncated(void **state)
     at_wire_clear(&whole);
 }
 
+/* A number of which one byte or more is missing. */
+static void test_wire_part_of_a_number(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size < sizeof(int64_t); size++) {
+        struct at_wire ints = wire_of("\xff\xff\xff\xff\xff\xff\xff", size);
+        struct at_wire reals = wire_of("\xff\xff\xff\xff\xff\xff\xff", size);
+
+        assert_int_equal(at_wire_get_int(&ints), 0);
+        assert_true(ints.bad);
+        assert_true(at_wire_get_real(&reals) == 0);
+        assert_true(reals.bad);
+        at_wire_clear(&ints);
+        at_wire_clear(&reals);
+    }
+}
+
 /* A length that the rest of the message does not have, seven bytes being left. */
 static void test_wire_lengths(void **state)
 {
@@ -470,13 +487,21 @@ static void test_frame_to_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wire_round_trip),  cmocka_unit_test(test_wire_truncated),
-        cmocka_unit_test(test_wire_lengths),     cmocka_unit_test(test_wire_counts),
-        cmocka_unit_test(test_wire_struct_size), cmocka_unit_test(test_wire_text_is_cut),
-        cmocka_unit_test(test_wire_stays_bad),   cmocka_unit_test(test_frame_cut),
-        cmocka_unit_test(test_frame_deadline),   cmocka_unit_test(test_frame_in_pieces),
-        cmocka_unit_test(test_frame_large),      cmocka_unit_test(test_frame_without_body),
-        cmocka_unit_test(test_frame_bad),        cmocka_unit_test(test_frame_to_nobody),
+        cmocka_unit_test(test_wire_round_trip),
+        cmocka_unit_test(test_wire_truncated),
+        cmocka_unit_test(test_wire_part_of_a_number),
+        cmocka_unit_test(test_wire_lengths),
+        cmocka_unit_test(test_wire_counts),
+        cmocka_unit_test(test_wire_struct_size),
+        cmocka_unit_test(test_wire_text_is_cut),
+        cmocka_unit_test(test_wire_stays_bad),
+        cmocka_unit_test(test_frame_cut),
+        cmocka_unit_test(test_frame_deadline),
+        cmocka_unit_test(test_frame_in_pieces),
+        cmocka_unit_test(test_frame_large),
+        cmocka_unit_test(test_frame_without_body),
+        cmocka_unit_test(test_frame_bad),
+        cmocka_unit_test(test_frame_to_nobody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

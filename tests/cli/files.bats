@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Files that cannot be read as what they should be: wherever one is named, the exit code is 2 and the
+# message begins with the file.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# refused_everywhere WORDS FILE: by every command and option that reads a profile or a space file.
+refused_everywhere() {
+    refused "$1" show "$2"
+    refused "$1" show --format json "$2"
+    refused "$1" check "$2"
+    refused "$1" check --space "$2" "$srcdir/tests/golden/check/sound.yaml"
+    refused "$1" --space "$2"
+    refused "$1" bench --space "$2"
+    refused "$1" bench --profile "$2"
+}
+
+@test "a file that is not there" {
+    refused_everywhere 'none.yaml: No such file' none.yaml
+    refused_everywhere 'none/a.yaml: No such file' none/a.yaml
+    ln -s loop.yaml loop.yaml
+    refused_everywhere 'loop.yaml: Too many levels' loop.yaml
+}
+
+@test "a file that may not be read" {
+    [ "$(id -u)" -ne 0 ] || skip "root may read everything"
+    touch closed.yaml
+    chmod 0 closed.yaml
+    refused_everywhere 'closed.yaml: Permission denied' closed.yaml
+}
+
+@test "what is no regular file" {
+    mkdir folder.yaml
+    mkfifo pipe.yaml
+    for file in folder.yaml pipe.yaml /dev/null /dev/zero; do
+        refused_everywhere "$file is not a regular file" "$file"
+    done
+}
+
+@test "an empty file" {
+    : >empty.yaml
+    refused_everywhere 'empty.yaml:1:1: ' empty.yaml
+    printf '\n\n# nothing\n' >comment.yaml
+    refused_everywhere 'comment.yaml:' comment.yaml
+}
+
+@test "a binary file" {
+    printf '\x7fELF\x02\x01\x01\x00' >elf.yaml
+    printf '\xff\xfe\x00' >utf.yaml
+    printf 'schema: 1\nfamily: a\0b\n' >nul.yaml
+    for file in elf.yaml utf.yaml nul.yaml; do
+        refused_everywhere "$file:" "$file"
+        refused_everywhere 'not a text file' "$file"
+    done
+}
+
+@test "a file that is too large" {
+    head -c 262145 /dev/zero | tr '\0' '#' >large.yaml
+    refused_everywhere 'large.yaml has 262145 bytes; at most 262144 are read' large.yaml
+    head -c 262144 large.yaml >fits.yaml # nothing but a comment
+    refused_everywhere 'fits.yaml:' fits.yaml
+}
+
+@test "YAML of another shape" {
+    printf '[1, 2]\n' >list.yaml
+    printf 'just text\n' >text.yaml
+    printf -- '--- {}\n--- {}\n' >two.yaml
+    printf '%%YAML 1.1\n---\nschema: 1\n' >directive.yaml
+    printf '&a {schema: 1}\n' >anchor.yaml
+    printf '!!map {schema: 1}\n' >tag.yaml
+    printf '{schema: 1' >open.yaml
+    printf 'schema: 1\n\tfamily: x\n' >tab.yaml
+    for file in *.yaml; do
+        refused_everywhere "$file:" "$file"
+    done
+}
+
+@test "a profile that is cut off anywhere" {
+    profile=$srcdir/tests/golden/check/sound.yaml
+    size=$(stat -c %s "$profile")
+    for ((cut = 0; cut < size - 10; cut += 61)); do
+        head -c "$cut" "$profile" >cut.yaml
+        refused 'cut.yaml' show cut.yaml
+    done
+}
+
+@test "a profile of another version" {
+    sed 's/^schema: 1/schema: 2/' "$srcdir/tests/golden/check/sound.yaml" >new.yaml
+    for command in show check; do
+        refused 'new.yaml: schema is 2, and this program knows version 1' $command new.yaml
+    done
+    refused 'new.yaml: schema is 2, and this program knows version 1' bench --profile new.yaml
+}
+
+@test "every profile that is wrong in itself" {
+    cd "$srcdir/tests/golden/profile"
+    for file in bad-*.yaml; do
+        for command in show check; do
+            run --separate-stderr -2 "$AUTOTUNE" $command "$file"
+            [ -z "$output" ]
+            [ "$stderr" = "autotune: $(<"${file%.yaml}.err")" ]
+        done
+    done
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Help: complete, on stdout, and a success.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    run_options="--family --gpu --jobs --no-cache --policy --problem --quiet --space --timeout"
+}
+
+# knows COMMAND OPTION...: --help and --usage of the command name these options and those of every
+# command, and no others.
+knows() {
+    local command=$1 way
+    shift
+    for way in --help --usage; do
+        run --separate-stderr -0 "$AUTOTUNE" "$command" "$way"
+        [ -z "$stderr" ]
+        diff <(printf '%s\n' "$@" --help --usage --version | sort) \
+            <(grep -oE -e '(^ +|, |\[)--[a-z-]+' <<<"$output" | grep -oE -e '--[a-z-]+' | sort)
+    done
+}
+
+@test "tune names its options" {
+    # shellcheck disable=SC2086 # a list
+    knows tune --budget --dry-run --format --journal --out --resume --search --seed $run_options
+}
+
+@test "list, show and check name their options" {
+    knows list --format
+    knows show --format
+    knows check --space
+}
+
+@test "bench names its options" {
+    # shellcheck disable=SC2086 # a list
+    knows bench --profile $run_options
+}
+
+@test "every command tells the version" {
+    run -0 "$AUTOTUNE" --version
+    version=$output
+    for command in tune list show check bench; do
+        for option in --version -V; do
+            run --separate-stderr -0 "$AUTOTUNE" "$command" "$option"
+            [ "$output" = "$version" ]
+            [ -z "$stderr" ]
+        done
+    done
+}
+
+@test "help tells the exit codes and the default command" {
+    run -0 "$AUTOTUNE" --help
+    [[ $output == *'(the default)'* ]]
+    for code in 0 1 2 3 4 5 130; do
+        [[ $output =~ (^|[^0-9])$code\ [a-z] ]]
+    done
+}
+
+@test "help needs no data, no home and no device" {
+    for command in tune list show check bench; do
+        run -0 env -i AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
+    done
+    run -0 env -i AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help
+}

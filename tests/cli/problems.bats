@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Problems that are none: each is refused, in words that name what is wrong with it, before a device
+# is looked for.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+# refuses WORDS PROBLEM...
+refuses() {
+    local words=$1 problem
+    shift
+    for problem in "$@"; do
+        refused "$words" --problem "$problem"
+        [[ $stderr == *"\"$problem\""* ]]
+    done
+}
+
+@test "what is not of the form ROWSxCOLS:TYPE" {
+    refuses 'expected ROWSxCOLS:TYPE' '' 64 64x64 64X64:f32 x64:f32 64x:f32 64x64x64:f32 \
+        ' 64x64:f32' +64x64:f32 064x64:f32 0x40x64:f32 6.4x64:f32 1e3x64:f32
+}
+
+@test "sizes that are zero, negative or no numbers" {
+    refuses 'ROWS is "0"' 0x64:f32
+    refuses 'ROWS is "-1"' -1x64:f32
+    refuses 'COLS is "0"' 64x0:f32
+    refuses 'COLS is "-64"' 64x-64:f32
+    refuses 'batch is "0"' 64x64:f32,batch=0
+    refuses 'batch is "-3"' 64x64:f32,batch=-3
+    refuses 'ld_src is ""' 64x64:f32,ld_src=
+    refuses 'ld_dst is "64k"' 64x64:f32,ld_dst=64k
+    refuses 'stride_src is "0"' 64x64:f32,batch=2,stride_src=0
+}
+
+@test "sizes that overflow" {
+    refuses 'ROWS is "9223372036854775808"' 9223372036854775808x1:b1
+    refuses 'COLS is "99999999999999999999"' 1x99999999999999999999:b1
+    refuses 'fit 62 bits' 9223372036854775807x2:f32 3037000500x3037000500:f32 \
+        2305843009213693952x1:b1 1x1:c128,batch=9223372036854775807 \
+        2x2:b1,ld_src=9223372036854775807 1x2:b1,ld_dst=4611686018427387904 \
+        2x2:b1,batch=2,stride_dst=9223372036854775807
+}
+
+@test "types that are not known" {
+    refuses 'unknown type "f33"' 64x64:f33
+    refuses 'unknown type "F32"' 64x64:F32
+    refuses 'unknown type ""' 64x64:
+    refuses 'unknown type "f32 "' '64x64:f32 '
+    refuses 'expected one of b1 b2 b4 b8 b16' 64x64:b3
+}
+
+@test "keys that are not known, or come twice" {
+    refuses 'expected one of ld_src=, ld_dst=, batch=, stride_src=, stride_dst=' \
+        64x64:f32,foo=3 64x64:f32, 64x64:f32,ld_src 64x64:f32,LD_SRC=64 64x64:f32,=64
+    refuses 'ld_src is given twice' 64x64:f32,ld_src=64,ld_src=64
+}
+
+@test "rows and matrices that overlap" {
+    refuses 'ld_src=63 is less than the 64 elements of a row' 1x64:f32,ld_src=63
+    refuses 'ld_dst=1 is less than the 2 elements of a row' 2x64:f32,ld_dst=1
+    refuses 'stride_src=4095' 64x64:f32,batch=2,stride_src=4095
+    refuses 'with stride_dst=4158 the matrices overlap: one takes 4159' 64x64:f32,batch=2,ld_dst=65,stride_dst=4158
+}
+
+@test "one bad problem among good ones" {
+    refused '"64x64:f33"' --problem 64x64:f32 --problem 64x64:f33 --problem 1x1:b1
+    refused '"64x64:f33"' bench --problem 64x64:f32 --problem 64x64:f33
+}
+
+@test "one problem twice, however it is spelled" {
+    refused 'problem 64x64:f32 is named twice' --problem 64x64:f32 --problem 64x64:f32
+    refused 'problem 64x64:f32 is named twice' --problem 64x64:f32 --problem 1x1:b1 \
+        --problem 64x64:f32,ld_src=64,batch=1
+    refused 'problem 64x64:f32 is named twice' bench --problem 64x64:f32 --problem 64x64:f32
+}

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the tests on a GPU share.
+
+# To be called by setup_file: asks the program once whether there is a device.
+find_device() {
+    local status=0
+    "$AUTOTUNE" list >"$BATS_FILE_TMPDIR/list" 2>"$BATS_FILE_TMPDIR/no-device" || status=$?
+    if ((status == 3)); then
+        NO_DEVICE=$(<"$BATS_FILE_TMPDIR/no-device")
+        export NO_DEVICE
+    elif ((status != 0)); then
+        cat "$BATS_FILE_TMPDIR/no-device" >&2
+        return 1
+    fi
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+}
+
+# To be called by setup.
+need_device() {
+    [ -z "${NO_DEVICE:-}" ] || skip "$NO_DEVICE"
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# tune ARGUMENT...: a run that may not hang.
+tune() {
+    timeout --kill-after=5 150 "$AUTOTUNE" tune "$@"
+}
+
+# figure KEY [FILE]: the first number by that name in the profile.
+figure() {
+    awk -v key="$1:" '{ sub(/^ *(- )?/, "") } $1 == key { print $2; exit }' "${2:-best.yaml}"
+}
+
+# variant VALUES [SED-SCRIPT]: the family of fault.yaml with these values alone, the first of which is
+# its default, as ./fault.yaml.
+variant() {
+    sed -e "s/values: .*/values: [$1]/" -e "s/default: .*/default: ${1%%,*}/" -e "${2:-}" \
+        "$faults" >fault.yaml
+    cp "${faults%.yaml}.cu" .
+}
+
+# Every config twice, to be added to a variant: the kernel takes no notice of ROUND.
+# shellcheck disable=SC2034 # for the tests
+twice='/^launch:/i\  - {name: ROUND, summary: again, values: [0, 1], default: 0}'
+
+# query FILE SQL: rows of a journal that no process has open, columns separated by '|'.
+query() {
+    python3 - "$1" "$2" <<'END'
+import sqlite3
+import sys
+
+with sqlite3.connect(sys.argv[1]) as journal:
+    for row in journal.execute(sys.argv[2]):
+        print(*row, sep="|")
+END
+}
+
+need_sqlite() {
+    python3 -c 'import sqlite3' 2>/dev/null || skip "needs python3 with sqlite3"
+}
+
+# Starts a run of 400 configs of the family tile, in the background: $driver is its process. It compiles
+# everything anew in two processes, so that there are some seconds to do something to it.
+start_long_run() {
+    "$AUTOTUNE" tune --quiet --no-cache --jobs 2 --family tile --problem 512x512:f32 --search random \
+        --budget 400 --out best.yaml "$@" >table 2>errors 3>&- &
+    driver=$!
+}
+
+# Waits until the journal's log has measurements of the problem itself, and not of copies alone. A
+# record holds problem and family one behind the other.
+wait_for_measurements() {
+    local tries
+    for ((tries = 0; tries < 600; tries++)); do
+        kill -0 "$driver" 2>/dev/null || break
+        if [ -e best.yaml.journal-wal ] &&
+            (($(grep -aoF 512x512:f32tile best.yaml.journal-wal | wc -l) > 50)); then
+            return
+        fi
+        sleep 0.1
+    done
+    echo "the run ended, or stood still, before it could be disturbed:" "$(<errors)"
+    return 1
+}
+
+# ended PID...: waits until all these processes have ended; a zombie has.
+ended() {
+    local pid tries state
+    for pid; do
+        for ((tries = 0; tries < 100; tries++)); do
+            state=$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null) || state=Z
+            [ "$state" != Z ] || break
+            sleep 0.1
+        done
+        [ "$state" = Z ] || {
+            echo "process $pid is still there: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+            return 1
+        }
+    done
+}
+
+# waited STATUS: the run in the background ends so.
+waited() {
+    local status=0
+    wait "$driver" || status=$?
+    driver=
+    [ "$status" -eq "$1" ] || {
+        echo "exit code $status, expected $1:" "$(<errors)"
+        return 1
+    }
+}
+
+# To be called by teardown.
+stop_run() {
+    [ -z "${driver:-}" ] || kill -KILL "$driver" 2>/dev/null || true
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes with the program: the families of tuning/, the problems of a default run, the
+ * textbook's kernels, and the profiles of results/. */
+#include "base/memory.h"
+#include "cmd/run_options.h"
+#include "cmd/textbook.h"
+#include "profile/profile.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* From the least that is supported to the most (CUDA C++ Programming Guide, "Technical
+ * Specifications per Compute Capability"), and one whose number of threads is no power of two. */
+static const struct at_device_info devices[] = {
+    {
+        .name = "compute capability 7.5",
+        .compute_capability = 75,
+        .warp_size = 32,
+        .max_threads_per_block = 1024,
+        .max_threads_per_multiprocessor = 1024,
+        .shared_bytes_per_block = 49152,
+        .shared_bytes_per_block_optin = 65536,
+        .shared_bytes_per_multiprocessor = 65536,
+    },
+    {
+        .name = "compute capability 8.6",
+        .compute_capability = 86,
+        .warp_size = 32,
+        .max_threads_per_block = 1024,
+        .max_threads_per_multiprocessor = 1536,
+        .shared_bytes_per_block = 49152,
+        .shared_bytes_per_block_optin = 101376,
+        .shared_bytes_per_multiprocessor = 102400,
+    },
+    {
+        .name = "compute capability 9.0",
+        .compute_capability = 90,
+        .warp_size = 32,
+        .max_threads_per_block = 1024,
+        .max_threads_per_multiprocessor = 2048,
+        .shared_bytes_per_block = 49152,
+        .shared_bytes_per_block_optin = 232448,
+        .shared_bytes_per_multiprocessor = 233472,
+    },
+};
+
+static const char *const types[] = {"b1", "b2", "b4", "b8", "b16"};
+
+static struct at_run_options options;
+
+static struct at_problem problem_of(const char *shape, const char *type)
+{
+    char *spec = at_format("%s:%s", shape, type);
+    struct at_problem problem;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_problem_parse(&problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(spec);
+    return problem;
+}
+
+/* What a family works on: the copies take the problem's vector. */
+static struct at_problem problem_for(const struct at_family *family,
+                                     const struct at_problem *problem)
+{
+    return strcmp(family->name, "copy") == 0 ? at_problem_copy_of(problem) : *problem;
+}
+
+static void assert_legal(const struct at_config *config, const struct at_problem *problem,
+                         const struct at_device_info *device)
+{
+    const struct at_problem own = problem_for(config->family, problem);
+    struct at_launch launch;
+    struct at_error err = {AT_OK, ""};
+    char *why = NULL;
+    bool legal = false;
+
+    if (at_config_legal(config, &own, device, &legal, &why, &err) != AT_OK)
+        fail_msg("%s on %s: %s", config->family->name, device->name, err.message);
+    if (!legal) {
+        char *values = at_config_format(config), *text = at_problem_format(&own);
+
+        fail_msg("%s %s for %s on %s: %s", config->family->name, values, text, device->name, why);
+    }
+    assert_int_equal(at_config_launch(config, &own, device, &launch, &err), AT_OK);
+}
+
+/* ---- families ---- */
+
+/* Each is a file of its own name, and is read, so that none is left out silently. */
+static void test_families_are_all_read(void **state)
+{
+    char *pattern = at_format("%s/templates/*.cu", getenv("AUTOTUNE_DATADIR"));
+    glob_t files = {0};
+    size_t templates = 0;
+
+    (void)state;
+    assert_int_equal(glob(pattern, 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        templates += !strstr(files.gl_pathv[i], "/harness.cu");
+    assert_int_equal(options.session.family_count, templates);
+    for (size_t i = 0; i < options.session.family_count; i++) {
+        const struct at_family *family = options.session.families[i];
+        char *file = at_format("/tuning/%s.yaml", family->name);
+
+        assert_non_null(strstr(family->path, file));
+        free(file);
+    }
+    globfree(&files);
+    free(pattern);
+}
+
+static void test_defaults_are_legal(void **state)
+{
+    static const char *const shapes[] = {"8192x8192", "1x1"};
+
+    (void)state;
+    for (size_t i = 0; i < options.session.family_count; i++) {
+        const struct at_config usual = at_family_default(options.session.families[i]);
+
+        for (size_t j = 0; j < AT_COUNT(shapes); j++)
+            for (size_t k = 0; k < AT_COUNT(types); k++)
+                for (size_t l = 0; l < AT_COUNT(devices); l++) {
+                    const struct at_problem problem = problem_of(shapes[j], types[k]);
+
+                    assert_legal(&usual, &problem, &devices[l]);
+                }
+    }
+}
+
+/* Whatever the problem, there is a default config, and it is no copy. */
+static void assert_has_default(const struct at_problem *problem,
+                               const struct at_device_info *device)
+{
+    struct at_config usual;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_space_default(&usual, options.session.families, options.session.family_count, problem,
+                         device, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_true(strcmp(usual.family->name, "copy") != 0 || problem->rows == 1);
+}
+
+static void test_every_problem_has_a_default(void **state)
+{
+    static const char *const shapes[] = {"1x1", "1x1000003", "1000003x1", "7x5", "10007x10009"};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(shapes); i++)
+        for (size_t j = 0; j < AT_COUNT(types); j++)
+            for (size_t k = 0; k < AT_COUNT(devices); k++) {
+                const struct at_problem problem = problem_of(shapes[i], types[j]);
+
+                assert_has_default(&problem, &devices[k]);
+            }
+}
+
+/* Does some device and size have a legal config with this value? */
+struct use {
+    bool used[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX];
+};
+
+static void note_used(const struct at_space *space, struct use *use)
+{
+    for (size_t i = 0; i < space->count; i++)
+        for (size_t j = 0; j < space->configs[i].family->param_count; j++) {
+            const struct at_param *param = &space->configs[i].family->params[j];
+            size_t k = 0;
+
+            while (param->values[k] != space->configs[i].values[j])
+                k++;
+            use->used[j][k] = true;
+        }
+}
+
+static void assert_all_used(const struct at_family *family, const struct use *use)
+{
+    for (size_t i = 0; i < family->param_count; i++)
+        for (size_t j = 0; j < family->params[i].value_count; j++)
+            if (!use->used[i][j])
+                fail_msg("%s: no config has %s=%d", family->path, family->params[i].name,
+                         (int)family->params[i].values[j]);
+}
+
+/* A value that the constraints never allow is a mistake in one of them. */
+static void test_no_value_is_in_vain(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < options.session.family_count; i++) {
+        struct at_family *const *family = &options.session.families[i];
+        struct use use = {0};
+
+        for (size_t j = 0; j < AT_COUNT(types); j++)
+            for (size_t k = 0; k < AT_COUNT(devices); k++) {
+                const struct at_problem large = problem_of("8192x8192", types[j]);
+                const struct at_problem problem = problem_for(*family, &large);
+                struct at_space space;
+                struct at_error err = {AT_OK, ""};
+
+                if (at_space_build(&space, family, 1, &problem, &devices[k], 500000, &err) != AT_OK)
+                    fail_msg("%s", err.message);
+                note_used(&space, &use);
+                at_space_clear(&space);
+            }
+        assert_all_used(*family, &use);
+    }
+}
+
+/* ---- problems, textbook, results ---- */
+
+static void test_problems(void **state)
+{
+    struct at_problem *problems;
+    size_t count;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_run_problems(&options, &problems, &count, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        char *text = at_problem_format(&problems[i]);
+
+        for (size_t j = 0; j < i; j++) {
+            char *other = at_problem_format(&problems[j]);
+
+            assert_string_not_equal(text, other);
+            free(other);
+        }
+        /* What the file says of itself. */
+        assert_true(at_problem_bytes(&problems[i]) <= INT64_C(9) << 27);
+        for (size_t j = 0; j < AT_COUNT(devices); j++)
+            assert_has_default(&problems[i], &devices[j]);
+        free(text);
+    }
+    free(problems);
+}
+
+/* On what bench shows by default. */
+static void test_textbook(void **state)
+{
+    struct at_textbook textbook = {0};
+    const struct at_textbook_row *rows;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_textbook_read(&textbook, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    rows = textbook.rows.items;
+    for (size_t i = 0; i < textbook.rows.count; i++) {
+        struct at_config config;
+
+        if (at_textbook_config(&rows[i], options.session.families, options.session.family_count,
+                               &config, &err) != AT_OK)
+            fail_msg("%s", err.message);
+        for (size_t j = 0; j < AT_COUNT(devices); j++) {
+            const struct at_problem floats = problem_of("8192x8192", "f32");
+            const struct at_problem doubles = problem_of("8192x8192", "f64");
+
+            assert_legal(&config, &floats, &devices[j]);
+            assert_legal(&config, &doubles, &devices[j]);
+        }
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(rows[i].label, rows[j].label);
+    }
+    at_textbook_clear(&textbook);
+}
+
+static void test_results(void **state)
+{
+    char *pattern = at_format("%s/results/*.yaml", getenv("AUTOTUNE_DATADIR"));
+    glob_t files = {0};
+    int found = glob(pattern, 0, NULL, &files);
+
+    (void)state;
+    free(pattern);
+    if (found == GLOB_NOMATCH)
+        skip(); /* none is shipped yet */
+    assert_int_equal(found, 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        struct at_profile profile = {0};
+        struct at_error err = {AT_OK, ""};
+
+        if (at_profile_read(&profile, files.gl_pathv[i], &err) != AT_OK)
+            fail_msg("%s", err.message);
+        assert_true(profile.devices.count > 0);
+        at_profile_clear(&profile);
+    }
+    globfree(&files);
+}
+
+static int read_families(void **state)
+{
+    const char *srcdir = getenv("srcdir");
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (setenv("AUTOTUNE_DATADIR", srcdir ? srcdir : ".", 1) != 0)
+        return -1;
+    at_run_options_init(&options);
+    if (at_run_families(&options, &err) == AT_OK)
+        return 0;
+    fprintf(stderr, "%s\n", err.message);
+    return -1;
+}
+
+static int free_families(void **state)
+{
+    (void)state;
+    at_run_options_clear(&options);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_families_are_all_read),
+        cmocka_unit_test(test_defaults_are_legal),
+        cmocka_unit_test(test_every_problem_has_a_default),
+        cmocka_unit_test(test_no_value_is_in_vain),
+        cmocka_unit_test(test_problems),
+        cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_results),
+    };
+
+    return cmocka_run_group_tests(tests, read_families, free_families);
+}
