@@ -56,7 +56,7 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
     char *name;
     enum at_status status;
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0)) {
         print_overview();
         return AT_OK;
     }

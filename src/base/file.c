@@ -146,9 +146,9 @@ enum at_status at_file_check_writable(const char *path, struct at_error *err)
     /* Where there is no such file yet, making it tells of a name that cannot be one. */
     fd = there ? open_beside(path, &temporary, &folder)
                : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) {
+    if (fd < 0 && (there || errno != EEXIST)) { /* a link to nothing can be replaced */
         status = at_fail(err, AT_USAGE, "cannot write \"%s\": %s", path, strerror(errno));
-    } else {
+    } else if (fd >= 0) {
         close(fd);
         unlink(there ? temporary : path);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ctrl-C and SIGTERM: the first asks the run to end with what it has, the second ends it at once.
- */
+/* Ctrl-C, SIGTERM and SIGHUP: the first asks the run to end with what it has; another one, half a
+ * second later or more, ends it at once. */
 #ifndef AT_BASE_INTERRUPT_H
 #define AT_BASE_INTERRUPT_H
 

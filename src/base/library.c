@@ -28,6 +28,7 @@ enum at_status at_library_open(void **library, const char *const *names, const c
                                struct at_error *err)
 {
     void *found = NULL;
+    const char *reason;
     char *list;
 
     for (size_t i = 0; names[i] && !found; i++) {
@@ -39,13 +40,14 @@ enum at_status at_library_open(void **library, const char *const *names, const c
             free(path);
         }
     }
+    reason = dlerror(); /* of the last try: a library that is there may still not load */
     if (found) {
         *library = found;
         return AT_OK;
     }
     list = list_names(names);
-    at_fail(err, AT_DEVICE, "cannot open %s (looked in the loader's path%s%s)", list,
-            folder ? " and in " : "", folder ? folder : "");
+    at_fail(err, AT_DEVICE, "cannot open %s (looked in the loader's path%s%s): %s", list,
+            folder ? " and in " : "", folder ? folder : "", reason ? reason : "");
     free(list);
     return AT_DEVICE;
 }

@@ -2,9 +2,12 @@
 #include "base/progress.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const int64_t draw_interval_ns = 100000000;
@@ -26,28 +29,43 @@ static double seconds_left(const struct at_progress_state *state, double rate)
     return by_rate;
 }
 
+static int terminal_width(void)
+{
+    struct winsize window;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
+}
+
 void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state)
 {
     int64_t now_ns = at_now_ns();
     double elapsed_s = (double)(now_ns - state->started_ns) / 1e9;
     double rate = elapsed_s > 0 ? (double)state->done / elapsed_s : 0;
     double left_s = seconds_left(state, rate);
+    char *line;
+    size_t size;
+    FILE *out;
 
     if (progress->quiet || !progress->terminal || now_ns < progress->next_draw_ns)
         return;
     progress->next_draw_ns = now_ns + draw_interval_ns;
     progress->line_shown = true;
-    fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu of %zu", state->index, state->of, state->what,
-            state->done, state->total);
+    out = at_text_stream(&line, &size);
+    fprintf(out, "[%zu/%zu] %s  %zu of %zu", state->index, state->of, state->what, state->done,
+            state->total);
     if (rate > 0)
-        fprintf(stderr, "  %.0f/s", rate);
+        fprintf(out, "  %.0f/s", rate);
     if (state->best_gbps > 0)
-        fprintf(stderr, "  best %.0f GB/s", state->best_gbps);
+        fprintf(out, "  best %.0f GB/s", state->best_gbps);
     if (state->best_gbps > 0 && state->of_copy > 0)
-        fprintf(stderr, " (%.1f%% of copy)", 100 * state->of_copy);
+        fprintf(out, " (%.1f%% of copy)", 100 * state->of_copy);
     if (left_s >= 0)
-        fprintf(stderr, "  %.0f s left", left_s);
+        fprintf(out, "  %.0f s left", left_s);
+    fclose(out);
+    /* A line that wraps could not be drawn over. */
+    fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
     fflush(stderr);
+    free(line);
 }
 
 void at_progress_clear(struct at_progress *progress)

@@ -3,17 +3,14 @@
  * each other in one shoot-out. */
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/stats.h"
+#include "cmd/bench_table.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "cmd/textbook.h"
 #include "measure/select.h"
-#include "search/copy_limit.h"
-#include "search/shootout.h"
 #include "search/tune.h"
 #include "space/named.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,13 +66,7 @@ struct bench_run {
     struct at_session *session;
 };
 
-/* One line of the table; the contestant of the same index is its kernel. */
-struct line {
-    const char *label;
-    struct at_config config;
-};
-
-/* ---- which kernels ---- */
+/* ---- the tuned kernel ---- */
 
 static const struct at_entry *find_entry(const struct at_profile *profile,
                                          const struct at_device_info *device, const char *problem)
@@ -136,171 +127,46 @@ static enum at_status find_tuned(const struct bench_run *run, const struct at_pr
     return status;
 }
 
-/* ---- timing ---- */
+/* ---- one problem ---- */
 
-enum { LINES_MAX = AT_TEXTBOOK_ROWS_MAX + 1 };
-
-/* The lines of one problem: the textbook's, then the tuned one. After their contestants come the
- * copies that make the copy limit. */
-struct table {
-    struct at_problem problem;
-    struct line lines[LINES_MAX];
-    size_t line_count;
-    struct at_copies copies;
-    struct at_contestant contestants[AT_CONTESTANTS_MAX];
-    size_t contestant_count;
-};
-
-_Static_assert(LINES_MAX + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX, "all fit one shoot-out");
-
-/* What a config works on here: the problem itself, or, for a copy, the vector of as many bytes. */
-static enum at_status choose_problem(const struct bench_run *run, const struct table *table,
-                                     const struct line *line, struct at_problem *problem,
-                                     struct at_error *err)
+static enum at_status line_up(const struct bench_run *run, struct at_bench_table *table,
+                              size_t index, struct at_error *err)
 {
-    const struct at_device_info *device = at_gpu_info(run->session->gpu);
-    bool legal;
-    enum at_status status;
-
-    *problem = table->problem;
-    status = at_config_legal(&line->config, problem, device, &legal, NULL, err);
-    if (status != AT_OK || legal)
-        return status;
-    *problem = at_problem_copy_of(problem);
-    status = at_config_legal(&line->config, problem, device, &legal, NULL, err);
-    if (status == AT_OK && !legal)
-        status = at_fail(err, AT_FAILED, "%s is not legal on this problem", line->label);
-    return status;
-}
-
-static enum at_status line_up(const struct bench_run *run, struct table *table, size_t index,
-                              struct at_error *err)
-{
-    const struct at_textbook_row *rows = run->textbook.rows.items;
     const struct at_session_options *session = &run->options->run.session;
-    const struct at_progress_state progress = {.index = index + 1, .of = run->problem_count};
-    struct line *tuned = &table->lines[run->textbook.rows.count];
-    enum at_status status = find_tuned(run, &table->problem, index, &tuned->config, err);
-
-    tuned->label = "tuned";
-    for (size_t i = 0; i < run->textbook.rows.count && status == AT_OK; i++) {
-        table->lines[i].label = rows[i].label;
-        status = at_textbook_config(&rows[i], session->families, session->family_count,
-                                    &table->lines[i].config, err);
-    }
-    table->line_count = run->textbook.rows.count + 1;
-    if (status == AT_OK)
-        status = at_copies_find(run->session, &table->problem, &progress, &table->copies, err);
-    for (size_t i = 0; i < table->line_count && status == AT_OK; i++) {
-        struct at_contestant *contestant = &table->contestants[table->contestant_count++];
-
-        contestant->config = &table->lines[i].config;
-        status = choose_problem(run, table, &table->lines[i], &contestant->problem, err);
-    }
-    for (size_t i = 0; i <= table->copies.count && status == AT_OK; i++)
-        table->contestants[table->contestant_count++] = (struct at_contestant){
-            .config = i < table->copies.count ? &table->copies.configs[i] : NULL,
-            .problem = table->copies.problem,
-        };
-    return status;
-}
-
-/* Each line's kernel on its own problem, before its time may be shown. */
-static enum at_status verify(const struct bench_run *run, const struct table *table,
-                             struct at_error *err)
-{
+    const struct at_textbook_row *rows = run->textbook.rows.items;
+    const struct at_progress_state progress = {
+        .what = "copy limit", .index = index + 1, .of = run->problem_count};
+    struct at_config config;
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < table->line_count && status == AT_OK; i++) {
-        struct at_measurement measurement = {0};
-
-        status = at_shootout_prepare(run->session, &table->contestants[i].problem, err);
+    for (size_t i = 0; i < run->textbook.rows.count && status == AT_OK; i++) {
+        status =
+            at_textbook_config(&rows[i], session->families, session->family_count, &config, err);
         if (status == AT_OK)
-            status = at_shootout_verify(run->session, &table->contestants[i], &measurement, err);
-        if (status == AT_OK && measurement.outcome != AT_CORRECT)
-            status = at_fail(err, AT_FAILED, "%s: %s: %s", table->lines[i].label,
-                             at_outcome_names[measurement.outcome], measurement.message);
-        at_measurement_clear(&measurement);
+            status = at_bench_table_add(table, run->session, rows[i].label, &config, err);
     }
-    return status;
-}
-
-static double copy_limit_ns(const struct table *table)
-{
-    double best_ns = INFINITY;
-
-    for (size_t i = table->line_count; i < table->contestant_count; i++)
-        best_ns = fmin(best_ns, table->contestants[i].time_ns);
-    return best_ns;
-}
-
-/* Faster than DRAM can be. */
-static bool is_from_l2(const struct bench_run *run, const struct table *table, double ns)
-{
-    int64_t peak_mbps = at_gpu_info(run->session->gpu)->peak_bandwidth_mbps;
-
-    return peak_mbps > 0 &&
-           1000 * (double)at_problem_bytes(&table->problem) / ns > (double)peak_mbps;
-}
-
-static void print_line(const struct bench_run *run, const struct table *table, const char *label,
-                       const struct at_contestant *contestant)
-{
-    size_t samples = (size_t)run->options->run.session.policy->shootout_samples;
-    double ns = contestant->time_ns;
-
-    printf("  %-28s %11.2f %9.0f %9.1f %8.1f%s\n", label, ns / 1000,
-           (double)at_problem_bytes(&table->problem) / ns, 100 * copy_limit_ns(table) / ns,
-           0.1 * (double)at_spread_permille(contestant->samples_ns, samples),
-           is_from_l2(run, table, ns) ? "  *" : "");
-}
-
-static void print_table(const struct bench_run *run, const struct table *table)
-{
-    const struct at_contestant *driver = &table->contestants[table->contestant_count - 1];
-    const struct at_contestant *limit = driver;
-    const struct line *tuned = &table->lines[table->line_count - 1];
-    char *problem = at_problem_format(&table->problem);
-    char *config = at_config_format(&tuned->config);
-    bool any_from_l2 = false;
-
-    for (size_t i = 0; i < table->contestant_count; i++)
-        any_from_l2 |= is_from_l2(run, table, table->contestants[i].time_ns);
-    for (size_t i = table->line_count; i < table->contestant_count; i++)
-        if (table->contestants[i].time_ns < limit->time_ns)
-            limit = &table->contestants[i];
-    printf("%s on %s, %s\n  %-28s %11s %9s %9s %8s\n", problem,
-           at_gpu_info(run->session->gpu)->name, run->options->run.session.policy->name, "kernel",
-           "time us", "GB/s", "% of copy", "spread %");
-    print_line(run, table, "copy limit", limit);
-    print_line(run, table, "memcpy by the driver", driver);
-    for (size_t i = 0; i < table->line_count; i++)
-        print_line(run, table, table->lines[i].label, &table->contestants[i]);
-    printf("  tuned is %s %s\n", tuned->config.family->name, config);
-    if (any_from_l2)
-        puts("  * faster than DRAM can be: from L2");
-    putchar('\n');
-    free(config);
-    free(problem);
+    if (status == AT_OK)
+        status = find_tuned(run, &table->problem, index, &config, err);
+    if (status == AT_OK)
+        status = at_bench_table_add(table, run->session, "tuned", &config, err);
+    return status == AT_OK ? at_bench_table_add_copies(table, run->session, &progress, err)
+                           : status;
 }
 
 static enum at_status bench_problem(const struct bench_run *run, size_t index, struct at_error *err)
 {
-    struct table *table = at_alloc(sizeof *table);
+    struct at_bench_table *table = at_alloc(sizeof *table);
     enum at_status status;
 
     table->problem = run->problems[index];
     status = line_up(run, table, index, err);
+    /* What an interrupt cut short is not the tuned kernel, nor the copy limit. */
+    if (status == AT_OK && at_interrupt_seen())
+        status = at_fail(err, AT_INTERRUPTED, "interrupted");
     if (status == AT_OK)
-        status = at_shootout_build(run->session, table->contestants, table->contestant_count, err);
+        status = at_bench_table_time(table, run->session, err);
     if (status == AT_OK)
-        status = verify(run, table, err);
-    if (status == AT_OK)
-        status = at_shootout_prepare(run->session, &table->problem, err);
-    if (status == AT_OK)
-        status = at_shootout_time(run->session, table->contestants, table->contestant_count, err);
-    if (status == AT_OK)
-        print_table(run, table);
+        at_bench_table_print(table, run->session);
     at_shootout_end(table->contestants, table->contestant_count);
     free(table);
     return status;

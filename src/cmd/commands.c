@@ -33,5 +33,5 @@ bool at_stdout_color(void)
 
 void at_print_json(const struct at_schema *schema, const void *record)
 {
-    at_schema_write_json(schema, record, stdout, NULL);
+    (void)at_schema_write_json(schema, record, stdout, NULL);
 }

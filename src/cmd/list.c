@@ -93,7 +93,8 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
         if (!same_model(&records[i].device, device) || strcmp(records[i].policy.name, "cold") != 0)
             continue;
         for (size_t j = 0; j < records[i].problems.count; j++)
-            if (!entries[j].from_l2 && entries[j].copy.bandwidth_mbps > best)
+            if (entries[j].copy.bandwidth_mbps > best &&
+                entries[j].copy.bandwidth_mbps <= device->peak_bandwidth_mbps)
                 best = entries[j].copy.bandwidth_mbps;
     }
     return best;

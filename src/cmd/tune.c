@@ -32,15 +32,23 @@ static const struct argp_option options_table[] = {
     {0},
 };
 
+/* For the whole run; 0: no limit. */
+struct run_budget {
+    int64_t ns, evaluations;
+};
+
+/* An entry of a profile takes about 1.5 KB, and a reader takes 256 KiB. */
+enum { ENTRIES_MAX = 150 };
+
 struct tune_options {
     struct at_run_options run;
     const char *out; /* NULL: only printed */
-    struct at_budget budget;
+    struct run_budget budget;
     enum at_output_format format;
     bool dry_run;
 };
 
-static void parse_budget(struct argp_state *state, const char *text, struct at_budget *budget)
+static void parse_budget(struct argp_state *state, const char *text, struct run_budget *budget)
 {
     static const int64_t second_ns = 1000000000, most = 1000000;
     size_t length = strlen(text);
@@ -50,9 +58,12 @@ static void parse_budget(struct argp_state *state, const char *text, struct at_b
     if (unit == 's' || unit == 'm')
         length--;
     if (!at_integer_parse(text, length, &number) || number < 1 || number > most)
-        argp_error(state, "--budget takes configs (500), seconds (30s) or minutes (5m), not \"%s\"",
-                   text);
-    *budget = (struct at_budget){0};
+        argp_error(
+            state,
+            "--budget takes configs (500), seconds (30s) or minutes (5m), up to %lld of them, "
+            "not \"%s\"",
+            (long long)most, text);
+    *budget = (struct run_budget){0};
     if (unit == 's' || unit == 'm')
         budget->ns = number * second_ns * (unit == 'm' ? 60 : 1);
     else
@@ -130,6 +141,7 @@ struct tune_run {
     struct at_profile profile;
     struct at_device_record *records; /* of the profile, one a device */
     size_t failed;                    /* problems without a valid config */
+    size_t skipped;                   /* problems that budget or interrupt left no time for */
     int64_t started_ns;
     int64_t evaluations; /* so far, all problems together */
 };
@@ -160,23 +172,31 @@ static enum at_status print_spaces(const struct tune_run *run, const struct at_d
 
 /* ---- tuning ---- */
 
+/* Is the whole run's budget spent? */
+static bool is_spent(const struct tune_run *run)
+{
+    const struct run_budget *whole = &run->options->budget;
+
+    return (whole->ns > 0 && at_now_ns() - run->started_ns >= whole->ns) ||
+           (whole->evaluations > 0 && run->evaluations >= whole->evaluations);
+}
+
 /* An equal share of what is left for each problem that is left. */
 static struct at_budget share_of_budget(const struct tune_run *run, size_t problems_left)
 {
     /* The shoot-out takes a quarter of a second after the search. */
     static const int64_t shootout_ns = 250000000;
-    const struct at_budget *whole = &run->options->budget;
+    const struct run_budget *whole = &run->options->budget;
+    int64_t now_ns = at_now_ns(), left = (int64_t)problems_left;
     struct at_budget share = {0};
 
     if (whole->ns > 0) {
-        int64_t left_ns = whole->ns - (at_now_ns() - run->started_ns);
+        int64_t share_ns = (whole->ns - (now_ns - run->started_ns)) / left - shootout_ns;
 
-        share.ns = left_ns / (int64_t)problems_left - shootout_ns;
-        if (share.ns < 1)
-            share.ns = 1;
+        share.ends_ns = now_ns + (share_ns > 0 ? share_ns : 1);
     }
     if (whole->evaluations > 0) {
-        share.evaluations = (whole->evaluations - run->evaluations) / (int64_t)problems_left;
+        share.evaluations = (whole->evaluations - run->evaluations) / left;
         if (share.evaluations < 1)
             share.evaluations = 1;
     }
@@ -188,35 +208,52 @@ static int64_t count_evaluations(const struct at_evaluations *e)
     return e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong + e->oom;
 }
 
+/* Takes what became of one problem into the run. Not AT_OK: the run cannot go on. */
+static enum at_status take_problem(struct tune_run *run, size_t device, enum at_status status,
+                                   struct at_error *err)
+{
+    struct at_list *problems = &run->records[device].problems;
+    const struct at_entry *entries = problems->items;
+
+    switch (status) {
+    case AT_OK:
+        run->evaluations += count_evaluations(&entries[problems->count++].evaluations);
+        return AT_OK;
+    case AT_FAILED:
+        at_warn(run->options->run.session.progress, "%s", err->message);
+        run->failed++;
+        return AT_OK;
+    case AT_INTERRUPTED:
+        run->skipped++;
+        return AT_OK;
+    default:
+        return status;
+    }
+}
+
 static enum at_status tune_problems(struct tune_run *run, struct at_session *session, size_t device,
                                     struct at_error *err)
 {
-    struct at_progress *progress = session->options.progress;
     struct at_device_record *record = &run->records[device];
     struct at_entry *entries = at_alloc_array(run->problem_count, sizeof *entries);
-    size_t *count = &record->problems.count;
     size_t of = run->problem_count * run->device_count;
+    enum at_status status = AT_OK;
 
     record->problems.items = entries;
-    for (size_t i = 0; i < run->problem_count && !at_interrupt_seen(); i++) {
+    for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
         size_t index = device * run->problem_count + i;
         struct at_budget budget = share_of_budget(run, of - index);
-        enum at_status status =
-            at_tune_problem(session, &run->problems[i], &budget,
-                            (struct at_tune_place){index + 1, of}, &entries[*count], err);
 
+        if (at_interrupt_seen() || is_spent(run))
+            status = AT_INTERRUPTED;
+        else
+            status = at_tune_problem(session, &run->problems[i], &budget,
+                                     (struct at_tune_place){index + 1, of},
+                                     &entries[record->problems.count], err);
         at_tune_describe(session, record);
-        if (status == AT_FAILED) {
-            if (!at_interrupt_seen())
-                at_warn(progress, "%s", err->message);
-            run->failed++;
-        } else if (status != AT_OK) {
-            return status;
-        } else {
-            run->evaluations += count_evaluations(&entries[(*count)++].evaluations);
-        }
+        status = take_problem(run, device, status, err);
     }
-    return AT_OK;
+    return status;
 }
 
 static enum at_status check_problems(const struct tune_run *run, struct at_session *session,
@@ -263,6 +300,7 @@ static void drop_empty_records(struct tune_run *run)
     run->profile.devices.count = kept;
 }
 
+/* Writes the file and prints the rest. What was measured is printed even if the file fails. */
 static enum at_status deliver(struct tune_run *run, struct at_error *err)
 {
     const struct tune_options *options = run->options;
@@ -270,7 +308,7 @@ static enum at_status deliver(struct tune_run *run, struct at_error *err)
 
     if (options->out)
         status = at_profile_write(&run->profile, options->out, err);
-    if (status != AT_OK || (options->out && strcmp(options->out, "-") == 0))
+    if (options->out && strcmp(options->out, "-") == 0)
         return status;
     if (options->format == AT_FORMAT_JSON)
         at_print_json(&at_profile_schema, &run->profile);
@@ -279,28 +317,42 @@ static enum at_status deliver(struct tune_run *run, struct at_error *err)
     return status;
 }
 
+/* How the run ended, if nothing went wrong on the way. */
+static enum at_status judge(const struct tune_run *run, bool delivered, struct at_error *err)
+{
+    const char *out = run->options->out;
+    size_t of = run->problem_count * run->device_count;
+
+    if (at_interrupt_seen())
+        return at_fail(err, AT_INTERRUPTED, "interrupted; %s%s",
+                       !delivered                      ? "nothing was measured"
+                       : !out || strcmp(out, "-") == 0 ? "the best so far is printed"
+                                                       : "the best so far is in ",
+                       delivered && out && strcmp(out, "-") != 0 ? out : "");
+    if (run->failed > 0)
+        return at_fail(err, AT_FAILED, "%zu of %zu problems have no valid config", run->failed, of);
+    if (run->skipped == of)
+        return at_fail(err, AT_FAILED, "the budget was spent before a config was measured");
+    if (run->skipped > 0)
+        at_warn(run->options->run.session.progress,
+                "the budget was spent before %zu of %zu problems were searched", run->skipped, of);
+    return AT_OK;
+}
+
 static enum at_status conclude(struct tune_run *run, enum at_status status, struct at_error *err)
 {
     struct at_error delivery;
-    bool written = false;
+    bool delivered = false;
 
     drop_empty_records(run);
     if (run->profile.devices.count > 0) {
-        if (deliver(run, &delivery) != AT_OK) {
-            if (status == AT_OK)
-                status = at_fail(err, delivery.status, "%s", delivery.message);
-        } else {
-            written = run->options->out != NULL;
-        }
+        delivered = deliver(run, &delivery) == AT_OK;
+        if (!delivered && status != AT_OK)
+            at_warn(run->options->run.session.progress, "%s", delivery.message);
+        else if (!delivered)
+            status = at_fail(err, delivery.status, "%s", delivery.message);
     }
-    if (status == AT_OK && at_interrupt_seen())
-        return at_fail(err, AT_INTERRUPTED, "interrupted; %s%s",
-                       written ? "the best so far is in " : "nothing is written",
-                       written ? run->options->out : "");
-    if (status == AT_OK && run->failed > 0)
-        return at_fail(err, AT_FAILED, "%zu of %zu problems have no valid config", run->failed,
-                       run->problem_count * run->device_count);
-    return status;
+    return status == AT_OK ? judge(run, delivered, err) : status;
 }
 
 static enum at_status run_all(struct tune_run *run, struct at_error *err)
@@ -333,6 +385,11 @@ static enum at_status prepare(struct tune_run *run, struct tune_options *options
         status = at_file_check_writable(options->out, err);
     if (status == AT_OK)
         status = at_select_devices(options->run.gpu, &run->devices, &run->device_count, err);
+    if (status == AT_OK && run->device_count * run->problem_count > ENTRIES_MAX)
+        status = at_fail(err, AT_USAGE,
+                         "%zu problems on %zu devices are more than one profile holds (%d): tune "
+                         "them in several runs",
+                         run->problem_count, run->device_count, ENTRIES_MAX);
     return status;
 }
 

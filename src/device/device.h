@@ -3,8 +3,7 @@
  * functions, listed in devices.c. A device lives in a GPU worker process, never in the driver.
  *
  * The functions that can fail return how the evaluation in hand would end: AT_CORRECT stands for
- * success. After AT_CRASH the device is lost, and so is the process that opened it (cuda.h says of
- * these errors that the process must be terminated and relaunched). */
+ * success. at_outcome_loses_device tells after which the process must go. */
 #ifndef AT_DEVICE_DEVICE_H
 #define AT_DEVICE_DEVICE_H
 
@@ -13,6 +12,7 @@
 #include "measure/outcome.h"
 #include "space/family.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,16 +50,30 @@ struct at_device_state {
     int64_t clock_sm_khz, clock_memory_khz;
     int64_t power_mw;
     int64_t temperature_c;
-    uint64_t throttle_reasons; /* the bits of NVML's clocks event reasons */
+    bool throttle_known;
+    uint64_t throttle; /* set of enum at_throttle */
 };
+
+/* Why clocks are held down; one bit each. */
+enum at_throttle {
+    AT_THROTTLE_SW_POWER_CAP = 1 << 0,
+    AT_THROTTLE_HW_SLOWDOWN = 1 << 1,
+    AT_THROTTLE_SYNC_BOOST = 1 << 2,
+    AT_THROTTLE_SW_THERMAL_SLOWDOWN = 1 << 3,
+    AT_THROTTLE_HW_THERMAL_SLOWDOWN = 1 << 4,
+    AT_THROTTLE_HW_POWER_BRAKE = 1 << 5,
+    AT_THROTTLE_DISPLAY_CLOCK = 1 << 6,
+};
+enum { AT_THROTTLES = 7 };
+extern const char *const at_throttle_names[AT_THROTTLES]; /* by bit */
 
 struct at_device_ops {
     const char *kind; /* "cuda" */
 
     /* All devices of this kind; the caller frees *infos. AT_DEVICE where there is no driver. */
     enum at_status (*list)(struct at_device_info **infos, size_t *count, struct at_error *err);
+    /* A device stays open until its process ends. */
     enum at_status (*open)(struct at_device **device, int64_t ordinal, struct at_error *err);
-    void (*close)(struct at_device *device);
 
     /* Versions for the record: the driver's and the CUDA version that it speaks. */
     void (*versions)(struct at_device *device, char *driver, size_t driver_size, char *cuda,
@@ -89,8 +103,8 @@ struct at_device_ops {
                              size_t size, struct at_error *err);
 
     /* A train: calls that run back to back, as one unit that can be timed again and again. The
-     * first call also runs once before them, untimed, so that the timed ones find the device as
-     * each later train does. */
+     * last call also runs once before them, untimed, so that each timed one finds the device as it
+     * would in an endless round of them. */
     enum at_outcome (*make_train)(struct at_device *device, const struct at_call *calls,
                                   size_t count, struct at_train **train, struct at_error *err);
     enum at_outcome (*time_train)(struct at_device *device, struct at_train *train, double *ns,

@@ -3,6 +3,12 @@
 #include "device/cuda/cuda_device.h"
 #include "device/device.h"
 
+const char *const at_throttle_names[AT_THROTTLES] = {
+    "sw_power_cap",        "hw_slowdown",         "sync_boost",
+    "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown",
+    "display_clock",
+};
+
 const struct at_device_ops *const at_device_kinds[] = {
     &at_cuda_device_ops,
     NULL,

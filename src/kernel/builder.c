@@ -188,27 +188,35 @@ static struct at_batch *next_batch(struct at_builder *builder)
     return batch;
 }
 
-static void retry_half(struct at_builder *builder, struct at_job **jobs, size_t count)
+static void retry_part(struct at_builder *builder, struct at_job **jobs, size_t count)
 {
-    struct at_batch *half = at_batch_new(count);
+    struct at_batch *part = at_batch_new(count);
 
-    memcpy(half->jobs, jobs, count * sizeof *jobs);
-    half->count = count;
-    AT_PUSH(builder->retries, builder->retry_count, builder->retry_capacity, half);
+    memcpy(part->jobs, jobs, count * sizeof *jobs);
+    part->count = count;
+    AT_PUSH(builder->retries, builder->retry_count, builder->retry_capacity, part);
 }
 
-static void take_failure(struct at_builder *builder, struct at_batch *batch, const char *message)
+/* A program that took its compiler down may have been unlucky: the machine ran out of memory, say.
+ */
+enum { TRIES_MAX = 2 };
+
+static void take_failure(struct at_builder *builder, struct at_batch *batch,
+                         const struct at_compile_reply *reply)
 {
     size_t half = batch->count / 2;
+    struct at_job *job = batch->jobs[0];
 
     if (batch->count > 1) {
-        retry_half(builder, batch->jobs, half);
-        retry_half(builder, batch->jobs + half, batch->count - half);
-        return;
+        retry_part(builder, batch->jobs, half);
+        retry_part(builder, batch->jobs + half, batch->count - half);
+    } else if (reply->end == AT_DIED && ++job->tries < TRIES_MAX) {
+        retry_part(builder, batch->jobs, 1);
+    } else {
+        job->built.outcome = AT_COMPILE;
+        memcpy(job->built.message, reply->message, sizeof job->built.message);
+        finish(builder, job, NULL);
     }
-    batch->jobs[0]->built.outcome = AT_COMPILE;
-    snprintf(batch->jobs[0]->built.message, sizeof batch->jobs[0]->built.message, "%s", message);
-    finish(builder, batch->jobs[0], NULL);
 }
 
 /* Takes the image over. */
@@ -237,34 +245,44 @@ static void take_program(struct at_builder *builder, struct at_batch *batch, voi
     }
 }
 
-static void take_reply(struct at_builder *builder, struct at_compile_process *process)
+static enum at_status take_reply(struct at_builder *builder, struct at_compile_process *process,
+                                 struct at_error *err)
 {
     struct at_compile_reply reply;
     struct at_batch *batch = at_compile_process_take(process, &reply);
+    enum at_status status = AT_OK;
 
     if (!batch)
-        return;
-    if (reply.image)
+        return AT_OK;
+    if (reply.end == AT_COMPILED) {
         take_program(builder, batch, reply.image, reply.size);
-    else
-        take_failure(builder, batch, reply.message);
+    } else if (reply.end == AT_NO_COMPILER) {
+        retry_part(builder, batch->jobs, batch->count);
+        status = at_fail(err, AT_DEVICE, "%s", reply.message);
+    } else {
+        take_failure(builder, batch, &reply);
+    }
     at_batch_free(batch);
+    return status;
 }
 
-void at_builder_step(struct at_builder *builder)
+enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
 {
-    for (int i = 0; i < builder->options.workers; i++) {
+    enum at_status status = AT_OK;
+
+    for (int i = 0; i < builder->options.workers && status == AT_OK; i++) {
         struct at_compile_process *process = &builder->processes[i];
         struct at_batch *batch;
 
         if (process->batch && at_compile_process_ready(process))
-            take_reply(builder, process);
-        if (process->batch)
+            status = take_reply(builder, process, err);
+        if (process->batch || status != AT_OK)
             continue;
         batch = next_batch(builder);
         if (batch)
             at_compile_process_give(process, batch);
     }
+    return status;
 }
 
 size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, size_t max)
@@ -272,23 +290,22 @@ size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, siz
     size_t count = 0;
 
     for (int i = 0; i < builder->options.workers && count < max; i++)
-        if (builder->processes[i].batch)
+        if (builder->processes[i].batch && builder->processes[i].worker.pid != 0)
             fds[count++] = (struct pollfd){.fd = builder->processes[i].worker.fd, .events = POLLIN};
     return count;
 }
 
-void at_builder_wait(struct at_builder *builder, struct at_built *built)
+enum at_status at_builder_wait(struct at_builder *builder, struct at_built *built,
+                               struct at_error *err)
 {
     struct pollfd *fds = at_alloc_array((size_t)builder->options.workers, sizeof *fds);
+    enum at_status status;
 
-    for (;;) {
-        at_builder_step(builder);
-        if (at_builder_take(builder, built))
-            break;
+    while ((status = at_builder_step(builder, err)) == AT_OK && !at_builder_take(builder, built))
         /* With a time limit, because a worker that hangs is noticed by the clock alone. */
         poll(fds, at_builder_poll(builder, fds, (size_t)builder->options.workers), 1000);
-    }
     free(fds);
+    return status;
 }
 
 static void drop_batch(struct at_builder *builder, struct at_batch *batch)

@@ -64,17 +64,21 @@ bool at_builder_take(struct at_builder *builder, struct at_built *built);
 /* Added and neither taken nor dropped. */
 size_t at_builder_pending(const struct at_builder *builder);
 
-/* Forgets all that was added; workers finish what they have in hand for the cache alone. */
+/* Forgets all that was added, and kills the workers that have some of it in hand. */
 void at_builder_drop(struct at_builder *builder);
 
 /* The descriptors that at_builder_step waits for; returns how many of at most max were filled. */
 size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, size_t max);
 
-/* Moves what can be moved without waiting: replies in, programs out. */
-void at_builder_step(struct at_builder *builder);
+/* Moves what can be moved without waiting: replies in, programs out. Not AT_OK if there is no
+ * compiler any more (its process does not start, or NVRTC is gone), which is no fault of a config.
+ */
+enum at_status at_builder_step(struct at_builder *builder, struct at_error *err);
 
-/* Waits until one is done and takes it; something must be pending. */
-void at_builder_wait(struct at_builder *builder, struct at_built *built);
+/* Waits until one is done and takes it; something must be pending. Fails as at_builder_step does.
+ */
+enum at_status at_builder_wait(struct at_builder *builder, struct at_built *built,
+                               struct at_error *err);
 
 void at_program_release(struct at_program *program);
 

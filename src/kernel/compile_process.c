@@ -115,23 +115,26 @@ bool at_compile_process_ready(const struct at_compile_process *process)
     return process->worker.pid == 0 || poll(&fd, 1, 0) > 0 || at_now_ns() > process->deadline_ns;
 }
 
-static void read_program(struct at_batch *batch, struct at_wire *wire,
-                         struct at_compile_reply *reply)
+static enum at_compile_end read_program(struct at_batch *batch, struct at_wire *wire,
+                                        struct at_compile_reply *reply)
 {
+    int64_t status = at_wire_get_int(wire);
     const void *image;
 
-    if (at_wire_get_int(wire) != AT_OK) {
+    if (status != AT_OK) {
         at_wire_get_text(wire, reply->message, sizeof reply->message);
-        return;
+        return status == AT_FAILED ? AT_REFUSED : AT_DIED;
     }
     for (size_t i = 0; i < batch->count; i++)
         at_wire_get_struct(wire, &batch->jobs[i]->built.resources,
                            sizeof batch->jobs[i]->built.resources);
     image = at_wire_get_bytes(wire, &reply->size);
-    if (at_wire_done(wire))
-        reply->image = at_memdup(image, reply->size);
-    else
+    if (!at_wire_done(wire)) {
         snprintf(reply->message, sizeof reply->message, "the compiler's answer makes no sense");
+        return AT_DIED;
+    }
+    reply->image = at_memdup(image, reply->size);
+    return AT_COMPILED;
 }
 
 struct at_batch *at_compile_process_take(struct at_compile_process *process,
@@ -142,7 +145,7 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
     struct at_compiler compiler;
     struct at_error err;
 
-    *reply = (struct at_compile_reply){0};
+    *reply = (struct at_compile_reply){.end = AT_NO_COMPILER};
     if (process->worker.pid == 0) {
         snprintf(reply->message, sizeof reply->message, "the compiler's process did not start");
     } else if (!process->greeted) {
@@ -150,8 +153,10 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
             return NULL;
         at_worker_stop(&process->worker, NULL);
         snprintf(reply->message, sizeof reply->message, "%.255s", err.message);
-    } else if (receive(process, AT_COMPILE_PROGRAM, &wire, reply->message, sizeof reply->message)) {
-        read_program(batch, &wire, reply);
+    } else {
+        reply->end = AT_DIED;
+        if (receive(process, AT_COMPILE_PROGRAM, &wire, reply->message, sizeof reply->message))
+            reply->end = read_program(batch, &wire, reply);
         at_wire_clear(&wire);
     }
     process->batch = NULL;

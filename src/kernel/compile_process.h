@@ -13,6 +13,7 @@ struct at_job {
     struct at_rendering rendering; /* of config */
     char key[AT_HASH_CHARS];
     void *owner;
+    int tries; /* alone in a program, when the compiler's process died */
     struct at_built built;
 };
 
@@ -34,8 +35,16 @@ struct at_compile_process {
     int64_t deadline_ns;
 };
 
+enum at_compile_end {
+    AT_COMPILED,
+    AT_REFUSED,     /* by the compiler: the source is at fault */
+    AT_DIED,        /* the process ended, or took too long: the source may be at fault */
+    AT_NO_COMPILER, /* the process did not start, or has no NVRTC */
+};
+
 struct at_compile_reply {
-    void *image; /* the taker's to free; NULL: failed */
+    enum at_compile_end end;
+    void *image; /* if compiled; the taker's to free */
     size_t size;
     char message[256];
 };

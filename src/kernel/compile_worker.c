@@ -107,8 +107,9 @@ static int serve(int fd)
     struct compile_server server = {0};
     struct at_wire request = {0};
     int32_t type;
+    bool going = true;
 
-    while (at_frame_receive(fd, &type, &request, 0) == AT_FRAME_OK) {
+    while (going && at_frame_receive(fd, &type, &request, 0) == AT_FRAME_OK) {
         struct at_wire reply = {0};
 
         if (type == AT_COMPILE_HELLO)
@@ -116,12 +117,13 @@ static int serve(int fd)
         else if (type == AT_COMPILE_PROGRAM && server.nvrtc)
             answer_program(&server, &request, &reply);
         else
-            break;
+            going = false;
+        going = going && at_frame_send(fd, type, &reply) == AT_FRAME_OK;
         at_wire_clear(&request);
-        if (at_frame_send(fd, type, &reply) != AT_FRAME_OK)
-            break;
         at_wire_clear(&reply);
     }
+    at_nvrtc_close(server.nvrtc);
+    free(server.header);
     return 0;
 }
 

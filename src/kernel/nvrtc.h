@@ -14,7 +14,7 @@ struct at_nvrtc;
 /* What the meaning of a compilation depends on besides the source. */
 struct at_compiler {
     char version[16];  /* "13.0" */
-    char identity[40]; /* the library's build id, or its version where it has none */
+    char identity[48]; /* the library's build id, or its version where it has none */
     char options[256]; /* separated by spaces */
     bool ptx; /* the device is newer than this NVRTC: it gets PTX, which its driver compiles */
 };

@@ -101,7 +101,7 @@ enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *de
         outcome = at_buffers_fill(&made, device, harness, err);
     if (outcome == AT_CORRECT)
         *buffers = made;
-    else if (outcome != AT_CRASH) /* after which nothing can be released */
+    else if (!at_outcome_loses_device(outcome)) /* after which nothing can be released */
         at_buffers_release(&made, device);
     return outcome;
 }

@@ -50,7 +50,7 @@ struct at_check_result {
 };
 
 /* Starts a check of a set's destination, or of its source, into *result on the device, which the
- * caller has cleared (at_checks_clear). */
+ * caller has cleared to {0, UINT64_MAX}. */
 enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_device *device,
                                  const struct at_harness *harness, int64_t set, at_address result,
                                  struct at_error *err);

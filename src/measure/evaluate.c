@@ -34,8 +34,10 @@ static enum at_outcome take_samples(struct at_bench *bench, struct at_train *tra
     enum at_outcome outcome = AT_CORRECT;
 
     for (int64_t i = 0; i < samples && outcome == AT_CORRECT; i++) {
-        outcome = bench->ops->time_train(bench->device, train, &ns[i], err);
-        ns[i] /= (double)launches;
+        double train_ns = 0;
+
+        outcome = bench->ops->time_train(bench->device, train, &train_ns, err);
+        ns[i] = train_ns / (double)launches;
     }
     return outcome;
 }
@@ -59,52 +61,100 @@ static enum at_outcome time_run(struct at_gpu_server *server, const struct at_ke
     *samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
     outcome = take_samples(bench, train, launches, *samples, ns, err);
     at_gpu_server_note_conditions(server);
-    if (outcome != AT_CRASH)
+    if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, train);
     return outcome;
 }
 
-int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exchange)
-{
+/* What an evaluation is asked for. */
+struct evaluation {
     struct at_gpu_run run;
     struct at_gpu_timing timing;
     struct at_gpu_trial trials[TRIALS_MAX];
-    struct at_kernel storage;
-    const struct at_kernel *kernel;
+    size_t trial_count;
+};
+
+static enum at_outcome read_evaluation(const struct at_gpu_server *server, struct at_wire *request,
+                                       struct evaluation *evaluation, struct at_error *err)
+{
+    at_wire_get_struct(request, &evaluation->run, sizeof evaluation->run);
+    at_wire_get_struct(request, &evaluation->timing, sizeof evaluation->timing);
+    evaluation->trial_count = at_wire_get_count(request, sizeof evaluation->trials[0]);
+    if (evaluation->trial_count <= TRIALS_MAX)
+        for (size_t i = 0; i < evaluation->trial_count; i++)
+            at_wire_get_struct(request, &evaluation->trials[i], sizeof evaluation->trials[i]);
+    if (at_wire_done(request) && evaluation->timing.samples <= SAMPLES_MAX &&
+        server->bench.case_count > 0)
+        return AT_CORRECT;
+    at_fail(err, AT_INTERNAL, "a request out of bounds");
+    return AT_LAUNCH;
+}
+
+static enum at_outcome verify_and_time(struct at_gpu_server *server,
+                                       const struct evaluation *evaluation,
+                                       struct at_kernel *kernel, double *ns, int64_t *samples,
+                                       struct at_error *err)
+{
+    struct at_bench *bench = &server->bench;
+    const struct at_kernel *found;
+    enum at_outcome outcome = find_kernel(server, &evaluation->run, kernel, &found, err);
+
+    if (outcome == AT_CORRECT)
+        outcome = at_verify_before(bench, found, &evaluation->run, evaluation->trials,
+                                   evaluation->trial_count, err);
+    if (outcome == AT_CORRECT)
+        outcome = time_run(server, found, &evaluation->run, &evaluation->timing, ns, samples, err);
+    if (outcome == AT_CORRECT)
+        outcome = at_verify_after(bench, err);
+    return outcome;
+}
+
+/* After a failure: waits for what it left running, so that its end is not blamed on the next
+ * config, and fills anew whatever it may have written. */
+static enum at_outcome clean_up(struct at_bench *bench, enum at_outcome outcome,
+                                struct at_error *err)
+{
+    struct at_error late;
+    enum at_outcome cleaned = bench->ops->wait(bench->device, &late);
+
+    if (cleaned == AT_CORRECT)
+        cleaned = at_bench_refill(bench, &late);
+    if (!at_outcome_loses_device(cleaned))
+        return outcome;
+    *err = late;
+    return cleaned;
+}
+
+static void put_kernel(struct at_wire *reply, const struct at_kernel *kernel)
+{
+    const struct at_gpu_kernel figures = {kernel->registers, kernel->local_bytes,
+                                          kernel->shared_bytes};
+
+    at_wire_put_bytes(reply, &figures, sizeof figures);
+}
+
+int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    struct at_taken_program program;
+    struct evaluation evaluation;
+    struct at_kernel kernel = {0};
     double ns[SAMPLES_MAX];
     int64_t samples = 0;
-    const void *image;
-    size_t image_size, trial_count;
-    enum at_outcome outcome = AT_CORRECT;
+    enum at_outcome outcome = at_gpu_server_take_program(server, exchange, &program);
 
-    image = at_wire_get_bytes(exchange->request, &image_size);
-    at_wire_get_struct(exchange->request, &run, sizeof run);
-    at_wire_get_struct(exchange->request, &timing, sizeof timing);
-    trial_count = at_wire_get_count(exchange->request, sizeof trials[0]);
-    if (trial_count > TRIALS_MAX || timing.samples > SAMPLES_MAX || server->bench.case_count == 0)
-        return at_fail(exchange->err, AT_INTERNAL, "a request out of bounds"), AT_LAUNCH;
-    for (size_t i = 0; i < trial_count; i++)
-        at_wire_get_struct(exchange->request, &trials[i], sizeof trials[i]);
-
-    if (image_size > 0)
-        outcome = at_gpu_server_load(server, run.program, image, image_size, exchange->err);
     if (outcome == AT_CORRECT)
-        outcome = find_kernel(server, &run, &storage, &kernel, exchange->err);
+        outcome = read_evaluation(server, exchange->request, &evaluation, exchange->err);
     if (outcome == AT_CORRECT)
-        outcome =
-            at_verify_before(&server->bench, kernel, &run, trials, trial_count, exchange->err);
-    if (outcome == AT_CORRECT)
-        outcome = time_run(server, kernel, &run, &timing, ns, &samples, exchange->err);
-    if (outcome == AT_CORRECT)
-        outcome = at_verify_after(&server->bench, exchange->err);
-    if (outcome == AT_WRONG && at_bench_refill(&server->bench, NULL) == AT_CRASH)
-        return AT_CRASH;
-    if (outcome != AT_CORRECT)
+        outcome = verify_and_time(server, &evaluation, &kernel, ns, &samples, exchange->err);
+    if (outcome != AT_CORRECT && !at_outcome_loses_device(outcome))
+        outcome = clean_up(&server->bench, outcome, exchange->err);
+    if (outcome != AT_CORRECT) {
+        if (program.brought && !at_outcome_loses_device(outcome))
+            at_gpu_server_unload(server, program.name);
         return outcome;
-    at_wire_put_bytes(
-        exchange->reply,
-        &(struct at_gpu_kernel){storage.registers, storage.local_bytes, storage.shared_bytes},
-        sizeof(struct at_gpu_kernel));
+    }
+    at_wire_put_bytes(exchange->reply, &server->conditions, sizeof server->conditions);
+    put_kernel(exchange->reply, &kernel);
     at_wire_put_int(exchange->reply, samples);
     for (int64_t i = 0; i < samples; i++)
         at_wire_put_real(exchange->reply, ns[i]);
@@ -114,6 +164,7 @@ int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exc
 /* One finalist: its train, made once, and its samples. */
 struct finalist {
     struct at_gpu_run run;
+    struct at_kernel kernel; /* zeroes for the driver's copy */
     struct at_train *train;
     int64_t launches;
     double ns[SAMPLES_MAX];
@@ -140,10 +191,9 @@ static enum at_outcome take_rounds(struct at_gpu_server *server, struct finalist
 static enum at_outcome make_finalist(struct at_gpu_server *server, struct finalist *finalist,
                                      int64_t train_ns, struct at_error *err)
 {
-    struct at_kernel storage;
     const struct at_kernel *kernel;
     bool hopeless;
-    enum at_outcome outcome = find_kernel(server, &finalist->run, &storage, &kernel, err);
+    enum at_outcome outcome = find_kernel(server, &finalist->run, &finalist->kernel, &kernel, err);
 
     if (outcome != AT_CORRECT)
         return outcome;
@@ -161,7 +211,7 @@ static enum at_outcome hold_shootout(struct at_gpu_server *server, struct finali
         outcome = make_finalist(server, &finalists[i], train_ns, err);
     if (outcome == AT_CORRECT)
         outcome = take_rounds(server, finalists, count, samples, err);
-    if (outcome != AT_CRASH)
+    if (!at_outcome_loses_device(outcome))
         for (size_t i = 0; i < count; i++)
             server->bench.ops->free_train(server->bench.device, finalists[i].train);
     return outcome;
@@ -181,9 +231,12 @@ int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exc
     for (size_t i = 0; i < count; i++)
         at_wire_get_struct(exchange->request, &finalists[i].run, sizeof finalists[i].run);
     outcome = hold_shootout(server, finalists, count, train_ns, samples, exchange->err);
-    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++)
+    at_wire_put_bytes(exchange->reply, &server->conditions, sizeof server->conditions);
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
+        put_kernel(exchange->reply, &finalists[i].kernel);
         for (int64_t j = 0; j < samples; j++)
             at_wire_put_real(exchange->reply, finalists[i].ns[j]);
+    }
     free(finalists);
     return outcome;
 }

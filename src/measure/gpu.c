@@ -17,7 +17,9 @@ static const int64_t request_limit_ns = 60 * INT64_C(1000000000);
 
 static const char *frame_trouble(enum at_frame_result result)
 {
-    return result == AT_FRAME_TIMEOUT ? "it did not answer in time" : "it ended";
+    return result == AT_FRAME_TIMEOUT  ? "it did not answer in time"
+           : result == AT_FRAME_CLOSED ? "it ended"
+                                       : "its answer makes no sense";
 }
 
 int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, int64_t deadline_ns,
@@ -25,9 +27,14 @@ int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, in
 {
     int32_t type = 0;
     char how[64], message[sizeof err->message];
-    enum at_frame_result got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
+    enum at_frame_result got;
     int result;
 
+    if (gpu->worker.pid == 0) {
+        at_fail(err, AT_DEVICE, "the GPU worker is not running");
+        return AT_CRASH;
+    }
+    got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
     if (got != AT_FRAME_OK || type != wanted) {
         at_wire_clear(reply);
         at_worker_stop(&gpu->worker, how);
@@ -39,7 +46,7 @@ int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, in
         at_wire_get_text(reply, message, sizeof message);
         at_fail(err, AT_DEVICE, "%s", message);
         at_wire_clear(reply);
-        if (result == AT_CRASH) /* after which the worker ends itself */
+        if (at_outcome_loses_device((enum at_outcome)result)) /* and the worker ends itself */
             at_worker_stop(&gpu->worker, NULL);
     } else {
         /* The rest is one block of bytes: make it the whole message. */
@@ -56,7 +63,8 @@ int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, in
 int at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct at_wire *reply,
                struct at_error *err)
 {
-    at_frame_send(gpu->worker.fd, type, request); /* a failure shows on receiving */
+    if (gpu->worker.pid != 0)
+        at_frame_send(gpu->worker.fd, type, request); /* a failure shows on receiving */
     at_wire_clear(request);
     return at_gpu_receive(gpu, type, reply, at_now_ns() + request_limit_ns, err);
 }
@@ -112,19 +120,34 @@ static int send_cases(struct at_gpu *gpu, struct at_error *err)
     return at_gpu_tell(gpu, AT_GPU_PREPARE, &request, err);
 }
 
+/* A device that fell off the bus leaves its ordinal to the next one, whose times would go under the
+ * first one's name. */
+static int check_same_device(const struct at_gpu *gpu, const struct at_device_info *now,
+                             struct at_error *err)
+{
+    if (!gpu->info.uuid[0] || strcmp(gpu->info.uuid, now->uuid) == 0)
+        return 0;
+    return at_fail(err, AT_DEVICE, "%s (%s) is gone: device %d now is %s (%s)", gpu->info.name,
+                   gpu->info.uuid, (int)gpu->ordinal, now->name, now->uuid);
+}
+
 static int send_open(struct at_gpu *gpu, struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
+    struct at_device_info info;
     int result;
 
     at_wire_put_text(&request, gpu->kind);
     at_wire_put_int(&request, gpu->ordinal);
     result = at_gpu_ask(gpu, AT_GPU_OPEN, &request, &reply, err);
     if (result == 0) {
-        at_wire_get_struct(&reply, &gpu->info, sizeof gpu->info);
+        at_wire_get_struct(&reply, &info, sizeof info);
         at_wire_get_text(&reply, gpu->driver, sizeof gpu->driver);
         at_wire_get_text(&reply, gpu->cuda, sizeof gpu->cuda);
+        result = check_same_device(gpu, &info, err);
     }
+    if (result == 0)
+        gpu->info = info;
     at_wire_clear(&reply);
     return result;
 }
@@ -158,6 +181,7 @@ enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordina
     enum at_status status;
 
     snprintf(opened->kind, sizeof opened->kind, "%s", kind);
+    opened->conditions = at_gpu_conditions_none();
     opened->ordinal = ordinal;
     status = at_gpu_revive(opened, err);
     if (status == AT_OK)
@@ -224,28 +248,19 @@ enum at_status at_gpu_set_harness(struct at_gpu *gpu, const void *image, size_t 
 enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *cases, size_t count,
                               struct at_error *err)
 {
-    /* A worker that lost its context between problems is started again before the new cases are
-     * remembered, so that it does not prepare the old ones twice. */
-    enum at_status status = at_gpu_revive(gpu, err);
+    int result = AT_CRASH;
 
     free(gpu->cases);
     gpu->cases = at_memdup(cases, count * sizeof *cases);
     gpu->case_count = count;
-    if (status == AT_OK && send_cases(gpu, err) != 0)
-        status = AT_DEVICE;
-    return status;
+    if (gpu->worker.pid != 0)
+        result = send_cases(gpu, err);
+    if (gpu->worker.pid == 0) /* it was not there, or got lost: another one begins with the cases */
+        return at_gpu_revive(gpu, err);
+    return result == AT_CORRECT ? AT_OK : result == AT_OOM ? AT_FAILED : AT_DEVICE;
 }
 
-enum at_status at_gpu_conditions(struct at_gpu *gpu, struct at_gpu_conditions *conditions,
-                                 struct at_error *err)
+const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu)
 {
-    struct at_wire request = {0}, reply = {0};
-    enum at_status status = at_gpu_revive(gpu, err);
-
-    if (status == AT_OK && at_gpu_ask(gpu, AT_GPU_STATE, &request, &reply, err) != 0)
-        status = AT_DEVICE;
-    if (status == AT_OK)
-        at_wire_get_struct(&reply, conditions, sizeof *conditions);
-    at_wire_clear(&reply);
-    return status;
+    return &gpu->conditions;
 }

@@ -33,7 +33,8 @@ enum at_status at_gpu_memory(struct at_gpu *gpu, int64_t *free_bytes, int64_t *t
 enum at_status at_gpu_set_harness(struct at_gpu *gpu, const void *image, size_t size,
                                   struct at_error *err);
 
-/* Buffers for these cases, in place of those before; the first is the tuned one. */
+/* Buffers for these cases, in place of those before; the first is the tuned one. AT_FAILED: the
+ * device has not so much memory. */
 enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *cases, size_t count,
                               struct at_error *err);
 
@@ -57,13 +58,14 @@ void at_gpu_cancel(struct at_gpu *gpu);
 void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement);
 
 /* Times count runs against each other on the tuned case, in rounds. samples_ns[i * samples + j] is
- * the time of one launch of run i in round j. programs[i] is NULL for a copy by the driver. */
+ * the time of one launch of run i in round j, kernels[i] what the device says of its kernel.
+ * programs[i] is NULL for a copy by the driver. */
 enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *runs,
                                 struct at_program *const *programs, size_t count, int64_t train_ns,
                                 int64_t samples, int64_t limit_ns, double *samples_ns,
-                                struct at_error *err);
+                                struct at_gpu_kernel *kernels, struct at_error *err);
 
-enum at_status at_gpu_conditions(struct at_gpu *gpu, struct at_gpu_conditions *conditions,
-                                 struct at_error *err);
+/* What NVML has said since the device was opened, over all its workers. */
+const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu);
 
 #endif

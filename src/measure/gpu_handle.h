@@ -21,7 +21,8 @@ struct at_gpu {
     size_t case_count;
     char loaded[LOADED_MAX][AT_HASH_CHARS]; /* programs, the longest unused first */
     size_t loaded_count;
-    char evaluating[AT_HASH_CHARS]; /* the program of the evaluation under way */
+    char evaluating[AT_HASH_CHARS];      /* the program of the evaluation under way */
+    struct at_gpu_conditions conditions; /* over all workers */
     bool busy;
     int64_t deadline_ns;
 };

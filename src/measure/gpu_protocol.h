@@ -14,15 +14,16 @@ enum at_gpu_request {
     AT_GPU_MEMORY,   /* -> status; int free, int total */
     AT_GPU_HARNESS,  /* bytes image of harness.cu -> outcome */
     AT_GPU_PREPARE,  /* count, struct at_gpu_case each -> outcome. The first is the tuned one */
-    AT_GPU_LOAD,     /* text program, bytes image -> outcome */
-    AT_GPU_UNLOAD,   /* text program -> outcome */
-    AT_GPU_EVALUATE, /* bytes image (none: it is loaded), struct at_gpu_run, struct at_gpu_timing,
-                      * count of struct at_gpu_trial
-                      * -> outcome; struct at_gpu_kernel; count, real each: ns a launch */
-    AT_GPU_SHOOTOUT, /* int train_ns, int samples, count of struct at_gpu_run
-                      * -> outcome; for each run as many reals: ns a launch */
-    AT_GPU_STATE,    /* -> status; struct at_gpu_conditions since the device was opened */
+    AT_GPU_LOAD,     /* a program -> outcome */
+    AT_GPU_EVALUATE, /* a program, struct at_gpu_run, struct at_gpu_timing, count of struct
+                      * at_gpu_trial -> outcome; struct at_gpu_conditions, struct at_gpu_kernel,
+                      * count, real each: ns a launch */
+    AT_GPU_SHOOTOUT, /* int train_ns, int samples, count of struct at_gpu_run -> outcome; struct
+                      * at_gpu_conditions; for each run struct at_gpu_kernel and samples reals */
 };
+
+/* A program goes as: text name, text of another program to unload first ("": none), bytes image
+ * (none: it is loaded). Where what it came along for fails, it is not kept. */
 
 /* A problem with buffers of its own, filled and poisoned. */
 struct at_gpu_case {
@@ -34,8 +35,7 @@ struct at_gpu_case {
 struct at_gpu_run {
     char program[40]; /* as loaded; "": a copy by the driver */
     char entry[32];
-    struct at_problem
-        problem; /* what it is told: the tuned problem, or the vector of as many bytes */
+    struct at_problem problem; /* what it is told: the tuned one, or the vector of as many bytes */
     struct at_launch launch;
 };
 
@@ -55,11 +55,18 @@ struct at_gpu_kernel {
     int64_t registers, local_bytes, shared_bytes;
 };
 
-/* Extremes of what NVML said after each measurement; -1 where it said nothing. */
+/* Extremes of what NVML said so far, in this process; -1 where it said nothing. */
 struct at_gpu_conditions {
     int64_t clock_sm_min_khz, clock_sm_max_khz, clock_memory_khz;
     int64_t power_max_mw, temperature_max_c;
-    uint64_t throttle_reasons; /* all bits seen */
+    int64_t throttle_known; /* 0: NVML does not tell, or was not asked yet */
+    uint64_t throttle;      /* set of enum at_throttle, all seen */
 };
+
+/* Nothing seen. */
+struct at_gpu_conditions at_gpu_conditions_none(void);
+
+/* Takes what one has seen into another. */
+void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu_conditions *more);
 
 #endif

@@ -18,15 +18,6 @@ static void remove_loaded(struct at_gpu *gpu, size_t index)
             (gpu->loaded_count - index) * sizeof gpu->loaded[0]);
 }
 
-static void unload_oldest(struct at_gpu *gpu)
-{
-    struct at_wire request = {0};
-
-    at_wire_put_text(&request, gpu->loaded[0]);
-    remove_loaded(gpu, 0);
-    at_gpu_tell(gpu, AT_GPU_UNLOAD, &request, NULL);
-}
-
 static bool is_loaded(const struct at_gpu *gpu, const char *hash, size_t *index)
 {
     for (*index = 0; *index < gpu->loaded_count; (*index)++)
@@ -45,31 +36,44 @@ static void note_loaded(struct at_gpu *gpu, const char *hash)
     memcpy(gpu->loaded[gpu->loaded_count++], hash, AT_HASH_CHARS);
 }
 
-/* Does the worker have it? If not, makes room for it. */
-static bool has_program(struct at_gpu *gpu, const struct at_program *program)
+/* Puts the program into a request: brought along, with another to make room for it, where the
+ * worker does not have it. */
+static void put_program(struct at_gpu *gpu, struct at_wire *request,
+                        const struct at_program *program)
 {
     size_t index;
+    bool loaded = is_loaded(gpu, program->hash, &index);
 
-    if (is_loaded(gpu, program->hash, &index))
-        return true;
-    if (gpu->loaded_count == LOADED_MAX)
-        unload_oldest(gpu);
-    return false;
+    at_wire_put_text(request, program->hash);
+    if (!loaded && gpu->loaded_count == LOADED_MAX) {
+        at_wire_put_text(request, gpu->loaded[0]);
+        remove_loaded(gpu, 0);
+    } else {
+        at_wire_put_text(request, "");
+    }
+    at_wire_put_bytes(request, program->image, loaded ? 0 : program->size);
 }
 
 static int load_program(struct at_gpu *gpu, const struct at_program *program, struct at_error *err)
 {
     struct at_wire request = {0};
-    int result = AT_CORRECT;
+    int result;
 
-    if (!has_program(gpu, program)) {
-        at_wire_put_text(&request, program->hash);
-        at_wire_put_bytes(&request, program->image, program->size);
-        result = at_gpu_tell(gpu, AT_GPU_LOAD, &request, err);
-    }
+    put_program(gpu, &request, program);
+    result = at_gpu_tell(gpu, AT_GPU_LOAD, &request, err);
     if (result == AT_CORRECT)
         note_loaded(gpu, program->hash);
     return result;
+}
+
+/* Every answer that has figures begins with what the worker has seen. */
+static void read_conditions(struct at_gpu *gpu, struct at_wire *reply)
+{
+    struct at_gpu_conditions seen;
+
+    at_wire_get_struct(reply, &seen, sizeof seen);
+    if (!reply->bad)
+        at_gpu_conditions_widen(&gpu->conditions, &seen);
 }
 
 /* ---- evaluations ---- */
@@ -84,16 +88,14 @@ enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_program *prog
 
     if (status != AT_OK)
         return status;
-    /* The program goes along where it is needed, so that one that does not load is this
-     * evaluation's failure. */
-    at_wire_put_bytes(&request, program->image, has_program(gpu, program) ? 0 : program->size);
+    /* The program goes along, so that one that does not load is this evaluation's failure. */
+    put_program(gpu, &request, program);
     at_wire_put_bytes(&request, run, sizeof *run);
     at_wire_put_bytes(&request, timing, sizeof *timing);
     at_wire_put_int(&request, (int64_t)trial_count);
     for (size_t i = 0; i < trial_count; i++)
         at_wire_put_bytes(&request, &trials[i], sizeof trials[i]);
-    if (gpu->worker.pid != 0)
-        at_frame_send(gpu->worker.fd, AT_GPU_EVALUATE, &request);
+    at_frame_send(gpu->worker.fd, AT_GPU_EVALUATE, &request); /* a failure shows on receiving */
     at_wire_clear(&request);
     memcpy(gpu->evaluating, program->hash, sizeof gpu->evaluating);
     gpu->busy = true;
@@ -122,10 +124,12 @@ void at_gpu_cancel(struct at_gpu *gpu)
     gpu->busy = false;
 }
 
-static void read_measurement(struct at_wire *reply, struct at_measurement *measurement)
+static bool read_measurement(struct at_gpu *gpu, struct at_wire *reply,
+                             struct at_measurement *measurement)
 {
     struct at_gpu_kernel kernel;
 
+    read_conditions(gpu, reply);
     at_wire_get_struct(reply, &kernel, sizeof kernel);
     measurement->registers = kernel.registers;
     measurement->spill_bytes = kernel.local_bytes;
@@ -134,6 +138,7 @@ static void read_measurement(struct at_wire *reply, struct at_measurement *measu
     measurement->samples_ns = at_alloc_array(measurement->sample_count, sizeof(double));
     for (size_t i = 0; i < measurement->sample_count; i++)
         measurement->samples_ns[i] = at_wire_get_real(reply);
+    return at_wire_done(reply) && measurement->sample_count > 0;
 }
 
 void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
@@ -146,9 +151,12 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
     if (result == AT_CORRECT) /* otherwise it may not be loaded, and would be sent again */
         note_loaded(gpu, gpu->evaluating);
     *measurement = (struct at_measurement){.outcome = (enum at_outcome)result};
-    if (result == AT_CORRECT)
-        read_measurement(&reply, measurement);
-    else
+    if (result == AT_CORRECT && !read_measurement(gpu, &reply, measurement)) {
+        at_measurement_clear(measurement);
+        measurement->outcome = AT_CRASH;
+        at_fail(&err, AT_INTERNAL, "the GPU worker's answer makes no sense");
+    }
+    if (measurement->outcome != AT_CORRECT)
         snprintf(measurement->message, sizeof measurement->message, "%.255s", err.message);
     at_wire_clear(&reply);
 }
@@ -156,7 +164,7 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
 enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *runs,
                                 struct at_program *const *programs, size_t count, int64_t train_ns,
                                 int64_t samples, int64_t limit_ns, double *samples_ns,
-                                struct at_error *err)
+                                struct at_gpu_kernel *kernels, struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
     int result = at_gpu_revive(gpu, err) == AT_OK ? AT_CORRECT : AT_CRASH;
@@ -174,8 +182,17 @@ enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *run
     at_frame_send(gpu->worker.fd, AT_GPU_SHOOTOUT, &request);
     at_wire_clear(&request);
     result = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, at_now_ns() + limit_ns, err);
-    for (size_t i = 0; i < count * (size_t)samples && result == AT_CORRECT; i++)
-        samples_ns[i] = at_wire_get_real(&reply);
+    if (result == AT_CORRECT)
+        read_conditions(gpu, &reply);
+    for (size_t i = 0; i < count && result == AT_CORRECT; i++) {
+        at_wire_get_struct(&reply, &kernels[i], sizeof kernels[i]);
+        for (int64_t j = 0; j < samples; j++)
+            *samples_ns++ = at_wire_get_real(&reply);
+    }
+    if (result == AT_CORRECT && !at_wire_done(&reply)) {
+        at_fail(err, AT_INTERNAL, "the GPU worker's answer makes no sense");
+        result = AT_CRASH;
+    }
     at_wire_clear(&reply);
     return (enum at_outcome)result;
 }

@@ -27,8 +27,16 @@ struct at_exchange {
 };
 
 struct at_loaded_program *at_gpu_server_find(struct at_gpu_server *server, const char *name);
-enum at_outcome at_gpu_server_load(struct at_gpu_server *server, const char *name,
-                                   const void *image, size_t size, struct at_error *err);
+void at_gpu_server_unload(struct at_gpu_server *server, const char *name);
+
+/* Reads a program from the request, and loads it where it was brought along. */
+struct at_taken_program {
+    char name[40];
+    bool brought;
+};
+enum at_outcome at_gpu_server_take_program(struct at_gpu_server *server,
+                                           struct at_exchange *exchange,
+                                           struct at_taken_program *taken);
 
 /* Looks at the device's state; called while the clocks still are what the work made them. */
 void at_gpu_server_note_conditions(struct at_gpu_server *server);

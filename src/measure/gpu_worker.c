@@ -106,8 +106,8 @@ struct at_loaded_program *at_gpu_server_find(struct at_gpu_server *server, const
     return NULL;
 }
 
-enum at_outcome at_gpu_server_load(struct at_gpu_server *server, const char *name,
-                                   const void *image, size_t size, struct at_error *err)
+static enum at_outcome load_program(struct at_gpu_server *server, const char *name,
+                                    const void *image, size_t size, struct at_error *err)
 {
     struct at_loaded_program program = {0};
     enum at_outcome outcome;
@@ -121,42 +121,39 @@ enum at_outcome at_gpu_server_load(struct at_gpu_server *server, const char *nam
     return outcome;
 }
 
-static int load(struct at_gpu_server *server, struct at_exchange *exchange)
+void at_gpu_server_unload(struct at_gpu_server *server, const char *name)
 {
-    char name[40];
+    struct at_loaded_program *program = at_gpu_server_find(server, name);
+
+    if (!program)
+        return;
+    server->bench.ops->unload(server->bench.device, program->module);
+    *program = server->programs[--server->program_count];
+}
+
+enum at_outcome at_gpu_server_take_program(struct at_gpu_server *server,
+                                           struct at_exchange *exchange,
+                                           struct at_taken_program *taken)
+{
+    char unload[sizeof taken->name];
     size_t size;
     const void *image;
 
-    at_wire_get_text(exchange->request, name, sizeof name);
+    at_wire_get_text(exchange->request, taken->name, sizeof taken->name);
+    at_wire_get_text(exchange->request, unload, sizeof unload);
     image = at_wire_get_bytes(exchange->request, &size);
-    if (!image)
-        return at_fail(exchange->err, AT_INTERNAL, "no program"), AT_LAUNCH;
-    return at_gpu_server_load(server, name, image, size, exchange->err);
+    at_gpu_server_unload(server, unload);
+    taken->brought = size > 0;
+    if (!taken->brought)
+        return AT_CORRECT;
+    return load_program(server, taken->name, image, size, exchange->err);
 }
 
-static int unload(struct at_gpu_server *server, struct at_exchange *exchange)
+static int load(struct at_gpu_server *server, struct at_exchange *exchange)
 {
-    char name[40];
-    struct at_loaded_program *program;
+    struct at_taken_program taken;
 
-    at_wire_get_text(exchange->request, name, sizeof name);
-    program = at_gpu_server_find(server, name);
-    if (program) {
-        server->bench.ops->unload(server->bench.device, program->module);
-        *program = server->programs[--server->program_count];
-    }
-    return AT_CORRECT;
-}
-
-/* The smallest and largest so far, where -1 means nothing yet. */
-static void widen(int64_t *least, int64_t *most, int64_t value)
-{
-    if (value < 0)
-        return;
-    if (least && (*least < 0 || value < *least))
-        *least = value;
-    if (most && value > *most)
-        *most = value;
+    return at_gpu_server_take_program(server, exchange, &taken);
 }
 
 /* NVML takes up to milliseconds to answer, so it is not asked after every config. */
@@ -165,23 +162,20 @@ static const int64_t conditions_interval_ns = 100000000;
 void at_gpu_server_note_conditions(struct at_gpu_server *server)
 {
     struct at_device_state now;
-    struct at_gpu_conditions *seen = &server->conditions;
 
     if (at_now_ns() < server->conditions_due_ns)
         return;
     server->conditions_due_ns = at_now_ns() + conditions_interval_ns;
     server->bench.ops->state(server->bench.device, &now);
-    widen(&seen->clock_sm_min_khz, &seen->clock_sm_max_khz, now.clock_sm_khz);
-    widen(NULL, &seen->clock_memory_khz, now.clock_memory_khz);
-    widen(NULL, &seen->power_max_mw, now.power_mw);
-    widen(NULL, &seen->temperature_max_c, now.temperature_c);
-    seen->throttle_reasons |= now.throttle_reasons;
-}
-
-static int conditions(struct at_gpu_server *server, struct at_exchange *exchange)
-{
-    at_wire_put_bytes(exchange->reply, &server->conditions, sizeof server->conditions);
-    return AT_OK;
+    at_gpu_conditions_widen(&server->conditions, &(struct at_gpu_conditions){
+                                                     .clock_sm_min_khz = now.clock_sm_khz,
+                                                     .clock_sm_max_khz = now.clock_sm_khz,
+                                                     .clock_memory_khz = now.clock_memory_khz,
+                                                     .power_max_mw = now.power_mw,
+                                                     .temperature_max_c = now.temperature_c,
+                                                     .throttle_known = now.throttle_known,
+                                                     .throttle = now.throttle,
+                                                 });
 }
 
 static const struct {
@@ -194,10 +188,8 @@ static const struct {
     [AT_GPU_HARNESS] = {harness, true},
     [AT_GPU_PREPARE] = {prepare, true},
     [AT_GPU_LOAD] = {load, true},
-    [AT_GPU_UNLOAD] = {unload, true},
     [AT_GPU_EVALUATE] = {at_gpu_server_evaluate, true},
     [AT_GPU_SHOOTOUT] = {at_gpu_server_shootout, true},
-    [AT_GPU_STATE] = {conditions, true},
 };
 
 /* Answers one request. False: the device is lost, or the request made no sense, and so is the
@@ -222,18 +214,13 @@ static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at
     sent = at_frame_send(fd, type, &reply) == AT_FRAME_OK;
     at_wire_clear(&reply);
     at_wire_clear(&content);
-    return sent && !(requests[type].needs_device && result == AT_CRASH);
+    return sent &&
+           !(requests[type].needs_device && at_outcome_loses_device((enum at_outcome)result));
 }
 
 static int serve(int fd)
 {
-    struct at_gpu_server server = {
-        .conditions = {.clock_sm_min_khz = -1,
-                       .clock_sm_max_khz = -1,
-                       .clock_memory_khz = -1,
-                       .power_max_mw = -1,
-                       .temperature_max_c = -1},
-    };
+    struct at_gpu_server server = {.conditions = at_gpu_conditions_none()};
     struct at_wire request = {0};
     int32_t type;
     bool going = true;

@@ -3,6 +3,8 @@
 #ifndef AT_MEASURE_OUTCOME_H
 #define AT_MEASURE_OUTCOME_H
 
+#include <stdbool.h>
+
 enum at_outcome {
     AT_CORRECT,    /* ran, verified, timed */
     AT_CONSTRAINT, /* illegal: never compiled */
@@ -16,5 +18,12 @@ enum at_outcome {
 };
 
 extern const char *const at_outcome_names[AT_OUTCOMES];
+
+/* After these the device is lost to the process that had it: cuda.h says that it must be terminated
+ * and relaunched. */
+static inline bool at_outcome_loses_device(enum at_outcome outcome)
+{
+    return outcome == AT_CRASH || outcome == AT_TIMEOUT;
+}
 
 #endif

@@ -80,5 +80,11 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets)
     int64_t src = at_problem_src_extent(problem) * problem->elem_size;
     int64_t dst = at_problem_dst_extent(problem) * problem->elem_size;
 
-    return sets * (at_buffer_bytes_with_zones(src) + at_buffer_bytes_with_zones(dst));
+    int64_t bytes;
+
+    /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */
+    if (__builtin_mul_overflow(
+            sets, at_buffer_bytes_with_zones(src) + at_buffer_bytes_with_zones(dst), &bytes))
+        return INT64_MAX;
+    return bytes;
 }

@@ -32,7 +32,8 @@ enum at_status at_policy_find(const struct at_policy **policy, const char *name,
 int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,
                               const struct at_device_info *device);
 
-/* Device memory that so many sets of a problem's buffers take, red zones included. */
+/* Device memory that so many sets of a problem's buffers take, red zones included; INT64_MAX if it
+ * does not fit. */
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets);
 
 /* The poisoned margin before and after each buffer, in bytes: a multiple of 256, so that buffers

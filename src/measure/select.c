@@ -18,7 +18,8 @@ static bool matches(const struct at_device_info *info, const char *name, size_t 
 
     if (at_integer_parse(name, length, &index))
         return info->ordinal == index;
-    if (length > sizeof uuid_prefix - 1 && strncasecmp(name, uuid_prefix, 4) == 0)
+    if (length > sizeof uuid_prefix - 1 &&
+        strncasecmp(name, uuid_prefix, sizeof uuid_prefix - 1) == 0)
         return strncasecmp(info->uuid, name, length) == 0;
     return length == strlen(info->pci_bus_id) && strncasecmp(info->pci_bus_id, name, length) == 0;
 }

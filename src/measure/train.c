@@ -49,7 +49,7 @@ static enum at_outcome estimate(struct at_bench *bench, const struct at_kernel *
         return outcome;
     for (int i = 0; i < 2 && outcome == AT_CORRECT; i++)
         outcome = bench->ops->time_train(bench->device, train, ns, err);
-    if (outcome != AT_CRASH)
+    if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, train);
     return outcome;
 }

@@ -18,7 +18,7 @@ struct at_environment {
     char cuda_driver[16]; /* CUDA version the driver speaks: "13.0" */
     char nvrtc[16];       /* "13.0" */
     char
-        nvrtc_identity[40]; /* hash of the library's build: tells apart what the version does not */
+        nvrtc_identity[48]; /* hash of the library's build: tells apart what the version does not */
 };
 
 /* How times were taken. doc/measurement.md explains. */

@@ -72,7 +72,9 @@ int64_t at_cases_memory_bytes(const struct at_session *session, const struct at_
     int64_t bytes = 0;
 
     for (size_t i = 0; i < count; i++)
-        bytes += at_buffers_bytes(&cases[i].problem, cases[i].sets);
+        if (__builtin_add_overflow(bytes, at_buffers_bytes(&cases[i].problem, cases[i].sets),
+                                   &bytes))
+            return INT64_MAX;
     return bytes;
 }
 

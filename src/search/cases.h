@@ -13,7 +13,7 @@ enum { AT_VERIFICATION_CASES_MAX = 24 };
 size_t at_cases_for(const struct at_session *session, const struct at_problem *problem,
                     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX]);
 
-/* Device memory that they take, in bytes. */
+/* Device memory that they take, in bytes; INT64_MAX if it does not fit. */
 int64_t at_cases_memory_bytes(const struct at_session *session, const struct at_problem *problem);
 
 /* The trials for a config: the small cases that are legal for it. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/copy_limit.h"
 
-#include "base/interrupt.h"
 #include "base/memory.h"
 #include "search/ranking.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char copy_family[] = "copy";
+const char at_copy_family[] = "copy";
 
 enum { COPY_SPACE_MAX = 4096 };
 
@@ -48,19 +47,20 @@ static void remember(struct at_session *session, const struct at_copies *copies)
 static struct at_family *const *find_family(const struct at_session *session)
 {
     for (size_t i = 0; i < session->options.family_count; i++)
-        if (strcmp(session->options.families[i]->name, copy_family) == 0)
+        if (strcmp(session->options.families[i]->name, at_copy_family) == 0)
             return &session->options.families[i];
     return NULL;
 }
 
 static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
-                                    const struct at_progress_state *progress,
+                                    int64_t ends_ns, const struct at_progress_state *progress,
                                     struct at_copies *copies, struct at_error *err)
 {
     struct at_search search = {
         .session = session,
         .problem = copies->problem,
         .strategy = &at_strategy_exhaustive,
+        .budget = {.ends_ns = ends_ns},
         .progress = *progress,
     };
     size_t best[AT_COPIES_MAX];
@@ -73,6 +73,7 @@ static enum at_status search_copies(struct at_session *session, struct at_family
         copies->count = at_rank_best(&search, best, AT_COPIES_MAX);
         for (size_t i = 0; i < copies->count; i++)
             copies->configs[i] = search.space.configs[best[i]];
+        copies->complete = search.complete;
         if (copies->count > 0)
             copies->best_ns = search.candidates[best[0]].time_ns;
     }
@@ -81,8 +82,8 @@ static enum at_status search_copies(struct at_session *session, struct at_family
 }
 
 enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
-                              const struct at_progress_state *progress, struct at_copies *copies,
-                              struct at_error *err)
+                              int64_t ends_ns, const struct at_progress_state *progress,
+                              struct at_copies *copies, struct at_error *err)
 {
     struct at_copies found = {.problem = at_problem_copy_of(problem)};
     const struct at_copies *known = remembered(session, &found.problem);
@@ -96,10 +97,10 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
     }
     copy_progress.what = "copy limit";
     if (family)
-        status = search_copies(session, family, &copy_progress, &found, err);
+        status = search_copies(session, family, ends_ns, &copy_progress, &found, err);
     if (status != AT_OK)
         return status;
-    if (!at_interrupt_seen()) /* a search that was cut short is not worth remembering */
+    if (found.complete || !family) /* a search that was cut short is not worth remembering */
         remember(session, &found);
     *copies = found;
     return AT_OK;

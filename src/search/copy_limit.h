@@ -7,6 +7,8 @@
 
 #include "search/session.h"
 
+extern const char at_copy_family[];
+
 enum { AT_COPIES_MAX = 2 };
 
 struct at_copies {
@@ -14,12 +16,14 @@ struct at_copies {
     struct at_config configs[AT_COPIES_MAX];
     size_t count;   /* may be 0: the driver's copy remains */
     double best_ns; /* by the search; 0: none */
+    bool complete;  /* all of their space was measured */
 };
 
-/* Searches, or remembers. progress is the problem's own. */
+/* Searches, or remembers. progress is the problem's own; a search that ends_ns (0: no limit) or an
+ * interrupt cuts short still gives the best it had. */
 enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
-                              const struct at_progress_state *progress, struct at_copies *copies,
-                              struct at_error *err);
+                              int64_t ends_ns, const struct at_progress_state *progress,
+                              struct at_copies *copies, struct at_error *err);
 
 void at_copy_candidates_free(struct at_copy_candidates *candidates);
 

@@ -33,9 +33,8 @@ static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, s
 enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *err)
 {
     struct at_built built;
-    enum at_status status = AT_OK;
+    enum at_status status = at_builder_step(p->session->builder, err);
 
-    at_builder_step(p->session->builder);
     while (status == AT_OK && at_builder_take(p->session->builder, &built)) {
         size_t index = (size_t)((struct at_candidate *)built.owner - p->search->candidates);
 

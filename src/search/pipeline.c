@@ -52,9 +52,11 @@ static bool may_ask(const struct at_pipeline *p)
 static enum at_status fill(struct at_pipeline *p, struct at_error *err)
 {
     enum at_status status = AT_OK;
-    size_t index;
+    size_t index, asked = 0;
 
-    while (status == AT_OK && may_ask(p)) {
+    /* What the journal has is settled at once; after a window's worth of it, a look at the clock.
+     */
+    while (status == AT_OK && may_ask(p) && asked++ < p->window) {
         if (!ask(p, &index))
             p->exhausted = true;
         else
@@ -110,7 +112,9 @@ static void abandon(struct at_pipeline *p)
 
 static void check_end(struct at_pipeline *p)
 {
-    if (p->stopping || (!at_interrupt_seen() && (p->ends_ns == 0 || at_now_ns() < p->ends_ns)))
+    int64_t ends_ns = p->search->budget.ends_ns;
+
+    if (p->stopping || (!at_interrupt_seen() && (ends_ns == 0 || at_now_ns() < ends_ns)))
         return;
     p->stopping = true;
     drop_waiting(p);
@@ -169,8 +173,7 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     if (search->budget.evaluations > 0 && (size_t)search->budget.evaluations < search->space.count)
         search->progress.total = (size_t)search->budget.evaluations;
     search->progress.started_ns = at_now_ns();
-    if (search->budget.ns > 0)
-        p->ends_ns = search->progress.budget_ends_ns = at_now_ns() + search->budget.ns;
+    search->progress.budget_ends_ns = search->budget.ends_ns;
     p->case_count = at_cases_for(p->session, &search->problem, p->cases);
     status = at_gpu_prepare(p->session->gpu, p->cases, p->case_count, err);
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", p->problem_text);

@@ -35,6 +35,10 @@ struct at_search {
  * a failure; at_interrupt_seen tells. */
 enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at_error *err);
 
+/* Takes back that a config was correct: it failed when it was verified again. Files it. */
+enum at_status at_search_refuse(struct at_search *search, size_t index,
+                                const struct at_measurement *failure, struct at_error *err);
+
 /* Frees candidates and space. */
 void at_search_clear(struct at_search *search);
 

@@ -30,7 +30,6 @@ struct at_pipeline {
     struct at_ready on_gpu;
     size_t evaluations; /* made by this run, or found in the journal */
     int failures;       /* of the device, in a row */
-    int64_t ends_ns;    /* 0: no limit in time */
 };
 
 /* results.c: a result taken in, wherever it came from; filed first if it is new; found again. */

@@ -48,15 +48,14 @@ static void record_result(const struct at_contestant *contestant, size_t samples
                           int64_t copy_time_ns, struct at_result_record *record)
 {
     const struct at_launch *launch = &contestant->launch;
-    const struct at_kernel_resources *resources = &contestant->built.resources;
 
     snprintf(record->family, sizeof record->family, "%s", contestant->config->family->name);
     record->parameters = parameters_of(contestant->config);
     record->grid = list_of(&launch->field[AT_GRID_X], 3);
     record->block = list_of(&launch->field[AT_BLOCK_X], 3);
-    record->registers = resources->registers;
-    record->spill_bytes = resources->spill_bytes;
-    record->shared_bytes = resources->shared_bytes + launch->field[AT_SHARED_BYTES];
+    record->registers = contestant->kernel.registers;
+    record->spill_bytes = contestant->kernel.local_bytes;
+    record->shared_bytes = contestant->kernel.shared_bytes + launch->field[AT_SHARED_BYTES];
     record->time_ns = whole_ns(contestant->time_ns);
     record->spread_permille = at_spread_permille(contestant->samples_ns, samples);
     record->samples = (int64_t)samples;
@@ -115,8 +114,6 @@ void at_record_entry(const struct at_record_sources *sources, struct at_entry *e
     free(problem);
     record_copy(sources->copies, sources->copy_count, &entry->copy);
     record_result(sources->winner, samples, entry->copy.time_ns, &entry->winner);
-    /* The device's own figures for the winner stand, where the compiler's log gave the others'. */
-    entry->winner.registers = sources->measurement->registers;
     if (sources->fallback)
         record_result(sources->fallback, samples, entry->copy.time_ns, &entry->fallback);
     record_evaluations(search, &entry->evaluations);
@@ -124,17 +121,6 @@ void at_record_entry(const struct at_record_sources *sources, struct at_entry *e
     entry->from_l2 = peak_mbps > 0 && entry->winner.bandwidth_mbps > peak_mbps;
     entry->complete = search->complete;
 }
-
-/* NVML's clocks event reasons (NVML API Reference, nvmlClocksEventReasons). Being idle and a
- * setting of the user's are no throttling. */
-static const struct {
-    uint64_t bit;
-    const char *name;
-} throttle_reasons[] = {
-    {0x4, "sw_power_cap"},         {0x8, "hw_slowdown"},          {0x10, "sync_boost"},
-    {0x20, "sw_thermal_slowdown"}, {0x40, "hw_thermal_slowdown"}, {0x80, "hw_power_brake_slowdown"},
-    {0x100, "display_clock"},
-};
 
 static int64_t known(int64_t value)
 {
@@ -152,13 +138,13 @@ static void record_conditions(const struct at_gpu_conditions *seen, struct at_co
         .power_max_mw = known(seen->power_max_mw),
         .temperature_max_c = known(seen->temperature_max_c),
     };
-    if (seen->clock_sm_max_khz < 0)
+    if (!seen->throttle_known)
         return;
     strcpy(record->throttle, "none");
-    for (size_t i = 0; i < AT_COUNT(throttle_reasons); i++)
-        if (seen->throttle_reasons & throttle_reasons[i].bit)
+    for (size_t i = 0; i < AT_THROTTLES; i++)
+        if (seen->throttle >> i & 1)
             used += (size_t)snprintf(record->throttle + used, sizeof record->throttle - used,
-                                     "%s%s", used ? " " : "", throttle_reasons[i].name);
+                                     "%s%s", used ? " " : "", at_throttle_names[i]);
 }
 
 void at_tune_describe(struct at_session *session, struct at_device_record *record)
@@ -181,5 +167,5 @@ void at_tune_describe(struct at_session *session, struct at_device_record *recor
     record->policy.train_ns = policy->shootout_train_ns;
     record->policy.search_samples = policy->search_samples;
     record->policy.shootout_samples = policy->shootout_samples;
-    record_conditions(&session->conditions, &record->conditions);
+    record_conditions(at_gpu_conditions(session->gpu), &record->conditions);
 }

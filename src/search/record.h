@@ -12,7 +12,6 @@ struct at_record_sources {
     const struct at_contestant *winner, *fallback; /* fallback may be NULL */
     const struct at_contestant *copies;            /* the last is the driver's */
     size_t copy_count;
-    const struct at_measurement *measurement; /* of the winner: its resources */
 };
 
 void at_record_entry(const struct at_record_sources *sources, struct at_entry *entry);

@@ -6,16 +6,35 @@
 
 #include <stdlib.h>
 
-static struct at_journal_key key_of(const struct at_pipeline *p, size_t index, char **config)
+static struct at_journal_key key_of(const struct at_search *search, const char *problem_text,
+                                    size_t index, char **config)
 {
-    const struct at_family *family = p->search->space.configs[index].family;
+    const struct at_session *session = search->session;
+    const struct at_family *family = search->space.configs[index].family;
     size_t number = 0;
 
-    while (p->session->options.families[number] != family)
+    while (session->options.families[number] != family)
         number++;
-    *config = at_config_format(&p->search->space.configs[index]);
-    return (struct at_journal_key){p->problem_text, family->name, p->session->family_hashes[number],
+    *config = at_config_format(&search->space.configs[index]);
+    return (struct at_journal_key){problem_text, family->name, session->family_hashes[number],
                                    *config};
+}
+
+/* Files a result before it counts, so that nothing that counted is ever lost. */
+static enum at_status file_result(const struct at_search *search, const char *problem_text,
+                                  size_t index, const struct at_measurement *measurement,
+                                  struct at_error *err)
+{
+    struct at_journal_key key;
+    char *config;
+    enum at_status status;
+
+    if (!search->session->journal)
+        return AT_OK;
+    key = key_of(search, problem_text, index, &config);
+    status = at_journal_add(search->session->journal, &key, measurement, err);
+    free(config);
+    return status;
 }
 
 static void show_compile_failure(struct at_pipeline *p, size_t index, const char *message)
@@ -52,23 +71,28 @@ void at_pipeline_settle(struct at_pipeline *p, size_t index,
     search->strategy->tell(p->strategy, index, candidate->outcome, candidate->time_ns);
 }
 
-/* Files a new result before it counts, so that nothing that counted is ever lost. */
 enum at_status at_pipeline_settle_new(struct at_pipeline *p, size_t index,
                                       const struct at_measurement *measurement,
                                       struct at_error *err)
 {
-    enum at_status status = AT_OK;
+    enum at_status status = file_result(p->search, p->problem_text, index, measurement, err);
 
-    if (p->session->journal) {
-        char *config;
-        struct at_journal_key key = key_of(p, index, &config);
-
-        status = at_journal_add(p->session->journal, &key, measurement, err);
-        free(config);
-    }
     if (status == AT_OK)
         at_pipeline_settle(p, index, measurement);
     p->in_flight--;
+    return status;
+}
+
+enum at_status at_search_refuse(struct at_search *search, size_t index,
+                                const struct at_measurement *failure, struct at_error *err)
+{
+    char *problem_text = at_problem_format(&search->problem);
+    enum at_status status = file_result(search, problem_text, index, failure, err);
+
+    free(problem_text);
+    search->counts[AT_CORRECT]--;
+    search->counts[failure->outcome]++;
+    search->candidates[index].outcome = failure->outcome;
     return status;
 }
 
@@ -83,7 +107,7 @@ enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, 
     *found = false;
     if (!p->session->journal || !p->session->options.resume)
         return AT_OK;
-    key = key_of(p, index, &config);
+    key = key_of(p->search, p->problem_text, index, &config);
     status = at_journal_find(p->session->journal, &key, found, &measurement, err);
     free(config);
     if (status == AT_OK && *found) {

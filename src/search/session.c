@@ -68,7 +68,8 @@ static enum at_status open_builder(struct at_session *session, struct at_error *
 /* The harness is compiled like a family without parameters; only its own entries matter. */
 static enum at_status load_harness(struct at_session *session, struct at_error *err)
 {
-    struct at_family harness = {.name = (char[]){"harness"}};
+    struct at_family harness = {.name = (char[]){"harness"},
+                                .template_path = (char[]){"harness.cu"}};
     const struct at_config config = {.family = &harness};
     struct at_built built;
     enum at_status status = read_template(&harness.source, "harness.cu", err);
@@ -76,13 +77,17 @@ static enum at_status load_harness(struct at_session *session, struct at_error *
     if (status != AT_OK)
         return status;
     at_builder_add(session->builder, &config, 1, NULL);
-    at_builder_wait(session->builder, &built);
+    status = at_builder_wait(session->builder, &built, err);
+    if (status != AT_OK)
+        goto free_source;
     if (built.outcome != AT_CORRECT)
         status =
             at_fail(err, AT_INTERNAL, "the kernels that verify do not compile: %s", built.message);
     else
         status = at_gpu_set_harness(session->gpu, built.program->image, built.program->size, err);
     at_program_release(built.program);
+
+free_source:
     free(harness.source);
     return status;
 }
@@ -94,11 +99,13 @@ static char *describe_setting(const struct at_session *session)
     const struct at_device_info *device = at_gpu_info(session->gpu);
     const struct at_policy *policy = session->options.policy;
 
-    return at_format("autotune %s; %s %s %s; driver %s; nvrtc %s %s; %s; policy %s l2 x%" PRId64
-                     " train %" PRId64 " ns",
-                     PACKAGE_VERSION, device->kind, device->uuid, device->name,
-                     at_gpu_driver_version(session->gpu), compiler->version, compiler->identity,
-                     compiler->options, policy->name, policy->l2_multiple, policy->search_train_ns);
+    return at_format(
+        "autotune %s; %s %s %s; driver %s cuda %s; nvrtc %s %s; %s; policy %s l2 x%" PRId64
+        " train %" PRId64 " ns",
+        PACKAGE_VERSION, device->kind, device->uuid, device->name,
+        at_gpu_driver_version(session->gpu), at_gpu_cuda_version(session->gpu), compiler->version,
+        compiler->identity, compiler->options, policy->name, policy->l2_multiple,
+        policy->search_train_ns);
 }
 
 static enum at_status open_journal(struct at_session *session, struct at_error *err)
@@ -123,7 +130,6 @@ enum at_status at_session_open(struct at_session **session, const char *kind, in
 
     opened->options = *options;
     opened->compile_failure_shown = at_alloc_array(options->family_count, sizeof(bool));
-    opened->conditions = (struct at_gpu_conditions){-1, -1, -1, -1, -1, 0};
     status = read_template(&opened->header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK) {
         hash_families(opened);
@@ -154,28 +160,6 @@ void at_session_close(struct at_session *session)
     free(session->family_hashes);
     free(session->header);
     free(session);
-}
-
-static void widen(int64_t *least, int64_t *most, int64_t low, int64_t high)
-{
-    if (least && low >= 0 && (*least < 0 || low < *least))
-        *least = low;
-    if (high > *most)
-        *most = high;
-}
-
-void at_session_note_conditions(struct at_session *session)
-{
-    struct at_gpu_conditions now, *seen = &session->conditions;
-
-    if (at_gpu_conditions(session->gpu, &now, NULL) != AT_OK)
-        return;
-    widen(&seen->clock_sm_min_khz, &seen->clock_sm_max_khz, now.clock_sm_min_khz,
-          now.clock_sm_max_khz);
-    widen(NULL, &seen->clock_memory_khz, -1, now.clock_memory_khz);
-    widen(NULL, &seen->power_max_mw, -1, now.power_max_mw);
-    widen(NULL, &seen->temperature_max_c, -1, now.temperature_max_c);
-    seen->throttle_reasons |= now.throttle_reasons;
 }
 
 enum at_status at_session_check_memory(struct at_session *session, const struct at_problem *problem,

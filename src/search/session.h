@@ -13,7 +13,7 @@
 
 /* How long a search may go on; 0: no limit. */
 struct at_budget {
-    int64_t ns;          /* of wall time, compilation included */
+    int64_t ends_ns;     /* on at_now_ns's clock */
     int64_t evaluations; /* configs */
 };
 
@@ -44,17 +44,13 @@ struct at_session {
     char *header;                         /* text of AT_TEMPLATE_HEADER */
     char (*family_hashes)[AT_HASH_CHARS]; /* of options.families */
     struct at_copy_candidates *copies;
-    struct at_gpu_conditions conditions; /* over all workers that this session has had */
-    bool *compile_failure_shown;         /* by family: the first is shown, once */
+    bool *compile_failure_shown; /* by family: the first is shown, once */
 };
 
 /* Opens the device of this kind and ordinal, the compiler, the cache and the journal. */
 enum at_status at_session_open(struct at_session **session, const char *kind, int64_t ordinal,
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);
-
-/* Looks at the device's state and widens what the session has seen of it. */
-void at_session_note_conditions(struct at_session *session);
 
 /* Needs the problem more device memory than there is? AT_USAGE says how much it needs and how much
  * is free. */

@@ -30,8 +30,12 @@ enum at_status at_shootout_build(struct at_session *session, struct at_contestan
     while (at_builder_pending(session->builder) > 0) {
         struct at_built built;
         struct at_contestant *contestant;
+        enum at_status waited = at_builder_wait(session->builder, &built, err);
 
-        at_builder_wait(session->builder, &built);
+        if (waited != AT_OK) {
+            at_builder_drop(session->builder);
+            return waited;
+        }
         contestant = built.owner;
         contestant->built = built;
         if (built.outcome != AT_CORRECT)
@@ -56,14 +60,14 @@ static struct at_gpu_run run_of(const struct at_contestant *contestant)
     return run;
 }
 
-enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,
-                                size_t count, struct at_error *err)
+/* One try; samples_ns has room for all contestants' samples. */
+static enum at_outcome hold(struct at_session *session, struct at_contestant *contestants,
+                            size_t count, double *samples_ns, struct at_error *err)
 {
     const struct at_policy *policy = session->options.policy;
-    size_t samples = (size_t)policy->shootout_samples;
     struct at_gpu_run runs[AT_CONTESTANTS_MAX];
+    struct at_gpu_kernel kernels[AT_CONTESTANTS_MAX];
     struct at_program *programs[AT_CONTESTANTS_MAX];
-    double *ns = at_alloc_array(count * samples, sizeof *ns);
     int64_t limit_ns = (int64_t)count * at_evaluation_limit_ns(session, &contestants[0].problem);
     enum at_outcome outcome;
 
@@ -72,15 +76,30 @@ enum at_status at_shootout_time(struct at_session *session, struct at_contestant
         programs[i] = contestants[i].config ? contestants[i].built.program : NULL;
     }
     outcome = at_gpu_shootout(session->gpu, runs, programs, count, policy->shootout_train_ns,
-                              policy->shootout_samples, limit_ns, ns, err);
+                              policy->shootout_samples, limit_ns, samples_ns, kernels, err);
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++)
+        contestants[i].kernel = kernels[i];
+    return outcome;
+}
+
+enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,
+                                size_t count, struct at_error *err)
+{
+    size_t samples = (size_t)session->options.policy->shootout_samples;
+    double *ns = at_alloc_array(count * samples, sizeof *ns);
+    enum at_outcome outcome = hold(session, contestants, count, ns, err);
+
+    if (at_outcome_loses_device(outcome))
+        outcome = hold(session, contestants, count, ns, err);
     for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
         contestants[i].samples_ns = at_memdup(ns + i * samples, samples * sizeof *ns);
         contestants[i].time_ns = at_median(contestants[i].samples_ns, samples);
     }
     free(ns);
-    if (outcome != AT_CORRECT)
-        return at_fail_within(err, "the shoot-out ended with %s", at_outcome_names[outcome]);
-    return AT_OK;
+    if (outcome == AT_CORRECT)
+        return AT_OK;
+    at_fail_within(err, "the shoot-out ended with %s", at_outcome_names[outcome]);
+    return AT_FAILED;
 }
 
 void at_shootout_end(struct at_contestant *contestants, size_t count)

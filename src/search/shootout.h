@@ -17,9 +17,10 @@ struct at_contestant {
 
     /* Results. */
     struct at_launch launch;
-    struct at_built built; /* the use of its program is given back by at_shootout_end */
-    double *samples_ns;    /* policy->shootout_samples of them; owned */
-    double time_ns;        /* their median */
+    struct at_gpu_kernel kernel; /* what the device says of it; zeroes for the driver's copy */
+    struct at_built built;       /* the use of its program is given back by at_shootout_end */
+    double *samples_ns;          /* policy->shootout_samples of them; owned */
+    double time_ns;              /* their median */
 };
 
 enum { AT_CONTESTANTS_MAX = 32 };
@@ -38,7 +39,7 @@ enum at_status at_shootout_verify(struct at_session *session,
                                   struct at_measurement *measurement, struct at_error *err);
 
 /* Times them against each other. The buffers are those of the tuned problem, in which the vector of
- * as many bytes fits too. */
+ * as many bytes fits too. Tried twice, where the worker is lost; then AT_FAILED. */
 enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,
                                 size_t count, struct at_error *err);
 

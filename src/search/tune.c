@@ -20,12 +20,11 @@ enum { FINALISTS_MAX = 8 };
 _Static_assert(FINALISTS_MAX + 1 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
                "finalists, default, copies and the driver's copy fit the shoot-out");
 
-/* Which contestants are what: finalists first, then the default, the copies, the driver's copy. */
+/* Which contestants are what: finalists first, the default among them, then the copies. */
 struct line_up {
     struct at_contestant contestants[AT_CONTESTANTS_MAX];
     size_t count, finalists;
     size_t fallback; /* the default config; SIZE_MAX: it has no time */
-    size_t copies;   /* first of the copies, of which the last is the driver's */
 };
 
 static size_t add(struct line_up *line_up, const struct at_config *config,
@@ -47,48 +46,66 @@ static void line_up_contestants(struct line_up *line_up, const struct at_search 
             line_up->fallback = i;
         add(line_up, &search->space.configs[best[i]], &search->problem);
     }
-    line_up->finalists = count;
     if (line_up->fallback == SIZE_MAX && fallback != SIZE_MAX &&
         search->candidates[fallback].done && search->candidates[fallback].outcome == AT_CORRECT)
         line_up->fallback = add(line_up, &search->space.configs[fallback], &search->problem);
-    line_up->copies = line_up->count;
+    line_up->finalists = line_up->count;
     for (size_t i = 0; i < copies->count; i++)
         add(line_up, &copies->configs[i], &copies->problem);
     add(line_up, NULL, &copies->problem);
 }
 
-/* The fastest finalist that verifies once more after all the timing; SIZE_MAX if none does. */
-static enum at_status choose_winner(struct at_session *session, const struct line_up *line_up,
-                                    size_t *winner, struct at_measurement *measurement,
-                                    struct at_error *err)
+/* The fastest finalist that is not refused; SIZE_MAX if none is left. */
+static size_t fastest(const struct line_up *line_up, const bool *refused)
 {
-    bool refused[FINALISTS_MAX] = {false};
+    size_t best = SIZE_MAX;
 
-    for (;;) {
-        const struct at_contestant *all = line_up->contestants;
-        enum at_status status;
-        size_t best = SIZE_MAX;
-
-        for (size_t i = 0; i < line_up->finalists; i++)
-            if (!refused[i] && (best == SIZE_MAX || all[i].time_ns < all[best].time_ns))
-                best = i;
-        *winner = best;
-        if (best == SIZE_MAX)
-            return AT_OK;
-        status = at_shootout_verify(session, &all[best], measurement, err);
-        if (status != AT_OK || measurement->outcome == AT_CORRECT)
-            return status;
-        at_warn(session->options.progress, "a finalist failed when it was verified again (%s): %s",
-                at_outcome_names[measurement->outcome], measurement->message);
-        at_measurement_clear(measurement);
-        refused[best] = true;
-    }
+    for (size_t i = 0; i < line_up->finalists; i++)
+        if (!refused[i] && (best == SIZE_MAX ||
+                            line_up->contestants[i].time_ns < line_up->contestants[best].time_ns))
+            best = i;
+    return best;
 }
 
-static enum at_status finish(struct at_session *session, struct at_search *search,
-                             struct line_up *line_up, struct at_entry *entry, struct at_error *err)
+/* The fastest finalist that verifies once more after all the timing. One that does not is no longer
+ * correct, and if it is the default, there is no default's time. */
+static enum at_status choose_winner(struct at_search *search, struct line_up *line_up,
+                                    size_t *winner, struct at_error *err)
 {
-    struct at_measurement measurement = {0};
+    bool refused[FINALISTS_MAX + 1] = {false};
+    enum at_status status = AT_OK;
+
+    while (status == AT_OK && (*winner = fastest(line_up, refused)) != SIZE_MAX) {
+        const struct at_contestant *best = &line_up->contestants[*winner];
+        struct at_measurement measurement = {0};
+        bool correct;
+
+        status = at_shootout_verify(search->session, best, &measurement, err);
+        correct = measurement.outcome == AT_CORRECT;
+        if (status == AT_OK && !correct) {
+            at_warn(search->session->options.progress,
+                    "%s: a finalist failed when it was verified again: %s: %s",
+                    search->progress.what, at_outcome_names[measurement.outcome],
+                    measurement.message);
+            refused[*winner] = true;
+            if (*winner == line_up->fallback)
+                line_up->fallback = SIZE_MAX;
+            status = at_search_refuse(search, (size_t)(best->config - search->space.configs),
+                                      &measurement, err);
+        }
+        at_measurement_clear(&measurement);
+        if (correct)
+            break;
+    }
+    if (status == AT_OK && *winner == SIZE_MAX)
+        status = at_fail(err, AT_FAILED, "%s: no finalist is correct", search->progress.what);
+    return status;
+}
+
+static enum at_status finish(struct at_search *search, struct line_up *line_up,
+                             struct at_entry *entry, struct at_error *err)
+{
+    struct at_session *session = search->session;
     size_t winner;
     enum at_status status = at_shootout_build(session, line_up->contestants, line_up->count, err);
 
@@ -97,23 +114,19 @@ static enum at_status finish(struct at_session *session, struct at_search *searc
     if (status == AT_OK)
         status = at_shootout_time(session, line_up->contestants, line_up->count, err);
     if (status == AT_OK)
-        status = choose_winner(session, line_up, &winner, &measurement, err);
-    if (status == AT_OK && winner == SIZE_MAX)
-        status = at_fail(err, AT_FAILED, "no finalist is correct");
+        status = choose_winner(search, line_up, &winner, err);
     if (status == AT_OK) {
+        const struct at_contestant *all = line_up->contestants;
         const struct at_record_sources sources = {
             .search = search,
-            .winner = &line_up->contestants[winner],
-            .fallback =
-                line_up->fallback == SIZE_MAX ? NULL : &line_up->contestants[line_up->fallback],
-            .copies = &line_up->contestants[line_up->copies],
-            .copy_count = line_up->count - line_up->copies,
-            .measurement = &measurement,
+            .winner = &all[winner],
+            .fallback = line_up->fallback == SIZE_MAX ? NULL : &all[line_up->fallback],
+            .copies = &all[line_up->finalists],
+            .copy_count = line_up->count - line_up->finalists,
         };
 
         at_record_entry(&sources, entry);
     }
-    at_measurement_clear(&measurement);
     return status;
 }
 
@@ -137,17 +150,21 @@ static char *count_failures(const struct at_search *search)
 
 static enum at_status no_winner(const struct at_search *search, struct at_error *err)
 {
-    char *counts = count_failures(search);
+    size_t measured = 0;
+    char *counts;
 
-    if (search->space.count > 0 && !counts[0])
-        at_fail(err, AT_FAILED, "%s: %s before a config was measured", search->progress.what,
-                at_interrupt_seen() ? "interrupted" : "the budget was spent");
-    else if (search->space.count == 0)
-        at_fail(err, AT_FAILED, "%s: no config of the space is legal on this device",
-                search->progress.what);
-    else
-        at_fail(err, AT_FAILED, "%s: no valid config among %zu (%s)", search->progress.what,
-                search->space.count, counts);
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        measured += search->counts[i];
+    if (search->space.count == 0)
+        return at_fail(err, AT_FAILED, "%s: no config of the space is legal on this device",
+                       search->progress.what);
+    if (measured == 0)
+        return at_fail(err, AT_INTERRUPTED, "%s: %s before a config was measured",
+                       search->progress.what,
+                       at_interrupt_seen() ? "interrupted" : "the budget was spent");
+    counts = count_failures(search);
+    at_fail(err, AT_FAILED, "%s: no valid config among the %zu measured of %zu (%s)",
+            search->progress.what, measured, search->space.count, counts);
     free(counts);
     return AT_FAILED;
 }
@@ -174,11 +191,13 @@ static void warn_of_empty_families(const struct at_search *search)
     const struct at_session_options *options = &search->session->options;
 
     for (size_t i = options->own_first; i < options->family_count; i++) {
-        bool found = false;
+        bool found = false, tuned = false;
 
+        for (size_t j = 0; j < options->tuned_count; j++)
+            tuned |= options->tuned[j] == options->families[i];
         for (size_t j = 0; j < search->space.count && !found; j++)
             found = search->space.configs[j].family == options->families[i];
-        if (!found)
+        if (tuned && !found)
             at_warn(options->progress, "%s: no config of %s is legal", search->progress.what,
                     options->families[i]->path);
     }
@@ -191,8 +210,8 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     struct line_up line_up = {0};
     struct at_copies copies;
     size_t fallback = find_default(search);
-    enum at_status status =
-        at_copies_find(session, &search->problem, &search->progress, &copies, err);
+    enum at_status status = at_copies_find(session, &search->problem, search->budget.ends_ns,
+                                           &search->progress, &copies, err);
 
     if (status != AT_OK)
         return status;
@@ -204,7 +223,7 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     if (search->counts[AT_CORRECT] == 0)
         return no_winner(search, err);
     line_up_contestants(&line_up, search, fallback, &copies);
-    status = finish(session, search, &line_up, entry, err);
+    status = finish(search, &line_up, entry, err);
     at_shootout_end(line_up.contestants, line_up.count);
     return status;
 }
@@ -232,7 +251,6 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     if (status == AT_OK)
         status = search.space.count > 0 ? search_and_finish(&search, entry, err)
                                         : no_winner(&search, err);
-    at_session_note_conditions(session);
     at_search_clear(&search);
     free(what);
     return status;

@@ -15,8 +15,9 @@ struct at_tune_place {
 };
 
 /* AT_OK: the entry is filled, and the caller clears it with the profile; entry->complete is 0 if
- * the search was cut short by the budget or an interrupt. AT_FAILED: the space is empty or no
- * config of it is correct, and err says how they ended. */
+ * the search was cut short by the budget or an interrupt. AT_INTERRUPTED: either came before
+ * anything was measured. AT_FAILED: the space is empty, no config of it is correct, or the
+ * shoot-out failed; err says how they ended. Anything else: the run cannot go on. */
 enum at_status at_tune_problem(struct at_session *session, const struct at_problem *problem,
                                const struct at_budget *budget, struct at_tune_place place,
                                struct at_entry *entry, struct at_error *err);

@@ -320,6 +320,9 @@ static enum at_status read_row(struct at_journal *journal, struct at_measurement
     if (at_samples_parse(&result.samples_ns, &result.sample_count,
                          (const char *)sqlite3_column_text(row, 5), err) != AT_OK)
         return at_fail_within(err, "journal %s", journal->path);
+    if (result.outcome == AT_CORRECT && result.sample_count == 0)
+        return at_fail(err, AT_USAGE, "journal %s has a correct config without a time",
+                       journal->path);
     *measurement = result;
     return AT_OK;
 }

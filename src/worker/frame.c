@@ -15,36 +15,10 @@ struct frame_header {
     uint64_t size;
 };
 
-static enum at_frame_result send_all(int fd, const void *bytes, size_t size)
+/* Waits until fd can be read (POLLIN) or written (POLLOUT). */
+static enum at_frame_result wait_for(int fd, short event, int64_t deadline_ns)
 {
-    const char *next = bytes;
-
-    while (size > 0) {
-        /* MSG_NOSIGNAL: a dead worker is a result, not a SIGPIPE. */
-        ssize_t sent = send(fd, next, size, MSG_NOSIGNAL);
-
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return AT_FRAME_CLOSED;
-        next += sent;
-        size -= (size_t)sent;
-    }
-    return AT_FRAME_OK;
-}
-
-enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *message)
-{
-    struct frame_header header = {frame_magic, type, message->size};
-    enum at_frame_result result = send_all(fd, &header, sizeof header);
-
-    return result == AT_FRAME_OK ? send_all(fd, message->bytes, message->size) : result;
-}
-
-/* Waits until fd can be read. */
-static enum at_frame_result wait_readable(int fd, int64_t deadline_ns)
-{
-    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    struct pollfd poll_fd = {.fd = fd, .events = event};
     int ready;
 
     do {
@@ -56,12 +30,47 @@ static enum at_frame_result wait_readable(int fd, int64_t deadline_ns)
     return ready > 0 ? AT_FRAME_OK : ready == 0 ? AT_FRAME_TIMEOUT : AT_FRAME_CLOSED;
 }
 
+static enum at_frame_result send_all(int fd, const void *bytes, size_t size, int64_t deadline_ns)
+{
+    const char *next = bytes;
+
+    while (size > 0) {
+        enum at_frame_result result = wait_for(fd, POLLOUT, deadline_ns);
+        ssize_t sent;
+
+        if (result != AT_FRAME_OK)
+            return result;
+        /* MSG_NOSIGNAL: a dead worker is a result, not a SIGPIPE. */
+        sent = send(fd, next, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (sent < 0)
+            return AT_FRAME_CLOSED;
+        next += sent;
+        size -= (size_t)sent;
+    }
+    return AT_FRAME_OK;
+}
+
+/* A worker that reads nothing for so long is not going to. */
+static const int64_t send_limit_ns = INT64_C(10000000000);
+
+enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *message)
+{
+    struct frame_header header = {frame_magic, type, message->size};
+    int64_t deadline_ns = at_now_ns() + send_limit_ns;
+    enum at_frame_result result = send_all(fd, &header, sizeof header, deadline_ns);
+
+    return result == AT_FRAME_OK ? send_all(fd, message->bytes, message->size, deadline_ns)
+                                 : result;
+}
+
 static enum at_frame_result receive_all(int fd, void *bytes, size_t size, int64_t deadline_ns)
 {
     char *next = bytes;
 
     while (size > 0) {
-        enum at_frame_result result = wait_readable(fd, deadline_ns);
+        enum at_frame_result result = wait_for(fd, POLLIN, deadline_ns);
         ssize_t got;
 
         if (result != AT_FRAME_OK)

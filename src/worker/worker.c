@@ -31,6 +31,11 @@ int at_worker_serve(int argc, char **argv, int *exit_code)
     /* A parent that died before this line is noticed as end of file on the socket. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, (*role)->name);
+    /* Whoever ends a run by signals to every process of it (a batch system, a container) means the
+     * driver, which decides what becomes of its workers. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     *exit_code = (*role)->serve(WORKER_FD);
     return 1;
 }
@@ -67,6 +72,10 @@ enum at_status at_worker_start(struct at_worker *worker, const char *role, struc
 
         close(ends[1]);
         ends[1] = moved;
+        if (moved < 0) {
+            close(ends[0]);
+            return at_fail(err, AT_INTERNAL, "cannot move a descriptor: %s", strerror(errno));
+        }
     }
     snprintf(option, sizeof option, "%s%s", role_option, role);
     posix_spawn_file_actions_init(&actions);

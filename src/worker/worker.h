@@ -26,7 +26,7 @@ int at_worker_serve(int argc, char **argv, int *exit_code);
 
 struct at_worker {
     pid_t pid; /* 0: not running */
-    int fd;
+    int fd;    /* valid while it runs */
 };
 
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err);
@@ -45,7 +45,7 @@ enum at_frame_result {
     AT_FRAME_BAD,     /* not a frame */
 };
 
-/* Sends one frame, waiting as long as it takes or until the other end is gone. */
+/* Sends one frame, waiting until the other end has read it or is gone; ten seconds at most. */
 enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *message);
 
 /* Receives one frame into the cleared wire. deadline_ns is on at_now_ns's clock; 0: no limit. */

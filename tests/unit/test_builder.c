@@ -37,8 +37,11 @@ static const char source[] =
     "}\n";
 
 static struct at_param param = {.name = (char[]){"N"}};
-static struct at_family family = {
-    .name = (char[]){"sample"}, .source = (char *)source, .params = &param, .param_count = 1};
+static struct at_family family = {.name = (char[]){"sample"},
+                                  .template_path = (char[]){"dir/sample.cu"},
+                                  .source = (char *)source,
+                                  .params = &param,
+                                  .param_count = 1};
 
 static char folder[] = "/tmp/autotune-test-builder-XXXXXX";
 
@@ -77,7 +80,7 @@ static size_t build_all(struct at_builder *builder)
         struct at_built built;
         int n;
 
-        at_builder_wait(builder, &built);
+        assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
         n = *(int *)built.owner;
         if (n == 13) {
             assert_int_equal(built.outcome, AT_COMPILE);
@@ -107,7 +110,7 @@ static void test_refused_by_ptxas(void **state)
 
     (void)state;
     at_builder_add(builder, &config, 4, NULL);
-    at_builder_wait(builder, &built);
+    assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
     assert_int_equal(built.outcome, AT_COMPILE);
     assert_non_null(strstr(built.message, "ptxas error"));
     assert_non_null(strstr(built.message, "uses too much shared data"));
@@ -205,7 +208,7 @@ static bool is_cached(int n)
     at_builder_add(builder, &config, 4, NULL);
     cached = at_builder_take(builder, &built);
     if (!cached)
-        at_builder_wait(builder, &built);
+        assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
     at_program_release(built.program);
     at_builder_close(builder);
     return cached;

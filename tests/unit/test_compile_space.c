@@ -29,7 +29,8 @@ static const int elem_sizes[] = {1, 2, 4, 8, 16};
 static struct at_family **families;
 static size_t family_count;
 static char *header;
-static struct at_family harness = {.name = (char[]){"harness"}};
+static struct at_family harness = {.name = (char[]){"harness"},
+                                   .template_path = (char[]){"harness.cu"}};
 
 static char *path_of(const char *name)
 {
@@ -153,7 +154,7 @@ static void compile_all(const struct tasks *tasks, int architecture)
     while (at_builder_pending(builder) > 0) {
         struct at_built built;
 
-        at_builder_wait(builder, &built);
+        assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
         if (((struct task *)built.owner)->config.family != &harness)
             check_built(&built, architecture);
         else if (built.outcome != AT_CORRECT)

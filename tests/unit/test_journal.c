@@ -248,7 +248,9 @@ static void add_for_ever(const char *path, int pipe_end)
     for (int32_t i = 0;; i++) {
         char config[32];
         struct at_journal_key where = key;
-        struct at_measurement measurement = {.registers = i};
+        double sample = i;
+        struct at_measurement measurement = {
+            .registers = i, .samples_ns = &sample, .sample_count = 1};
 
         snprintf(config, sizeof config, "N=%d", i);
         where.config = config;

@@ -16,10 +16,13 @@
 
 static struct at_param tile_params[] = {{.name = (char[]){"TILE"}}, {.name = (char[]){"PAD"}}};
 static struct at_family tile = {.name = (char[]){"tile"},
+                                .template_path = (char[]){"templates/tile.cu"},
                                 .source = (char[]){"// tile\nvoid transpose() {}"},
                                 .params = tile_params,
                                 .param_count = AT_COUNT(tile_params)};
-static struct at_family plain = {.name = (char[]){"plain-1"}, .source = (char[]){"// plain\n"}};
+static struct at_family plain = {.name = (char[]){"plain-1"},
+                                 .template_path = (char[]){"plain-1.cu"},
+                                 .source = (char[]){"// plain\n"}};
 
 /* ---- rendering ---- */
 
@@ -153,25 +156,26 @@ static void test_first_error(void **state)
 {
     static const struct {
         const char *log, *expected;
-        bool none; /* there is no error in it: then it is the first line */
+        bool none; /* no error is in it: then it is the first line */
     } cases[] = {
         {"tile.cu(12): error: identifier \"x\" is undefined\n      x = 1;\n      ^\n\n"
          "1 error detected in the compilation of \"program.cu\".\n",
-         "tile.cu(12): error: identifier \"x\" is undefined"},
+         "tile.cu(12): error: identifier \"x\" is undefined", false},
         {"tile.cu(3): catastrophic error: #error directive: \"no\"\n1 catastrophic error\n",
-         "tile.cu(3): catastrophic error: #error directive: \"no\""},
+         "tile.cu(3): catastrophic error: #error directive: \"no\"", false},
         /* Warnings come first, and may speak of errors. */
         {"tile.cu(3): warning #177-D: variable \"y\" was declared but never referenced\n      int "
          "y;\n          ^\n\ntile.cu(4): error: expected a \";\"\n",
-         "tile.cu(4): error: expected a \";\""},
+         "tile.cu(4): error: expected a \";\"", false},
         {"tile.cu(3): warning #177-D: variable \"error\" was declared but never referenced\n"
          "tile.cu(4): error: expected a \";\"\n",
-         "tile.cu(4): error: expected a \";\""},
+         "tile.cu(4): error: expected a \";\"", false},
         {"tile.cu(3): warning #1105-D: #warning directive: \"rounding errors: none\"\n"
          "tile.cu(4): error: expected a \";\"\n",
-         "tile.cu(4): error: expected a \";\""},
+         "tile.cu(4): error: expected a \";\"", false},
         {"ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)",
-         "ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)"},
+         "ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)",
+         false},
         {"it failed\nand says no more", "it failed", true},
         {"ptxas info    : 0 bytes gmem\nptxas info    : Used 24 registers, 1048576 bytes smem\n",
          "ptxas info    : 0 bytes gmem", true},
@@ -182,7 +186,6 @@ static void test_first_error(void **state)
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         char text[256];
-
         bool found = at_compile_first_error(cases[i].log, text, sizeof text);
 
         assert_int_equal(found, !cases[i].none);

@@ -7,11 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Results that concern the call in hand alone; every other failure leaves the context unusable. */
+/* What results mean, where they do not mean a crash. All but the last concern the call in hand
+ * alone; every other failure leaves the context unusable. */
 static const struct {
     CUresult result;
     enum at_outcome outcome;
-} harmless[] = {
+} outcomes[] = {
     {CUDA_SUCCESS, AT_CORRECT},
     {CUDA_ERROR_OUT_OF_MEMORY, AT_OOM},
     {CUDA_ERROR_INVALID_VALUE, AT_LAUNCH},
@@ -31,9 +32,9 @@ enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_er
     enum at_outcome outcome = AT_CRASH;
     char text[256];
 
-    for (size_t i = 0; i < AT_COUNT(harmless); i++)
-        if (harmless[i].result == result)
-            outcome = harmless[i].outcome;
+    for (size_t i = 0; i < AT_COUNT(outcomes); i++)
+        if (outcomes[i].result == result)
+            outcome = outcomes[i].outcome;
     if (outcome != AT_CORRECT) {
         at_cuda_describe(result, text, sizeof text);
         at_fail(err, AT_FAILED, "%s: %s", doing, text);
@@ -83,16 +84,6 @@ static enum at_status open_device(struct at_device **device, int64_t ordinal, st
     return AT_OK;
 }
 
-static void close_device(struct at_device *device)
-{
-    struct at_cuda_device *cuda = at_cuda_device_of(device);
-
-    at_cuda.cuStreamDestroy(cuda->stream);
-    at_cuda.cuDevicePrimaryCtxRelease(cuda->handle);
-    at_nvml_close(cuda->nvml);
-    free(cuda);
-}
-
 static void versions(struct at_device *device, char *driver, size_t driver_size, char *cuda,
                      size_t cuda_size)
 {
@@ -122,10 +113,12 @@ static enum at_outcome allocate(struct at_device *device, int64_t bytes, at_addr
                                 struct at_error *err)
 {
     CUdeviceptr pointer = 0;
-    enum at_outcome outcome =
-        at_cuda_outcome(at_cuda.cuMemAlloc(&pointer, (size_t)bytes), "allocating", err);
+    char doing[64];
+    enum at_outcome outcome;
 
     (void)device;
+    snprintf(doing, sizeof doing, "allocating %jd bytes", (intmax_t)bytes);
+    outcome = at_cuda_outcome(at_cuda.cuMemAlloc(&pointer, (size_t)bytes), doing, err);
     if (outcome == AT_CORRECT)
         *address = pointer;
     return outcome;
@@ -169,7 +162,7 @@ static enum at_outcome find(struct at_device *device, struct at_module *module, 
         {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &kernel->local_bytes},
         {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &kernel->shared_bytes},
     };
-    CUfunction function;
+    CUfunction function = NULL;
     CUresult result = at_cuda.cuModuleGetFunction(&function, (CUmodule)module, entry);
 
     (void)device;
@@ -205,7 +198,6 @@ const struct at_device_ops at_cuda_device_ops = {
     .kind = "cuda",
     .list = at_cuda_list,
     .open = open_device,
-    .close = close_device,
     .versions = versions,
     .state = state,
     .memory = memory,

@@ -25,7 +25,6 @@
     X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")                                        \
     X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2")                                   \
     X(cuCtxSetCurrent, "cuCtxSetCurrent")                                                          \
-    X(cuCtxSynchronize, "cuCtxSynchronize")                                                        \
     X(cuMemGetInfo, "cuMemGetInfo_v2")                                                             \
     X(cuMemAlloc, "cuMemAlloc_v2")                                                                 \
     X(cuMemFree, "cuMemFree_v2")                                                                   \
@@ -49,7 +48,6 @@
     X(cuGraphDestroy, "cuGraphDestroy")                                                            \
     X(cuEventCreate, "cuEventCreate")                                                              \
     X(cuEventDestroy, "cuEventDestroy_v2")                                                         \
-    X(cuEventRecord, "cuEventRecord")                                                              \
     X(cuEventRecordWithFlags, "cuEventRecordWithFlags")                                            \
     X(cuEventElapsedTime, "cuEventElapsedTime")
 

@@ -30,14 +30,27 @@ static struct {
     int (*driver_version)(char *, unsigned);
 } api;
 
+/* NVML's clocks event reasons (NVML API Reference, nvmlClocksEventReasons). Being idle, and a
+ * setting of the user's, are no throttling. */
+static const struct {
+    unsigned long long nvml;
+    enum at_throttle ours;
+} reason_bits[] = {
+    {0x4, AT_THROTTLE_SW_POWER_CAP},         {0x8, AT_THROTTLE_HW_SLOWDOWN},
+    {0x10, AT_THROTTLE_SYNC_BOOST},          {0x20, AT_THROTTLE_SW_THERMAL_SLOWDOWN},
+    {0x40, AT_THROTTLE_HW_THERMAL_SLOWDOWN}, {0x80, AT_THROTTLE_HW_POWER_BRAKE},
+    {0x100, AT_THROTTLE_DISPLAY_CLOCK},
+};
+
 struct at_nvml {
     nvml_handle handle;
 };
 
-static int load(void)
+static bool load(void)
 {
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
-    static void *library;
+    static bool ready;
+    void *library;
     const struct at_symbol symbols[] = {
         {"nvmlInit_v2", (void **)&api.init, 0},
         {"nvmlDeviceGetHandleByPciBusId_v2", (void **)&api.by_bus_id, 0},
@@ -50,11 +63,11 @@ static int load(void)
         {"nvmlSystemGetDriverVersion", (void **)&api.driver_version, 0},
     };
 
-    if (library)
-        return 1;
-    return at_library_open(&library, names, NULL, NULL) == AT_OK &&
-           at_library_symbols(library, symbols, AT_COUNT(symbols), NULL) == AT_OK &&
-           api.init() == 0;
+    if (!ready)
+        ready = at_library_open(&library, names, NULL, NULL) == AT_OK &&
+                at_library_symbols(library, symbols, AT_COUNT(symbols), NULL) == AT_OK &&
+                api.init() == 0;
+    return ready;
 }
 
 struct at_nvml *at_nvml_open(const char *pci_bus_id)
@@ -79,7 +92,7 @@ void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state)
     unsigned value;
     unsigned long long reasons;
 
-    *state = (struct at_device_state){-1, -1, -1, -1, 0};
+    *state = (struct at_device_state){-1, -1, -1, -1, false, 0};
     if (!nvml)
         return;
     if (api.clock(nvml->handle, NVML_CLOCK_SM, &value) == 0)
@@ -90,8 +103,10 @@ void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state)
         state->power_mw = value;
     if (api.temperature(nvml->handle, NVML_TEMPERATURE_GPU, &value) == 0)
         state->temperature_c = value;
-    if (api.reasons(nvml->handle, &reasons) == 0)
-        state->throttle_reasons = reasons;
+    state->throttle_known = api.reasons(nvml->handle, &reasons) == 0;
+    for (size_t i = 0; i < AT_COUNT(reason_bits) && state->throttle_known; i++)
+        if (reasons & reason_bits[i].nvml)
+            state->throttle |= reason_bits[i].ours;
 }
 
 void at_nvml_driver_version(struct at_nvml *nvml, char *text, size_t capacity)

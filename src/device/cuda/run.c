@@ -7,17 +7,18 @@
  * of compute capability 7.x and later). */
 enum { SHARED_WITHOUT_OPT_IN = 48 * 1024 };
 
-static CUresult set_shared(CUfunction function, const struct at_launch *launch)
+static CUresult set_shared(const struct at_kernel *kernel, const struct at_launch *launch)
 {
-    int64_t bytes = launch->field[AT_SHARED_BYTES], carveout = launch->field[AT_CARVEOUT_PERCENT];
+    int64_t dynamic = launch->field[AT_SHARED_BYTES];
+    int64_t carveout = launch->field[AT_CARVEOUT_PERCENT];
     CUresult result = CUDA_SUCCESS;
 
-    if (bytes > SHARED_WITHOUT_OPT_IN)
+    if (dynamic + kernel->shared_bytes > SHARED_WITHOUT_OPT_IN)
         result = at_cuda.cuFuncSetAttribute(
-            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+            kernel->handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)dynamic);
     if (result == CUDA_SUCCESS && carveout >= 0)
         result = at_cuda.cuFuncSetAttribute(
-            function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, (int)carveout);
+            kernel->handle, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, (int)carveout);
     return result;
 }
 
@@ -35,7 +36,7 @@ enum at_outcome at_cuda_start(struct at_device *device, const struct at_call *ca
             "copying", err);
     for (size_t i = 0; i < AT_CALL_ARGS; i++)
         args[i] = (void *)&call->args[i];
-    result = set_shared(call->kernel->handle, &call->launch);
+    result = set_shared(call->kernel, &call->launch);
     if (result == CUDA_SUCCESS)
         result = at_cuda.cuLaunchKernel(
             call->kernel->handle, (unsigned)size[AT_GRID_X], (unsigned)size[AT_GRID_Y],

@@ -4,8 +4,8 @@
  * Kernels run as a CUDA graph that also holds the two event records, so that neither the launch of
  * the graph nor anything else on the CPU lies between the events. A copy by the driver runs from
  * the stream: as a node of a graph it was seen to drop to two thirds of its speed (H200,
- * CUDA 13.0). There the untimed first call covers the time that the CPU needs to queue the others.
- */
+ * CUDA 13.0). There the untimed call covers the time that the CPU needs to queue the others, unless
+ * they are so short that the CPU is slower. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 
@@ -14,22 +14,23 @@
 struct at_train {
     CUgraphExec graph; /* NULL: from the stream */
     CUevent start, stop;
-    struct at_call *calls;
+    struct at_call *calls; /* NULL: in the graph */
     size_t count;
 };
 
 /* Starts the whole train with its events, into the stream or the graph being captured from it. */
 static enum at_outcome start_train(struct at_device *device, const struct at_train *train,
-                                   unsigned event_flags, struct at_error *err)
+                                   const struct at_call *calls, unsigned event_flags,
+                                   struct at_error *err)
 {
     CUstream stream = at_cuda_device_of(device)->stream;
-    enum at_outcome outcome = at_cuda_start(device, &train->calls[0], err);
+    enum at_outcome outcome = at_cuda_start(device, &calls[train->count - 1], err);
 
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuEventRecordWithFlags(train->start, stream, event_flags),
                                   "timing", err);
     for (size_t i = 0; i < train->count && outcome == AT_CORRECT; i++)
-        outcome = at_cuda_start(device, &train->calls[i], err);
+        outcome = at_cuda_start(device, &calls[i], err);
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuEventRecordWithFlags(train->stop, stream, event_flags),
                                   "timing", err);
@@ -37,7 +38,7 @@ static enum at_outcome start_train(struct at_device *device, const struct at_tra
 }
 
 static enum at_outcome capture(struct at_device *device, struct at_train *train,
-                               struct at_error *err)
+                               const struct at_call *calls, struct at_error *err)
 {
     CUstream stream = at_cuda_device_of(device)->stream;
     CUgraph graph = NULL;
@@ -48,7 +49,7 @@ static enum at_outcome capture(struct at_device *device, struct at_train *train,
 
     if (outcome != AT_CORRECT)
         return outcome;
-    outcome = start_train(device, train, CU_EVENT_RECORD_EXTERNAL, err);
+    outcome = start_train(device, train, calls, CU_EVENT_RECORD_EXTERNAL, err);
     ended = at_cuda.cuStreamEndCapture(stream, &graph);
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(ended, "capturing", err);
@@ -67,13 +68,14 @@ enum at_outcome at_cuda_make_train(struct at_device *device, const struct at_cal
     enum at_outcome outcome =
         at_cuda_outcome(at_cuda.cuEventCreate(&made->start, CU_EVENT_DEFAULT), "timing", err);
 
-    made->calls = at_memdup(calls, count * sizeof *calls);
     made->count = count;
+    if (!calls[0].kernel)
+        made->calls = at_memdup(calls, count * sizeof *calls);
     if (outcome == AT_CORRECT)
         outcome =
             at_cuda_outcome(at_cuda.cuEventCreate(&made->stop, CU_EVENT_DEFAULT), "timing", err);
     if (outcome == AT_CORRECT && calls[0].kernel)
-        outcome = capture(device, made, err);
+        outcome = capture(device, made, calls, err);
     if (outcome == AT_CORRECT)
         *train = made;
     else
@@ -89,7 +91,7 @@ enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *tr
     enum at_outcome outcome =
         train->graph
             ? at_cuda_outcome(at_cuda.cuGraphLaunch(train->graph, stream), "launching", err)
-            : start_train(device, train, CU_EVENT_RECORD_DEFAULT, err);
+            : start_train(device, train, train->calls, CU_EVENT_RECORD_DEFAULT, err);
 
     /* Elapsed time does not tell of failures before it (cuda.h), so wait first. */
     if (outcome == AT_CORRECT)

@@ -32,8 +32,9 @@ enum at_emu_fault_kind {
     AT_EMU_NO_FAULT,
     AT_EMU_GLOBAL_BOUNDS,    /* global access outside every allocation */
     AT_EMU_SHARED_BOUNDS,    /* shared access outside the block's */
+    AT_EMU_LOCAL_BOUNDS,     /* local access outside the thread's */
     AT_EMU_MISALIGNED,       /* address not a multiple of the access's size */
-    AT_EMU_SHARED_UNWRITTEN, /* read of shared memory that nobody wrote */
+    AT_EMU_SHARED_UNWRITTEN, /* shared memory that nobody wrote was read, and its value mattered */
     AT_EMU_SHARED_RACE, /* two threads at one shared byte between barriers, one of them writing */
     AT_EMU_BARRIER,     /* a barrier that a part of the block reaches */
     AT_EMU_LIMIT,       /* more instructions than allowed: an endless loop */

@@ -78,6 +78,7 @@ struct at_emu_op {
     uint32_t target;      /* of a branch */
     uint32_t address;     /* row with the address of a memory access */
     int64_t immediate;    /* added to the address; or another constant of the instruction */
+    int64_t source_offset; /* of cp.async: added to the address it copies from */
     uint8_t space;        /* at_emu_space */
     bool store, atomic;
     uint8_t unit_bytes;    /* of one element in memory */

@@ -66,7 +66,7 @@ WIDE(s32, s64, u64)
         AT_SOURCE(T, b, 2);                                                                        \
         AT_EACH_LANE(i)                                                                            \
             if (b[i] == 0 && lanes & at_lane_bit[i]) {                                             \
-                at_emu_raise(warp, op, AT_EMU_DIVISION, i, 0, " ");                                \
+                at_emu_raise(warp, op, AT_EMU_DIVISION, i, 0, NULL);                              \
                 return false;                                                                      \
             }                                                                                      \
         return true;                                                                               \

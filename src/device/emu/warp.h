@@ -82,7 +82,20 @@ struct at_emu_allocation {
 const struct at_emu_allocation *at_emu_memory_find(const struct at_emu_memory *memory,
                                                    uint64_t address);
 
-/* access.c. Where in the host's memory the lanes' accesses of `bytes` bytes go, checked: within one
+/* access.c. The addresses of the lanes: a row of registers of 4 or 8 bytes, and an offset. */
+void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
+                             int64_t offset, uint64_t address[AT_WARP]);
+
+/* The lanes of an access by the space that they fall in: one part, or of generic addresses up to
+ * three, whose addresses are then those within their spaces. Returns how many. */
+struct at_emu_part {
+    enum at_emu_space space;
+    uint32_t lanes;
+};
+int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t address[AT_WARP],
+                        struct at_emu_part parts[3]);
+
+/* Where in the host's memory the lanes' accesses of `bytes` bytes go, checked: within one
  * allocation (or block, or thread) and aligned. False if a fault was raised. */
 bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                            enum at_emu_space space, uint32_t bytes,

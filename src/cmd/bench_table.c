@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/bench_table.h"
+
+#include "base/memory.h"
+#include "base/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(AT_BENCH_LINES_MAX + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
+               "all fit one shoot-out");
+
+/* What a config works on here: the problem itself or, for a kernel of the copy family, the vector
+ * of as many bytes. */
+static struct at_problem problem_for(const struct at_bench_table *table,
+                                     const struct at_config *config)
+{
+    return strcmp(config->family->name, at_copy_family) == 0 ? at_problem_copy_of(&table->problem)
+                                                             : table->problem;
+}
+
+static struct at_contestant *add_contestant(struct at_bench_table *table,
+                                            const struct at_config *config,
+                                            const struct at_problem *problem)
+{
+    struct at_contestant *contestant = &table->contestants[table->contestant_count++];
+
+    *contestant = (struct at_contestant){.config = config, .problem = *problem};
+    return contestant;
+}
+
+enum at_status at_bench_table_add(struct at_bench_table *table, struct at_session *session,
+                                  const char *label, const struct at_config *config,
+                                  struct at_error *err)
+{
+    struct at_bench_line *line = &table->lines[table->line_count++];
+    struct at_problem problem = problem_for(table, config);
+    bool legal;
+    enum at_status status =
+        at_config_legal(config, &problem, at_gpu_info(session->gpu), &legal, NULL, err);
+
+    *line = (struct at_bench_line){.label = label, .config = *config};
+    if (status == AT_OK && legal)
+        line->contestant = add_contestant(table, &line->config, &problem);
+    return status;
+}
+
+enum at_status at_bench_table_add_copies(struct at_bench_table *table, struct at_session *session,
+                                         const struct at_progress_state *progress,
+                                         struct at_error *err)
+{
+    struct at_copies *copies = &table->copies;
+    enum at_status status = at_copies_find(session, &table->problem, 0, progress, copies, err);
+
+    table->copies_first = table->contestant_count;
+    for (size_t i = 0; i < copies->count && status == AT_OK; i++)
+        add_contestant(table, &copies->configs[i], &copies->problem);
+    if (status == AT_OK)
+        add_contestant(table, NULL, &copies->problem);
+    return status;
+}
+
+static enum at_status verify(const struct at_bench_line *line, struct at_session *session,
+                             struct at_error *err)
+{
+    struct at_measurement measurement = {0};
+    enum at_status status = at_shootout_prepare(session, &line->contestant->problem, err);
+
+    if (status == AT_OK)
+        status = at_shootout_verify(session, line->contestant, &measurement, err);
+    if (status == AT_OK && measurement.outcome != AT_CORRECT)
+        status = at_fail(err, AT_FAILED, "%s: %s: %s", line->label,
+                         at_outcome_names[measurement.outcome], measurement.message);
+    at_measurement_clear(&measurement);
+    return status;
+}
+
+enum at_status at_bench_table_time(struct at_bench_table *table, struct at_session *session,
+                                   struct at_error *err)
+{
+    enum at_status status =
+        at_shootout_build(session, table->contestants, table->contestant_count, err);
+
+    for (size_t i = 0; i < table->line_count && status == AT_OK; i++)
+        if (table->lines[i].contestant)
+            status = verify(&table->lines[i], session, err);
+    if (status == AT_OK)
+        status = at_shootout_prepare(session, &table->problem, err);
+    if (status == AT_OK)
+        status = at_shootout_time(session, table->contestants, table->contestant_count, err);
+    return status;
+}
+
+static const struct at_contestant *copy_limit(const struct at_bench_table *table)
+{
+    const struct at_contestant *best = &table->contestants[table->copies_first];
+
+    for (size_t i = table->copies_first; i < table->contestant_count; i++)
+        if (table->contestants[i].time_ns < best->time_ns)
+            best = &table->contestants[i];
+    return best;
+}
+
+/* Faster than DRAM can be. */
+static bool is_from_l2(const struct at_bench_table *table, const struct at_session *session,
+                       const struct at_contestant *contestant)
+{
+    int64_t peak_mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
+    double bytes = (double)at_problem_bytes(&table->problem);
+
+    return peak_mbps > 0 && 1000 * bytes / contestant->time_ns > (double)peak_mbps;
+}
+
+static void print_line(const struct at_bench_table *table, const struct at_session *session,
+                       const char *label, const struct at_contestant *contestant)
+{
+    size_t samples = (size_t)session->options.policy->shootout_samples;
+
+    if (!contestant) {
+        printf("  %-28s %11s\n", label, "not legal here");
+        return;
+    }
+    printf("  %-28s %11.2f %9.0f %9.1f %8.1f%s\n", label, contestant->time_ns / 1000,
+           (double)at_problem_bytes(&table->problem) / contestant->time_ns,
+           100 * copy_limit(table)->time_ns / contestant->time_ns,
+           0.1 * (double)at_spread_permille(contestant->samples_ns, samples),
+           is_from_l2(table, session, contestant) ? "  *" : "");
+}
+
+void at_bench_table_print(const struct at_bench_table *table, const struct at_session *session)
+{
+    const struct at_config *tuned = &table->lines[table->line_count - 1].config;
+    char *problem = at_problem_format(&table->problem), *config = at_config_format(tuned);
+    bool any_from_l2 = false;
+
+    for (size_t i = 0; i < table->contestant_count; i++)
+        any_from_l2 |= is_from_l2(table, session, &table->contestants[i]);
+    printf("%s on %s, %s\n  %-28s %11s %9s %9s %8s\n", problem, at_gpu_info(session->gpu)->name,
+           session->options.policy->name, "kernel", "time us", "GB/s", "% of copy", "spread %");
+    print_line(table, session, "copy limit", copy_limit(table));
+    print_line(table, session, "memcpy by the driver",
+               &table->contestants[table->contestant_count - 1]);
+    for (size_t i = 0; i < table->line_count; i++)
+        print_line(table, session, table->lines[i].label, table->lines[i].contestant);
+    printf("  tuned is %s %s\n", tuned->family->name, config);
+    if (any_from_l2)
+        puts("  * faster than DRAM can be: from L2");
+    putchar('\n');
+    free(config);
+    free(problem);
+}

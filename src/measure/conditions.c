@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is remembered of the device's state. */
+#include "measure/gpu_protocol.h"
+
+struct at_gpu_conditions at_gpu_conditions_none(void)
+{
+    return (struct at_gpu_conditions){-1, -1, -1, -1, -1, 0, 0};
+}
+
+static void keep_least(int64_t *least, int64_t value)
+{
+    if (value >= 0 && (*least < 0 || value < *least))
+        *least = value;
+}
+
+static void keep_most(int64_t *most, int64_t value)
+{
+    if (value > *most)
+        *most = value;
+}
+
+void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu_conditions *more)
+{
+    keep_least(&seen->clock_sm_min_khz, more->clock_sm_min_khz);
+    keep_most(&seen->clock_sm_max_khz, more->clock_sm_max_khz);
+    keep_most(&seen->clock_memory_khz, more->clock_memory_khz);
+    keep_most(&seen->power_max_mw, more->power_max_mw);
+    keep_most(&seen->temperature_max_c, more->temperature_max_c);
+    seen->throttle_known |= more->throttle_known;
+    seen->throttle |= more->throttle;
+}
