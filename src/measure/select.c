@@ -92,7 +92,7 @@ enum at_status at_select_devices(const char *selector, struct at_device_info **i
     if (all_count == 0) {
         free(all);
         return at_fail(err, AT_DEVICE,
-                       "the driver shows no GPU; CUDA_VISIBLE_DEVICES may hide them");
+                       "no usable GPU: the driver shows none; CUDA_VISIBLE_DEVICES may hide them");
     }
     chosen = at_alloc_array(all_count, sizeof *chosen);
     if (strcmp(selector, "all") == 0)

@@ -59,7 +59,7 @@ knows() {
 
 @test "help needs no data, no home and no device" {
     for command in tune list show check bench; do
-        run -0 env -i AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
+        run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
     done
-    run -0 env -i AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help
+    run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help
 }
