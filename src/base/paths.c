@@ -49,6 +49,13 @@ char *at_path_cache(void)
     return at_format("%s/.cache/autotune", home && *home ? home : "");
 }
 
+const char *at_path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 enum at_status at_path_make(const char *folder, struct at_error *err)
 {
     char *path = at_strdup(folder);

@@ -15,6 +15,9 @@ char *at_path_data_file(const char *name);
 /* $XDG_CACHE_HOME/autotune, by default ~/.cache/autotune. The caller frees it. */
 char *at_path_cache(void);
 
+/* What stands after the last '/', a part of path. */
+const char *at_path_name(const char *path);
+
 /* Makes a folder, closed to others, and those above it that are missing. */
 enum at_status at_path_make(const char *folder, struct at_error *err);
 

@@ -8,11 +8,16 @@
 #include <unistd.h>
 
 extern const struct at_command at_command_tune, at_command_list, at_command_show, at_command_check,
-    at_command_bench;
+    at_command_bench, at_command_explain;
 
 const struct at_command *const at_commands[] = {
-    &at_command_tune,  &at_command_list,  &at_command_show,
-    &at_command_check, &at_command_bench, NULL,
+    &at_command_tune,
+    &at_command_list,
+    &at_command_show,
+    &at_command_check,
+    &at_command_bench,
+    &at_command_explain,
+    NULL,
 };
 
 enum at_output_format at_parse_format(struct argp_state *state, const char *word)

@@ -95,9 +95,10 @@ void at_program_release(struct at_program *program)
 static void make_key(const struct at_builder *builder, struct at_job *job)
 {
     char *macros = at_render_macros(&job->rendering.config[0], job->rendering.elem_size);
-    char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s", builder->compiler.identity,
+    char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s\n%s", builder->compiler.identity,
                            builder->compiler.version, builder->compiler.options,
-                           builder->options.header, macros, job->config.family->source);
+                           builder->compiler.ptx ? "ptx" : "cubin", builder->options.header, macros,
+                           job->config.family->source);
 
     at_hash(job->key, text, strlen(text));
     snprintf(job->rendering.entry, sizeof job->rendering.entry, "k_%.24s", job->key);
@@ -363,6 +364,7 @@ enum at_status at_builder_open(struct at_builder **builder,
     opened->processes = at_alloc_array((size_t)options->workers, sizeof *opened->processes);
     for (int i = 0; i < options->workers; i++) {
         opened->processes[i].compute_capability = options->compute_capability;
+        opened->processes[i].image = options->image;
         opened->processes[i].header = options->header;
     }
     status = at_compile_process_hello(&opened->processes[0], &opened->compiler, err);

@@ -20,9 +20,10 @@ struct at_builder;
 
 struct at_builder_options {
     int64_t compute_capability; /* 90 for 9.0 */
-    int workers;                /* compile processes, at least 1 */
-    const char *header;         /* text of AT_TEMPLATE_HEADER; borrowed */
-    const char *cache_folder;   /* NULL: the default one */
+    enum at_image image;
+    int workers;              /* compile processes, at least 1 */
+    const char *header;       /* text of AT_TEMPLATE_HEADER; borrowed */
+    const char *cache_folder; /* NULL: the default one */
     bool use_cache;
 };
 

@@ -29,6 +29,7 @@ static enum at_status start(struct at_compile_process *process, struct at_error 
     if (status != AT_OK)
         return status;
     at_wire_put_int(&hello, process->compute_capability);
+    at_wire_put_int(&hello, process->image);
     at_wire_put_text(&hello, process->header);
     at_frame_send(process->worker.fd, AT_COMPILE_HELLO, &hello); /* a failure shows on reading */
     at_wire_clear(&hello);

@@ -28,6 +28,7 @@ void at_batch_free(struct at_batch *batch); /* not its jobs */
 
 struct at_compile_process {
     int64_t compute_capability;
+    enum at_image image;
     const char *header;
     struct at_worker worker;
     bool greeted;           /* the answer to the hello has been read */

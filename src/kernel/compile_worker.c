@@ -32,11 +32,12 @@ static void answer_hello(struct compile_server *server, struct at_wire *request,
 {
     struct at_error err;
     int64_t compute_capability = at_wire_get_int(request);
+    enum at_image image = (enum at_image)at_wire_get_int(request);
     enum at_status status;
 
     free(server->header);
     server->header = get_text(request);
-    status = at_nvrtc_open(&server->nvrtc, compute_capability, &err);
+    status = at_nvrtc_open(&server->nvrtc, compute_capability, image, &err);
     if (status != AT_OK) {
         answer_failure(reply, status, err.message);
         return;

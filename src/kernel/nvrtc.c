@@ -137,7 +137,7 @@ static void add_option(struct at_nvrtc *nvrtc, const char *option)
 }
 
 enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
-                             struct at_error *err)
+                             enum at_image image, struct at_error *err)
 {
     struct at_nvrtc *opened;
     char architecture[32];
@@ -151,7 +151,8 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
     if (status != AT_OK)
         return status;
     opened = at_alloc(sizeof *opened);
-    opened->compiler.ptx = ptx;
+    /* Compiled for machine code even so, because then ptxas reports each kernel's resources. */
+    opened->compiler.ptx = ptx || image == AT_IMAGE_PTX;
     api.nvrtcVersion(&major, &minor);
     snprintf(opened->compiler.version, sizeof opened->compiler.version, "%d.%d", major, minor);
     at_library_build_id((const void *)(uintptr_t)api.nvrtcVersion, opened->compiler.identity,
@@ -159,6 +160,8 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
     if (!opened->compiler.identity[0])
         strcpy(opened->compiler.identity, opened->compiler.version);
     add_option(opened, architecture);
+    if (image == AT_IMAGE_PTX)
+        add_option(opened, "-lineinfo"); /* .loc directives, to tell each access's line */
     for (size_t i = 0; i < AT_COUNT(common_options); i++)
         if (100 * major + minor >= common_options[i].since)
             add_option(opened, common_options[i].option);

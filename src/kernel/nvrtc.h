@@ -11,18 +11,24 @@
 
 struct at_nvrtc;
 
+/* What a compilation gives. */
+enum at_image {
+    AT_IMAGE_CUBIN, /* machine code of the device, or PTX where it is newer than this NVRTC */
+    AT_IMAGE_PTX,   /* what the emulated device runs */
+};
+
 /* What the meaning of a compilation depends on besides the source. */
 struct at_compiler {
     char version[16];  /* "13.0" */
     char identity[48]; /* the library's build id, or its version where it has none */
     char options[256]; /* separated by spaces */
-    bool ptx; /* the device is newer than this NVRTC: it gets PTX, which its driver compiles */
+    bool ptx;          /* the image is PTX */
 };
 
 /* Opens NVRTC and settles the options for a device of this compute capability (90 for 9.0).
  * AT_DEVICE where there is no NVRTC or none for such a device. */
 enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
-                             struct at_error *err);
+                             enum at_image image, struct at_error *err);
 void at_nvrtc_close(struct at_nvrtc *nvrtc);
 
 const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc);

@@ -2,22 +2,15 @@
 #include "kernel/render.h"
 
 #include "base/memory.h"
+#include "base/paths.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void write_macros(FILE *out, const struct at_config *config, int64_t elem_size)
 {
     fprintf(out, "#define ELEM_SIZE %d\n", (int)elem_size);
     for (size_t i = 0; i < config->family->param_count; i++)
         fprintf(out, "#define %s %d\n", config->family->params[i].name, (int)config->values[i]);
-}
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
 }
 
 static void write_kernel(FILE *out, const struct at_rendering *rendering)
@@ -28,7 +21,7 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
     fprintf(out, "#define transpose %s\n", rendering->entry);
     fprintf(out, "namespace %s_source {\n", rendering->entry);
     /* Messages of the compiler name the template and its own lines. */
-    fprintf(out, "#line 1 \"%s\"\n", file_name(family->template_path));
+    fprintf(out, "#line 1 \"%s\"\n", at_path_name(family->template_path));
     fprintf(out, "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n", family->source);
     for (size_t i = 0; i < family->param_count; i++)
         fprintf(out, "#undef %s\n", family->params[i].name);

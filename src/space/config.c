@@ -41,7 +41,7 @@ char *at_config_format(const struct at_config *config)
     return text;
 }
 
-static bool has_value(const struct at_param *param, int64_t value)
+bool at_param_has_value(const struct at_param *param, int64_t value)
 {
     for (size_t i = 0; i < param->value_count; i++)
         if (param->values[i] == value)
@@ -57,7 +57,7 @@ static const struct at_param *take_values(struct at_point *point, const struct a
 
     for (size_t i = 0; i < config->family->param_count; i++) {
         point->values[i] = config->values[i];
-        if (!stranger && !has_value(&config->family->params[i], config->values[i]))
+        if (!stranger && !at_param_has_value(&config->family->params[i], config->values[i]))
             stranger = &config->family->params[i];
     }
     return stranger;

@@ -72,6 +72,9 @@ enum at_status at_family_read(struct at_family **family, const char *path, const
                               struct at_error *err);
 void at_family_free(struct at_family *family);
 
+/* Is it one of the parameter's values? */
+bool at_param_has_value(const struct at_param *param, int64_t value);
+
 /* "BLOCK_ROWS=8 PAD=1 TILE=32", sorted by name; the caller frees it. */
 char *at_config_format(const struct at_config *config);
 

@@ -22,14 +22,6 @@ static const struct at_param *find_param(const struct at_family *family, const c
     return NULL;
 }
 
-static bool has_value(const struct at_param *param, int64_t value)
-{
-    for (size_t i = 0; i < param->value_count; i++)
-        if (param->values[i] == value)
-            return true;
-    return false;
-}
-
 enum at_status at_config_from_names(struct at_config *config, struct at_family *const *families,
                                     size_t family_count, const char *family,
                                     const struct at_list *parameters, struct at_error *err)
@@ -45,7 +37,7 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
 
         if (!param)
             return at_fail(err, AT_USAGE, "family %s has no parameter %s", family, named[i].name);
-        if (!has_value(param, named[i].value))
+        if (!at_param_has_value(param, named[i].value))
             return at_fail(err, AT_USAGE, "%s=%lld is not in the space of family %s", named[i].name,
                            (long long)named[i].value, family);
         found.values[param - found.family->params] = (int32_t)named[i].value;

@@ -28,7 +28,8 @@ static enum at_status initialise(struct at_error *err)
     if (result == CUDA_SUCCESS)
         return AT_OK;
     at_cuda_describe(result, text, sizeof text);
-    return at_fail(err, AT_DEVICE, "no usable GPU: the NVIDIA driver is installed but says %s; "
+    return at_fail(err, AT_DEVICE,
+                   "no usable GPU: the NVIDIA driver is installed but says %s; "
                    "CUDA_VISIBLE_DEVICES may hide them",
                    text);
 }

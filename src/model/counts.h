@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the memory system of a GPU sees of a kernel: counted from the accesses that the emulated
+ * device makes, one request a warp and instruction.
+ *
+ * Global memory moves sectors of 32 bytes; a request costs as many as it touches (Nsight Compute
+ * Documentation, "Memory Tables": l1tex__t_sectors, l1tex__t_requests). Shared memory has 32 banks
+ * of 4 bytes; a request is served in as many wavefronts as different words of one bank are wanted
+ * at once, lanes of 8 bytes in two halves and of 16 bytes in four quarters of a warp. */
+#ifndef AT_MODEL_COUNTS_H
+#define AT_MODEL_COUNTS_H
+
+#include "device/emu/machine.h"
+
+#include <stdint.h>
+
+/* One static instruction. */
+struct at_access_counts {
+    bool shared, store, atomic;
+    int bytes; /* a lane; 0: the instruction made no access */
+    int64_t requests;
+    int64_t lanes;            /* over all requests */
+    int64_t sectors;          /* global: touched */
+    int64_t least_sectors;    /* global: what as many different bytes would take side by side */
+    int64_t wavefronts;       /* shared */
+    int64_t least_wavefronts; /* shared: without bank conflicts */
+};
+
+struct at_counts;
+
+/* Counts for a kernel of so many instructions. The observer is valid as long as the counts. */
+struct at_counts *at_counts_new(size_t instructions);
+void at_counts_free(struct at_counts *counts);
+const struct at_emu_observer *at_counts_observer(struct at_counts *counts);
+
+/* Of instruction `index`. Not while a grid runs. */
+const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index);
+
+/* What one request costs; the pure functions that the counts are made of. */
+int at_request_sectors(const struct at_emu_access *access);
+int at_request_least_sectors(const struct at_emu_access *access);
+int at_request_wavefronts(const struct at_emu_access *access);
+int at_request_least_wavefronts(const struct at_emu_access *access);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/description.h"
+
+#include "base/memory.h"
+#include "base/paths.h"
+#include "profile/profile.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct description {
+    int64_t schema;
+    struct at_device_info device;
+};
+
+static const struct at_field fields[] = {
+    {.key = "device",
+     .kind = AT_FIELD_OBJECT,
+     .offset = offsetof(struct description, device),
+     .object = &at_device_schema},
+    {.key = "schema",
+     .kind = AT_FIELD_INT,
+     .offset = offsetof(struct description, schema),
+     .min = 1,
+     .max = 1},
+};
+static const struct at_schema schema = {"a device description", sizeof(struct description), fields,
+                                        AT_COUNT(fields)};
+
+/* "h100, h200" */
+static char *list_names(void)
+{
+    char *pattern = at_path_data_file("tuning/devices/*.yaml"), *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+    glob_t files = {0};
+
+    if (glob(pattern, 0, NULL, &files) == 0)
+        for (size_t i = 0; i < files.gl_pathc; i++) {
+            const char *base = at_path_name(files.gl_pathv[i]);
+
+            fprintf(out, "%s%.*s", i ? ", " : "", (int)(strlen(base) - strlen(".yaml")), base);
+        }
+    globfree(&files);
+    fclose(out);
+    free(pattern);
+    return text;
+}
+
+/* The name becomes a path: letters, digits and '-' only. */
+static bool is_name(const char *name)
+{
+    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+}
+
+enum at_status at_description_read(struct at_device_info *info, const char *name,
+                                   struct at_error *err)
+{
+    struct description description = {0};
+    char *below = at_format("tuning/devices/%s.yaml", is_name(name) ? name : "");
+    char *path = at_path_data_file(below);
+    enum at_status status;
+
+    if (!is_name(name) || access(path, F_OK) != 0) {
+        char *known = list_names();
+
+        status =
+            at_fail(err, AT_USAGE, "no description of a device \"%s\"; known are %s", name, known);
+        free(known);
+    } else {
+        status = at_schema_read_file(&schema, &description, path, err);
+    }
+    if (status == AT_OK)
+        *info = description.device;
+    free(path);
+    free(below);
+    return status;
+}

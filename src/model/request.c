@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one request costs. */
+#include "model/counts.h"
+
+enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
+
+/* A set of numbers so small that looking through it is the quickest. */
+struct small_set {
+    int count;
+    uint64_t items[AT_WARP];
+};
+
+static bool add(struct small_set *set, uint64_t item)
+{
+    for (int i = set->count; i > 0; i--) /* neighbours come one after the other */
+        if (set->items[i - 1] == item)
+            return false;
+    set->items[set->count++] = item;
+    return true;
+}
+
+int at_request_sectors(const struct at_emu_access *access)
+{
+    struct small_set sectors = {0};
+
+    /* An aligned access of at most 16 bytes lies within one sector. */
+    for (int lane = 0; lane < AT_WARP; lane++)
+        if (access->lanes >> lane & 1)
+            add(&sectors, access->address[lane] / SECTOR_BYTES);
+    return sectors.count;
+}
+
+int at_request_least_sectors(const struct at_emu_access *access)
+{
+    struct small_set starts = {0};
+    int bytes;
+
+    for (int lane = 0; lane < AT_WARP; lane++)
+        if (access->lanes >> lane & 1)
+            add(&starts, access->address[lane]);
+    bytes = starts.count * access->bytes;
+    return (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+}
+
+/* Lanes that are served together: 32 of up to 4 bytes, 16 of 8, 8 of 16. */
+static int lanes_together(const struct at_emu_access *access)
+{
+    return access->bytes <= BANK_BYTES ? AT_WARP : AT_WARP * BANK_BYTES / access->bytes;
+}
+
+/* Wavefronts of the lanes first .. first + count - 1: the most words that one bank has to give. */
+static int group_wavefronts(const struct at_emu_access *access, int first, int count)
+{
+    struct small_set words = {0};
+    int in_bank[BANKS] = {0}, most = 0;
+    int words_a_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
+
+    for (int lane = first; lane < first + count; lane++) {
+        if (!(access->lanes >> lane & 1))
+            continue;
+        for (int i = 0; i < words_a_lane; i++) {
+            uint64_t word = access->address[lane] / BANK_BYTES + (uint64_t)i;
+
+            if (add(&words, word) && ++in_bank[word % BANKS] > most)
+                most = in_bank[word % BANKS];
+        }
+    }
+    return most;
+}
+
+int at_request_wavefronts(const struct at_emu_access *access)
+{
+    int together = lanes_together(access), wavefronts = 0;
+
+    for (int first = 0; first < AT_WARP; first += together)
+        wavefronts += group_wavefronts(access, first, together);
+    return wavefronts;
+}
+
+int at_request_least_wavefronts(const struct at_emu_access *access)
+{
+    int together = lanes_together(access), groups = 0;
+    uint32_t mask = together == AT_WARP ? UINT32_MAX : (UINT32_C(1) << together) - 1;
+
+    for (int first = 0; first < AT_WARP; first += together)
+        groups += (access->lanes >> first & mask) != 0;
+    return groups;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What the emulated device counts, as people see it. No GPU is needed, but NVRTC is.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+}
+
+# explain ARGUMENT...: skips where there is no NVRTC.
+explain() {
+    run --separate-stderr "$AUTOTUNE" explain "$@"
+    [[ $stderr != *'no NVRTC'* ]] || skip "no NVRTC"
+}
+
+# costs ACCESS COST: the one line of the table for this access has this cost a request.
+costs() {
+    [ "$(grep -c " $1 " <<<"$output")" -eq 1 ]
+    [[ $(grep " $1 " <<<"$output" | sed 's/.* B *[0-9]* *\([0-9.]*\) .*/\1/') == "$2" ]]
+}
+
+@test "padding frees a column of the tile from bank conflicts" {
+    explain tile PAD=0
+    [ "$status" -eq 0 ]
+    costs 'load shared' 32.00
+    [[ $output == *'253952 are bank conflicts'* ]]
+    explain tile PAD=1
+    [ "$status" -eq 0 ]
+    costs 'load shared' 1.00
+    [[ $output == *' 0 are bank conflicts'* ]]
+}
+
+@test "a kernel coalesces on the side that it says" {
+    explain naive DIRECTION=0
+    costs 'load global' 4.00
+    costs 'store global' 32.00
+    explain naive DIRECTION=1
+    costs 'load global' 32.00
+    costs 'store global' 4.00
+}
+
+@test "each access stands at its line of the template" {
+    explain tile
+    line=$(sed -n 's/^  tile.cu:\([0-9]*\) *store global .*/\1/p' <<<"$output")
+    [[ $(sed -n "${line}p" "$srcdir/templates/tile.cu") == *'store<STORE_PLAIN>'* ]]
+}
+
+@test "every family and element size can be explained" {
+    for size in b1 f16 f32 f64 c128; do
+        for family in naive tile; do
+            explain "$family" --problem "130x70:$size,ld_src=75,batch=2"
+            [ "$status" -eq 0 ]
+        done
+        explain copy --problem "1x10001:$size"
+        [ "$status" -eq 0 ]
+    done
+}
+
+@test "a sample of a large grid says that it is one" {
+    explain tile --problem 8192x8192:f32 --blocks 16
+    [ "$status" -eq 0 ]
+    [[ $output == *'counted in 16 of the blocks'* ]]
+    explain tile --problem 64x64:f32
+    [[ $output != *'counted in'* ]]
+}
+
+@test "all of it as JSON" {
+    explain tile PAD=0 --format json
+    [ "$status" -eq 0 ]
+    [[ $output == *'"wavefronts": 262144'* ]]
+    [[ $output == *'"occupancy_percent": 100'* ]]
+}
+
+@test "what cannot be explained" {
+    refused 'which family?' explain
+    refused 'there is no family "nothing"' explain nothing
+    refused 'has no parameter NOTHING' explain tile NOTHING=1
+    refused 'PAD=3 is not in the space' explain tile PAD=3
+    refused '"PAD" is not PARAM=VALUE' explain tile PAD
+    refused '"PAD=x" is not PARAM=VALUE' explain tile PAD=x
+    refused 'no description of a device "nothing"; known are h200' explain tile --device nothing
+    refused 'no description of a device "../devices/h200"' explain tile --device ../devices/h200
+    refused '--blocks takes a whole number' explain tile --blocks 0
+    refused 'unknown format' explain tile --format xml
+    run --separate-stderr -1 "$AUTOTUNE" explain tile LOAD_VEC=4 --problem 1001x1001:f32
+    [[ $stderr == *'not legal for this problem'* ]]
+}

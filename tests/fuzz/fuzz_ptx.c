@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any text as PTX: the reader gives an error or kernels, and each of these that is whole runs, one
+ * block of one warp for a few instructions, to its end or to a fault.
+ *
+ *     clang -g -O1 -std=gnu11 -D_GNU_SOURCE -Isrc -pthread \
+ *         -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+ *         tests/fuzz/fuzz_ptx.c src/device/emu/?*.c src/base/{error,memory}.c \
+ *         -lm -o fuzz_ptx
+ *     ./fuzz_ptx -max_len=8192 NEW tests/fuzz/corpus/ptx
+ */
+#include "device/emu/machine.h"
+#include "device/emu/ptx_reader.h"
+
+#include <stdlib.h>
+
+enum { BUFFER_BYTES = 4096, INSTRUCTION_LIMIT = 2000, DYNAMIC_BYTES = 1024, NUMBER = 37 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The first two arguments are buffers and the rest numbers, as the templates have them. */
+static void run(const struct at_ptx_kernel *kernel, struct at_emu_memory *memory,
+                const uint64_t buffers[2])
+{
+    uint64_t args[AT_EMU_PARAMS_MAX];
+    struct at_emu_fault fault;
+    struct at_emu_launch launch = {
+        .kernel = kernel,
+        .grid = {1, 1, 1},
+        .block = {32, 1, 1},
+        .dynamic_shared_bytes = DYNAMIC_BYTES,
+        .args = args,
+        .arg_count = kernel->param_count,
+        .instruction_limit = INSTRUCTION_LIMIT,
+        .threads = 1,
+    };
+
+    for (size_t i = 0; i < kernel->param_count; i++)
+        args[i] = i < 2 ? buffers[i] : NUMBER;
+    at_emu_run(memory, &launch, &fault, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct at_ptx_module *module;
+
+    if (at_ptx_read(&module, (const char *)data, size, NULL) != AT_OK)
+        return 0;
+    for (size_t i = 0; i < module->kernel_count; i++) {
+        const struct at_ptx_kernel *kernel;
+        struct at_emu_memory *memory;
+        uint64_t buffers[2];
+
+        if (at_ptx_find(module, module->kernels[i]->name, &kernel, NULL) != AT_OK)
+            continue;
+        memory = at_emu_memory_new();
+        buffers[0] = at_emu_memory_allocate(memory, BUFFER_BYTES);
+        buffers[1] = at_emu_memory_allocate(memory, BUFFER_BYTES);
+        run(kernel, memory, buffers);
+        at_emu_memory_free(memory);
+    }
+    at_ptx_free(module);
+    return 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one request costs, against values worked out by hand and figures known from the field: the
+ * column of a tile without padding conflicts in all its lanes, one cell of padding frees it. */
+#include "model/counts.h"
+
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Lane i accesses start + i * stride. */
+static struct at_emu_access strided(bool shared, int bytes, uint64_t start, uint64_t stride)
+{
+    struct at_emu_access access = {.shared = shared, .bytes = bytes, .lanes = UINT32_MAX};
+
+    for (uint64_t lane = 0; lane < AT_WARP; lane++)
+        access.address[lane] = start + lane * stride;
+    return access;
+}
+
+static void test_sectors(void **state)
+{
+    static const struct {
+        int bytes;
+        uint64_t start, stride;
+        int sectors, least;
+    } cases[] = {
+        {4, 0, 4, 4, 4},      /* aligned */
+        {4, 4, 4, 5, 4},      /* one element off */
+        {4, 28, 4, 5, 4},     /* */
+        {4, 64, 0, 1, 1},     /* one address a warp */
+        {4, 0, 16, 16, 4},    /* every fourth element */
+        {4, 0, 128, 32, 4},   /* a column */
+        {1, 0, 1, 1, 1},      /* bytes */
+        {1, 31, 1, 2, 1},     /* */
+        {2, 0, 2, 2, 2},      /* halves */
+        {8, 0, 8, 8, 8},      /* vectors */
+        {16, 0, 16, 16, 16},  /* */
+        {16, 16, 16, 17, 16}, /* a vector's width off a sector */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_emu_access access =
+            strided(false, cases[i].bytes, cases[i].start, cases[i].stride);
+
+        assert_int_equal(at_request_sectors(&access), cases[i].sectors);
+        assert_int_equal(at_request_least_sectors(&access), cases[i].least);
+    }
+}
+
+/* Permuted within the warp it is the same sectors, and half a warp takes half. */
+static void test_sectors_of_other_orders(void **state)
+{
+    struct at_emu_access access = strided(false, 4, 0, 4);
+
+    (void)state;
+    for (uint64_t lane = 0; lane < AT_WARP; lane++)
+        access.address[lane] = (lane * 7 % AT_WARP) * 4;
+    assert_int_equal(at_request_sectors(&access), 4);
+    access = strided(false, 4, 0, 4);
+    access.lanes = 0x0000ffff;
+    assert_int_equal(at_request_sectors(&access), 2);
+    access.lanes = 0x80000001;
+    assert_int_equal(at_request_sectors(&access), 2);
+    assert_int_equal(at_request_least_sectors(&access), 1);
+}
+
+/* Reading the column of tile[..][32 + pad] of elements of so many bytes. */
+static void test_wavefronts_of_a_column(void **state)
+{
+    static const struct {
+        int bytes, pad;
+        int wavefronts, least;
+    } cases[] = {
+        {1, 0, 8, 1}, {2, 0, 16, 1}, {4, 0, 32, 1}, {8, 0, 32, 2}, {16, 0, 32, 4},
+        {4, 1, 1, 1}, {8, 1, 2, 2},  {16, 1, 4, 4}, {1, 1, 1, 1},  {2, 1, 1, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        uint64_t pitch = (uint64_t)(cases[i].bytes * (32 + cases[i].pad));
+        struct at_emu_access access = strided(true, cases[i].bytes, 0, pitch);
+
+        assert_int_equal(at_request_wavefronts(&access), cases[i].wavefronts);
+        assert_int_equal(at_request_least_wavefronts(&access), cases[i].least);
+    }
+}
+
+static void test_wavefronts(void **state)
+{
+    struct at_emu_access access = strided(true, 4, 0, 4);
+
+    (void)state;
+    assert_int_equal(at_request_wavefronts(&access), 1);
+    access = strided(true, 4, 128, 0); /* one word for all: a broadcast */
+    assert_int_equal(at_request_wavefronts(&access), 1);
+    access = strided(true, 1, 0, 1); /* four lanes a word */
+    assert_int_equal(at_request_wavefronts(&access), 1);
+    access = strided(true, 8, 0, 8);
+    assert_int_equal(at_request_wavefronts(&access), 2);
+    access = strided(true, 16, 0, 16);
+    assert_int_equal(at_request_wavefronts(&access), 4);
+    access.lanes = 0xff; /* a quarter of the warp */
+    assert_int_equal(at_request_wavefronts(&access), 1);
+    assert_int_equal(at_request_least_wavefronts(&access), 1);
+    access = strided(true, 4, 0, 8); /* every other bank, twice */
+    assert_int_equal(at_request_wavefronts(&access), 2);
+}
+
+static void test_sums(void **state)
+{
+    struct at_counts *counts = at_counts_new(3);
+    const struct at_emu_observer *observer = at_counts_observer(counts);
+    struct at_emu_access load = strided(false, 4, 4, 4), store = strided(true, 4, 0, 128);
+
+    (void)state;
+    load.instruction = 1;
+    store.instruction = 2;
+    store.store = true;
+    observer->access(observer->context, 0, &load);
+    observer->access(observer->context, 1, &load);
+    observer->access(observer->context, 0, &store);
+    assert_int_equal(at_counts_of(counts, 0)->bytes, 0);
+    assert_int_equal(at_counts_of(counts, 1)->requests, 2);
+    assert_int_equal(at_counts_of(counts, 1)->sectors, 10);
+    assert_int_equal(at_counts_of(counts, 1)->least_sectors, 8);
+    assert_int_equal(at_counts_of(counts, 1)->lanes, 64);
+    assert_false(at_counts_of(counts, 1)->shared);
+    assert_true(at_counts_of(counts, 2)->shared && at_counts_of(counts, 2)->store);
+    assert_int_equal(at_counts_of(counts, 2)->wavefronts, 32);
+    assert_int_equal(at_counts_of(counts, 2)->least_wavefronts, 1);
+    at_counts_free(counts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sectors),
+        cmocka_unit_test(test_sectors_of_other_orders),
+        cmocka_unit_test(test_wavefronts_of_a_column),
+        cmocka_unit_test(test_wavefronts),
+        cmocka_unit_test(test_sums),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

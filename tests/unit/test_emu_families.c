@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every family and element size on the emulated device: configs drawn from the spaces, compiled to
+ * PTX by the real NVRTC for the oldest architecture that it knows and for compute_90, run on small
+ * problems of every awkward kind, and compared bit for bit with a transpose written in C. And the
+ * kernels of templates/harness.cu, which must agree with it. */
+#include "base/file.h"
+#include "base/library.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "device/emu/machine.h"
+#include "kernel/render.h"
+#include "space/space.h"
+
+#include <nvrtc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    SAMPLE = 32,         /* configs of each family, element size and architecture, */
+    PROGRAM_KERNELS = 8, /* so many of them a program, */
+    PROBLEMS = 3,        /* and each on so many problems. */
+    HARNESS_PROBLEM = 8, /* an odd batch with odd gaps */
+    SPACE_MAX = 500000,
+    HOST_THREADS = 2,
+    ZONE = 64, /* bytes around the buffers that must stay as they are */
+    POISON = 0xa5,
+    SKIPPED = 77,
+};
+
+static const int elem_sizes[] = {1, 2, 4, 8, 16};
+static const int architectures[] = {75, 90};
+
+/* What stands before and after the element size of a specification. */
+static const struct {
+    const char *shape, *rest;
+} problems[] = {
+    {"1x1", ""},
+    {"1x37", ""},
+    {"37x1", ""},
+    {"33x65", ""},
+    {"127x129", ""},
+    {"131x67", ",ld_src=70,ld_dst=136"},
+    {"3x1000", ""},
+    {"1000x3", ",ld_src=4"},
+    {"17x19", ",batch=5,ld_src=21,ld_dst=20,stride_src=370,stride_dst=390"},
+    {"128x256", ""},
+    {"160x96", ",batch=3"},
+    {"64x128", ",batch=2,ld_src=160,ld_dst=96,stride_src=10304,stride_dst=12416"},
+    {"1x3001", ""},
+};
+
+static const struct at_device_info device = {
+    .kind = "emu",
+    .compute_capability = 90,
+    .multiprocessors = 132,
+    .l2_bytes = 50 << 20,
+    .warp_size = 32,
+    .max_threads_per_block = 1024,
+    .max_threads_per_multiprocessor = 2048,
+    .registers_per_multiprocessor = 65536,
+    .shared_bytes_per_block = 49152,
+    .shared_bytes_per_block_optin = 232448,
+    .shared_bytes_per_multiprocessor = 233472,
+};
+
+#define FUNCTIONS(X)                                                                               \
+    X(nvrtcCreateProgram)                                                                          \
+    X(nvrtcDestroyProgram)                                                                         \
+    X(nvrtcCompileProgram)                                                                         \
+    X(nvrtcGetProgramLogSize)                                                                      \
+    X(nvrtcGetProgramLog)                                                                          \
+    X(nvrtcGetPTXSize)                                                                             \
+    X(nvrtcGetPTX)
+
+static struct {
+#define FIELD(name) __typeof__(name) *name;
+    FUNCTIONS(FIELD)
+#undef FIELD
+} nvrtc;
+
+static struct at_family **families;
+static size_t family_count;
+static char *header, *harness_source;
+
+static enum at_status open_nvrtc(struct at_error *err)
+{
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
+    const struct at_symbol symbols[] = {
+#define SYMBOL(name) {#name, (void **)&nvrtc.name, 0},
+        FUNCTIONS(SYMBOL)
+#undef SYMBOL
+    };
+    void *library;
+    enum at_status status = at_library_open(&library, names, AT_CUDA_LIBDIR, err);
+
+    return status == AT_OK ? at_library_symbols(library, symbols, AT_COUNT(symbols), err) : status;
+}
+
+static char *path_of(const char *name)
+{
+    const char *srcdir = getenv("srcdir");
+
+    return at_format("%s/%s", srcdir ? srcdir : ".", name);
+}
+
+static char *text_of(const char *name)
+{
+    char *path = path_of(name), *text;
+    struct at_error err = {AT_OK, ""};
+    size_t size;
+
+    if (at_file_read(&text, &size, path, 1 << 20, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(path);
+    return text;
+}
+
+static char *compile(const char *source, int architecture)
+{
+    const char *include_names[] = {AT_TEMPLATE_HEADER};
+    char option[32];
+    const char *options[] = {option, "-std=c++17"};
+    nvrtcProgram program;
+    nvrtcResult result;
+    size_t size;
+    char *text;
+
+    snprintf(option, sizeof option, "-arch=compute_%d", architecture);
+    assert_int_equal(nvrtc.nvrtcCreateProgram(&program, source, "program.cu", 1,
+                                              (const char *const *)&header, include_names),
+                     NVRTC_SUCCESS);
+    result = nvrtc.nvrtcCompileProgram(program, AT_COUNT(options), options);
+    if (result != NVRTC_SUCCESS) {
+        nvrtc.nvrtcGetProgramLogSize(program, &size);
+        text = at_alloc(size + 1);
+        nvrtc.nvrtcGetProgramLog(program, text);
+        fail_msg("%s: %s", option, text);
+    }
+    assert_int_equal(nvrtc.nvrtcGetPTXSize(program, &size), NVRTC_SUCCESS);
+    text = at_alloc(size + 1);
+    assert_int_equal(nvrtc.nvrtcGetPTX(program, text), NVRTC_SUCCESS);
+    nvrtc.nvrtcDestroyProgram(&program);
+    return text;
+}
+
+static struct at_ptx_module *read_module(const char *source, int architecture)
+{
+    struct at_ptx_module *module;
+    struct at_error err = {AT_OK, ""};
+    char *ptx = compile(source, architecture);
+
+    if (at_ptx_read(&module, ptx, strlen(ptx), &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(ptx);
+    return module;
+}
+
+static const struct at_ptx_kernel *find(const struct at_ptx_module *module, const char *name)
+{
+    const struct at_ptx_kernel *kernel;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_ptx_find(module, name, &kernel, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return kernel;
+}
+
+static struct at_problem make_problem(size_t index, int elem_size, char *spec, size_t capacity)
+{
+    struct at_problem problem;
+    struct at_error err = {AT_OK, ""};
+
+    snprintf(spec, capacity, "%s:b%d%s", problems[index].shape, elem_size, problems[index].rest);
+    if (at_problem_parse(&problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+/* A problem's buffers, in the emulated memory, and as they must be afterwards. */
+struct buffers {
+    struct at_problem problem;
+    struct at_emu_memory *memory;
+    size_t src_bytes, dst_bytes; /* of the extents */
+    uint64_t src, dst;           /* the extents, behind a zone */
+    unsigned char *src_host, *dst_host;
+};
+
+static struct buffers make_buffers(const struct at_problem *problem)
+{
+    struct buffers b = {.problem = *problem, .memory = at_emu_memory_new()};
+    struct at_rng rng = {(uint64_t)problem->elem_size};
+
+    b.src_bytes = (size_t)(at_problem_src_extent(problem) * problem->elem_size);
+    b.dst_bytes = (size_t)(at_problem_dst_extent(problem) * problem->elem_size);
+    b.src = at_emu_memory_allocate(b.memory, (int64_t)b.src_bytes) /* nothing around it */;
+    b.dst = at_emu_memory_allocate(b.memory, (int64_t)b.dst_bytes + 2 * ZONE) + ZONE;
+    b.src_host = at_emu_memory_host(b.memory, b.src, b.src_bytes);
+    b.dst_host = at_emu_memory_host(b.memory, b.dst, b.dst_bytes);
+    assert_non_null(b.src_host);
+    assert_non_null(b.dst_host);
+    for (size_t i = 0; i < b.src_bytes; i++)
+        b.src_host[i] = (unsigned char)at_rng_next(&rng);
+    memset(b.dst_host - ZONE, POISON, b.dst_bytes + 2 * ZONE);
+    return b;
+}
+
+/* The transpose, and around it poison. */
+static unsigned char *expected(const struct buffers *b)
+{
+    const struct at_problem *p = &b->problem;
+    size_t size = (size_t)p->elem_size;
+    unsigned char *out = at_alloc(b->dst_bytes + 2 * ZONE);
+
+    memset(out, POISON, b->dst_bytes + 2 * ZONE);
+    for (int64_t m = 0; m < p->batch; m++)
+        for (int64_t r = 0; r < p->rows; r++)
+            for (int64_t c = 0; c < p->cols; c++)
+                memcpy(out + ZONE + (size_t)(m * p->stride_dst + c * p->ld_dst + r) * size,
+                       b->src_host + (size_t)(m * p->stride_src + r * p->ld_src + c) * size, size);
+    return out;
+}
+
+static void run(struct buffers *b, struct at_emu_launch *launch, const char *what)
+{
+    struct at_emu_fault fault;
+    struct at_error err = {AT_OK, ""};
+
+    launch->threads = HOST_THREADS;
+    launch->instruction_limit = 10000000;
+    if (at_emu_run(b->memory, launch, &fault, &err) != AT_OK)
+        fail_msg("%s: %s", what, err.message);
+    if (fault.kind != AT_EMU_NO_FAULT)
+        fail_msg("%s: %s", what, fault.message);
+}
+
+static void run_transpose(struct buffers *b, const struct at_ptx_kernel *kernel,
+                          const struct at_config *config, const char *what)
+{
+    const struct at_problem *p = &b->problem;
+    const uint64_t args[] = {
+        b->dst,
+        b->src,
+        (uint64_t)p->rows,
+        (uint64_t)p->cols,
+        (uint64_t)p->ld_src,
+        (uint64_t)p->ld_dst,
+        (uint64_t)p->batch,
+        (uint64_t)p->stride_src,
+        (uint64_t)p->stride_dst,
+    };
+    struct at_emu_launch launch = {.kernel = kernel, .args = args, .arg_count = AT_COUNT(args)};
+    struct at_launch wanted;
+    struct at_error err = {AT_OK, ""};
+
+    assert_int_equal(at_config_launch(config, p, &device, &wanted, &err), AT_OK);
+    for (int i = 0; i < 3; i++) {
+        launch.grid[i] = (uint32_t)wanted.field[AT_GRID_X + i];
+        launch.block[i] = (uint32_t)wanted.field[AT_BLOCK_X + i];
+    }
+    launch.dynamic_shared_bytes = wanted.field[AT_SHARED_BYTES];
+    run(b, &launch, what);
+}
+
+static bool is_legal(const struct at_config *config, const struct at_problem *problem)
+{
+    struct at_error err = {AT_OK, ""};
+    bool legal = false;
+
+    assert_int_equal(at_config_legal(config, problem, &device, &legal, NULL, &err), AT_OK);
+    return legal;
+}
+
+static void check_config(const struct at_ptx_kernel *kernel, const struct at_config *config,
+                         int elem_size, struct at_rng *rng, size_t *checked)
+{
+    size_t first = (size_t)at_rng_below(rng, AT_COUNT(problems)), done = 0;
+    char *text = at_config_format(config), what[512], spec[128];
+
+    for (size_t i = 0; i < AT_COUNT(problems) && done < PROBLEMS; i++) {
+        struct at_problem problem;
+        struct buffers b;
+        unsigned char *right;
+
+        problem = make_problem((first + i) % AT_COUNT(problems), elem_size, spec, sizeof spec);
+        if (!is_legal(config, &problem))
+            continue;
+        snprintf(what, sizeof what, "%s %s on %s", config->family->name, text, spec);
+        b = make_buffers(&problem);
+        right = expected(&b);
+        run_transpose(&b, kernel, config, what);
+        if (memcmp(right, b.dst_host - ZONE, b.dst_bytes + 2 * ZONE) != 0)
+            fail_msg("%s: a wrong result", what);
+        free(right);
+        at_emu_memory_free(b.memory);
+        done++;
+    }
+    *checked += done;
+    free(text);
+}
+
+static void check_program(const struct at_config *configs, size_t count, int elem_size,
+                          int architecture, struct at_rng *rng, size_t *checked)
+{
+    struct at_rendering renderings[PROGRAM_KERNELS];
+    struct at_ptx_module *module;
+    char *source;
+
+    for (size_t i = 0; i < count; i++) {
+        renderings[i] = (struct at_rendering){.config = &configs[i], .elem_size = elem_size};
+        snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
+    }
+    source = at_render_program(renderings, count);
+    module = read_module(source, architecture);
+    for (size_t i = 0; i < count; i++)
+        check_config(find(module, renderings[i].entry), &configs[i], elem_size, rng, checked);
+    at_ptx_free(module);
+    free(source);
+}
+
+static void check_family(struct at_family *family, int elem_size, int architecture)
+{
+    struct at_rng rng = {(uint64_t)(architecture * 100 + elem_size)};
+    struct at_problem problem;
+    struct at_space space;
+    struct at_error err = {AT_OK, ""};
+    struct at_config drawn[PROGRAM_KERNELS];
+    size_t count = 0, left, checked = 0;
+    char spec[32];
+
+    snprintf(spec, sizeof spec, "8192x8192:b%d", elem_size);
+    assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
+    if (strcmp(family->name, "copy") == 0)
+        problem = at_problem_copy_of(&problem);
+    if (at_space_build(&space, &family, 1, &problem, &device, SPACE_MAX, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    left = space.count;
+    for (size_t i = 0; i < SAMPLE && left > 0; i++) {
+        size_t pick = (size_t)at_rng_below(&rng, left);
+
+        drawn[count++] = space.configs[pick];
+        space.configs[pick] = space.configs[--left];
+        if (count == PROGRAM_KERNELS || i + 1 == SAMPLE || left == 0) {
+            check_program(drawn, count, elem_size, architecture, &rng, &checked);
+            count = 0;
+        }
+    }
+    at_space_clear(&space);
+    assert_true(checked > 0);
+}
+
+static void test_families(void **state)
+{
+    int architecture = *(const int *)*state;
+
+    for (size_t i = 0; i < family_count; i++)
+        for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
+            check_family(families[i], elem_sizes[k], architecture);
+}
+
+/* The harness's kernels in the order of a verification, on the default config of naive. */
+struct verification {
+    struct at_ptx_module *harness;
+    struct buffers b;
+    uint64_t dst_base, src_base; /* zones included */
+    uint64_t result;
+};
+
+static void run_harness(struct verification *v, const char *name, const uint64_t *args,
+                        size_t arg_count)
+{
+    struct at_emu_launch launch = {
+        .kernel = find(v->harness, name),
+        .grid = {3, 1, 1},
+        .block = {96, 1, 1},
+        .args = args,
+        .arg_count = arg_count,
+    };
+
+    run(&v->b, &launch, name);
+}
+
+#define RUN_HARNESS(v, name, ...)                                                                  \
+    run_harness((v), (name), (const uint64_t[]){__VA_ARGS__},                                      \
+                AT_COUNT(((const uint64_t[]){__VA_ARGS__})))
+
+/* The number of wrong elements, and the first of them. */
+static void check_with_harness(struct verification *v, bool source, uint64_t wrong, uint64_t first)
+{
+    const struct at_problem *p = &v->b.problem;
+    uint64_t *result = at_emu_memory_host(v->b.memory, v->result, 2 * sizeof *result);
+
+    result[0] = 0;
+    result[1] = UINT64_MAX;
+    if (source)
+        RUN_HARNESS(v, "at_check_source", v->src_base, ZONE, (uint64_t)at_problem_src_extent(p),
+                    (uint64_t)p->elem_size, v->result);
+    else
+        RUN_HARNESS(v, "at_check", v->dst_base, ZONE, (uint64_t)p->rows, (uint64_t)p->cols,
+                    (uint64_t)p->ld_src, (uint64_t)p->ld_dst, (uint64_t)p->batch,
+                    (uint64_t)p->stride_src, (uint64_t)p->stride_dst, (uint64_t)p->elem_size,
+                    v->result);
+    assert_int_equal(result[0], wrong);
+    assert_int_equal(result[1], first);
+}
+
+static void verify(struct verification *v, const struct at_ptx_kernel *kernel,
+                   const struct at_config *config)
+{
+    const struct at_problem *p = &v->b.problem;
+    size_t size = (size_t)p->elem_size, zone = ZONE / size;
+    /* The second column of the second row, which stands in the second row of the result. */
+    size_t at = (size_t)(p->ld_dst + 1);
+    unsigned char *wrong;
+
+    RUN_HARNESS(v, "at_poison", v->src_base, v->b.src_bytes + 2 * ZONE);
+    RUN_HARNESS(v, "at_poison", v->dst_base, v->b.dst_bytes + 2 * ZONE);
+    RUN_HARNESS(v, "at_fill_source", v->b.src, (uint64_t)at_problem_src_extent(p),
+                (uint64_t)p->elem_size);
+    run_transpose(&v->b, kernel, config, "naive");
+    check_with_harness(v, false, 0, UINT64_MAX);
+    check_with_harness(v, true, 0, UINT64_MAX);
+
+    wrong = v->b.dst_host + at * size;
+    *wrong ^= 0x10;
+    check_with_harness(v, false, 1, zone + at);
+    *wrong ^= 0x10;
+    v->b.dst_host[-1] ^= 1;
+    check_with_harness(v, false, 1, zone - 1);
+    v->b.src_host[0] ^= 1;
+    check_with_harness(v, true, 1, zone);
+}
+
+static void test_harness(void **state)
+{
+    int architecture = *(const int *)*state;
+    struct at_ptx_module *harness = read_module(harness_source, architecture);
+
+    for (size_t k = 0; k < AT_COUNT(elem_sizes); k++) {
+        struct verification v = {.harness = harness};
+        struct at_rendering rendering = {.elem_size = elem_sizes[k], .entry = "k"};
+        struct at_ptx_module *module;
+        struct at_problem problem;
+        struct at_config config;
+        struct at_error err = {AT_OK, ""};
+        char spec[128], *source;
+
+        problem = make_problem(HARNESS_PROBLEM, elem_sizes[k], spec, sizeof spec);
+        assert_int_equal(at_space_default(&config, families, family_count, &problem, &device, &err),
+                         AT_OK);
+        rendering.config = &config;
+        source = at_render_program(&rendering, 1);
+        module = read_module(source, architecture);
+        v.b = make_buffers(&problem);
+        v.dst_base = v.b.dst - ZONE;
+        v.src_base = at_emu_memory_allocate(v.b.memory, (int64_t)v.b.src_bytes + 2 * ZONE);
+        v.b.src = v.src_base + ZONE;
+        v.b.src_host = at_emu_memory_host(v.b.memory, v.b.src, v.b.src_bytes);
+        v.result = at_emu_memory_allocate(v.b.memory, 16);
+        verify(&v, find(module, "k"), &config);
+        at_emu_memory_free(v.b.memory);
+        at_ptx_free(module);
+        free(source);
+    }
+    at_ptx_free(harness);
+}
+
+static int read_sources(void **state)
+{
+    char *tuning = path_of("tuning"), *templates = path_of("templates");
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    header = text_of("templates/transpose.cuh");
+    harness_source = text_of("templates/harness.cu");
+    free(tuning);
+    free(templates);
+    return 0;
+}
+
+static int free_sources(void **state)
+{
+    (void)state;
+    while (family_count > 0)
+        at_family_free(families[--family_count]);
+    free(families);
+    free(header);
+    free(harness_source);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        {"families, compute_75", test_families, NULL, NULL, (void *)&architectures[0]},
+        {"families, compute_90", test_families, NULL, NULL, (void *)&architectures[1]},
+        {"harness, compute_75", test_harness, NULL, NULL, (void *)&architectures[0]},
+        {"harness, compute_90", test_harness, NULL, NULL, (void *)&architectures[1]},
+    };
+    struct at_error err = {AT_OK, ""};
+
+    if (open_nvrtc(&err) != AT_OK) {
+        fprintf(stderr, "skipped: %s\n", err.message);
+        return SKIPPED;
+    }
+    return cmocka_run_group_tests(tests, read_sources, free_sources);
+}
