@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ enum at_status at_library_open(void **library, const char *const *names, const c
     void *found = NULL;
     const char *reason;
     char *list;
+    bool is_there;
 
     for (size_t i = 0; names[i] && !found; i++) {
         found = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
@@ -40,14 +42,17 @@ enum at_status at_library_open(void **library, const char *const *names, const c
             free(path);
         }
     }
-    reason = dlerror(); /* of the last try: a library that is there may still not load */
+    /* Of the last try. A library that is there and does not load has a reason worth telling. */
+    reason = dlerror();
+    is_there = reason && !strstr(reason, "No such file");
     if (found) {
         *library = found;
         return AT_OK;
     }
     list = list_names(names);
-    at_fail(err, AT_DEVICE, "cannot open %s (looked in the loader's path%s%s): %s", list,
-            folder ? " and in " : "", folder ? folder : "", reason ? reason : "");
+    at_fail(err, AT_DEVICE, "cannot open %s (looked in the loader's path%s%s)%s%s", list,
+            folder ? " and in " : "", folder ? folder : "", is_there ? ": " : "",
+            is_there ? reason : "");
     free(list);
     return AT_DEVICE;
 }

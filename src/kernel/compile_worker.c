@@ -51,7 +51,7 @@ static void answer_hello(struct compile_server *server, struct at_wire *request,
 static void explain_refusal(struct compile_server *server, const char *source, const char *log,
                             char *text, size_t capacity)
 {
-    void *image = NULL;
+    void *image;
     size_t size;
     char *plain_log;
 

@@ -136,6 +136,19 @@ static void add_option(struct at_nvrtc *nvrtc, const char *option)
     snprintf(text + used, sizeof nvrtc->compiler.options - used, "%s%s", used ? " " : "", option);
 }
 
+/* NVRTC opens its built-in declarations by name when it compiles. Where the loader does not know
+ * NVRTC's folder, because we found it by ourselves, it would not find them: so they are opened
+ * beforehand, and the loader then knows them by that name. */
+static void open_builtins(int major, int minor)
+{
+    char *name = at_format("libnvrtc-builtins.so.%d.%d", major, minor);
+    const char *const names[] = {name, NULL};
+    void *library;
+
+    at_library_open(&library, names, AT_CUDA_LIBDIR, NULL); /* NVRTC says what it misses */
+    free(name);
+}
+
 enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
                              enum at_image image, struct at_error *err)
 {
@@ -154,6 +167,7 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
     /* Compiled for machine code even so, because then ptxas reports each kernel's resources. */
     opened->compiler.ptx = ptx || image == AT_IMAGE_PTX;
     api.nvrtcVersion(&major, &minor);
+    open_builtins(major, minor);
     snprintf(opened->compiler.version, sizeof opened->compiler.version, "%d.%d", major, minor);
     at_library_build_id((const void *)(uintptr_t)api.nvrtcVersion, opened->compiler.identity,
                         sizeof opened->compiler.identity);
@@ -211,20 +225,26 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
     const char *names[] = {AT_TEMPLATE_HEADER};
     nvrtcProgram program;
     nvrtcResult result = api.nvrtcCreateProgram(&program, source, "program.cu", 1, &header, names);
+    void *made = NULL;
+    size_t made_size = 0;
+    char *text;
 
     if (result != NVRTC_SUCCESS)
         return at_fail(err, AT_INTERNAL, "NVRTC: %s", api.nvrtcGetErrorString(result));
-    *image = NULL;
-    *size = 0;
     result = api.nvrtcCompileProgram(program, nvrtc->option_count - !report,
                                      (const char *const *)nvrtc->options);
-    *log = read_log(program);
+    text = read_log(program);
     if (result == NVRTC_SUCCESS)
-        result = read_image(nvrtc, program, image, size);
+        result = read_image(nvrtc, program, &made, &made_size);
     api.nvrtcDestroyProgram(&program);
     if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) {
-        free(*log);
-        return at_fail(err, AT_INTERNAL, "NVRTC: %s", api.nvrtcGetErrorString(result));
+        at_fail(err, AT_INTERNAL, "%s: %.*s", api.nvrtcGetErrorString(result),
+                (int)strcspn(text, "\n"), text);
+        free(text);
+        return AT_INTERNAL;
     }
+    *image = made;
+    *size = made_size;
+    *log = text;
     return AT_OK;
 }

@@ -4,14 +4,13 @@
  * problems of every awkward kind, and compared bit for bit with a transpose written in C. And the
  * kernels of templates/harness.cu, which must agree with it. */
 #include "base/file.h"
-#include "base/library.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "device/emu/machine.h"
+#include "kernel/nvrtc.h"
 #include "kernel/render.h"
 #include "space/space.h"
 
-#include <nvrtc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,38 +69,9 @@ static const struct at_device_info device = {
     .shared_bytes_per_multiprocessor = 233472,
 };
 
-#define FUNCTIONS(X)                                                                               \
-    X(nvrtcCreateProgram)                                                                          \
-    X(nvrtcDestroyProgram)                                                                         \
-    X(nvrtcCompileProgram)                                                                         \
-    X(nvrtcGetProgramLogSize)                                                                      \
-    X(nvrtcGetProgramLog)                                                                          \
-    X(nvrtcGetPTXSize)                                                                             \
-    X(nvrtcGetPTX)
-
-static struct {
-#define FIELD(name) __typeof__(name) *name;
-    FUNCTIONS(FIELD)
-#undef FIELD
-} nvrtc;
-
 static struct at_family **families;
 static size_t family_count;
 static char *header, *harness_source;
-
-static enum at_status open_nvrtc(struct at_error *err)
-{
-    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
-    const struct at_symbol symbols[] = {
-#define SYMBOL(name) {#name, (void **)&nvrtc.name, 0},
-        FUNCTIONS(SYMBOL)
-#undef SYMBOL
-    };
-    void *library;
-    enum at_status status = at_library_open(&library, names, AT_CUDA_LIBDIR, err);
-
-    return status == AT_OK ? at_library_symbols(library, symbols, AT_COUNT(symbols), err) : status;
-}
 
 static char *path_of(const char *name)
 {
@@ -122,32 +92,23 @@ static char *text_of(const char *name)
     return text;
 }
 
+/* PTX of the source, as the program itself has it made. */
 static char *compile(const char *source, int architecture)
 {
-    const char *include_names[] = {AT_TEMPLATE_HEADER};
-    char option[32];
-    const char *options[] = {option, "-std=c++17"};
-    nvrtcProgram program;
-    nvrtcResult result;
+    struct at_nvrtc *compiler;
+    struct at_error err = {AT_OK, ""};
+    void *image;
     size_t size;
-    char *text;
+    char *log;
 
-    snprintf(option, sizeof option, "-arch=compute_%d", architecture);
-    assert_int_equal(nvrtc.nvrtcCreateProgram(&program, source, "program.cu", 1,
-                                              (const char *const *)&header, include_names),
-                     NVRTC_SUCCESS);
-    result = nvrtc.nvrtcCompileProgram(program, AT_COUNT(options), options);
-    if (result != NVRTC_SUCCESS) {
-        nvrtc.nvrtcGetProgramLogSize(program, &size);
-        text = at_alloc(size + 1);
-        nvrtc.nvrtcGetProgramLog(program, text);
-        fail_msg("%s: %s", option, text);
-    }
-    assert_int_equal(nvrtc.nvrtcGetPTXSize(program, &size), NVRTC_SUCCESS);
-    text = at_alloc(size + 1);
-    assert_int_equal(nvrtc.nvrtcGetPTX(program, text), NVRTC_SUCCESS);
-    nvrtc.nvrtcDestroyProgram(&program);
-    return text;
+    if (at_nvrtc_open(&compiler, architecture, AT_IMAGE_PTX, &err) != AT_OK ||
+        at_nvrtc_compile(compiler, source, header, false, &image, &size, &log, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    if (!image)
+        fail_msg("compute capability %d: %s", architecture, log);
+    free(log);
+    at_nvrtc_close(compiler);
+    return image;
 }
 
 static struct at_ptx_module *read_module(const char *source, int architecture)
@@ -506,10 +467,13 @@ int main(void)
         {"harness, compute_90", test_harness, NULL, NULL, (void *)&architectures[1]},
     };
     struct at_error err = {AT_OK, ""};
+    int *known;
+    size_t known_count;
 
-    if (open_nvrtc(&err) != AT_OK) {
+    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
         fprintf(stderr, "skipped: %s\n", err.message);
         return SKIPPED;
     }
+    free(known);
     return cmocka_run_group_tests(tests, read_sources, free_sources);
 }
