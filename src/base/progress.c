@@ -56,7 +56,7 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
     if (rate > 0)
         fprintf(out, "  %.0f/s", rate);
     if (state->best_gbps > 0)
-        fprintf(out, "  best %.0f GB/s", state->best_gbps);
+        fprintf(out, "  best %.0f GB/s%s", state->best_gbps, state->predicted ? " predicted" : "");
     if (state->best_gbps > 0 && state->of_copy > 0)
         fprintf(out, " (%.1f%% of copy)", 100 * state->of_copy);
     if (left_s >= 0)

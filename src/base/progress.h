@@ -25,6 +25,7 @@ struct at_progress_state {
     int64_t started_ns, budget_ends_ns;
     double best_gbps;
     double of_copy; /* share of the copy limit, 1 = all of it */
+    bool predicted; /* best_gbps is no measurement */
 };
 
 void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state);

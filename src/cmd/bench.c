@@ -7,7 +7,6 @@
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "cmd/textbook.h"
-#include "measure/select.h"
 #include "search/tune.h"
 #include "space/named.h"
 
@@ -18,6 +17,7 @@
 enum { KEY_PROFILE = 0x200 };
 
 static const char *const default_problems[] = {"8192x8192:f32", "8192x8192:f64"};
+static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"};
 
 struct bench_options {
     struct at_run_options run;
@@ -52,7 +52,7 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .doc = "Times the textbook's transpose kernels beside the copy limit and the tuned kernel."
-           "\vWithout --problem: 8192x8192:f32 and 8192x8192:f64.",
+           "\vWithout --problem: 8192x8192:f32 and 8192x8192:f64, on an emulated device 1024x1024.",
     .children = children,
 };
 
@@ -61,6 +61,8 @@ struct bench_run {
     const struct bench_options *options;
     struct at_problem *problems;
     size_t problem_count;
+    struct at_device_info *devices;
+    size_t device_count;
     struct at_textbook textbook;
     struct at_profile profile; /* of --profile */
     struct at_session *session;
@@ -97,10 +99,10 @@ static enum at_status config_of(const struct bench_run *run, const struct at_res
 static enum at_status tune_now(const struct bench_run *run, const struct at_problem *problem,
                                size_t index, struct at_config *config, struct at_error *err)
 {
-    const struct at_budget no_budget = {0};
+    const struct at_budget budget = {.evaluations = run->options->run.problem_configs};
     struct at_entry entry = {0};
     enum at_status status =
-        at_tune_problem(run->session, problem, &no_budget,
+        at_tune_problem(run->session, problem, &budget,
                         (struct at_tune_place){index + 1, run->problem_count}, &entry, err);
 
     if (status == AT_OK)
@@ -135,7 +137,10 @@ static enum at_status line_up(const struct bench_run *run, struct at_bench_table
     const struct at_session_options *session = &run->options->run.session;
     const struct at_textbook_row *rows = run->textbook.rows.items;
     const struct at_progress_state progress = {
-        .what = "copy limit", .index = index + 1, .of = run->problem_count};
+        .what = "copy limit",
+        .index = index + 1,
+        .of = run->problem_count,
+        .predicted = at_device_is_emulated(at_gpu_info(run->session->gpu))};
     struct at_config config;
     enum at_status status = AT_OK;
 
@@ -176,12 +181,10 @@ static enum at_status bench_problem(const struct bench_run *run, size_t index, s
 
 static enum at_status bench_all(struct bench_run *run, struct at_error *err)
 {
-    struct at_device_info *devices = NULL;
-    size_t count = 0;
-    enum at_status status = at_select_devices(run->options->run.gpu, &devices, &count, err);
+    enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < count && status == AT_OK; i++) {
-        status = at_session_open(&run->session, devices[i].kind, devices[i].ordinal,
+    for (size_t i = 0; i < run->device_count && status == AT_OK; i++) {
+        status = at_session_open(&run->session, run->devices[i].kind, run->devices[i].ordinal,
                                  &run->options->run.session, err);
         for (size_t j = 0; j < run->problem_count && status == AT_OK; j++)
             status = at_session_check_memory(run->session, &run->problems[j], err);
@@ -191,23 +194,40 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
         at_session_close(run->session);
         run->session = NULL;
     }
-    free(devices);
     return status;
+}
+
+_Static_assert(AT_COUNT(default_problems) == AT_COUNT(emulated_problems), "one for the other");
+
+static void name_default_problems(struct bench_options *options, bool emulated)
+{
+    struct at_run_options *run = &options->run;
+
+    for (size_t i = 0; i < AT_COUNT(default_problems); i++)
+        AT_PUSH(run->problems, run->problem_count, run->problem_capacity,
+                (emulated ? emulated_problems : default_problems)[i]);
 }
 
 static enum at_status prepare(struct bench_run *run, struct bench_options *options,
                               struct at_error *err)
 {
-    enum at_status status =
-        at_run_problems(&options->run, &run->problems, &run->problem_count, err);
+    bool given = options->run.problem_count > 0;
+    enum at_status status = AT_OK;
 
+    if (given)
+        status = at_run_problems(&options->run, false, &run->problems, &run->problem_count, err);
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
     if (status == AT_OK)
         status = at_textbook_read(&run->textbook, err);
     if (status == AT_OK && run->options->profile)
         status = at_profile_read(&run->profile, run->options->profile, err);
-    return status;
+    if (status == AT_OK)
+        status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
+    if (status != AT_OK || given)
+        return status;
+    name_default_problems(options, at_device_is_emulated(&run->devices[0]));
+    return at_run_problems(&options->run, false, &run->problems, &run->problem_count, err);
 }
 
 static enum at_status run_bench(int argc, char **argv, struct at_error *err)
@@ -219,10 +239,6 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     at_run_options_init(&options.run);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     at_run_options_finish(&options.run);
-    if (options.run.problem_count == 0)
-        for (size_t i = 0; i < AT_COUNT(default_problems); i++)
-            AT_PUSH(options.run.problems, options.run.problem_count, options.run.problem_capacity,
-                    default_problems[i]);
     at_interrupt_catch();
     status = prepare(&run, &options, err);
     if (status == AT_OK)
@@ -230,6 +246,7 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     at_profile_clear(&run.profile);
     at_textbook_clear(&run.textbook);
     free(run.problems);
+    free(run.devices);
     at_run_options_clear(&options.run);
     return status;
 }

@@ -132,12 +132,16 @@ void at_bench_table_print(const struct at_bench_table *table, const struct at_se
 {
     const struct at_config *tuned = &table->lines[table->line_count - 1].config;
     char *problem = at_problem_format(&table->problem), *config = at_config_format(tuned);
-    bool any_from_l2 = false;
+    const struct at_device_info *device = at_gpu_info(session->gpu);
+    bool any_from_l2 = false, emulated = at_device_is_emulated(device);
 
     for (size_t i = 0; i < table->contestant_count; i++)
         any_from_l2 |= is_from_l2(table, session, &table->contestants[i]);
-    printf("%s on %s, %s\n  %-28s %11s %9s %9s %8s\n", problem, at_gpu_info(session->gpu)->name,
-           session->options.policy->name, "kernel", "time us", "GB/s", "% of copy", "spread %");
+    printf("%s on %s, %s\n", problem, device->name, session->options.policy->name);
+    if (emulated)
+        puts("  emulated: " AT_EMULATED_TIMES);
+    printf("  %-27s %12s %9s %9s %8s\n", "kernel", emulated ? "predicted us" : "time us", "GB/s",
+           "% of copy", "spread %");
     print_line(table, session, "copy limit", copy_limit(table));
     print_line(table, session, "memcpy by the driver",
                &table->contestants[table->contestant_count - 1]);

@@ -84,7 +84,7 @@ static const struct argp argp = {
     .args_doc = "FAMILY [PARAM=VALUE]...",
     .doc = "Runs a config on the emulated device and tells, for each line of its source, what its "
            "memory accesses cost: sectors for global memory, wavefronts for shared memory, and how "
-           "many the same bytes would take at best. These are counts, not times; no GPU is needed."
+           "many the same bytes would take at best; and it predicts the time. No GPU is needed."
            "\vParameters that are not given have their default.",
 };
 
@@ -206,6 +206,8 @@ static void print_explanation(const struct at_explanation *e, const struct at_fa
            (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
     printf("  occupancy %jd%%: %jd blocks a multiprocessor, limited by %s\n",
            (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
+    printf("  predicted %.1f us, bound by %s (a prediction, not a measurement)\n",
+           (double)e->predicted_ns / 1e3, e->bound);
     if (e->blocks_counted < e->blocks)
         printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);
     printf("\n  %-18s %-13s %5s %10s %8s %8s %7s  %s\n", "line", "access", "lane", "requests",
@@ -222,6 +224,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
 {
     struct at_problem problem;
     struct at_device_info device;
+    struct at_rates rates;
     struct at_config config;
     struct at_explanation explanation = {0};
     char *path = at_path_data_file("templates/" AT_TEMPLATE_HEADER), *header = NULL;
@@ -229,7 +232,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     enum at_status status = at_problem_parse(&problem, options->problem, err);
 
     if (status == AT_OK)
-        status = at_description_read(&device, options->device, err);
+        status = at_description_read(&device, &rates, options->device, err);
     if (status == AT_OK)
         status = choose_config(options, &config, err);
     if (status == AT_OK)
@@ -237,7 +240,8 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     if (status == AT_OK)
         status = at_file_read(&header, &size, path, TEMPLATE_BYTES_MAX, err);
     if (status == AT_OK)
-        status = at_explain(&config, &problem, &device, header, options->blocks, &explanation, err);
+        status = at_explain(&config, &problem, &device, &rates, header, options->blocks,
+                            &explanation, err);
     if (status == AT_OK && options->format == AT_FORMAT_JSON)
         at_print_json(&at_explanation_schema, &explanation);
     else if (status == AT_OK)

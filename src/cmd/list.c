@@ -77,7 +77,8 @@ static const struct at_schema list_schema = {"a list of devices", sizeof(struct 
 
 static bool same_model(const struct at_device_info *a, const struct at_device_info *b)
 {
-    return strcmp(a->name, b->name) == 0 && a->compute_capability == b->compute_capability &&
+    return strcmp(a->kind, b->kind) == 0 && strcmp(a->name, b->name) == 0 &&
+           a->compute_capability == b->compute_capability &&
            a->multiprocessors == b->multiprocessors;
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_options.h"
 
+#include "base/cpus.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/paths.h"
+#include "measure/select.h"
 #include "schema/schema.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ enum { KEY_NO_CACHE = 0x100, KEY_SPACE, KEY_FAMILY, KEY_POLICY, KEY_TIMEOUT };
 
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0,
-     "Device: an index, several (0,2), all, the beginning of a UUID, a PCI bus id, or auto (the "
-     "default): the first",
+     "Device: an index, several (0,2), all, the beginning of a UUID, a PCI bus id, emu or emu:NAME "
+     "for an emulated one, or auto (the default): the first GPU, else an emulated one",
      1},
     {"problem", 'p', "SPEC", 0,
      "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]; "
@@ -86,24 +87,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp at_run_argp = {.options = options_table, .parser = parse};
 
-/* The CPUs that this process may use. */
-static int usable_cpus(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-
-    return count < 1 ? 1 : count > JOBS_MAX ? JOBS_MAX : count;
-}
-
 void at_run_options_init(struct at_run_options *options)
 {
+    int cpus = at_usable_cpus();
+
     *options = (struct at_run_options){
         .gpu = "auto",
         .session = {.policy = &at_policies[0],
                     .strategy = at_strategies[0],
                     .seed = 1,
                     .timeout_ns = INT64_C(5000000000),
-                    .jobs = usable_cpus(),
+                    .jobs = cpus < JOBS_MAX ? cpus : JOBS_MAX,
                     .use_cache = true},
     };
 }
@@ -206,6 +200,38 @@ enum at_status at_run_families(struct at_run_options *options, struct at_error *
     return AT_OK;
 }
 
+/* ---- devices ---- */
+
+/* Configs of a problem that are tried on an emulated device, unless the user says otherwise. */
+enum { EMULATED_CONFIGS = 24 };
+
+enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
+                              size_t *count, struct at_error *err)
+{
+    enum at_status status = at_select_devices(options->gpu, devices, count, err);
+    const char *name;
+
+    if (status != AT_OK || !at_device_is_emulated(&(*devices)[0]))
+        return status;
+    name = (*devices)[0].name;
+    if (strcmp(options->gpu, "auto") == 0)
+        at_warn(&options->progress, "no usable GPU: this is an emulated %s; " AT_EMULATED_TIMES,
+                name);
+    else
+        at_note(&options->progress, "this is an emulated %s; " AT_EMULATED_TIMES, name);
+    if (!options->search_given) {
+        options->session.strategy = &at_strategy_random;
+        options->problem_configs = EMULATED_CONFIGS;
+        at_note(&options->progress,
+                "it is slow: a search tries %d configs a problem, drawn at random, unless tune is "
+                "given --search or --budget",
+                EMULATED_CONFIGS);
+    }
+    return AT_OK;
+}
+
+/* ---- problems ---- */
+
 /* tuning/problems.yaml */
 struct problem_list {
     int64_t schema;
@@ -228,10 +254,11 @@ static const struct at_schema problem_list_schema = {
     "a list of problems", sizeof(struct problem_list), problem_list_fields,
     AT_COUNT(problem_list_fields)};
 
-static enum at_status read_problem_list(struct at_problem **problems, size_t *count,
+static enum at_status read_problem_list(bool emulated, struct at_problem **problems, size_t *count,
                                         struct at_error *err)
 {
-    char *path = at_path_data_file("tuning/problems.yaml");
+    char *path =
+        at_path_data_file(emulated ? "tuning/problems-emulated.yaml" : "tuning/problems.yaml");
     struct problem_list list = {0};
     enum at_status status = at_schema_read_file(&problem_list_schema, &list, path, err);
 
@@ -291,14 +318,14 @@ static enum at_status check_unique(const struct at_problem *problems, size_t cou
     return status;
 }
 
-enum at_status at_run_problems(const struct at_run_options *options, struct at_problem **problems,
-                               size_t *count, struct at_error *err)
+enum at_status at_run_problems(const struct at_run_options *options, bool emulated,
+                               struct at_problem **problems, size_t *count, struct at_error *err)
 {
     struct at_problem *read;
     size_t read_count;
     enum at_status status = options->problem_count > 0
                                 ? parse_problems(options, &read, &read_count, err)
-                                : read_problem_list(&read, &read_count, err);
+                                : read_problem_list(emulated, &read, &read_count, err);
 
     if (status == AT_OK) {
         status = check_unique(read, read_count, err);

@@ -8,7 +8,9 @@
 #include <argp.h>
 
 struct at_run_options {
-    const char *gpu; /* selector */
+    const char *gpu;         /* selector */
+    int64_t problem_configs; /* how many a search of one problem tries; 0: no limit */
+    bool search_given;       /* the user has said what to search */
     /* As given: owned arrays of borrowed text. */
     const char **problems, **spaces, **names;
     size_t problem_count, problem_capacity, space_count, space_capacity, name_count, name_capacity;
@@ -31,8 +33,14 @@ void at_run_options_finish(struct at_run_options *options);
  * named. They are freed with the options. */
 enum at_status at_run_families(struct at_run_options *options, struct at_error *err);
 
-/* The problems named, or else those of the list in tuning/problems.yaml. The caller frees. */
-enum at_status at_run_problems(const struct at_run_options *options, struct at_problem **problems,
-                               size_t *count, struct at_error *err);
+/* The devices that are meant. For an emulated one, which takes a second for what a GPU does in a
+ * millisecond, it says so and settles a short search, unless search_given. The caller frees. */
+enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
+                              size_t *count, struct at_error *err);
+
+/* The problems named, or else those of the list in tuning/problems.yaml; for an emulated device in
+ * tuning/problems-emulated.yaml. The caller frees. */
+enum at_status at_run_problems(const struct at_run_options *options, bool emulated,
+                               struct at_problem **problems, size_t *count, struct at_error *err);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
-#include "measure/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,9 +94,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SEARCH:
         if (at_strategy_find(&session->strategy, arg, &err) != AT_OK)
             argp_error(state, "%s", err.message);
+        options->run.search_given = true;
         return 0;
     case KEY_BUDGET:
         parse_budget(state, arg, &options->budget);
+        options->run.search_given = true;
         return 0;
     case KEY_SEED:
         session->seed = parse_seed(state, arg);
@@ -126,8 +127,10 @@ static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
-    .doc = "Finds the fastest transpose kernel for each problem on a GPU, and writes a profile."
-           "\vWithout --problem it tunes the list in tuning/problems.yaml.",
+    .doc =
+        "Finds the fastest transpose kernel for each problem on a GPU, and writes a profile."
+        "\vWithout --problem it tunes the list in tuning/problems.yaml, or on an emulated device "
+        "that in tuning/problems-emulated.yaml.",
     .children = children,
 };
 
@@ -371,20 +374,38 @@ static enum at_status run_all(struct tune_run *run, struct at_error *err)
     return status;
 }
 
+/* A shorter list of problems, and a budget, where the user has said nothing. */
+static enum at_status settle_for_emulation(struct tune_run *run, struct tune_options *options,
+                                           struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (options->run.problem_count == 0) {
+        free(run->problems);
+        run->problems = NULL;
+        status = at_run_problems(&options->run, true, &run->problems, &run->problem_count, err);
+    }
+    if (status == AT_OK && options->run.problem_configs > 0)
+        options->budget.evaluations = options->run.problem_configs * (int64_t)run->problem_count;
+    return status;
+}
+
 /* All that can be wrong is found before anything is measured. */
 static enum at_status prepare(struct tune_run *run, struct tune_options *options,
                               struct at_error *err)
 {
     bool to_file = options->out && strcmp(options->out, "-") != 0;
     enum at_status status =
-        at_run_problems(&options->run, &run->problems, &run->problem_count, err);
+        at_run_problems(&options->run, false, &run->problems, &run->problem_count, err);
 
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
     if (status == AT_OK && to_file)
         status = at_file_check_writable(options->out, err);
     if (status == AT_OK)
-        status = at_select_devices(options->run.gpu, &run->devices, &run->device_count, err);
+        status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
+    if (status == AT_OK && at_device_is_emulated(&run->devices[0]))
+        status = settle_for_emulation(run, options, err);
     if (status == AT_OK && run->device_count * run->problem_count > ENTRIES_MAX)
         status = at_fail(err, AT_USAGE,
                          "%zu problems on %zu devices are more than one profile holds (%d): tune "

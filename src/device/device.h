@@ -43,6 +43,7 @@ struct at_call {
     const struct at_kernel *kernel;
     struct at_launch launch;
     uint64_t args[AT_CALL_ARGS];
+    bool cold; /* its data shall come from DRAM: for a device that predicts the time of a train */
 };
 
 /* What NVML says of the device's state; a negative number where it does not. */
@@ -68,7 +69,7 @@ enum { AT_THROTTLES = 7 };
 extern const char *const at_throttle_names[AT_THROTTLES]; /* by bit */
 
 struct at_device_ops {
-    const char *kind; /* "cuda" */
+    const char *kind; /* "cuda", "emulated" */
 
     /* All devices of this kind; the caller frees *infos. AT_DEVICE where there is no driver. */
     enum at_status (*list)(struct at_device_info **infos, size_t *count, struct at_error *err);
@@ -88,6 +89,7 @@ struct at_device_ops {
     enum at_outcome (*load)(struct at_device *device, const void *image, size_t size,
                             struct at_module **module, struct at_error *err);
     void (*unload)(struct at_device *device, struct at_module *module);
+    /* The kernel comes with what the compiler said of it, for a device that knows no better. */
     enum at_outcome (*find)(struct at_device *device, struct at_module *module, const char *entry,
                             struct at_kernel *kernel, struct at_error *err);
 

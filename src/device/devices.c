@@ -2,6 +2,7 @@
 /* The kinds of device, in the order in which `--gpu auto` tries them. */
 #include "device/cuda/cuda_device.h"
 #include "device/device.h"
+#include "device/emu/emu_device.h"
 
 const char *const at_throttle_names[AT_THROTTLES] = {
     "sw_power_cap",        "hw_slowdown",         "sync_boost",
@@ -11,5 +12,6 @@ const char *const at_throttle_names[AT_THROTTLES] = {
 
 const struct at_device_ops *const at_device_kinds[] = {
     &at_cuda_device_ops,
+    &at_emu_device_ops,
     NULL,
 };

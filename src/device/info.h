@@ -3,12 +3,22 @@
 #ifndef AT_DEVICE_INFO_H
 #define AT_DEVICE_INFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#define AT_KIND_EMULATED "emulated"
+
+/* Before the name of its description, what the uuid of an emulated device is, and its selector. */
+#define AT_EMULATED_PREFIX "emu:"
+
+/* To be said wherever times of an emulated device are shown. */
+#define AT_EMULATED_TIMES "all times are predicted, none is measured"
 
 struct at_device_info {
     char name[128];
-    char kind[16];       /* "cuda" */
-    char uuid[48];       /* "GPU-xxxxxxxx-xxxx-..." */
+    char kind[16];       /* "cuda", "emulated" */
+    char uuid[48];       /* "GPU-xxxxxxxx-xxxx-...", "emu:h200" */
     char pci_bus_id[32]; /* "0000:0f:00.0" */
     int64_t
         pci_device_id; /* vendor in the low 16 bits, device above, as NVML gives it; 0: unknown */
@@ -28,5 +38,11 @@ struct at_device_info {
     int64_t shared_bytes_per_block_optin;
     int64_t shared_bytes_per_multiprocessor;
 };
+
+/* Its times are predictions, and are called so wherever they are shown. */
+static inline bool at_device_is_emulated(const struct at_device_info *info)
+{
+    return strcmp(info->kind, AT_KIND_EMULATED) == 0;
+}
 
 #endif

@@ -82,16 +82,17 @@ enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *de
                                 struct at_error *err)
 {
     const struct at_device_ops *ops = base_of(device)->ops;
+    const struct at_device_info *info = &base_of(device)->info;
     const struct at_problem *problem = &wanted->problem;
     int64_t src_bytes = at_problem_src_extent(problem) * problem->elem_size;
     int64_t dst_bytes = at_problem_dst_extent(problem) * problem->elem_size;
     struct at_buffers made = {
         .problem = *problem,
         .sets = wanted->sets,
-        .src_zone = at_red_zone_bytes(src_bytes),
-        .dst_zone = at_red_zone_bytes(dst_bytes),
-        .src_pitch = at_buffer_bytes_with_zones(src_bytes),
-        .dst_pitch = at_buffer_bytes_with_zones(dst_bytes),
+        .src_zone = at_red_zone_bytes(src_bytes, info),
+        .dst_zone = at_red_zone_bytes(dst_bytes, info),
+        .src_pitch = at_buffer_bytes_with_zones(src_bytes, info),
+        .dst_pitch = at_buffer_bytes_with_zones(dst_bytes, info),
     };
     enum at_outcome outcome = ops->allocate(device, made.sets * made.src_pitch, &made.src, err);
 

@@ -19,6 +19,11 @@ static enum at_outcome find_kernel(struct at_gpu_server *server, const struct at
     program = at_gpu_server_find(server, run->program);
     if (!program)
         return at_fail(err, AT_INTERNAL, "the program was not loaded"), AT_LAUNCH;
+    *storage = (struct at_kernel){
+        .registers = run->compiled.registers,
+        .local_bytes = run->compiled.local_bytes,
+        .shared_bytes = run->compiled.shared_bytes,
+    };
     outcome =
         server->bench.ops->find(server->bench.device, program->module, run->entry, storage, err);
     if (outcome == AT_CORRECT)

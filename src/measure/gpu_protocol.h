@@ -31,12 +31,18 @@ struct at_gpu_case {
     int64_t sets; /* pairs of source and destination */
 };
 
+struct at_gpu_kernel {
+    int64_t registers, local_bytes, shared_bytes;
+};
+
 /* One kernel with its launch on the tuned case's buffers. */
 struct at_gpu_run {
     char program[40]; /* as loaded; "": a copy by the driver */
     char entry[32];
     struct at_problem problem; /* what it is told: the tuned one, or the vector of as many bytes */
     struct at_launch launch;
+    struct at_gpu_kernel compiled; /* what the compiler said of it */
+    int64_t cold;                  /* 1: the times are to be those of data that come from DRAM */
 };
 
 /* Verification of that kernel on another prepared case, with the launch that it takes there. */
@@ -49,10 +55,6 @@ struct at_gpu_timing {
     int64_t train_ns;
     int64_t samples;
     int64_t hopeless_ns; /* a launch that takes longer gets the least samples; 0: no limit */
-};
-
-struct at_gpu_kernel {
-    int64_t registers, local_bytes, shared_bytes;
 };
 
 /* Extremes of what NVML said so far, in this process; -1 where it said nothing. */

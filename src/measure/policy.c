@@ -59,32 +59,34 @@ int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_pr
     int64_t wanted = policy->l2_multiple * device->l2_bytes;
     int64_t sets = (wanted + set - 1) / set;
 
+    if (at_device_is_emulated(device)) /* no launch leaves anything in an L2 for the next one */
+        return 1;
     return sets < 1 ? 1 : sets > sets_max ? sets_max : sets;
 }
 
-int64_t at_red_zone_bytes(int64_t buffer_bytes)
+int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device)
 {
     static const int64_t least = 64 << 10, most = 8 << 20;
     int64_t share = buffer_bytes / 16 & ~INT64_C(255);
 
+    if (at_device_is_emulated(device)) /* an access beyond its allocation is a fault there */
+        return 256;
     return share < least ? least : share > most ? most : share;
 }
 
-int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes)
+int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, const struct at_device_info *device)
 {
-    return ((buffer_bytes + 255) & ~INT64_C(255)) + 2 * at_red_zone_bytes(buffer_bytes);
+    return ((buffer_bytes + 255) & ~INT64_C(255)) + 2 * at_red_zone_bytes(buffer_bytes, device);
 }
 
-int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets)
+int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
+                         const struct at_device_info *device)
 {
     int64_t src = at_problem_src_extent(problem) * problem->elem_size;
     int64_t dst = at_problem_dst_extent(problem) * problem->elem_size;
-
+    int64_t set = at_buffer_bytes_with_zones(src, device) + at_buffer_bytes_with_zones(dst, device);
     int64_t bytes;
 
     /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */
-    if (__builtin_mul_overflow(
-            sets, at_buffer_bytes_with_zones(src) + at_buffer_bytes_with_zones(dst), &bytes))
-        return INT64_MAX;
-    return bytes;
+    return __builtin_mul_overflow(sets, set, &bytes) ? INT64_MAX : bytes;
 }

@@ -34,13 +34,14 @@ int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_pr
 
 /* Device memory that so many sets of a problem's buffers take, red zones included; INT64_MAX if it
  * does not fit. */
-int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets);
+int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
+                         const struct at_device_info *device);
 
 /* The poisoned margin before and after each buffer, in bytes: a multiple of 256, so that buffers
  * keep the alignment of their allocation. */
-int64_t at_red_zone_bytes(int64_t buffer_bytes);
+int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device);
 
 /* A buffer with both margins. */
-int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes);
+int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, const struct at_device_info *device);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char uuid_prefix[] = "GPU-";
+static const char automatic[] = "auto", uuid_prefix[] = "GPU-";
 
 static bool matches(const struct at_device_info *info, const char *name, size_t length)
 {
@@ -43,7 +43,8 @@ static enum at_status no_match(const char *name, size_t length, const struct at_
     char *devices = list_devices(infos, count);
 
     if (length == 0)
-        at_fail(err, AT_USAGE, "an empty device name; a selector looks like 0, 0,2, all or auto");
+        at_fail(err, AT_USAGE,
+                "an empty device name; a selector looks like 0, 0,2, all, emu or auto");
     else
         at_fail(err, AT_DEVICE, "there is no device \"%.*s\"; this machine has %s", (int)length,
                 name, devices);
@@ -79,8 +80,59 @@ static enum at_status mark_all(const char *selector, const struct at_device_info
     }
 }
 
-enum at_status at_select_devices(const char *selector, struct at_device_info **infos, size_t *count,
-                                 struct at_error *err)
+/* ---- the emulated devices ---- */
+
+/* What "emu" alone means, and "auto" where there is nothing else. */
+static const char emulated_selector[] = "emu", default_emulated[] = AT_EMULATED_PREFIX "h200";
+
+static bool names_emulated(const char *selector)
+{
+    return strcmp(selector, emulated_selector) == 0 ||
+           strncmp(selector, AT_EMULATED_PREFIX, sizeof AT_EMULATED_PREFIX - 1) == 0;
+}
+
+/* "emu:a100, emu:h200" */
+static enum at_status no_emulated(const char *name, const struct at_device_info *infos,
+                                  size_t count, struct at_error *err)
+{
+    const char **names = at_alloc_array(count, sizeof *names);
+    char *known;
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = infos[i].uuid;
+    known = at_join(names, count);
+    at_fail(err, AT_DEVICE, "there is no device \"%s\"; described are %s", name, known);
+    free(known);
+    free(names);
+    return AT_DEVICE;
+}
+
+static enum at_status select_emulated(const char *name, struct at_device_info **infos,
+                                      size_t *count, struct at_error *err)
+{
+    struct at_device_info *all;
+    size_t all_count, i = 0;
+    enum at_status status = at_gpu_list(AT_KIND_EMULATED, &all, &all_count, err);
+
+    if (status != AT_OK)
+        return status;
+    while (i < all_count && strcmp(all[i].uuid, name) != 0)
+        i++;
+    if (i == all_count) {
+        status = no_emulated(name, all, all_count, err);
+        free(all);
+        return status;
+    }
+    all[0] = all[i];
+    *infos = all;
+    *count = 1;
+    return AT_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum at_status select_cuda(const char *selector, struct at_device_info **infos,
+                                  size_t *count, struct at_error *err)
 {
     struct at_device_info *all;
     size_t all_count, kept = 0;
@@ -98,8 +150,8 @@ enum at_status at_select_devices(const char *selector, struct at_device_info **i
     if (strcmp(selector, "all") == 0)
         memset(chosen, true, all_count);
     else
-        status =
-            mark_all(strcmp(selector, "auto") == 0 ? "0" : selector, all, all_count, chosen, err);
+        status = mark_all(strcmp(selector, automatic) == 0 ? "0" : selector, all, all_count, chosen,
+                          err);
     for (size_t i = 0; i < all_count; i++)
         if (chosen[i])
             all[kept++] = all[i];
@@ -111,4 +163,19 @@ enum at_status at_select_devices(const char *selector, struct at_device_info **i
     *infos = all;
     *count = kept;
     return AT_OK;
+}
+
+enum at_status at_select_devices(const char *selector, struct at_device_info **infos, size_t *count,
+                                 struct at_error *err)
+{
+    enum at_status status;
+
+    if (names_emulated(selector))
+        return select_emulated(strcmp(selector, emulated_selector) == 0 ? default_emulated
+                                                                        : selector,
+                               infos, count, err);
+    status = select_cuda(selector, infos, count, err);
+    if (status == AT_DEVICE && strcmp(selector, automatic) == 0)
+        return select_emulated(default_emulated, infos, count, err);
+    return status;
 }

@@ -13,7 +13,7 @@ static struct at_call call_of(const struct at_bench *bench, const struct at_kern
 {
     const struct at_buffers *tuned = &bench->cases[0];
     at_address dst = at_buffers_dst(tuned, set), src = at_buffers_src(tuned, set);
-    struct at_call call = {.kernel = kernel, .launch = run->launch};
+    struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
 
     if (kernel)
         at_call_set_problem(&call, &run->problem, dst, src);

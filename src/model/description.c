@@ -14,13 +14,49 @@
 struct description {
     int64_t schema;
     struct at_device_info device;
+    struct at_rates rates;
 };
+
+/* None is 0: the model divides by them. */
+#define RATE(name)                                                                                 \
+    {                                                                                              \
+        .key = #name, .kind = AT_FIELD_INT, .offset = offsetof(struct at_rates, name), .min = 1,   \
+        .max = 1000000000                                                                          \
+    }
+
+static const struct at_field rate_fields[] = {
+    RATE(block_ns),
+    RATE(clock_khz),
+    RATE(dram_latency_ns),
+    RATE(dram_mbps),
+    RATE(far_partial_bytes),
+    RATE(issue_per_clock),
+    RATE(l2_mbps),
+    RATE(launch_ns),
+    RATE(lines_per_clock),
+    RATE(load_run_bytes),
+    RATE(page_bytes),
+    RATE(page_percent),
+    RATE(partial_bytes),
+    RATE(request_ns),
+    RATE(serial_percent),
+    RATE(store_run_bytes),
+    RATE(tail_percent),
+    RATE(warp_ns),
+    RATE(wavefronts_per_clock),
+};
+static const struct at_schema rates_schema = {"rates", sizeof(struct at_rates), rate_fields,
+                                              AT_COUNT(rate_fields)};
 
 static const struct at_field fields[] = {
     {.key = "device",
      .kind = AT_FIELD_OBJECT,
      .offset = offsetof(struct description, device),
      .object = &at_device_schema},
+    {.key = "rates",
+     .kind = AT_FIELD_OBJECT,
+     .offset = offsetof(struct description, rates),
+     .object = &rates_schema},
     {.key = "schema",
      .kind = AT_FIELD_INT,
      .offset = offsetof(struct description, schema),
@@ -56,8 +92,8 @@ static bool is_name(const char *name)
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
 
-enum at_status at_description_read(struct at_device_info *info, const char *name,
-                                   struct at_error *err)
+enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
+                                   const char *name, struct at_error *err)
 {
     struct description description = {0};
     char *below = at_format("tuning/devices/%s.yaml", is_name(name) ? name : "");
@@ -73,8 +109,11 @@ enum at_status at_description_read(struct at_device_info *info, const char *name
     } else {
         status = at_schema_read_file(&schema, &description, path, err);
     }
-    if (status == AT_OK)
+    if (status == AT_OK) {
         *info = description.device;
+        if (rates)
+            *rates = description.rates;
+    }
     free(path);
     free(below);
     return status;

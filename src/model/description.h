@@ -5,10 +5,11 @@
 
 #include "base/error.h"
 #include "device/info.h"
+#include "model/predict.h"
 
-/* Reads the description called name ("h200"). AT_USAGE for one there is not, with those there are.
- */
-enum at_status at_description_read(struct at_device_info *info, const char *name,
-                                   struct at_error *err);
+/* Reads the description called name ("h200"): what the device is, and how fast (rates may be NULL).
+ * AT_USAGE for one there is not, with those there are. */
+enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
+                                   const char *name, struct at_error *err);
 
 #endif

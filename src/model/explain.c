@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/explain.h"
 
+#include "base/cpus.h"
 #include "base/memory.h"
 #include "base/paths.h"
 #include "model/counts.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,8 @@ struct run {
     const struct at_ptx_kernel *kernel;
     struct at_emu_memory *memory;
     struct at_counts *counts;
+    struct at_emu_launch emu;
+    uint64_t args[9];
 };
 
 static void end_run(struct run *run)
@@ -63,13 +65,6 @@ static uint64_t *choose_blocks(int64_t count, int64_t of)
     return blocks;
 }
 
-static int usable_cpus(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 static enum at_status allocate(struct run *run, const struct at_problem *problem, uint64_t *dst,
                                uint64_t *src, struct at_error *err)
 {
@@ -81,46 +76,68 @@ static enum at_status allocate(struct run *run, const struct at_problem *problem
     return AT_OK;
 }
 
-static enum at_status run_blocks(struct run *run, const struct at_problem *problem,
-                                 const struct at_launch *launch, int64_t blocks, int64_t counted,
-                                 struct at_error *err)
+/* The launch that a GPU would be given, in memory of its own. */
+static enum at_status prepare(struct run *run, const struct at_problem *problem,
+                              const struct at_launch *launch, struct at_error *err)
 {
-    uint64_t *chosen = choose_blocks(counted, blocks), dst, src;
-    struct at_emu_fault fault = {0};
+    uint64_t dst, src;
     enum at_status status = allocate(run, problem, &dst, &src, err);
 
-    if (status == AT_OK) {
-        const uint64_t args[] = {dst,
-                                 src,
-                                 (uint64_t)problem->rows,
-                                 (uint64_t)problem->cols,
-                                 (uint64_t)problem->ld_src,
-                                 (uint64_t)problem->ld_dst,
-                                 (uint64_t)problem->batch,
-                                 (uint64_t)problem->stride_src,
-                                 (uint64_t)problem->stride_dst};
-        struct at_emu_launch emu = {
-            .kernel = run->kernel,
-            .dynamic_shared_bytes = launch->field[AT_SHARED_BYTES],
-            .args = args,
-            .arg_count = AT_COUNT(args),
-            .instruction_limit = 100000000,
-            .threads = usable_cpus(),
-            .observer = at_counts_observer(run->counts),
-            .only_blocks = chosen,
-            .only_block_count = (size_t)counted,
-        };
-
-        for (int i = 0; i < 3; i++) {
-            emu.grid[i] = (uint32_t)launch->field[AT_GRID_X + i];
-            emu.block[i] = (uint32_t)launch->field[AT_BLOCK_X + i];
-        }
-        status = at_emu_run(run->memory, &emu, &fault, err);
+    if (status != AT_OK)
+        return status;
+    memcpy(run->args,
+           (const uint64_t[]){dst, src, (uint64_t)problem->rows, (uint64_t)problem->cols,
+                              (uint64_t)problem->ld_src, (uint64_t)problem->ld_dst,
+                              (uint64_t)problem->batch, (uint64_t)problem->stride_src,
+                              (uint64_t)problem->stride_dst},
+           sizeof run->args);
+    run->emu = (struct at_emu_launch){
+        .kernel = run->kernel,
+        .dynamic_shared_bytes = launch->field[AT_SHARED_BYTES],
+        .args = run->args,
+        .arg_count = AT_COUNT(run->args),
+        .instruction_limit = 100000000,
+        .threads = at_usable_cpus(),
+    };
+    for (int i = 0; i < 3; i++) {
+        run->emu.grid[i] = (uint32_t)launch->field[AT_GRID_X + i];
+        run->emu.block[i] = (uint32_t)launch->field[AT_BLOCK_X + i];
     }
+    return AT_OK;
+}
+
+static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t counted,
+                                   struct at_error *err)
+{
+    uint64_t *chosen = choose_blocks(counted, blocks);
+    struct at_emu_launch emu = run->emu;
+    struct at_emu_fault fault = {0};
+    enum at_status status;
+
+    emu.observer = at_counts_observer(run->counts);
+    emu.only_blocks = chosen;
+    emu.only_block_count = (size_t)counted;
+    status = at_emu_run(run->memory, &emu, &fault, err);
     if (status == AT_OK && fault.kind != AT_EMU_NO_FAULT)
         status = at_fail(err, AT_FAILED, "%s", fault.message);
     free(chosen);
     return status;
+}
+
+static enum at_status predict(const struct run *run, const struct at_device_info *device,
+                              const struct at_rates *rates, struct at_explanation *explanation,
+                              struct at_error *err)
+{
+    struct at_prediction prediction;
+    enum at_status status =
+        at_predict_launch(device, rates, run->memory, &run->emu, explanation->registers,
+                          explanation->static_shared_bytes, true, &prediction, err);
+
+    if (status != AT_OK)
+        return status;
+    explanation->predicted_ns = (int64_t)prediction.ns;
+    snprintf(explanation->bound, sizeof explanation->bound, "%s", at_bound_names[prediction.bound]);
+    return AT_OK;
 }
 
 /* ---- collecting ---- */
@@ -232,9 +249,9 @@ static enum at_status describe(const struct at_config *config, const struct at_p
 }
 
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
-                          const struct at_device_info *device, const char *header,
-                          int64_t max_blocks, struct at_explanation *explanation,
-                          struct at_error *err)
+                          const struct at_device_info *device, const struct at_rates *rates,
+                          const char *header, int64_t max_blocks,
+                          struct at_explanation *explanation, struct at_error *err)
 {
     struct at_explanation made = {0};
     struct at_builder *builder = NULL;
@@ -255,8 +272,12 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         made.blocks = launch.field[AT_GRID_X] * launch.field[AT_GRID_Y] * launch.field[AT_GRID_Z];
         made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
         run.counts = at_counts_new(at_ptx_kernel_instructions(run.kernel));
-        status = run_blocks(&run, problem, &launch, made.blocks, made.blocks_counted, err);
+        status = prepare(&run, problem, &launch, err);
     }
+    if (status == AT_OK)
+        status = count_blocks(&run, made.blocks, made.blocks_counted, err);
+    if (status == AT_OK)
+        status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
         collect_lines(&run, &made.lines);
         *explanation = made;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a config does to the memory system, told by running it on the emulated device: for each line
  * of the source its accesses, what they cost and what they would cost at best; and how many blocks
- * a multiprocessor holds. Counts, not times. */
+ * a multiprocessor holds. These are counts; the one time is predicted from them. */
 #ifndef AT_MODEL_EXPLAIN_H
 #define AT_MODEL_EXPLAIN_H
 
 #include "kernel/builder.h"
 #include "model/occupancy.h"
+#include "model/predict.h"
 #include "schema/schema.h"
 
 /* All accesses of one kind at one line. */
@@ -31,6 +32,8 @@ struct at_explanation {
     int64_t static_shared_bytes, dynamic_shared_bytes;
     int64_t occupancy_blocks, occupancy_percent;
     char occupancy_limiter[64];
+    int64_t predicted_ns; /* a launch, data from DRAM */
+    char bound[32];       /* what it is bound by, of at_bound_names */
     struct at_list lines; /* of struct at_explained_line, in the order of the source */
 };
 
@@ -40,8 +43,8 @@ extern const struct at_schema at_explanation_schema;
  * header is the text of AT_TEMPLATE_HEADER. AT_FAILED: the kernel does not compile, or the emulated
  * device found a fault; the message has it. The caller clears by the schema. */
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
-                          const struct at_device_info *device, const char *header,
-                          int64_t max_blocks, struct at_explanation *explanation,
-                          struct at_error *err);
+                          const struct at_device_info *device, const struct at_rates *rates,
+                          const char *header, int64_t max_blocks,
+                          struct at_explanation *explanation, struct at_error *err);
 
 #endif

@@ -27,6 +27,7 @@ static const struct at_schema line_schema = {"a line", sizeof(struct at_explaine
 static const struct at_field fields[] = {
     INT(at_explanation, blocks),
     INT(at_explanation, blocks_counted),
+    CHARS(at_explanation, bound),
     CHARS(at_explanation, config),
     CHARS(at_explanation, device),
     INT(at_explanation, dynamic_shared_bytes),
@@ -39,6 +40,7 @@ static const struct at_field fields[] = {
     INT(at_explanation, occupancy_blocks),
     CHARS(at_explanation, occupancy_limiter),
     INT(at_explanation, occupancy_percent),
+    INT(at_explanation, predicted_ns),
     CHARS(at_explanation, problem),
     INT(at_explanation, registers),
     INT(at_explanation, spill_bytes),

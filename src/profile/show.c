@@ -72,13 +72,17 @@ static void format_gain(char cell[CELL_CHARS], const struct at_entry *entry)
 
 static const struct {
     const char *title;
+    const char *emulated_title; /* of an emulated device */
     void (*format)(char cell[CELL_CHARS], const struct at_entry *entry);
     bool left;
 } columns[] = {
-    {"problem", format_problem, true},    {"kernel", format_kernel, true},
-    {"time us", format_time, false},      {"GB/s", format_bandwidth, false},
-    {"% of copy", format_of_copy, false}, {"spread %", format_spread, false},
-    {"over default", format_gain, false},
+    {"problem", "problem", format_problem, true},
+    {"kernel", "kernel", format_kernel, true},
+    {"time us", "predicted us", format_time, false},
+    {"GB/s", "GB/s", format_bandwidth, false},
+    {"% of copy", "% of copy", format_of_copy, false},
+    {"spread %", "spread %", format_spread, false},
+    {"over default", "over default", format_gain, false},
 };
 
 /* What deserves a second look, with the mark that the row gets. */
@@ -158,9 +162,15 @@ static void show_heading(const struct at_device_record *record, const struct sty
             device->name, style->plain, (intmax_t)(device->compute_capability / 10),
             (intmax_t)(device->compute_capability % 10), (intmax_t)device->multiprocessors,
             fixed(cell, device->memory_bytes, (int64_t)1 << 30, 1));
+    if (at_device_is_emulated(device))
+        fprintf(out, "  %semulated: " AT_EMULATED_TIMES "%s\n", style->strong, style->plain);
     show_software(&record->environment, out);
-    show_policy(&record->policy, out);
-    show_conditions(&record->conditions, out);
+    if (at_device_is_emulated(device)) {
+        fprintf(out, "  %-*s%s\n", LABEL_WIDTH - 2, "policy", record->policy.name);
+    } else {
+        show_policy(&record->policy, out);
+        show_conditions(&record->conditions, out);
+    }
     putc('\n', out);
 }
 
@@ -199,13 +209,19 @@ static void show_details(const struct at_result_record *winner, const struct sty
     fputs(style->plain, out);
 }
 
-static void find_widths(int widths[AT_COUNT(columns)], const struct at_list *problems)
+static const char *title_of(size_t column, const struct at_device_info *device)
+{
+    return at_device_is_emulated(device) ? columns[column].emulated_title : columns[column].title;
+}
+
+static void find_widths(int widths[AT_COUNT(columns)], const struct at_device_info *device,
+                        const struct at_list *problems)
 {
     const struct at_entry *entries = problems->items;
     char cell[CELL_CHARS];
 
     for (size_t c = 0; c < AT_COUNT(columns); c++) {
-        widths[c] = (int)strlen(columns[c].title);
+        widths[c] = (int)strlen(title_of(c, device));
         for (size_t i = 0; i < problems->count; i++) {
             columns[c].format(cell, &entries[i]);
             if ((int)strlen(cell) > widths[c] && (c > 0 || strlen(cell) <= PROBLEM_WIDTH))
@@ -214,12 +230,13 @@ static void find_widths(int widths[AT_COUNT(columns)], const struct at_list *pro
     }
 }
 
-static void show_titles(const int widths[AT_COUNT(columns)], const struct style *style, FILE *out)
+static void show_titles(const int widths[AT_COUNT(columns)], const struct at_device_info *device,
+                        const struct style *style, FILE *out)
 {
     fputs(style->strong, out);
     for (size_t c = 0; c < AT_COUNT(columns); c++)
         fprintf(out, "%s%*s", c ? "  " : "", columns[c].left ? -widths[c] : widths[c],
-                columns[c].title);
+                title_of(c, device));
     fprintf(out, "%s\n", style->plain);
 }
 
@@ -302,8 +319,8 @@ void at_profile_show(const struct at_profile *profile, bool color, FILE *out)
         if (i > 0)
             putc('\n', out);
         show_heading(&devices[i], style, out);
-        find_widths(widths, problems);
-        show_titles(widths, style, out);
+        find_widths(widths, &devices[i].device, problems);
+        show_titles(widths, &devices[i].device, style, out);
         for (size_t j = 0; j < problems->count; j++)
             show_entry(&entries[j], widths, style, out);
         putc('\n', out);

@@ -72,8 +72,10 @@ int64_t at_cases_memory_bytes(const struct at_session *session, const struct at_
     int64_t bytes = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (__builtin_add_overflow(bytes, at_buffers_bytes(&cases[i].problem, cases[i].sets),
-                                   &bytes))
+        if (__builtin_add_overflow(
+                bytes,
+                at_buffers_bytes(&cases[i].problem, cases[i].sets, at_gpu_info(session->gpu)),
+                &bytes))
             return INT64_MAX;
     return bytes;
 }

@@ -15,13 +15,11 @@ static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, s
 {
     const struct at_problem *problem = &p->search->problem;
     const struct at_config *config = &p->search->space.configs[next->index];
-    enum at_status status;
+    struct at_launch launch = {0};
+    enum at_status status =
+        at_config_launch(config, problem, at_gpu_info(p->session->gpu), &launch, err);
 
-    next->run = (struct at_gpu_run){.problem = *problem};
-    memcpy(next->run.program, next->built.program->hash, AT_HASH_CHARS);
-    memcpy(next->run.entry, next->built.entry, sizeof next->run.entry);
-    status =
-        at_config_launch(config, problem, at_gpu_info(p->session->gpu), &next->run.launch, err);
+    next->run = at_session_run(p->session, &next->built, problem, &launch);
     if (status == AT_OK)
         status = at_cases_trials(p->session, config, p->cases, p->case_count, next->trials,
                                  &next->trial_count, err);
@@ -55,6 +53,16 @@ enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *er
     return status;
 }
 
+/* The small cases take the host a fraction of a second, and each megabyte of the problem tens of
+ * milliseconds; this leaves room for a slow and busy one. An endless loop ends long before, by the
+ * number of its instructions. */
+static int64_t emulated_allowance_ns(const struct at_problem *problem)
+{
+    static const int64_t cases_ns = INT64_C(30000000000);
+
+    return cases_ns + 1000 * at_problem_bytes(problem);
+}
+
 int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at_problem *problem)
 {
     /* An evaluation passes over the buffers some twenty times, checks included, and a config a
@@ -63,6 +71,8 @@ int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at
     int64_t mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
     int64_t pass_ns = at_problem_bytes(problem) / (mbps > 0 ? mbps : 100000) * 1000;
 
+    if (at_device_is_emulated(at_gpu_info(session->gpu)))
+        return session->options.timeout_ns + emulated_allowance_ns(problem);
     return session->options.timeout_ns + passes * pass_ns;
 }
 

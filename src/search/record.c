@@ -163,7 +163,8 @@ void at_tune_describe(struct at_session *session, struct at_device_record *recor
     snprintf(environment->nvrtc_identity, sizeof environment->nvrtc_identity, "%s",
              compiler->identity);
     snprintf(record->policy.name, sizeof record->policy.name, "%s", policy->name);
-    record->policy.buffer_bytes = policy->l2_multiple * record->device.l2_bytes;
+    record->policy.buffer_bytes =
+        at_device_is_emulated(&record->device) ? 0 : policy->l2_multiple * record->device.l2_bytes;
     record->policy.train_ns = policy->shootout_train_ns;
     record->policy.search_samples = policy->search_samples;
     record->policy.shootout_samples = policy->shootout_samples;

@@ -53,6 +53,7 @@ static enum at_status open_builder(struct at_session *session, struct at_error *
 {
     const struct at_builder_options options = {
         .compute_capability = at_gpu_info(session->gpu)->compute_capability,
+        .image = at_device_is_emulated(at_gpu_info(session->gpu)) ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
         .workers = session->options.jobs,
         .header = session->header,
         .use_cache = session->options.use_cache,
@@ -162,6 +163,46 @@ void at_session_close(struct at_session *session)
     free(session);
 }
 
+struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,
+                                 const struct at_problem *problem, const struct at_launch *launch)
+{
+    struct at_gpu_run run = {
+        .problem = *problem,
+        .launch = *launch,
+        .cold = session->options.policy->l2_multiple > 0,
+    };
+
+    if (built) {
+        memcpy(run.program, built->program->hash, AT_HASH_CHARS);
+        memcpy(run.entry, built->entry, sizeof run.entry);
+        run.compiled =
+            (struct at_gpu_kernel){built->resources.registers, built->resources.spill_bytes,
+                                   built->resources.shared_bytes};
+    }
+    return run;
+}
+
+/* At this size each config takes some seconds. */
+static const int64_t emulated_elements_max = INT64_C(1) << 26;
+
+static enum at_status check_elements(const struct at_session *session,
+                                     const struct at_problem *problem, struct at_error *err)
+{
+    int64_t elements = at_problem_src_extent(problem) > at_problem_dst_extent(problem)
+                           ? at_problem_src_extent(problem)
+                           : at_problem_dst_extent(problem);
+    char *text;
+
+    if (!at_device_is_emulated(at_gpu_info(session->gpu)) || elements <= emulated_elements_max)
+        return AT_OK;
+    text = at_problem_format(problem);
+    at_fail(err, AT_USAGE,
+            "%s is too large for an emulated device, which takes at most %" PRId64 " elements",
+            text, emulated_elements_max);
+    free(text);
+    return AT_USAGE;
+}
+
 enum at_status at_session_check_memory(struct at_session *session, const struct at_problem *problem,
                                        struct at_error *err)
 {
@@ -169,6 +210,8 @@ enum at_status at_session_check_memory(struct at_session *session, const struct 
     enum at_status status = at_gpu_memory(session->gpu, &free_bytes, &total_bytes, err);
     char *text;
 
+    if (status == AT_OK)
+        status = check_elements(session, problem, err);
     if (status != AT_OK || needed <= free_bytes)
         return status;
     text = at_problem_format(problem);

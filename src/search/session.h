@@ -52,8 +52,12 @@ enum at_status at_session_open(struct at_session **session, const char *kind, in
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);
 
+/* A kernel's launch, as the GPU worker is asked for it; built is NULL for a copy by the driver. */
+struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,
+                                 const struct at_problem *problem, const struct at_launch *launch);
+
 /* Needs the problem more device memory than there is? AT_USAGE says how much it needs and how much
- * is free. */
+ * is free; or that it is too large to be emulated. */
 enum at_status at_session_check_memory(struct at_session *session, const struct at_problem *problem,
                                        struct at_error *err);
 

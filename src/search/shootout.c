@@ -7,7 +7,6 @@
 #include "search/pipeline.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum at_status at_shootout_prepare(struct at_session *session, const struct at_problem *tuned,
                                    struct at_error *err)
@@ -49,15 +48,11 @@ enum at_status at_shootout_build(struct at_session *session, struct at_contestan
     return status;
 }
 
-static struct at_gpu_run run_of(const struct at_contestant *contestant)
+static struct at_gpu_run run_of(const struct at_session *session,
+                                const struct at_contestant *contestant)
 {
-    struct at_gpu_run run = {.problem = contestant->problem, .launch = contestant->launch};
-
-    if (contestant->config) {
-        memcpy(run.program, contestant->built.program->hash, AT_HASH_CHARS);
-        memcpy(run.entry, contestant->built.entry, sizeof run.entry);
-    }
-    return run;
+    return at_session_run(session, contestant->config ? &contestant->built : NULL,
+                          &contestant->problem, &contestant->launch);
 }
 
 /* One try; samples_ns has room for all contestants' samples. */
@@ -72,7 +67,7 @@ static enum at_outcome hold(struct at_session *session, struct at_contestant *co
     enum at_outcome outcome;
 
     for (size_t i = 0; i < count; i++) {
-        runs[i] = run_of(&contestants[i]);
+        runs[i] = run_of(session, &contestants[i]);
         programs[i] = contestants[i].config ? contestants[i].built.program : NULL;
     }
     outcome = at_gpu_shootout(session->gpu, runs, programs, count, policy->shootout_train_ns,
@@ -117,7 +112,7 @@ enum at_status at_shootout_verify(struct at_session *session,
     const struct at_gpu_timing timing = {session->options.policy->search_train_ns, 1, 0};
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
     struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX];
-    struct at_gpu_run run = run_of(contestant);
+    struct at_gpu_run run = run_of(session, contestant);
     size_t case_count = at_cases_for(session, &contestant->problem, cases), trial_count = 0;
     enum at_status status =
         at_cases_trials(session, contestant->config, cases, case_count, trials, &trial_count, err);

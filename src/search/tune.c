@@ -246,6 +246,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     search.progress.what = what;
     search.progress.index = place.index;
     search.progress.of = place.of;
+    search.progress.predicted = at_device_is_emulated(at_gpu_info(session->gpu));
     if (status == AT_OK)
         warn_of_empty_families(&search);
     if (status == AT_OK)

@@ -87,3 +87,13 @@ costs() {
     run --separate-stderr -1 "$AUTOTUNE" explain tile LOAD_VEC=4 --problem 1001x1001:f32
     [[ $stderr == *'not legal for this problem'* ]]
 }
+
+@test "a time is predicted, and called so" {
+    explain tile PAD=0 --problem 8192x8192:f32
+    [[ $output == *'bound by shared memory (a prediction, not a measurement)'* ]]
+    slow=$(sed -n 's/^  predicted \([0-9]*\)\..*/\1/p' <<<"$output")
+    explain tile ORDER=1 --problem 8192x8192:f32
+    [[ $output == *'bound by DRAM '* ]]
+    fast=$(sed -n 's/^  predicted \([0-9]*\)\..*/\1/p' <<<"$output")
+    [ "$fast" -lt "$slow" ]
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Where there is no GPU, or none that this process may use, what needs one says so and ends with 3.
+# Where there is no GPU, or none that this process may use, what asks for one says so and ends with 3;
+# what leaves the choice to the program gets an emulated one (see emulated.bats).
 
 bats_require_minimum_version 1.5.0
 
@@ -21,13 +22,19 @@ no_device() {
 }
 
 @test "tune leaves neither profile nor journal" {
-    no_device tune
-    no_device tune --dry-run
+    no_device tune --gpu 0
+    no_device tune --gpu all --dry-run
     mkdir "$BATS_TEST_TMPDIR/out"
-    no_device --problem 64x64:f32 --out "$BATS_TEST_TMPDIR/out/best.yaml"
+    no_device --gpu 0 --problem 64x64:f32 --out "$BATS_TEST_TMPDIR/out/best.yaml"
     [ -z "$(ls -A "$BATS_TEST_TMPDIR/out")" ]
 }
 
 @test "bench" {
-    no_device bench --problem 64x64:f32
+    no_device bench --gpu 0 --problem 64x64:f32
+}
+
+@test "the choice of the program is an emulated device, which it says" {
+    run --separate-stderr -0 "$AUTOTUNE" tune --quiet --dry-run
+    [[ ${lines[0]} == 'NVIDIA H200' ]]
+    [ "$stderr" = 'autotune: warning: no usable GPU: this is an emulated NVIDIA H200; all times are predicted, none is measured' ]
 }

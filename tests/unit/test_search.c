@@ -259,13 +259,30 @@ static void test_buffer_sets(void **state)
         }
 }
 
+/* An emulated device is not told apart by what its L2 keeps, and finds what goes beyond a buffer.
+ */
+static void test_emulated_buffers(void **state)
+{
+    const struct at_device_info device = {.kind = AT_KIND_EMULATED, .l2_bytes = 50 << 20};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        struct at_problem problem = problem_of(specs[i]);
+
+        assert_int_equal(at_policy_buffer_sets(policy_of("cold"), &problem, &device), 1);
+        assert_int_equal(at_red_zone_bytes(at_problem_bytes(&problem), &device), 256);
+    }
+}
+
 static void test_red_zones(void **state)
 {
+    const struct at_device_info device = {.kind = "cuda"};
     int64_t before = 0;
 
     (void)state;
     for (int64_t bytes = 1; bytes < INT64_C(1) << 40; bytes += bytes / 3 + 1) {
-        int64_t zone = at_red_zone_bytes(bytes), whole = at_buffer_bytes_with_zones(bytes);
+        int64_t zone = at_red_zone_bytes(bytes, &device);
+        int64_t whole = at_buffer_bytes_with_zones(bytes, &device);
 
         assert_int_equal(zone % 256, 0);
         assert_true(zone >= 64 << 10 && zone <= 8 << 20);
@@ -279,15 +296,18 @@ static void test_red_zones(void **state)
 
 static void test_buffers_bytes(void **state)
 {
+    const struct at_device_info device = {.kind = "cuda"};
+
     (void)state;
     for (size_t i = 0; i < AT_COUNT(specs); i++) {
         struct at_problem problem = problem_of(specs[i]);
         int64_t src = at_problem_src_extent(&problem) * problem.elem_size;
         int64_t dst = at_problem_dst_extent(&problem) * problem.elem_size;
-        int64_t one = at_buffers_bytes(&problem, 1);
+        int64_t one = at_buffers_bytes(&problem, 1, &device);
 
-        assert_true(one == at_buffer_bytes_with_zones(src) + at_buffer_bytes_with_zones(dst));
-        assert_true(at_buffers_bytes(&problem, 1000) == 1000 * one);
+        assert_true(one == at_buffer_bytes_with_zones(src, &device) +
+                               at_buffer_bytes_with_zones(dst, &device));
+        assert_true(at_buffers_bytes(&problem, 1000, &device) == 1000 * one);
     }
 }
 
@@ -335,7 +355,7 @@ static void test_cases(void **state)
             for (size_t k = 1; k < j; k++)
                 assert_string_not_equal(texts[j], texts[k]);
             assert_true(j == 0 || cases[j].sets == 1);
-            bytes += at_buffers_bytes(&cases[j].problem, cases[j].sets);
+            bytes += at_buffers_bytes(&cases[j].problem, cases[j].sets, &gpu.info);
         }
         assert_true(at_cases_memory_bytes(&session, &tuned) == bytes);
         while (count > 0)
@@ -426,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_rank_best_of_many),
         cmocka_unit_test(test_policy_find),
         cmocka_unit_test(test_buffer_sets),
+        cmocka_unit_test(test_emulated_buffers),
         cmocka_unit_test(test_red_zones),
         cmocka_unit_test(test_buffers_bytes),
         cmocka_unit_test(test_copy_fits_buffers),

@@ -217,14 +217,14 @@ static void test_no_value_is_in_vain(void **state)
 
 /* ---- problems, textbook, results ---- */
 
-static void test_problems(void **state)
+/* One of the two lists: for a GPU, and for an emulated device. */
+static void check_problems(bool emulated)
 {
     struct at_problem *problems;
     size_t count;
     struct at_error err = {AT_OK, ""};
 
-    (void)state;
-    if (at_run_problems(&options, &problems, &count, &err) != AT_OK)
+    if (at_run_problems(&options, emulated, &problems, &count, &err) != AT_OK)
         fail_msg("%s", err.message);
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
@@ -243,6 +243,13 @@ static void test_problems(void **state)
         free(text);
     }
     free(problems);
+}
+
+static void test_problems(void **state)
+{
+    (void)state;
+    check_problems(false);
+    check_problems(true);
 }
 
 /* On what bench shows by default. */

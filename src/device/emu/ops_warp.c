@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the lanes of a warp do together (PTX ISA, shfl.sync, vote.sync, activemask, bar.warp.sync).
- */
+/* What the lanes of a warp do together (PTX ISA, shfl.sync, vote.sync, activemask, bar.warp.sync),
+ * and waiting (nanosleep). */
 #include "device/emu/lanes.h"
 #include "device/emu/ops.h"
 
@@ -112,6 +112,7 @@ SHUFFLE(shuffle_index, first | (by & ~segment), j <= last)
 const struct at_emu_row at_emu_warp_rows[] = {
     {"activemask.b32", "W", activemask},
     {"bar.warp.sync", "w", warp_barrier},
+    {"nanosleep.u32", "w", at_emu_run_nothing}, /* for any time "in range [0, 2*t]" (PTX ISA) */
     {"vote.sync.all.pred", "Pnw", vote_all},
     {"vote.sync.any.pred", "Pnw", vote_any},
     {"vote.sync.uni.pred", "Pnw", vote_uni},

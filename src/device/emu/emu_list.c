@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The emulated devices there are: one a description. */
+#include "base/cpus.h"
+#include "base/memory.h"
+#include "base/paths.h"
+#include "device/emu/emu_device.h"
+#include "model/description.h"
+
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a description does not hold: where it stands among the others, and the name by which --gpu
+ * takes it. */
+static enum at_status describe(struct at_device_info *info, struct at_rates *rates,
+                               const char *path, size_t ordinal, struct at_error *err)
+{
+    const char *base = at_path_name(path);
+    char *name = at_strndup(base, strlen(base) - strlen(".yaml"));
+    enum at_status status = at_description_read(info, rates, name, err);
+
+    if (status == AT_OK) {
+        info->ordinal = (int64_t)ordinal;
+        snprintf(info->uuid, sizeof info->uuid, AT_EMULATED_PREFIX "%s", name);
+    }
+    free(name);
+    return status;
+}
+
+/* The descriptions' files, in the order of their names. */
+static void find_descriptions(glob_t *files)
+{
+    char *pattern = at_path_data_file("tuning/devices/*.yaml");
+
+    *files = (glob_t){0};
+    glob(pattern, 0, NULL, files); /* none is a result too */
+    free(pattern);
+}
+
+enum at_status at_emu_list(struct at_device_info **infos, size_t *count, struct at_error *err)
+{
+    struct at_device_info *found;
+    struct at_rates rates;
+    enum at_status status = AT_OK;
+    glob_t files;
+
+    find_descriptions(&files);
+    found = at_alloc_array(files.gl_pathc, sizeof *found);
+    for (size_t i = 0; i < files.gl_pathc && status == AT_OK; i++)
+        status = describe(&found[i], &rates, files.gl_pathv[i], i, err);
+    if (status == AT_OK) {
+        *infos = found;
+        *count = files.gl_pathc;
+    } else {
+        free(found);
+    }
+    globfree(&files);
+    return status;
+}
+
+enum at_status at_emu_open(struct at_device **device, int64_t ordinal, struct at_error *err)
+{
+    struct at_emu_device *opened = at_alloc(sizeof *opened);
+    enum at_status status;
+    glob_t files;
+
+    find_descriptions(&files);
+    if (ordinal < 0 || (uint64_t)ordinal >= files.gl_pathc)
+        status = at_fail(err, AT_DEVICE, "there is no emulated device %" PRId64, ordinal);
+    else
+        status = describe(&opened->base.info, &opened->rates, files.gl_pathv[ordinal],
+                          (size_t)ordinal, err);
+    globfree(&files);
+    if (status != AT_OK) {
+        free(opened);
+        return status;
+    }
+    opened->base.ops = &at_emu_device_ops;
+    opened->memory = at_emu_memory_new();
+    opened->threads = at_usable_cpus();
+    *device = (struct at_device *)opened;
+    return AT_OK;
+}

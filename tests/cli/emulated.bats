@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Whole runs on the emulated device: no GPU is needed, but NVRTC is.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load ../gpu/helpers
+
+faults=$srcdir/tests/gpu/fault.yaml
+predicted='all times are predicted, none is measured'
+
+setup_file() {
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+    if "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC'; then
+        export NO_NVRTC=1
+    fi
+}
+
+setup() {
+    [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+    stop_run
+}
+
+@test "every element size, padded and batched" {
+    run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 30 \
+        --search random --problem 64x96:f32 --problem 33x65:b1,ld_src=70,batch=3 --problem 1x1:f16 \
+        --problem 31x64:f64,ld_dst=40 --problem 17x19:c128 --out best.yaml
+    [ -z "$stderr" ]
+    [ "$(grep -c ' problem: ' best.yaml)" -eq 5 ]
+    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    grep -q 'kind: emulated' best.yaml
+    run -0 "$AUTOTUNE" check best.yaml
+}
+
+@test "predictions are never called measurements" {
+    run --separate-stderr -0 tune --gpu emu --family naive --budget 2 --problem 64x96:f32 \
+        --out best.yaml
+    [[ $stderr == *"this is an emulated NVIDIA H200; $predicted"* ]]
+    [[ ${lines[1]} == "  emulated: $predicted" ]]
+    run -0 "$AUTOTUNE" show best.yaml
+    [[ ${lines[1]} == "  emulated: $predicted" ]]
+    [[ $output == *'predicted us'* && $output != *'time us'* && $output != *samples* ]]
+    run -0 "$AUTOTUNE" bench --quiet --gpu emu:h200 --profile best.yaml --problem 64x96:f32
+    [[ ${lines[1]} == "  emulated: $predicted" ]]
+    [[ $output == *'predicted us'* && $output != *'time us'* ]]
+}
+
+@test "a short search, unless the user says otherwise" {
+    run --separate-stderr -0 tune --gpu emu --family tile --problem 64x96:f32 --out best.yaml
+    [[ $stderr == *'24 configs a problem'* ]]
+    [ "$(figure correct)" -eq 24 ]
+    [ "$(figure search)" = random ]
+    run --separate-stderr -0 tune --gpu emu --family naive --search exhaustive \
+        --problem 64x96:f32 --out best.yaml
+    [[ $stderr != *'configs a problem'* ]]
+    [ "$(figure complete)" -eq 1 ]
+}
+
+@test "every way to fail is found as on a GPU" {
+    run --separate-stderr -0 tune --quiet --gpu emu --family fault --space "$faults" \
+        --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml
+    for count in correct:1 timeout:1 crash:3 wrong:5 compile:2 launch:1 oom:0; do
+        [ "$(figure "${count%:*}")" -eq "${count#*:}" ]
+    done
+    grep -q 'FAULT: 0' best.yaml
+    run -0 "$AUTOTUNE" check --space "$faults" best.yaml
+}
+
+@test "the journal has each fault by its name" {
+    need_sqlite
+    variant '1, 2, 3, 4, 0'
+    run --separate-stderr -0 tune --quiet --gpu emu --family fault --space fault.yaml \
+        --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml
+    query best.yaml.journal "SELECT config, message FROM measurements WHERE family = 'fault'
+        AND outcome <> 'correct' ORDER BY config" >faults
+    mapfile -t found <faults
+    [ "${#found[@]}" -eq 4 ]
+    [[ ${found[0]} == 'FAULT=1|'*'too many instructions'* ]]
+    [[ ${found[1]} == 'FAULT=2|'*'outside every allocation at 0x40'* ]]
+    [[ ${found[2]} == 'FAULT=3|'*'misaligned access'* ]]
+    [[ ${found[3]} == 'FAULT=4|'*'trap'* ]]
+}
+
+# Starts a run that takes some seconds, and waits until it has measurements of the problem itself.
+start_emulated_run() {
+    start_long_run --gpu emu --budget 90
+    wait_for_measurements
+}
+
+@test "interrupted, the best so far is written; resumed, nothing is measured twice" {
+    need_sqlite
+    start_emulated_run
+    kill -INT "$driver"
+    waited 130
+    [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
+    [ "$(figure complete)" -eq 0 ]
+    [ "$(figure correct)" -lt 90 ]
+    run -0 "$AUTOTUNE" check best.yaml
+    run -0 tune --quiet --gpu emu --family tile --problem 512x512:f32 --search random --budget 90 \
+        --out best.yaml --resume
+    [ "$(figure correct)" -eq 90 ]
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM (SELECT 1 FROM measurements
+        GROUP BY problem, family, config HAVING count(*) > 1)')" -eq 0 ]
+}
+
+@test "a GPU worker that is killed is replaced" {
+    start_emulated_run
+    worker=$(pgrep -P "$driver" -x gpu)
+    kill -KILL "$worker"
+    ended "$worker"
+    waited 0
+    [ "$(figure crash)" -le 1 ]
+    [ "$(($(figure crash) + $(figure correct)))" -eq 90 ]
+    run -0 "$AUTOTUNE" check best.yaml
+}
+
+@test "devices that are not described, and problems that are too large" {
+    run --separate-stderr -3 tune --gpu emu:nothing --problem 64x96:f32 --out best.yaml
+    [[ $stderr == *'there is no device "emu:nothing"; described are '*emu:h200* ]]
+    run --separate-stderr -2 tune --quiet --gpu emu --problem 16384x16384:b1 --out best.yaml
+    [[ $stderr == *'16384x16384:b1 is too large for an emulated device'* ]]
+    [ ! -e best.yaml ]
+}

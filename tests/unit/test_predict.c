@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time model: what must hold of any prediction, whatever its rates. How well it orders configs
+ * is what tests/bench/rank tells. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "kernel/builder.h"
+#include "model/description.h"
+#include "model/predict.h"
+#include "model/traffic.h"
+#include "space/space.h"
+#include "worker/worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { HEADER_BYTES_MAX = 1 << 18, SKIPPED = 77 };
+
+static struct at_family **families;
+static size_t family_count;
+static char *header;
+static struct at_builder *builder;
+static struct at_device_info device;
+static struct at_rates rates;
+
+/* ---- a kernel on a problem ---- */
+
+struct fixture {
+    struct at_problem problem;
+    struct at_built built;
+    struct at_ptx_module *module;
+    struct at_emu_memory *memory;
+    struct at_emu_launch emu;
+    uint64_t args[9];
+};
+
+static struct at_config config_of(const char *family, const char *param, int32_t value)
+{
+    struct at_config config = {0};
+
+    for (size_t i = 0; i < family_count; i++)
+        if (strcmp(families[i]->name, family) == 0)
+            config = at_family_default(families[i]);
+    assert_non_null(config.family);
+    for (size_t i = 0; i < config.family->param_count; i++)
+        if (strcmp(config.family->params[i].name, param) == 0)
+            config.values[i] = value;
+    return config;
+}
+
+static void open_fixture(struct fixture *f, const struct at_config *config, const char *spec)
+{
+    struct at_error err = {AT_OK, ""};
+    struct at_launch launch;
+
+    *f = (struct fixture){0};
+    assert_int_equal(at_problem_parse(&f->problem, spec, &err), AT_OK);
+    assert_int_equal(at_config_launch(config, &f->problem, &device, &launch, &err), AT_OK);
+    at_builder_add(builder, config, f->problem.elem_size, NULL);
+    assert_int_equal(at_builder_wait(builder, &f->built, &err), AT_OK);
+    assert_int_equal(f->built.outcome, AT_CORRECT);
+    assert_int_equal(
+        at_ptx_read(&f->module, f->built.program->image, f->built.program->size - 1, &err), AT_OK);
+    assert_int_equal(at_ptx_find(f->module, f->built.entry, &f->emu.kernel, &err), AT_OK);
+    f->memory = at_emu_memory_new();
+    f->args[1] = at_emu_memory_allocate(f->memory,
+                                        at_problem_src_extent(&f->problem) * f->problem.elem_size);
+    f->args[0] = at_emu_memory_allocate(f->memory,
+                                        at_problem_dst_extent(&f->problem) * f->problem.elem_size);
+    f->args[2] = (uint64_t)f->problem.rows;
+    f->args[3] = (uint64_t)f->problem.cols;
+    f->args[4] = (uint64_t)f->problem.ld_src;
+    f->args[5] = (uint64_t)f->problem.ld_dst;
+    f->args[6] = (uint64_t)f->problem.batch;
+    f->args[7] = (uint64_t)f->problem.stride_src;
+    f->args[8] = (uint64_t)f->problem.stride_dst;
+    f->emu.args = f->args;
+    f->emu.arg_count = AT_COUNT(f->args);
+    f->emu.threads = 1;
+    f->emu.dynamic_shared_bytes = launch.field[AT_SHARED_BYTES];
+    for (int i = 0; i < 3; i++) {
+        f->emu.grid[i] = (uint32_t)launch.field[AT_GRID_X + i];
+        f->emu.block[i] = (uint32_t)launch.field[AT_BLOCK_X + i];
+    }
+}
+
+static void close_fixture(struct fixture *f)
+{
+    at_emu_memory_free(f->memory);
+    at_ptx_free(f->module);
+    at_program_release(f->built.program);
+}
+
+static enum at_status predict_with(const struct fixture *f, const struct at_rates *with, bool cold,
+                                   struct at_prediction *prediction, struct at_error *err)
+{
+    return at_predict_launch(&device, with, f->memory, &f->emu, f->built.resources.registers,
+                             f->built.resources.shared_bytes, cold, prediction, err);
+}
+
+static struct at_prediction predict(const char *family, const char *param, int32_t value,
+                                    const char *spec)
+{
+    struct at_config config = config_of(family, param, value);
+    struct at_error err = {AT_OK, ""};
+    struct at_prediction prediction = {0};
+    struct fixture f;
+
+    open_fixture(&f, &config, spec);
+    assert_int_equal(predict_with(&f, &rates, true, &prediction, &err), AT_OK);
+    close_fixture(&f);
+    return prediction;
+}
+
+/* ---- the tests ---- */
+
+static void test_order(void **state)
+{
+    static const struct {
+        struct {
+            const char *family, *param;
+            int32_t value;
+            const char *problem;
+        } fast, slow;
+    } cases[] = {
+        /* bank conflicts */
+        {{"tile", "PAD", 1, "4096x4096:f32"}, {"tile", "PAD", 0, "4096x4096:f32"}},
+        /* more sectors, on either side */
+        {{"tile", "PAD", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 0, "4096x4096:f32"}},
+        {{"tile", "PAD", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 1, "4096x4096:f32"}},
+        /* along the rows of the destination */
+        {{"tile", "ORDER", 1, "8192x8192:f32"}, {"tile", "ORDER", 0, "8192x8192:f32"}},
+        /* sectors that are written in parts */
+        {{"tile", "PAD", 1, "4096x4096:f32"}, {"tile", "PAD", 1, "4095x4095:f32"}},
+        /* more bytes */
+        {{"tile", "PAD", 1, "2048x2048:f32"}, {"tile", "PAD", 1, "4096x4096:f32"}},
+        {{"tile", "PAD", 1, "4096x4096:f32"}, {"tile", "PAD", 1, "4096x4096:f64"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_prediction fast = predict(cases[i].fast.family, cases[i].fast.param,
+                                            cases[i].fast.value, cases[i].fast.problem);
+        struct at_prediction slow = predict(cases[i].slow.family, cases[i].slow.param,
+                                            cases[i].slow.value, cases[i].slow.problem);
+
+        assert_true(fast.ns > 0);
+        assert_true(fast.ns < slow.ns);
+    }
+}
+
+static void test_bounds(void **state)
+{
+    (void)state;
+    assert_int_equal(predict("tile", "ORDER", 1, "8192x8192:f32").bound, AT_BOUND_DRAM);
+    assert_int_equal(predict("tile", "PAD", 0, "8192x8192:f32").bound, AT_BOUND_SHARED);
+    assert_int_equal(predict("tile", "PAD", 1, "32x32:f32").bound, AT_BOUND_LAUNCH);
+    assert_int_equal(predict("tile", "UNROLL", 1, "8192x8192:f32").bound, AT_BOUND_LATENCY);
+    for (int i = 0; i < AT_BOUNDS; i++) {
+        assert_non_null(at_bound_names[i]);
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(at_bound_names[i], at_bound_names[j]);
+    }
+}
+
+/* A device that does one thing at half the rate is not faster, and data at hand do not slow it. */
+static void test_rates(void **state)
+{
+    static const size_t speeds[] = {
+        offsetof(struct at_rates, clock_khz),       offsetof(struct at_rates, dram_mbps),
+        offsetof(struct at_rates, issue_per_clock), offsetof(struct at_rates, l2_mbps),
+        offsetof(struct at_rates, lines_per_clock), offsetof(struct at_rates, wavefronts_per_clock),
+    };
+    struct at_config config = config_of("tile", "PAD", 1);
+    struct at_error err = {AT_OK, ""};
+    struct at_prediction before, after;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f, &config, "4096x4096:f32");
+    assert_int_equal(predict_with(&f, &rates, true, &before, &err), AT_OK);
+    for (size_t i = 0; i < AT_COUNT(speeds); i++) {
+        struct at_rates slower = rates;
+
+        *(int64_t *)((char *)&slower + speeds[i]) /= 2;
+        assert_int_equal(predict_with(&f, &slower, true, &after, &err), AT_OK);
+        assert_true(after.ns > before.ns);
+    }
+    assert_int_equal(predict_with(&f, &rates, false, &after, &err), AT_OK);
+    assert_true(after.ns < before.ns);
+    close_fixture(&f);
+}
+
+static void near(double value, double expected)
+{
+    assert_true(value > 0.999 * expected - 1e-9 && value < 1.001 * expected + 1e-9);
+}
+
+static struct at_traffic traffic_of(int32_t order, const char *spec)
+{
+    struct at_config config = config_of("tile", "ORDER", order);
+    struct at_error err = {AT_OK, ""};
+    struct at_traffic traffic;
+    struct fixture f;
+
+    open_fixture(&f, &config, spec);
+    assert_int_equal(at_traffic_sample(&traffic, f.memory, &f.emu, 1056, &err), AT_OK);
+    close_fixture(&f);
+    return traffic;
+}
+
+/* The default tile: 32x32, 256 threads, four loads a thread. */
+static void test_traffic(void **state)
+{
+    struct at_traffic t = traffic_of(0, "8192x8192:f32");
+
+    (void)state;
+    assert_int_equal(t.blocks, 65536);
+    near(t.load.requests, 32);
+    near(t.store.requests, 32);
+    near(t.load.sectors, 128);
+    near(t.load.lines, 32);
+    near(t.store.bytes, 4096);
+    near(t.store.run_bytes, 128);
+    near(t.wavefronts, 64);
+    near(t.load_rounds, 1);
+    near(t.partial_sectors, 0);
+    /* 1056 blocks are four rows of tiles, and a bit: 512 bytes of each row of the destination, of
+     * which a page holds 64. The spread is a sample. */
+    assert_true(t.page_bytes > 24e3 && t.page_bytes < 48e3);
+
+    /* Down the columns they are four columns of tiles: whole rows of the destination. */
+    t = traffic_of(1, "8192x8192:f32");
+    assert_true(t.page_bytes > 700e3);
+
+    /* Seven of eight rows of the destination begin within a sector. In the column order the block
+     * that follows fills it up, but for those at the ends of the sample. */
+    t = traffic_of(1, "8191x8191:f32");
+    assert_true(t.partial_sectors > 50 && t.partial_sectors < 64);
+    assert_true(t.far_partial_sectors < 0.2 * t.partial_sectors);
+    t = traffic_of(0, "8191x8191:f32");
+    assert_true(t.far_partial_sectors > 0.9 * t.partial_sectors);
+}
+
+static void test_fault(void **state)
+{
+    struct at_config config = config_of("tile", "PAD", 1);
+    struct at_error err = {AT_OK, ""};
+    struct at_prediction prediction = {.ns = 17};
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f, &config, "1024x1024:f32");
+    f.args[5] *= 2; /* rows of the destination further apart than it has room for */
+    assert_int_equal(predict_with(&f, &rates, true, &prediction, &err), AT_FAILED);
+    assert_non_null(strstr(err.message, "block"));
+    assert_true(prediction.ns == 17);
+    close_fixture(&f);
+}
+
+/* ---- the whole ---- */
+
+static int set_up(void **state)
+{
+    struct at_builder_options options = {
+        .compute_capability = 90, .image = AT_IMAGE_PTX, .workers = 1, .use_cache = true};
+    const char *srcdir = getenv("srcdir");
+    char *tuning = at_format("%s/tuning", srcdir), *templates = at_format("%s/templates", srcdir);
+    char *path = at_format("%s/templates/" AT_TEMPLATE_HEADER, srcdir);
+    struct at_error err = {AT_OK, ""};
+    size_t size;
+    enum at_status status = at_file_read(&header, &size, path, HEADER_BYTES_MAX, &err);
+
+    (void)state;
+    options.header = header;
+    if (status == AT_OK)
+        status = at_families_read(&families, &family_count, tuning, templates, &err);
+    if (status == AT_OK)
+        status = at_description_read(&device, &rates, "h200", &err);
+    if (status == AT_OK)
+        status = at_builder_open(&builder, &options, NULL, 0, &err);
+    if (status != AT_OK)
+        fprintf(stderr, "%s\n", err.message);
+    free(path);
+    free(templates);
+    free(tuning);
+    return status == AT_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    at_builder_close(builder);
+    for (size_t i = 0; i < family_count; i++)
+        at_family_free(families[i]);
+    free(families);
+    free(header);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order), cmocka_unit_test(test_bounds),  cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_fault), cmocka_unit_test(test_traffic),
+    };
+    struct at_error err = {AT_OK, ""};
+    int exit_code, *known;
+    size_t known_count;
+
+    /* The workers that the builder starts are this program. */
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
+        fprintf(stderr, "skipped: %s\n", err.message);
+        return SKIPPED;
+    }
+    free(known);
+    setenv("srcdir", ".", 0);
+    setenv("AUTOTUNE_DATADIR", getenv("srcdir"), 1);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
