@@ -97,9 +97,9 @@ static char *compile(const char *source, int architecture)
 {
     struct at_nvrtc *compiler;
     struct at_error err = {AT_OK, ""};
-    void *image;
+    void *image = NULL;
     size_t size;
-    char *log;
+    char *log = NULL;
 
     if (at_nvrtc_open(&compiler, architecture, AT_IMAGE_PTX, &err) != AT_OK ||
         at_nvrtc_compile(compiler, source, header, false, &image, &size, &log, &err) != AT_OK)
