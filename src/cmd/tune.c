@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune tune: the tool's purpose. */
 #include "search/tune.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/integer.h"
-#include "base/interrupt.h"
 #include "base/memory.h"
-#include "cmd/cmd.h"
-#include "cmd/run_options.h"
+#include "cmd/tune_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,23 +28,10 @@ static const struct argp_option options_table[] = {
     {0},
 };
 
-/* For the whole run; 0: no limit. */
-struct run_budget {
-    int64_t ns, evaluations;
-};
-
 /* An entry of a profile takes about 1.5 KB, and a reader takes 256 KiB. */
 enum { ENTRIES_MAX = 150 };
 
-struct tune_options {
-    struct at_run_options run;
-    const char *out; /* NULL: only printed */
-    struct run_budget budget;
-    enum at_output_format format;
-    bool dry_run;
-};
-
-static void parse_budget(struct argp_state *state, const char *text, struct run_budget *budget)
+static void parse_budget(struct argp_state *state, const char *text, struct at_run_budget *budget)
 {
     static const int64_t second_ns = 1000000000, most = 1000000;
     size_t length = strlen(text);
@@ -62,7 +46,7 @@ static void parse_budget(struct argp_state *state, const char *text, struct run_
             "--budget takes configs (500), seconds (30s) or minutes (5m), up to %lld of them, "
             "not \"%s\"",
             (long long)most, text);
-    *budget = (struct run_budget){0};
+    *budget = (struct at_run_budget){0};
     if (unit == 's' || unit == 'm')
         budget->ns = number * second_ns * (unit == 'm' ? 60 : 1);
     else
@@ -80,7 +64,7 @@ static uint64_t parse_seed(struct argp_state *state, const char *text)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct tune_options *options = state->input;
+    struct at_tune_options *options = state->input;
     struct at_session_options *session = &options->run.session;
     struct at_error err;
 
@@ -134,25 +118,10 @@ static const struct argp argp = {
     .children = children,
 };
 
-/* The work of one command: what was asked for, and what has been found. */
-struct tune_run {
-    const struct tune_options *options;
-    struct at_problem *problems;
-    size_t problem_count;
-    struct at_device_info *devices;
-    size_t device_count;
-    struct at_profile profile;
-    struct at_device_record *records; /* of the profile, one a device */
-    size_t failed;                    /* problems without a valid config */
-    size_t skipped;                   /* problems that budget or interrupt left no time for */
-    int64_t started_ns;
-    int64_t evaluations; /* so far, all problems together */
-};
-
 /* ---- dry run ---- */
 
-static enum at_status print_spaces(const struct tune_run *run, const struct at_device_info *device,
-                                   struct at_error *err)
+static enum at_status print_spaces(const struct at_tune_run *run,
+                                   const struct at_device_info *device, struct at_error *err)
 {
     const struct at_session_options *session = &run->options->run.session;
 
@@ -173,209 +142,8 @@ static enum at_status print_spaces(const struct tune_run *run, const struct at_d
     return AT_OK;
 }
 
-/* ---- tuning ---- */
-
-/* Is the whole run's budget spent? */
-static bool is_spent(const struct tune_run *run)
-{
-    const struct run_budget *whole = &run->options->budget;
-
-    return (whole->ns > 0 && at_now_ns() - run->started_ns >= whole->ns) ||
-           (whole->evaluations > 0 && run->evaluations >= whole->evaluations);
-}
-
-/* An equal share of what is left for each problem that is left. */
-static struct at_budget share_of_budget(const struct tune_run *run, size_t problems_left)
-{
-    /* The shoot-out takes a quarter of a second after the search. */
-    static const int64_t shootout_ns = 250000000;
-    const struct run_budget *whole = &run->options->budget;
-    int64_t now_ns = at_now_ns(), left = (int64_t)problems_left;
-    struct at_budget share = {0};
-
-    if (whole->ns > 0) {
-        int64_t share_ns = (whole->ns - (now_ns - run->started_ns)) / left - shootout_ns;
-
-        share.ends_ns = now_ns + (share_ns > 0 ? share_ns : 1);
-    }
-    if (whole->evaluations > 0) {
-        share.evaluations = (whole->evaluations - run->evaluations) / left;
-        if (share.evaluations < 1)
-            share.evaluations = 1;
-    }
-    return share;
-}
-
-static int64_t count_evaluations(const struct at_evaluations *e)
-{
-    return e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong + e->oom;
-}
-
-/* Takes what became of one problem into the run. Not AT_OK: the run cannot go on. */
-static enum at_status take_problem(struct tune_run *run, size_t device, enum at_status status,
-                                   struct at_error *err)
-{
-    struct at_list *problems = &run->records[device].problems;
-    const struct at_entry *entries = problems->items;
-
-    switch (status) {
-    case AT_OK:
-        run->evaluations += count_evaluations(&entries[problems->count++].evaluations);
-        return AT_OK;
-    case AT_FAILED:
-        at_warn(run->options->run.session.progress, "%s", err->message);
-        run->failed++;
-        return AT_OK;
-    case AT_INTERRUPTED:
-        run->skipped++;
-        return AT_OK;
-    default:
-        return status;
-    }
-}
-
-static enum at_status tune_problems(struct tune_run *run, struct at_session *session, size_t device,
-                                    struct at_error *err)
-{
-    struct at_device_record *record = &run->records[device];
-    struct at_entry *entries = at_alloc_array(run->problem_count, sizeof *entries);
-    size_t of = run->problem_count * run->device_count;
-    enum at_status status = AT_OK;
-
-    record->problems.items = entries;
-    for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
-        size_t index = device * run->problem_count + i;
-        struct at_budget budget = share_of_budget(run, of - index);
-
-        if (at_interrupt_seen() || is_spent(run))
-            status = AT_INTERRUPTED;
-        else
-            status = at_tune_problem(session, &run->problems[i], &budget,
-                                     (struct at_tune_place){index + 1, of},
-                                     &entries[record->problems.count], err);
-        at_tune_describe(session, record);
-        status = take_problem(run, device, status, err);
-    }
-    return status;
-}
-
-static enum at_status check_problems(const struct tune_run *run, struct at_session *session,
-                                     struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    for (size_t i = 0; i < run->problem_count && status == AT_OK; i++)
-        status = at_session_check_memory(session, &run->problems[i], err);
-    return status;
-}
-
-static enum at_status tune_device(struct tune_run *run, size_t device, struct at_error *err)
-{
-    const struct at_device_info *info = &run->devices[device];
-    struct at_session *session;
-    enum at_status status =
-        at_session_open(&session, info->kind, info->ordinal, &run->options->run.session, err);
-
-    if (status != AT_OK)
-        return status;
-    at_note(session->options.progress, "tuning on %s (%s)", info->name, info->uuid);
-    at_tune_describe(session, &run->records[device]);
-    status = check_problems(run, session, err);
-    if (status == AT_OK)
-        status = tune_problems(run, session, device, err);
-    at_session_close(session);
-    return status;
-}
-
-/* ---- the result ---- */
-
-/* Devices on which nothing was found are not part of the profile. */
-static void drop_empty_records(struct tune_run *run)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < run->device_count; i++) {
-        if (run->records[i].problems.count > 0)
-            run->records[kept++] = run->records[i];
-        else
-            free(run->records[i].problems.items);
-    }
-    run->profile.devices.count = kept;
-}
-
-/* Writes the file and prints the rest. What was measured is printed even if the file fails. */
-static enum at_status deliver(struct tune_run *run, struct at_error *err)
-{
-    const struct tune_options *options = run->options;
-    enum at_status status = AT_OK;
-
-    if (options->out)
-        status = at_profile_write(&run->profile, options->out, err);
-    if (options->out && strcmp(options->out, "-") == 0)
-        return status;
-    if (options->format == AT_FORMAT_JSON)
-        at_print_json(&at_profile_schema, &run->profile);
-    else
-        at_profile_show(&run->profile, at_stdout_color(), stdout);
-    return status;
-}
-
-/* How the run ended, if nothing went wrong on the way. */
-static enum at_status judge(const struct tune_run *run, bool delivered, struct at_error *err)
-{
-    const char *out = run->options->out;
-    size_t of = run->problem_count * run->device_count;
-
-    if (at_interrupt_seen())
-        return at_fail(err, AT_INTERRUPTED, "interrupted; %s%s",
-                       !delivered                      ? "nothing was measured"
-                       : !out || strcmp(out, "-") == 0 ? "the best so far is printed"
-                                                       : "the best so far is in ",
-                       delivered && out && strcmp(out, "-") != 0 ? out : "");
-    if (run->failed > 0)
-        return at_fail(err, AT_FAILED, "%zu of %zu problems have no valid config", run->failed, of);
-    if (run->skipped == of)
-        return at_fail(err, AT_FAILED, "the budget was spent before a config was measured");
-    if (run->skipped > 0)
-        at_warn(run->options->run.session.progress,
-                "the budget was spent before %zu of %zu problems were searched", run->skipped, of);
-    return AT_OK;
-}
-
-static enum at_status conclude(struct tune_run *run, enum at_status status, struct at_error *err)
-{
-    struct at_error delivery;
-    bool delivered = false;
-
-    drop_empty_records(run);
-    if (run->profile.devices.count > 0) {
-        delivered = deliver(run, &delivery) == AT_OK;
-        if (!delivered && status != AT_OK)
-            at_warn(run->options->run.session.progress, "%s", delivery.message);
-        else if (!delivered)
-            status = at_fail(err, delivery.status, "%s", delivery.message);
-    }
-    return status == AT_OK ? judge(run, delivered, err) : status;
-}
-
-static enum at_status run_all(struct tune_run *run, struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    at_interrupt_catch();
-    run->started_ns = at_now_ns();
-    run->profile.schema = AT_PROFILE_SCHEMA;
-    run->records = at_alloc_array(run->device_count, sizeof *run->records);
-    run->profile.devices = (struct at_list){run->records, run->device_count};
-    for (size_t i = 0; i < run->device_count && status == AT_OK && !at_interrupt_seen(); i++)
-        status = tune_device(run, i, err);
-    status = conclude(run, status, err);
-    at_profile_clear(&run->profile);
-    return status;
-}
-
 /* A shorter list of problems, and a budget, where the user has said nothing. */
-static enum at_status settle_for_emulation(struct tune_run *run, struct tune_options *options,
+static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tune_options *options,
                                            struct at_error *err)
 {
     enum at_status status = AT_OK;
@@ -391,7 +159,7 @@ static enum at_status settle_for_emulation(struct tune_run *run, struct tune_opt
 }
 
 /* All that can be wrong is found before anything is measured. */
-static enum at_status prepare(struct tune_run *run, struct tune_options *options,
+static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *options,
                               struct at_error *err)
 {
     bool to_file = options->out && strcmp(options->out, "-") != 0;
@@ -415,7 +183,7 @@ static enum at_status prepare(struct tune_run *run, struct tune_options *options
 }
 
 /* Beside the profile, unless named; a run that writes no file keeps no journal. */
-static enum at_status settle_journal(struct tune_options *options, char **path,
+static enum at_status settle_journal(struct at_tune_options *options, char **path,
                                      struct at_error *err)
 {
     struct at_session_options *session = &options->run.session;
@@ -429,8 +197,8 @@ static enum at_status settle_journal(struct tune_options *options, char **path,
 
 static enum at_status run_tune(int argc, char **argv, struct at_error *err)
 {
-    struct tune_options options = {0};
-    struct tune_run run = {.options = &options};
+    struct at_tune_options options = {0};
+    struct at_tune_run run = {.options = &options};
     char *journal = NULL;
     enum at_status status;
 
@@ -444,7 +212,7 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
         for (size_t i = 0; i < run.device_count && status == AT_OK; i++)
             status = print_spaces(&run, &run.devices[i], err);
     else if (status == AT_OK)
-        status = run_all(&run, err);
+        status = at_tune_run_all(&run, err);
     free(run.problems);
     free(run.devices);
     free(journal);
