@@ -20,11 +20,6 @@ static const struct {
     [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
 };
 
-const char *at_launch_field_name(enum at_launch_field field)
-{
-    return fields[field].name;
-}
-
 /* How many of the first parameters the expression needs; none for NULL. */
 static size_t params_needed(const struct at_family *family, const struct at_expr *expr)
 {

@@ -21,9 +21,6 @@ struct at_rule {
     size_t params_needed;       /* the first so many parameters must have values */
 };
 
-/* The key of a launch field in space files. */
-const char *at_launch_field_name(enum at_launch_field field);
-
 /* Fills family->rules, sorted by params_needed, from what the family otherwise holds. */
 void at_rules_make(struct at_family *family);
 

@@ -2,7 +2,6 @@
 /* The templates and spaces that come with the program: with the real NVRTC, for every architecture
  * that it knows, a sample of the configs of every family and element size compiles, and so do the
  * kernels that verify. */
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "kernel/builder.h"
@@ -20,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "source_tree.h"
+
 /* Configs of each family, element size and architecture, for instance 2,900 kernels of 3 families
  * for 12 architectures, at 15 ms each on one core. */
 enum { SAMPLE = 16, SPACE_MAX = 500000, SKIPPED = 77 };
@@ -31,25 +32,6 @@ static size_t family_count;
 static char *header;
 static struct at_family harness = {.name = (char[]){"harness"},
                                    .template_path = (char[]){"harness.cu"}};
-
-static char *path_of(const char *name)
-{
-    const char *srcdir = getenv("srcdir");
-
-    return at_format("%s/%s", srcdir ? srcdir : ".", name);
-}
-
-static char *text_of(const char *name)
-{
-    char *path = path_of(name), *text;
-    struct at_error err = {AT_OK, ""};
-    size_t size;
-
-    if (at_file_read(&text, &size, path, 1 << 20, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    free(path);
-    return text;
-}
 
 /* What the sizes of shared memory and of blocks depend on (CUDA C++ Programming Guide, "Technical
  * Specifications per Compute Capability"); the last line is for what is newer than this list. */

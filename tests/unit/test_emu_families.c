@@ -3,7 +3,6 @@
  * PTX by the real NVRTC for the oldest architecture that it knows and for compute_90, run on small
  * problems of every awkward kind, and compared bit for bit with a transpose written in C. And the
  * kernels of templates/harness.cu, which must agree with it. */
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "device/emu/machine.h"
@@ -20,6 +19,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "source_tree.h"
 
 enum {
     SAMPLE = 32,         /* configs of each family, element size and architecture, */
@@ -72,25 +73,6 @@ static const struct at_device_info device = {
 static struct at_family **families;
 static size_t family_count;
 static char *header, *harness_source;
-
-static char *path_of(const char *name)
-{
-    const char *srcdir = getenv("srcdir");
-
-    return at_format("%s/%s", srcdir ? srcdir : ".", name);
-}
-
-static char *text_of(const char *name)
-{
-    char *path = path_of(name), *text;
-    struct at_error err = {AT_OK, ""};
-    size_t size;
-
-    if (at_file_read(&text, &size, path, 1 << 20, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    free(path);
-    return text;
-}
 
 /* PTX of the source, as the program itself has it made. */
 static char *compile(const char *source, int architecture)
