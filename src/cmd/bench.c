@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune bench: the textbook's kernels beside the copy limit and the tuned one, all timed against
- * each other in one shoot-out. */
+/* autotune bench: the textbook's kernels and the default config beside the copy limit and the tuned
+ * one, all timed against each other in one shoot-out. */
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "cmd/bench_table.h"
 #include "cmd/cmd.h"
-#include "cmd/run_options.h"
+#include "cmd/run_problems.h"
 #include "cmd/textbook.h"
 #include "search/tune.h"
 #include "space/named.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 0x200 };
+enum { KEY_PROFILE = 0x200, KEY_FORMAT };
 
 static const char *const default_problems[] = {"8192x8192:f32", "8192x8192:f64"};
 static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"};
@@ -22,6 +22,7 @@ static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"
 struct bench_options {
     struct at_run_options run;
     const char *profile; /* NULL: tune */
+    enum at_output_format format;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -35,6 +36,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_PROFILE:
         options->profile = arg;
         return 0;
+    case KEY_FORMAT:
+        options->format = at_parse_format(state, arg);
+        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument \"%s\"; a problem goes with --problem", arg);
         return 0;
@@ -45,14 +49,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"profile", KEY_PROFILE, "FILE", 0, "Take the tuned configs from there instead of tuning", 0},
+    {"format", KEY_FORMAT, "NAME", 0, "table (the default), or json: a line a problem", 0},
     {0},
 };
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
-    .doc = "Times the textbook's transpose kernels beside the copy limit and the tuned kernel."
-           "\vWithout --problem: 8192x8192:f32 and 8192x8192:f64, on an emulated device 1024x1024.",
+    .doc =
+        "Times the textbook's transpose kernels and the default config beside the copy limit and "
+        "the tuned kernel."
+        "\vWithout --problem: 8192x8192:f32 and 8192x8192:f64, on an emulated device 1024x1024.",
     .children = children,
 };
 
@@ -131,6 +138,18 @@ static enum at_status find_tuned(const struct bench_run *run, const struct at_pr
 
 /* ---- one problem ---- */
 
+static enum at_status add_default(const struct bench_run *run, struct at_bench_table *table,
+                                  struct at_error *err)
+{
+    const struct at_session_options *session = &run->options->run.session;
+    struct at_config config;
+    enum at_status status = at_space_default(&config, session->tuned, session->tuned_count,
+                                             &table->problem, at_gpu_info(run->session->gpu), err);
+
+    return status == AT_OK ? at_bench_table_add(table, run->session, "default", &config, err)
+                           : status;
+}
+
 static enum at_status line_up(const struct bench_run *run, struct at_bench_table *table,
                               size_t index, struct at_error *err)
 {
@@ -151,6 +170,8 @@ static enum at_status line_up(const struct bench_run *run, struct at_bench_table
             status = at_bench_table_add(table, run->session, rows[i].label, &config, err);
     }
     if (status == AT_OK)
+        status = add_default(run, table, err);
+    if (status == AT_OK)
         status = find_tuned(run, &table->problem, index, &config, err);
     if (status == AT_OK)
         status = at_bench_table_add(table, run->session, "tuned", &config, err);
@@ -170,8 +191,16 @@ static enum at_status bench_problem(const struct bench_run *run, size_t index, s
         status = at_fail(err, AT_INTERRUPTED, "interrupted");
     if (status == AT_OK)
         status = at_bench_table_time(table, run->session, err);
-    if (status == AT_OK)
-        at_bench_table_print(table, run->session);
+    if (status == AT_OK) {
+        struct at_bench_report report;
+
+        at_bench_table_report(table, run->session, &report);
+        if (run->options->format == AT_FORMAT_JSON)
+            at_bench_report_print_json(&report);
+        else
+            at_bench_report_print(&report);
+        at_bench_report_clear(&report);
+    }
     at_shootout_end(table->contestants, table->contestant_count);
     free(table);
     return status;
@@ -211,11 +240,11 @@ static void name_default_problems(struct bench_options *options, bool emulated)
 static enum at_status prepare(struct bench_run *run, struct bench_options *options,
                               struct at_error *err)
 {
-    bool given = options->run.problem_count > 0;
+    bool given = at_run_problems_given(&options->run);
     enum at_status status = AT_OK;
 
     if (given)
-        status = at_run_problems(&options->run, false, &run->problems, &run->problem_count, err);
+        status = at_run_problems(&options->run, NULL, &run->problems, &run->problem_count, err);
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
     if (status == AT_OK)
@@ -227,7 +256,7 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
     if (status != AT_OK || given)
         return status;
     name_default_problems(options, at_device_is_emulated(&run->devices[0]));
-    return at_run_problems(&options->run, false, &run->problems, &run->problem_count, err);
+    return at_run_problems(&options->run, NULL, &run->problems, &run->problem_count, err);
 }
 
 static enum at_status run_bench(int argc, char **argv, struct at_error *err)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,55 +103,56 @@ static const struct at_contestant *copy_limit(const struct at_bench_table *table
     return best;
 }
 
-/* Faster than DRAM can be. */
-static bool is_from_l2(const struct at_bench_table *table, const struct at_session *session,
-                       const struct at_contestant *contestant)
+/* The rows of a report, while it is filled. */
+struct rows {
+    const struct at_bench_table *table;
+    const struct at_session *session;
+    struct at_bench_row *items;
+    size_t count;
+};
+
+static void add_row(struct rows *rows, const char *label, const struct at_contestant *contestant)
 {
-    int64_t peak_mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
-    double bytes = (double)at_problem_bytes(&table->problem);
+    struct at_bench_row *row = &rows->items[rows->count++];
+    double bytes = (double)at_problem_bytes(&rows->table->problem);
+    int64_t peak_mbps = at_gpu_info(rows->session->gpu)->peak_bandwidth_mbps;
 
-    return peak_mbps > 0 && 1000 * bytes / contestant->time_ns > (double)peak_mbps;
-}
-
-static void print_line(const struct at_bench_table *table, const struct at_session *session,
-                       const char *label, const struct at_contestant *contestant)
-{
-    size_t samples = (size_t)session->options.policy->shootout_samples;
-
-    if (!contestant) {
-        printf("  %-28s %11s\n", label, "not legal here");
+    snprintf(row->label, sizeof row->label, "%s", label);
+    if (!contestant)
         return;
+    if (contestant->config) {
+        char *config = at_config_format(contestant->config);
+
+        snprintf(row->kernel, sizeof row->kernel, "%s %s", contestant->config->family->name,
+                 config);
+        free(config);
+    } else {
+        snprintf(row->kernel, sizeof row->kernel, "memcpy");
     }
-    printf("  %-28s %11.2f %9.0f %9.1f %8.1f%s\n", label, contestant->time_ns / 1000,
-           (double)at_problem_bytes(&table->problem) / contestant->time_ns,
-           100 * copy_limit(table)->time_ns / contestant->time_ns,
-           0.1 * (double)at_spread_permille(contestant->samples_ns, samples),
-           is_from_l2(table, session, contestant) ? "  *" : "");
+    row->time_ns = llround(contestant->time_ns);
+    row->bandwidth_mbps = llround(1000 * bytes / contestant->time_ns);
+    row->of_copy_permille = llround(1000 * copy_limit(rows->table)->time_ns / contestant->time_ns);
+    row->spread_permille = at_spread_permille(
+        contestant->samples_ns, (size_t)rows->session->options.policy->shootout_samples);
+    row->from_l2 = peak_mbps > 0 && row->bandwidth_mbps > peak_mbps;
 }
 
-void at_bench_table_print(const struct at_bench_table *table, const struct at_session *session)
+void at_bench_table_report(const struct at_bench_table *table, const struct at_session *session,
+                           struct at_bench_report *report)
 {
-    const struct at_config *tuned = &table->lines[table->line_count - 1].config;
-    char *problem = at_problem_format(&table->problem), *config = at_config_format(tuned);
     const struct at_device_info *device = at_gpu_info(session->gpu);
-    bool any_from_l2 = false, emulated = at_device_is_emulated(device);
+    struct rows rows = {table, session,
+                        at_alloc_array(table->line_count + 2, sizeof(struct at_bench_row)), 0};
+    char *problem = at_problem_format(&table->problem);
 
-    for (size_t i = 0; i < table->contestant_count; i++)
-        any_from_l2 |= is_from_l2(table, session, &table->contestants[i]);
-    printf("%s on %s, %s\n", problem, device->name, session->options.policy->name);
-    if (emulated)
-        puts("  emulated: " AT_EMULATED_TIMES);
-    printf("  %-27s %12s %9s %9s %8s\n", "kernel", emulated ? "predicted us" : "time us", "GB/s",
-           "% of copy", "spread %");
-    print_line(table, session, "copy limit", copy_limit(table));
-    print_line(table, session, "memcpy by the driver",
-               &table->contestants[table->contestant_count - 1]);
-    for (size_t i = 0; i < table->line_count; i++)
-        print_line(table, session, table->lines[i].label, table->lines[i].contestant);
-    printf("  tuned is %s %s\n", tuned->family->name, config);
-    if (any_from_l2)
-        puts("  * faster than DRAM can be: from L2");
-    putchar('\n');
-    free(config);
+    *report = (struct at_bench_report){.predicted = at_device_is_emulated(device)};
+    snprintf(report->device, sizeof report->device, "%s", device->name);
+    snprintf(report->policy, sizeof report->policy, "%s", session->options.policy->name);
+    snprintf(report->problem, sizeof report->problem, "%s", problem);
     free(problem);
+    add_row(&rows, "copy limit", copy_limit(table));
+    add_row(&rows, "memcpy by the driver", &table->contestants[table->contestant_count - 1]);
+    for (size_t i = 0; i < table->line_count; i++)
+        add_row(&rows, table->lines[i].label, table->lines[i].contestant);
+    report->rows = (struct at_list){rows.items, rows.count};
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of `autotune bench`: kernels of one problem, timed against each other and the copies.
- */
+/* The work of `autotune bench`: kernels of one problem, timed against each other and the copies. */
 #ifndef AT_CMD_BENCH_TABLE_H
 #define AT_CMD_BENCH_TABLE_H
 
+#include "cmd/bench_report.h"
 #include "cmd/textbook.h"
 #include "search/copy_limit.h"
 #include "search/shootout.h"
 
-enum { AT_BENCH_LINES_MAX = AT_TEXTBOOK_ROWS_MAX + 1 };
+enum { AT_BENCH_LINES_MAX = AT_TEXTBOOK_ROWS_MAX + 2 };
 
 struct at_bench_line {
     const char *label; /* borrowed */
@@ -41,6 +41,8 @@ enum at_status at_bench_table_add_copies(struct at_bench_table *table, struct at
 enum at_status at_bench_table_time(struct at_bench_table *table, struct at_session *session,
                                    struct at_error *err);
 
-void at_bench_table_print(const struct at_bench_table *table, const struct at_session *session);
+/* What the table says, once it is timed; at_bench_report_clear releases. */
+void at_bench_table_report(const struct at_bench_table *table, const struct at_session *session,
+                           struct at_bench_report *report);
 
 #endif

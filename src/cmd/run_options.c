@@ -6,14 +6,13 @@
 #include "base/memory.h"
 #include "base/paths.h"
 #include "measure/select.h"
-#include "schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS_MAX = 64, TIMEOUT_S_MAX = 3600, PROBLEMS_MAX = 1024 };
+enum { JOBS_MAX = 64, TIMEOUT_S_MAX = 3600 };
 
-enum { KEY_NO_CACHE = 0x100, KEY_SPACE, KEY_FAMILY, KEY_POLICY, KEY_TIMEOUT };
+enum { KEY_NO_CACHE = 0x100, KEY_PROBLEMS, KEY_SPACE, KEY_FAMILY, KEY_POLICY, KEY_TIMEOUT };
 
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0,
@@ -24,6 +23,7 @@ static const struct argp_option options_table[] = {
      "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]; "
      "may be repeated",
      1},
+    {"problems", KEY_PROBLEMS, "FILE", 0, "All problems of a list like tuning/problems.yaml", 1},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family of your own: a space file, its template beside it; may be repeated", 1},
     {"family", KEY_FAMILY, "NAME", 0, "Search this family alone; may be repeated", 1},
@@ -57,6 +57,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'p':
         AT_PUSH(options->problems, options->problem_count, options->problem_capacity, arg);
+        return 0;
+    case KEY_PROBLEMS:
+        options->problem_list = arg;
         return 0;
     case KEY_SPACE:
         AT_PUSH(options->spaces, options->space_count, options->space_capacity, arg);
@@ -228,113 +231,4 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
                 EMULATED_CONFIGS);
     }
     return AT_OK;
-}
-
-/* ---- problems ---- */
-
-/* tuning/problems.yaml */
-struct problem_list {
-    int64_t schema;
-    struct at_list problems; /* of struct at_located */
-};
-
-static const struct at_field problem_list_fields[] = {
-    {.key = "problems",
-     .kind = AT_FIELD_LOCATEDS,
-     .offset = offsetof(struct problem_list, problems),
-     .min = 1,
-     .max = PROBLEMS_MAX},
-    {.key = "schema",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct problem_list, schema),
-     .min = 1,
-     .max = 1},
-};
-static const struct at_schema problem_list_schema = {
-    "a list of problems", sizeof(struct problem_list), problem_list_fields,
-    AT_COUNT(problem_list_fields)};
-
-static enum at_status read_problem_list(bool emulated, struct at_problem **problems, size_t *count,
-                                        struct at_error *err)
-{
-    char *path =
-        at_path_data_file(emulated ? "tuning/problems-emulated.yaml" : "tuning/problems.yaml");
-    struct problem_list list = {0};
-    enum at_status status = at_schema_read_file(&problem_list_schema, &list, path, err);
-
-    if (status == AT_OK) {
-        const struct at_located *specs = list.problems.items;
-        struct at_problem *read = at_alloc_array(list.problems.count, sizeof *read);
-
-        for (size_t i = 0; i < list.problems.count && status == AT_OK; i++)
-            if (at_problem_parse(&read[i], specs[i].text, err) != AT_OK)
-                status = at_fail_within(err, "%s:%d:%d", path, specs[i].line, specs[i].column);
-        if (status == AT_OK) {
-            *problems = read;
-            *count = list.problems.count;
-        } else {
-            free(read);
-        }
-        at_schema_clear(&problem_list_schema, &list);
-    }
-    free(path);
-    return status;
-}
-
-static enum at_status parse_problems(const struct at_run_options *options,
-                                     struct at_problem **problems, size_t *count,
-                                     struct at_error *err)
-{
-    struct at_problem *read = at_alloc_array(options->problem_count, sizeof *read);
-    for (size_t i = 0; i < options->problem_count; i++) {
-        enum at_status status = at_problem_parse(&read[i], options->problems[i], err);
-
-        if (status != AT_OK) {
-            free(read);
-            return status;
-        }
-    }
-    *problems = read;
-    *count = options->problem_count;
-    return AT_OK;
-}
-
-/* A profile has one entry a problem, however it was spelled. */
-static enum at_status check_unique(const struct at_problem *problems, size_t count,
-                                   struct at_error *err)
-{
-    char **names = at_alloc_array(count, sizeof *names);
-    enum at_status status = AT_OK;
-
-    for (size_t i = 0; i < count; i++) {
-        names[i] = at_problem_format(&problems[i]);
-        for (size_t j = 0; j < i && status == AT_OK; j++)
-            if (strcmp(names[i], names[j]) == 0)
-                status = at_fail(err, AT_USAGE, "problem %s is named twice", names[i]);
-    }
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-    return status;
-}
-
-enum at_status at_run_problems(const struct at_run_options *options, bool emulated,
-                               struct at_problem **problems, size_t *count, struct at_error *err)
-{
-    struct at_problem *read;
-    size_t read_count;
-    enum at_status status = options->problem_count > 0
-                                ? parse_problems(options, &read, &read_count, err)
-                                : read_problem_list(emulated, &read, &read_count, err);
-
-    if (status == AT_OK) {
-        status = check_unique(read, read_count, err);
-        if (status != AT_OK)
-            free(read);
-    }
-    if (status == AT_OK) {
-        *problems = read;
-        *count = read_count;
-    }
-    return status;
 }

@@ -8,9 +8,10 @@
 #include <argp.h>
 
 struct at_run_options {
-    const char *gpu;         /* selector */
-    int64_t problem_configs; /* how many a search of one problem tries; 0: no limit */
-    bool search_given;       /* the user has said what to search */
+    const char *gpu;          /* selector */
+    int64_t problem_configs;  /* how many a search of one problem tries; 0: no limit */
+    bool search_given;        /* the user has said what to search */
+    const char *problem_list; /* file; NULL: none */
     /* As given: owned arrays of borrowed text. */
     const char **problems, **spaces, **names;
     size_t problem_count, problem_capacity, space_count, space_capacity, name_count, name_capacity;
@@ -37,10 +38,5 @@ enum at_status at_run_families(struct at_run_options *options, struct at_error *
  * millisecond, it says so and settles a short search, unless search_given. The caller frees. */
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
                               size_t *count, struct at_error *err);
-
-/* The problems named, or else those of the list in tuning/problems.yaml; for an emulated device in
- * tuning/problems-emulated.yaml. The caller frees. */
-enum at_status at_run_problems(const struct at_run_options *options, bool emulated,
-                               struct at_problem **problems, size_t *count, struct at_error *err);
 
 #endif

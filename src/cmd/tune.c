@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/integer.h"
 #include "base/memory.h"
+#include "cmd/run_problems.h"
 #include "cmd/tune_run.h"
 
 #include <stdio.h>
@@ -111,10 +112,10 @@ static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
-    .doc =
-        "Finds the fastest transpose kernel for each problem on a GPU, and writes a profile."
-        "\vWithout --problem it tunes the list in tuning/problems.yaml, or on an emulated device "
-        "that in tuning/problems-emulated.yaml.",
+    .doc = "Finds the fastest transpose kernel for each problem on a GPU, and writes a profile."
+           "\vWithout --problem or --problems it tunes the list in tuning/problems.yaml, or on an "
+           "emulated device "
+           "that in tuning/problems-emulated.yaml.",
     .children = children,
 };
 
@@ -148,10 +149,11 @@ static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tu
 {
     enum at_status status = AT_OK;
 
-    if (options->run.problem_count == 0) {
+    if (!at_run_problems_given(&options->run)) {
         free(run->problems);
         run->problems = NULL;
-        status = at_run_problems(&options->run, true, &run->problems, &run->problem_count, err);
+        status = at_run_problems(&options->run, "tuning/problems-emulated.yaml", &run->problems,
+                                 &run->problem_count, err);
     }
     if (status == AT_OK && options->run.problem_configs > 0)
         options->budget.evaluations = options->run.problem_configs * (int64_t)run->problem_count;
@@ -163,8 +165,8 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
                               struct at_error *err)
 {
     bool to_file = options->out && strcmp(options->out, "-") != 0;
-    enum at_status status =
-        at_run_problems(&options->run, false, &run->problems, &run->problem_count, err);
+    enum at_status status = at_run_problems(&options->run, "tuning/problems.yaml", &run->problems,
+                                            &run->problem_count, err);
 
     if (status == AT_OK)
         status = at_run_families(&options->run, err);

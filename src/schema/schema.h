@@ -83,6 +83,10 @@ enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *
 enum at_status at_schema_write_json(const struct at_schema *schema, const void *record, FILE *out,
                                     struct at_error *err);
 
+/* The same on one line, for a stream of records (JSON Lines). */
+enum at_status at_schema_write_json_line(const struct at_schema *schema, const void *record,
+                                         FILE *out, struct at_error *err);
+
 /* Frees what the record points to and zeroes it. */
 void at_schema_clear(const struct at_schema *schema, void *record);
 

@@ -61,15 +61,27 @@ static bool integer(struct at_sink *sink, int64_t value)
     return add((struct json_sink *)sink, json_integer(value));
 }
 
-enum at_status at_schema_write_json(const struct at_schema *schema, const void *record, FILE *out,
-                                    struct at_error *err)
+static enum at_status dump(const struct at_schema *schema, const void *record, size_t layout,
+                           FILE *out, struct at_error *err)
 {
     struct json_sink json = {.sink = {begin, end, key, integer, text}};
     enum at_status status = at_schema_walk(schema, record, &json.sink, err);
 
-    if (status == AT_OK && (json_dumpf(json.root, out, JSON_INDENT(2)) != 0 ||
-                            fputc('\n', out) == EOF || fflush(out) != 0))
+    if (status == AT_OK &&
+        (json_dumpf(json.root, out, layout) != 0 || fputc('\n', out) == EOF || fflush(out) != 0))
         status = at_fail(err, AT_INTERNAL, "%s cannot be written", schema->what);
     json_decref(json.root);
     return status;
+}
+
+enum at_status at_schema_write_json(const struct at_schema *schema, const void *record, FILE *out,
+                                    struct at_error *err)
+{
+    return dump(schema, record, JSON_INDENT(2), out, err);
+}
+
+enum at_status at_schema_write_json_line(const struct at_schema *schema, const void *record,
+                                         FILE *out, struct at_error *err)
+{
+    return dump(schema, record, JSON_COMPACT, out, err);
 }

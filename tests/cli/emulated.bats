@@ -47,6 +47,13 @@ teardown() {
     run -0 "$AUTOTUNE" bench --quiet --gpu emu:h200 --profile best.yaml --problem 64x96:f32
     [[ ${lines[1]} == "  emulated: $predicted" ]]
     [[ $output == *'predicted us'* && $output != *'time us'* ]]
+    run -0 "$AUTOTUNE" bench --quiet --gpu emu:h200 --profile best.yaml --problem 64x96:f32 \
+        --format json
+    [ "${#lines[@]}" -eq 1 ]
+    [[ ${lines[0]} == '{"device":"NVIDIA H200","policy":"cold","predicted":1,"problem":"64x96:f32"'* ]]
+    for label in 'copy limit' 'memcpy by the driver' conflict-free default tuned; do
+        [[ ${lines[0]} == *"\"label\":\"$label\""* ]]
+    done
 }
 
 @test "a short search, unless the user says otherwise" {

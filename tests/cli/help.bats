@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
-    run_options="--family --gpu --jobs --no-cache --policy --problem --quiet --space --timeout"
+    run_options="--family --gpu --jobs --no-cache --policy --problem --problems --quiet --space --timeout"
 }
 
 # knows COMMAND OPTION...: --help and --usage of the command name these options and those of every
@@ -34,7 +34,7 @@ knows() {
 
 @test "bench names its options" {
     # shellcheck disable=SC2086 # a list
-    knows bench --profile $run_options
+    knows bench --format --profile $run_options
 }
 
 @test "every command tells the version" {

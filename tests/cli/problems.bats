@@ -74,3 +74,19 @@ refuses() {
         --problem 64x64:f32,ld_src=64,batch=1
     refused 'problem 64x64:f32 is named twice' bench --problem 64x64:f32 --problem 64x64:f32
 }
+
+@test "a list of problems" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'schema: 1\nproblems:\n  - 64x64:f32\n  - 32x96:b1\n' >list.yaml
+    run -0 --separate-stderr "$AUTOTUNE" tune --quiet --gpu emu --dry-run --problem 8x8:f64 \
+        --problems list.yaml
+    [ "${#lines[@]}" -eq 5 ]
+    [[ ${lines[2]} == *' 8x8:f64 '* && ${lines[3]} == *' 64x64:f32 '* && ${lines[4]} == *' 32x96:b1 '* ]]
+    refused 'problem 64x64:f32 is named twice' --problem 64x64:f32 --problems list.yaml
+    refused 'none.yaml' --problems none.yaml
+    printf 'schema: 1\nproblems:\n  - 64x64:f32\n  - 64x64:f33\n' >list.yaml
+    refused 'list.yaml:4:5: ' --problems list.yaml
+    refused 'list.yaml:4:5: ' bench --problems list.yaml
+    printf 'schema: 1\nproblems: []\n' >list.yaml
+    refused 'list.yaml:2' --problems list.yaml
+}

@@ -426,6 +426,8 @@ static void writes_every_kind(void **state)
                                "  ],\n"
                                "  \"text\": \"\\\"caf\xc3\xa9\\\"\"\n"
                                "}\n";
+    static const char line[] = "{\"name\":\"\",\"named\":{\"TILE\":32,\"Y\":1},\"number\":7,"
+                               "\"numbers\":[1,2],\"text\":\"\\\"caf\xc3\xa9\\\"\"}\n";
     struct sample sample;
     char *text;
 
@@ -440,6 +442,9 @@ static void writes_every_kind(void **state)
                        "named: {TILE: 32, Y: 1}}");
     text = written(at_schema_write_json, &sample);
     assert_string_equal(text, json);
+    free(text);
+    text = written(at_schema_write_json_line, &sample);
+    assert_string_equal(text, line);
     free(text);
     at_schema_clear(&sample_schema, &sample);
 }
@@ -536,7 +541,8 @@ static void refuses_to_write_what_it_would_not_read(void **state)
 {
     static const char *const bad[] = {"a\nb",     "\x1b[31m",     "\xff",
                                       "\xc1\x81", "\xed\xa0\x80", "a\x7f"};
-    write_fn *const writers[] = {at_schema_write_yaml, at_schema_write_json};
+    write_fn *const writers[] = {at_schema_write_yaml, at_schema_write_json,
+                                 at_schema_write_json_line};
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(bad); i++) {
@@ -553,7 +559,8 @@ static void refuses_to_write_what_it_would_not_read(void **state)
 
 static void says_when_the_file_fails(void **state)
 {
-    write_fn *const writers[] = {at_schema_write_yaml, at_schema_write_json};
+    write_fn *const writers[] = {at_schema_write_yaml, at_schema_write_json,
+                                 at_schema_write_json_line};
     struct sample sample = {.name = "x"};
 
     (void)state;

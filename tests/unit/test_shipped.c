@@ -2,7 +2,7 @@
 /* What comes with the program: the families of tuning/, the problems of a default run, the
  * textbook's kernels, and the profiles of results/. */
 #include "base/memory.h"
-#include "cmd/run_options.h"
+#include "cmd/run_problems.h"
 #include "cmd/textbook.h"
 #include "profile/profile.h"
 
@@ -217,14 +217,14 @@ static void test_no_value_is_in_vain(void **state)
 
 /* ---- problems, textbook, results ---- */
 
-/* One of the two lists: for a GPU, and for an emulated device. */
-static void check_problems(bool emulated)
+/* bytes_max: what the file says of itself. */
+static void check_problems(const char *list, int64_t bytes_max)
 {
     struct at_problem *problems;
     size_t count;
     struct at_error err = {AT_OK, ""};
 
-    if (at_run_problems(&options, emulated, &problems, &count, &err) != AT_OK)
+    if (at_run_problems(&options, list, &problems, &count, &err) != AT_OK)
         fail_msg("%s", err.message);
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
@@ -236,8 +236,7 @@ static void check_problems(bool emulated)
             assert_string_not_equal(text, other);
             free(other);
         }
-        /* What the file says of itself. */
-        assert_true(at_problem_bytes(&problems[i]) <= INT64_C(9) << 27);
+        assert_true(at_problem_bytes(&problems[i]) <= bytes_max);
         for (size_t j = 0; j < AT_COUNT(devices); j++)
             assert_has_default(&problems[i], &devices[j]);
         free(text);
@@ -248,8 +247,9 @@ static void check_problems(bool emulated)
 static void test_problems(void **state)
 {
     (void)state;
-    check_problems(false);
-    check_problems(true);
+    check_problems("tuning/problems.yaml", INT64_C(9) << 27);
+    check_problems("tuning/problems-emulated.yaml", INT64_C(1) << 24);
+    check_problems("tuning/bench.yaml", INT64_C(5) << 30);
 }
 
 /* On what bench shows by default. */
