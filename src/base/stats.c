@@ -32,6 +32,33 @@ double at_median(const double *values, size_t count)
     return at_quantile(values, count, 0.5);
 }
 
+/* The largest k for which P(Binomial(count, 1/2) < k) <= 2.5 %; at least 1. */
+static size_t interval_rank(size_t count)
+{
+    double log_half = (double)count * log(0.5), below = 0;
+    size_t k = 0;
+
+    while (k < count / 2) {
+        below += exp(lgamma((double)count + 1) - lgamma((double)k + 1) -
+                     lgamma((double)(count - k) + 1) + log_half);
+        if (below > 0.025)
+            break;
+        k++;
+    }
+    return k < 1 ? 1 : k;
+}
+
+void at_median_interval(const double *values, size_t count, double *low, double *high)
+{
+    double *sorted = at_memdup(values, count * sizeof *values);
+    size_t rank = interval_rank(count);
+
+    qsort(sorted, count, sizeof *sorted, by_value);
+    *low = sorted[rank - 1];
+    *high = sorted[count - rank];
+    free(sorted);
+}
+
 long at_spread_permille(const double *values, size_t count)
 {
     double median = at_median(values, count);

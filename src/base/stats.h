@@ -11,6 +11,13 @@ double at_quantile(const double *values, size_t count, double q);
 
 double at_median(const double *values, size_t count);
 
+/* The narrowest interval between two of the values that holds the median of what they were drawn
+ * from with at least 95 % confidence: the order statistics k and n + 1 - k with the largest k for
+ * which a binomial count of n throws at 1/2 is below k in at most 2.5 % (David and Nagaraja, Order
+ * Statistics, 3rd edition, section 7.1). Of fewer than six values: from the least to the greatest.
+ */
+void at_median_interval(const double *values, size_t count, double *low, double *high);
+
 /* Interquartile range over median, in thousandths, rounded; 0 for a median of 0. */
 long at_spread_permille(const double *values, size_t count);
 

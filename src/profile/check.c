@@ -66,12 +66,26 @@ static enum at_status check_launch(const struct at_result_record *result, struct
     return AT_OK;
 }
 
+static enum at_status check_interval(const struct at_result_record *result, struct at_error *err)
+{
+    int64_t low_ns = result->time_low_ns, high_ns = result->time_high_ns;
+
+    if ((low_ns == 0) == (high_ns == 0) &&
+        (low_ns == 0 || (low_ns <= result->time_ns && result->time_ns <= high_ns)))
+        return AT_OK;
+    return at_fail(err, AT_USAGE,
+                   "time_ns is %jd, which is not within time_low_ns and time_high_ns",
+                   (intmax_t)result->time_ns);
+}
+
 static enum at_status check_result(const struct at_result_record *result,
                                    const struct at_copy_record *copy, int64_t bytes,
                                    struct at_error *err)
 {
     enum at_status status = check_launch(result, err);
 
+    if (status == AT_OK)
+        status = check_interval(result, err);
     if (status == AT_OK)
         status = check_bandwidth(result->bandwidth_mbps, result->time_ns, bytes, err);
     if (status == AT_OK &&

@@ -49,7 +49,9 @@ struct at_result_record {
     int64_t spill_bytes;       /* local memory a thread */
     int64_t shared_bytes;      /* a block, static and dynamic */
     int64_t time_ns;           /* median over the shoot-out's samples, of one launch */
-    int64_t spread_permille;   /* interquartile range over median */
+    int64_t time_low_ns;       /* 95 % interval of that median; 0: not known */
+    int64_t time_high_ns;
+    int64_t spread_permille; /* interquartile range over median */
     int64_t samples;
     int64_t bandwidth_mbps;   /* bytes read plus bytes written, once each, over time_ns; 10^6 B/s */
     int64_t of_copy_permille; /* of the copy limit's bandwidth */

@@ -103,6 +103,8 @@ static const struct at_field result_fields[] = {
     INT(at_result_record, shared_bytes, 0, 1 << 24),
     INT(at_result_record, spill_bytes, 0, 1 << 24),
     INT(at_result_record, spread_permille, 0, PERMILLE_MAX),
+    INT(at_result_record, time_high_ns, 1, TIME_NS_MAX, OPTIONAL),
+    INT(at_result_record, time_low_ns, 1, TIME_NS_MAX, OPTIONAL),
     INT(at_result_record, time_ns, 1, TIME_NS_MAX),
 };
 static const struct at_schema result_schema = SCHEMA("a result", at_result_record, result_fields);

@@ -44,10 +44,11 @@ static struct at_list parameters_of(const struct at_config *config)
     return (struct at_list){items, count};
 }
 
-static void record_result(const struct at_contestant *contestant, size_t samples,
+static void record_result(const struct at_contestant *contestant, size_t samples, bool predicted,
                           int64_t copy_time_ns, struct at_result_record *record)
 {
     const struct at_launch *launch = &contestant->launch;
+    double low_ns, high_ns;
 
     snprintf(record->family, sizeof record->family, "%s", contestant->config->family->name);
     record->parameters = parameters_of(contestant->config);
@@ -59,6 +60,11 @@ static void record_result(const struct at_contestant *contestant, size_t samples
     record->time_ns = whole_ns(contestant->time_ns);
     record->spread_permille = at_spread_permille(contestant->samples_ns, samples);
     record->samples = (int64_t)samples;
+    if (!predicted) { /* a prediction has no samples to be sure of */
+        at_median_interval(contestant->samples_ns, samples, &low_ns, &high_ns);
+        record->time_low_ns = whole_ns(low_ns);
+        record->time_high_ns = whole_ns(high_ns);
+    }
     record->bandwidth_mbps =
         bandwidth_mbps(at_problem_bytes(&contestant->problem), record->time_ns);
     record->of_copy_permille = llround(1000.0 * (double)copy_time_ns / (double)record->time_ns);
@@ -107,15 +113,16 @@ void at_record_entry(const struct at_record_sources *sources, struct at_entry *e
     const struct at_session *session = search->session;
     size_t samples = (size_t)session->options.policy->shootout_samples;
     int64_t peak_mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
+    bool predicted = at_device_is_emulated(at_gpu_info(session->gpu));
     char *problem = at_problem_format(&search->problem);
 
     *entry = (struct at_entry){.seed = (int64_t)session->options.seed};
     snprintf(entry->problem, sizeof entry->problem, "%s", problem);
     free(problem);
     record_copy(sources->copies, sources->copy_count, &entry->copy);
-    record_result(sources->winner, samples, entry->copy.time_ns, &entry->winner);
+    record_result(sources->winner, samples, predicted, entry->copy.time_ns, &entry->winner);
     if (sources->fallback)
-        record_result(sources->fallback, samples, entry->copy.time_ns, &entry->fallback);
+        record_result(sources->fallback, samples, predicted, entry->copy.time_ns, &entry->fallback);
     record_evaluations(search, &entry->evaluations);
     snprintf(entry->search, sizeof entry->search, "%s", search->strategy->name);
     entry->from_l2 = peak_mbps > 0 && entry->winner.bandwidth_mbps > peak_mbps;

@@ -8,6 +8,7 @@
 #include "search/ranking.h"
 #include "search/record.h"
 #include "search/shootout.h"
+#include "search/verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,27 +56,18 @@ static void line_up_contestants(struct line_up *line_up, const struct at_search 
     add(line_up, NULL, &copies->problem);
 }
 
-/* The fastest finalist that is not refused; SIZE_MAX if none is left. */
-static size_t fastest(const struct line_up *line_up, const bool *refused)
-{
-    size_t best = SIZE_MAX;
-
-    for (size_t i = 0; i < line_up->finalists; i++)
-        if (!refused[i] && (best == SIZE_MAX ||
-                            line_up->contestants[i].time_ns < line_up->contestants[best].time_ns))
-            best = i;
-    return best;
-}
-
-/* The fastest finalist that verifies once more after all the timing. One that does not is no longer
+/* The best finalist that verifies once more after all the timing. One that does not is no longer
  * correct, and if it is the default, there is no default's time. */
 static enum at_status choose_winner(struct at_search *search, struct line_up *line_up,
                                     size_t *winner, struct at_error *err)
 {
     bool refused[FINALISTS_MAX + 1] = {false};
+    size_t samples = (size_t)search->session->options.policy->shootout_samples;
     enum at_status status = AT_OK;
 
-    while (status == AT_OK && (*winner = fastest(line_up, refused)) != SIZE_MAX) {
+    while (status == AT_OK &&
+           (*winner = at_verdict(line_up->contestants, line_up->finalists, samples, refused,
+                                 line_up->fallback)) != SIZE_MAX) {
         const struct at_contestant *best = &line_up->contestants[*winner];
         struct at_measurement measurement = {0};
         bool correct;

@@ -354,6 +354,29 @@ static void test_rng_below(void **state)
         assert_true(at_rng_below(&again, UINT64_C(1) << 63 | 1) <= UINT64_C(1) << 63);
 }
 
+/* Ranks from tables of the sign test; below six samples no pair of them reaches 95 %. */
+static void test_median_interval(void **state)
+{
+    static const struct {
+        size_t count;
+        double low, high; /* of the values 1 to count */
+    } cases[] = {{1, 1, 1},   {2, 1, 2},   {5, 1, 5},    {6, 1, 6},    {8, 1, 8},
+                 {9, 2, 8},   {11, 2, 10}, {12, 3, 10},  {15, 4, 12},  {17, 5, 13},
+                 {20, 6, 15}, {25, 8, 18}, {50, 18, 33}, {100, 40, 61}};
+    double values[100], low, high;
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        for (size_t j = 0; j < cases[i].count; j++) /* in an order of no kind */
+            values[j] = (double)((j * 7 + 3) % cases[i].count + 1);
+        if (cases[i].count % 7 == 0)
+            fail_msg("the multiplier divides %zu", cases[i].count);
+        at_median_interval(values, cases[i].count, &low, &high);
+        assert_true(low == cases[i].low);
+        assert_true(high == cases[i].high);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +391,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_file_check_writable, make_folder, remove_folder),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_quantile),
+        cmocka_unit_test(test_median_interval),
         cmocka_unit_test(test_spread),
         cmocka_unit_test(test_rng),
         cmocka_unit_test(test_rng_below),

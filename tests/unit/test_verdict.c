@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who wins a shoot-out, by samples made up for the purpose. */
+#include "base/memory.h"
+#include "base/stats.h"
+#include "search/verdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SAMPLES = 15, CONTESTANTS = 3 };
+
+static struct at_param parameter = {.name = "A", .default_value = 1};
+
+/* Two families of one parameter; the second is preferred. */
+static struct at_family plain = {
+    .name = "plain",
+    .params = &parameter,
+    .param_count = 1,
+    .preference = 2,
+};
+static struct at_family preferred = {
+    .name = "preferred",
+    .params = &parameter,
+    .param_count = 1,
+    .preference = 1,
+};
+
+/* A contestant: its config, and in which rounds it is how much slower than 1000 ns. */
+struct entry {
+    const struct at_family *family;
+    int32_t value;
+    int64_t registers;
+    double offset_ns;
+    double noise_ns; /* added in every third round, taken away in the next */
+    bool refused;
+};
+
+struct shootout_case {
+    const char *what;
+    struct entry entries[CONTESTANTS];
+    size_t fallback, winner;
+};
+
+static const struct shootout_case cases[] = {
+    {"the fastest wins by far",
+     {{&plain, 2, 32, 20, 0, false}, {&plain, 3, 32, 0, 0, false}, {&plain, 4, 32, 30, 0, false}},
+     SIZE_MAX,
+     1},
+    {"a steady difference is none of the noise, however small",
+     {{&plain, 2, 16, 1, 0, false}, {&plain, 3, 32, 0, 0, false}, {&plain, 4, 32, 30, 0, false}},
+     SIZE_MAX,
+     1},
+    {"within the noise, fewer registers",
+     {{&plain, 2, 40, 0, 3, false}, {&plain, 3, 32, 1, 0, false}, {&plain, 4, 24, 30, 0, false}},
+     SIZE_MAX,
+     1},
+    {"within the noise, nearer to the defaults",
+     {{&plain, 2, 16, 0, 3, false}, {&plain, 1, 32, 1, 0, false}, {&plain, 4, 24, 30, 0, false}},
+     SIZE_MAX,
+     1},
+    {"within the noise, the preferred family",
+     {{&plain, 1, 16, 0, 3, false},
+      {&preferred, 7, 64, 1, 0, false},
+      {&plain, 4, 24, 30, 0, false}},
+     SIZE_MAX,
+     1},
+    {"within the noise, the default before all",
+     {{&plain, 2, 40, 1, 0, false}, {&preferred, 1, 32, 0, 3, false}, {&plain, 4, 64, 1, 0, false}},
+     2,
+     2},
+    {"none that is slower than the default",
+     {{&plain, 2, 40, 0, 3, false}, {&plain, 3, 16, 4, 3, false}, {&plain, 1, 32, 2, 0, true}},
+     2,
+     0},
+    {"noise does not excuse more than half a percent",
+     {{&plain, 2, 40, 0, 0, false}, {&plain, 3, 16, 6, 20, false}, {&plain, 4, 16, 30, 0, false}},
+     SIZE_MAX,
+     0},
+    {"a refused one is not even the measure",
+     {{&plain, 2, 40, -50, 0, true}, {&plain, 3, 16, 0, 0, false}, {&plain, 4, 16, 30, 0, false}},
+     SIZE_MAX,
+     1},
+    {"all are refused",
+     {{&plain, 2, 40, 0, 0, true}, {&plain, 3, 16, 0, 0, true}, {&plain, 4, 16, 30, 0, true}},
+     SIZE_MAX,
+     SIZE_MAX},
+};
+
+static size_t verdict_of(const struct shootout_case *shootout)
+{
+    struct at_config configs[CONTESTANTS];
+    struct at_contestant contestants[CONTESTANTS];
+    double samples[CONTESTANTS][SAMPLES];
+    bool refused[CONTESTANTS];
+
+    for (size_t i = 0; i < CONTESTANTS; i++) {
+        const struct entry *entry = &shootout->entries[i];
+
+        configs[i] = (struct at_config){.family = entry->family, .values = {entry->value}};
+        for (size_t j = 0; j < SAMPLES; j++)
+            samples[i][j] = 1000 + entry->offset_ns + (j % 3 == 1 ? entry->noise_ns : 0) -
+                            (j % 3 == 2 ? entry->noise_ns : 0);
+        contestants[i] = (struct at_contestant){.config = &configs[i],
+                                                .kernel = {.registers = entry->registers},
+                                                .samples_ns = samples[i],
+                                                .time_ns = at_median(samples[i], SAMPLES)};
+        refused[i] = entry->refused;
+    }
+    return at_verdict(contestants, CONTESTANTS, SAMPLES, refused, shootout->fallback);
+}
+
+static void test_verdicts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++)
+        if (verdict_of(&cases[i]) != cases[i].winner)
+            fail_msg("%s: the winner is %zu", cases[i].what, verdict_of(&cases[i]));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdicts)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
