@@ -59,6 +59,17 @@ void at_median_interval(const double *values, size_t count, double *low, double 
     free(sorted);
 }
 
+void at_median_ratio_interval(const double *a, const double *b, size_t count, double *low,
+                              double *high)
+{
+    double *ratios = at_alloc_array(count, sizeof *ratios);
+
+    for (size_t i = 0; i < count; i++)
+        ratios[i] = a[i] / b[i];
+    at_median_interval(ratios, count, low, high);
+    free(ratios);
+}
+
 long at_spread_permille(const double *values, size_t count)
 {
     double median = at_median(values, count);

@@ -18,6 +18,10 @@ double at_median(const double *values, size_t count);
  */
 void at_median_interval(const double *values, size_t count, double *low, double *high);
 
+/* The same of the ratios a[i] / b[i]: does a differ from b, where both were sampled in turn? */
+void at_median_ratio_interval(const double *a, const double *b, size_t count, double *low,
+                              double *high);
+
 /* Interquartile range over median, in thousandths, rounded; 0 for a median of 0. */
 long at_spread_permille(const double *values, size_t count);
 

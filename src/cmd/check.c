@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune check: is a profile sound? The reader has checked form and figures; here each config is
  * held against the space it came from, on the device that the profile describes. */
+#include "base/interrupt.h"
 #include "base/memory.h"
+#include "cmd/check_times.h"
 #include "cmd/cmd.h"
-#include "cmd/run_options.h"
 #include "profile/profile.h"
 #include "space/named.h"
 
@@ -12,8 +13,8 @@
 #include <string.h>
 
 struct check_options {
-    struct at_run_options run; /* for its --space */
-    const char *file;
+    struct at_run_options run;
+    const char *file, *gpu; /* gpu NULL: nothing is run */
 };
 
 enum { KEY_SPACE = 0x100 };
@@ -25,6 +26,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_SPACE:
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
+        return 0;
+    case 'g':
+        options->gpu = arg;
+        return 0;
+    case 'q':
+        options->run.quiet = true;
         return 0;
     case ARGP_KEY_ARG:
         if (options->file)
@@ -40,6 +47,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
+    {"gpu", 'g', "SEL", 0, "Run and time every winner again, on this device", 0},
+    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 0},
     {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
     {0},
 };
@@ -48,8 +57,10 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "FILE",
     .doc = "Checks a profile: its form, its figures, and that every config is legal for its "
-           "problem on its device.\vThe exit code is 0 if all of it holds, 1 if something does "
-           "not, 2 if the file cannot be read as a profile.",
+           "problem on its device. With --gpu, every winner for that device is verified and timed "
+           "against its default: it has held, drifted (by 3 % or more), or is broken."
+           "\vThe exit code is 0 if all of it holds, 1 if something does not, 2 if the file cannot "
+           "be read as a profile, 4 if it has nothing for that device.",
 };
 
 /* Is the launch that the profile records the one that the space gives? */
@@ -133,12 +144,19 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
     struct at_profile profile = {0};
     enum at_status status;
 
+    at_run_options_init(&options.run);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_run_options_finish(&options.run);
     status = at_run_families(&options.run, err);
     if (status == AT_OK)
         status = at_profile_read(&profile, options.file, err);
     if (status == AT_OK)
         status = check_profile(&profile, options.file, &options.run.session, err);
+    if (status == AT_OK && options.gpu) {
+        options.run.gpu = options.gpu;
+        at_interrupt_catch();
+        status = at_check_times(&profile, options.file, &options.run, err);
+    }
     at_profile_clear(&profile);
     at_run_options_clear(&options.run);
     return status;
@@ -146,6 +164,6 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
 
 const struct at_command at_command_check = {
     .name = "check",
-    .summary = "is a profile sound?",
+    .summary = "is a profile sound, and does it still hold?",
     .run = run_check,
 };

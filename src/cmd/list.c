@@ -75,13 +75,6 @@ static const struct at_field list_fields[] = {
 static const struct at_schema list_schema = {"a list of devices", sizeof(struct device_list),
                                              list_fields, AT_COUNT(list_fields)};
 
-static bool same_model(const struct at_device_info *a, const struct at_device_info *b)
-{
-    return strcmp(a->kind, b->kind) == 0 && strcmp(a->name, b->name) == 0 &&
-           a->compute_capability == b->compute_capability &&
-           a->multiprocessors == b->multiprocessors;
-}
-
 /* The best copy that a profile has of this model from DRAM. */
 static int64_t copy_limit_in(const struct at_profile *profile, const struct at_device_info *device)
 {
@@ -91,7 +84,8 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct at_entry *entries = records[i].problems.items;
 
-        if (!same_model(&records[i].device, device) || strcmp(records[i].policy.name, "cold") != 0)
+        if (!at_device_same_model(&records[i].device, device) ||
+            strcmp(records[i].policy.name, "cold") != 0)
             continue;
         for (size_t j = 0; j < records[i].problems.count; j++)
             if (entries[j].copy.bandwidth_mbps > best &&

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/verdict.h"
 
-#include "base/memory.h"
 #include "base/stats.h"
 
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 /* With few or noisy samples the interval is wide; more than this is a difference that people pay
  * for, whatever the noise. */
@@ -15,12 +13,9 @@ static const double equal_at_most = 1.005;
 static bool is_equal(const struct at_contestant *contestant, const struct at_contestant *fastest,
                      size_t samples)
 {
-    double *ratios = at_alloc_array(samples, sizeof *ratios), low, high;
+    double low, high;
 
-    for (size_t i = 0; i < samples; i++)
-        ratios[i] = contestant->samples_ns[i] / fastest->samples_ns[i];
-    at_median_interval(ratios, samples, &low, &high);
-    free(ratios);
+    at_median_ratio_interval(contestant->samples_ns, fastest->samples_ns, samples, &low, &high);
     return low <= 1 && contestant->time_ns <= equal_at_most * fastest->time_ns;
 }
 

@@ -71,3 +71,60 @@ fails() {
         [ "$stderr" = "autotune: $golden/$(<"$golden/bad-$name.err")" ]
     done
 }
+
+# A family of one's own, the naive one by another name, and a profile made with it.
+tune_own() {
+    cd "$BATS_TEST_TMPDIR" || return
+    sed 's/family: naive/family: own/; s/naive.cu/own.cu/' "$srcdir/tuning/naive.yaml" >own.yaml
+    cp "$srcdir/templates/naive.cu" own.cu
+    "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml --family own --problem 64x96:f32 \
+        --out best.yaml
+}
+
+# On a device the winners run again.
+@test "a profile that holds" {
+    tune_own
+    run --separate-stderr -0 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
+    [ -z "$stderr" ]
+    [[ $output == *'emulated: all times are predicted'* && $output != *'now us'* ]]
+    [[ ${lines[4]} =~ ^\ +64x96:f32\ +held\ .*\ \+0\.0$ ]]
+}
+
+@test "a winner whose time is not the recorded one" {
+    tune_own
+    # Half of it, with all that depends on it.
+    awk '/^    winner:/ { winner = 1 }
+        winner && $1 == "bandwidth_mbps:" { $0 = "      bandwidth_mbps: " bandwidth }
+        winner && $1 == "of_copy_permille:" { $0 = "      of_copy_permille: " share }
+        winner && $1 == "time_ns:" { $0 = "      time_ns: " time }
+        { print }' \
+        time=$(($(awk '/^    winner/ { w = 1 } w && /time_ns/ { print $2 }' best.yaml) / 2)) \
+        bandwidth=0 share=0 best.yaml >half.yaml
+    time=$(awk '/^    winner/ { w = 1 } w && /time_ns/ { print $2 }' half.yaml)
+    copy=$(awk '/^    copy/ { c = 1 } c && / time_ns/ { print $2; exit }' half.yaml)
+    sed -i -e "s/mbps: 0$/mbps: $((1000 * 2 * 4 * 64 * 96 / time))/" \
+        -e "s/permille: 0$/permille: $((1000 * copy / time))/" \
+        -e "s/spread_permille: .*/spread_permille: 0/" half.yaml
+    run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml half.yaml
+    [[ ${lines[4]} =~ ^\ +64x96:f32\ +drifted\ .*\ \+100\.0$ ]]
+    [ "$stderr" = "autotune: half.yaml: 0 held, 1 drifted, 0 broken" ]
+}
+
+@test "a winner that is wrong or does not compile any more" {
+    tune_own
+    sed -i 's/row >= tile.rows ||/row >= tile.rows - 1 ||/' own.cu # leaves a row out
+    run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
+    [[ $output == *'64x96:f32 '*' broken   wrong: '* ]]
+    echo '#error no more' >>own.cu
+    run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
+    [[ $output == *'64x96:f32 '*' broken '*'does not compile'*'no more'* ]]
+    [ "$stderr" = "autotune: best.yaml: 0 held, 0 drifted, 1 broken" ]
+}
+
+@test "a profile that has nothing for the device" {
+    tune_own
+    sed -i 's/name: NVIDIA H200/name: NVIDIA H20/' best.yaml
+    run --separate-stderr -4 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
+    [[ $stderr == 'autotune: best.yaml has nothing for NVIDIA H200' ]]
+    run --separate-stderr -3 "$AUTOTUNE" check --quiet --gpu 0 --space own.yaml best.yaml
+}

@@ -29,7 +29,7 @@ knows() {
 @test "list, show and check name their options" {
     knows list --format
     knows show --format
-    knows check --space
+    knows check --gpu --quiet --space
 }
 
 @test "bench names its options" {

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/check_times.h"
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/stats.h"
+#include "measure/select.h"
+#include "search/shootout.h"
+#include "space/named.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Times of one kernel in two windows of time differ by 1 to 3 % (doc/measurement.md). */
+static const double drift = 0.03;
+
+enum verdict { HELD, DRIFTED, BROKEN, VERDICTS };
+static const char *const verdict_names[VERDICTS] = {"held", "drifted", "broken"};
+
+struct recheck {
+    const struct at_profile *profile;
+    const struct at_run_options *options;
+    struct at_session_options session_options;
+    struct at_session *session;
+    size_t matched; /* records of the profile that were for a device at hand */
+    size_t counts[VERDICTS];
+};
+
+/* An entry's kernels, and what the winner's time was and is. */
+struct rematch {
+    const struct at_entry *entry;
+    struct at_problem problem;
+    struct at_config configs[2]; /* the winner's and the default's */
+    struct at_contestant contestants[2];
+    size_t count; /* 1: the default has no time, or is the winner */
+};
+
+static enum at_status add(struct rematch *rematch, const struct at_result_record *result,
+                          const struct at_session_options *known, struct at_error *err)
+{
+    struct at_config *config = &rematch->configs[rematch->count];
+    enum at_status status = at_config_from_names(config, known->families, known->family_count,
+                                                 result->family, &result->parameters, err);
+
+    if (status == AT_OK)
+        rematch->contestants[rematch->count++] =
+            (struct at_contestant){.config = config, .problem = rematch->problem};
+    return status;
+}
+
+static enum at_status verify(struct rematch *rematch, struct at_session *session,
+                             struct at_error *err)
+{
+    struct at_measurement measurement = {0};
+    enum at_status status =
+        at_shootout_verify(session, &rematch->contestants[0], &measurement, err);
+
+    if (status == AT_OK && measurement.outcome != AT_CORRECT)
+        status = at_fail(err, AT_FAILED, "%s: %s", at_outcome_names[measurement.outcome],
+                         measurement.message);
+    at_measurement_clear(&measurement);
+    return status;
+}
+
+/* Is the default faster, beyond the noise? */
+static bool loses_to_default(const struct rematch *rematch, size_t samples)
+{
+    const struct at_contestant *winner = &rematch->contestants[0], *usual = winner + 1;
+    double low, high;
+
+    if (rematch->count < 2)
+        return false;
+    at_median_ratio_interval(winner->samples_ns, usual->samples_ns, samples, &low, &high);
+    return low > 1;
+}
+
+static enum at_status hold(struct rematch *rematch, struct at_session *session,
+                           enum verdict *verdict, struct at_error *err)
+{
+    const struct at_entry *entry = rematch->entry;
+    struct at_contestant *winner = &rematch->contestants[0];
+    enum at_status status = add(rematch, &entry->winner, &session->options, err);
+
+    if (status == AT_OK && entry->fallback.time_ns > 0)
+        status = add(rematch, &entry->fallback, &session->options, err);
+    if (status == AT_OK)
+        status = at_session_check_memory(session, &rematch->problem, err);
+    if (status == AT_OK)
+        status = at_shootout_build(session, rematch->contestants, rematch->count, err);
+    if (status == AT_OK)
+        status = at_shootout_prepare(session, &rematch->problem, err);
+    if (status == AT_OK)
+        status = verify(rematch, session, err);
+    if (status == AT_OK)
+        status = at_shootout_time(session, rematch->contestants, rematch->count, err);
+    if (status != AT_OK)
+        return status;
+    if (loses_to_default(rematch, (size_t)session->options.policy->shootout_samples))
+        return at_fail(err, AT_FAILED, "slower than the default, by %.1f %%",
+                       100 * (winner->time_ns / rematch->contestants[1].time_ns - 1));
+    *verdict = fabs(winner->time_ns / (double)entry->winner.time_ns - 1) < drift ? HELD : DRIFTED;
+    return AT_OK;
+}
+
+static void print_times(const struct rematch *rematch, enum verdict verdict)
+{
+    const struct at_entry *entry = rematch->entry;
+    /* Rounded as it was when it was recorded. */
+    double time_ns = round(rematch->contestants[0].time_ns);
+    double recorded_ns = (double)entry->winner.time_ns;
+
+    printf("  %-40s %-8s %11.2f %11.2f %+8.1f\n", entry->problem, verdict_names[verdict],
+           recorded_ns / 1000, time_ns / 1000, 100 * (time_ns / recorded_ns - 1));
+}
+
+static enum at_status check_entry(struct recheck *recheck, const struct at_entry *entry,
+                                  struct at_error *err)
+{
+    struct rematch *rematch = at_alloc(sizeof *rematch);
+    enum verdict verdict = BROKEN;
+    enum at_status status = at_problem_parse(&rematch->problem, entry->problem, err);
+
+    rematch->entry = entry;
+    if (status == AT_OK)
+        status = hold(rematch, recheck->session, &verdict, err);
+    if (status == AT_OK && at_interrupt_seen())
+        status = at_fail(err, AT_INTERRUPTED, "interrupted");
+    if (status == AT_OK)
+        print_times(rematch, verdict);
+    else if (status == AT_FAILED || status == AT_USAGE)
+        printf("  %-40s %-8s %s\n", entry->problem, verdict_names[BROKEN], err->message);
+    at_shootout_end(rematch->contestants, rematch->count);
+    free(rematch);
+    if (status != AT_OK && status != AT_FAILED && status != AT_USAGE)
+        return status;
+    recheck->counts[verdict]++;
+    return AT_OK;
+}
+
+static enum at_status check_record(struct recheck *recheck, const struct at_device_record *record,
+                                   const struct at_device_info *device, struct at_error *err)
+{
+    const struct at_entry *entries = record->problems.items;
+    bool emulated = at_device_is_emulated(device);
+    enum at_status status =
+        at_policy_find(&recheck->session_options.policy, record->policy.name, err);
+
+    if (status == AT_OK)
+        status = at_session_open(&recheck->session, device->kind, device->ordinal,
+                                 &recheck->session_options, err);
+    if (status != AT_OK)
+        return status;
+    printf("%s, %s\n", device->name, record->policy.name);
+    if (emulated)
+        puts("  emulated: " AT_EMULATED_TIMES);
+    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
+           emulated ? "predicted" : "now us", "change %");
+    for (size_t i = 0; i < record->problems.count && status == AT_OK; i++)
+        status = check_entry(recheck, &entries[i], err);
+    at_session_close(recheck->session);
+    return status;
+}
+
+static enum at_status check_device(struct recheck *recheck, const struct at_device_info *device,
+                                   struct at_error *err)
+{
+    const struct at_device_record *records = recheck->profile->devices.items;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < recheck->profile->devices.count && status == AT_OK; i++)
+        if (at_device_same_model(&records[i].device, device)) {
+            recheck->matched++;
+            status = check_record(recheck, &records[i], device, err);
+        }
+    return status;
+}
+
+enum at_status at_check_times(const struct at_profile *profile, const char *file,
+                              struct at_run_options *options, struct at_error *err)
+{
+    struct recheck recheck = {
+        .profile = profile, .options = options, .session_options = options->session};
+    struct at_device_info *devices;
+    size_t count, failed;
+    enum at_status status = at_select_devices(options->gpu, &devices, &count, err);
+
+    if (status != AT_OK)
+        return status;
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        status = check_device(&recheck, &devices[i], err);
+    if (status == AT_OK && recheck.matched == 0)
+        status = at_fail(err, AT_MISMATCH, "%s has nothing for %s", file, devices[0].name);
+    free(devices);
+    failed = recheck.counts[DRIFTED] + recheck.counts[BROKEN];
+    if (status == AT_OK && failed > 0)
+        status = at_fail(err, AT_FAILED, "%s: %zu held, %zu drifted, %zu broken", file,
+                         recheck.counts[HELD], recheck.counts[DRIFTED], recheck.counts[BROKEN]);
+    return status;
+}
