@@ -43,8 +43,11 @@ template <class T> __device__ __forceinline__ constexpr T least(T a, T b)
 
 /* Cache operators (PTX ISA, "Cache Operators" and ld.global.nc). A transpose touches each byte
  * once: streaming (evict first) asks the caches not to keep what nobody will come back for, and the
- * read-only path tells the compiler and L1 that the source does not change under the kernel. */
-enum { LOAD_PLAIN, LOAD_STREAMING, LOAD_READ_ONLY };
+ * read-only path tells the compiler and L1 that the source does not change under the kernel.
+ *
+ * Cached is what plain means, but spelled out (ld.ca), which keeps the compiler from merging loads
+ * that lie side by side; past L1 is ld.cg. The kernels of templates/study use these two. */
+enum { LOAD_PLAIN, LOAD_STREAMING, LOAD_READ_ONLY, LOAD_CACHED, LOAD_PAST_L1 };
 enum { STORE_PLAIN, STORE_STREAMING };
 
 template <int how, class T> __device__ __forceinline__ T load(const T *from)
@@ -53,6 +56,10 @@ template <int how, class T> __device__ __forceinline__ T load(const T *from)
         return __ldcs(from);
     else if constexpr (how == LOAD_READ_ONLY)
         return __ldg(from);
+    else if constexpr (how == LOAD_CACHED)
+        return __ldca(from);
+    else if constexpr (how == LOAD_PAST_L1)
+        return __ldcg(from);
     else
         return *from;
 }

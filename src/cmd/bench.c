@@ -154,7 +154,7 @@ static enum at_status line_up(const struct bench_run *run, struct at_bench_table
                               size_t index, struct at_error *err)
 {
     const struct at_session_options *session = &run->options->run.session;
-    const struct at_textbook_row *rows = run->textbook.rows.items;
+    const struct at_kernel_row *rows = run->textbook.rows.items;
     const struct at_progress_state progress = {
         .what = "copy limit",
         .index = index + 1,
@@ -164,8 +164,8 @@ static enum at_status line_up(const struct bench_run *run, struct at_bench_table
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < run->textbook.rows.count && status == AT_OK; i++) {
-        status =
-            at_textbook_config(&rows[i], session->families, session->family_count, &config, err);
+        status = at_kernel_row_config(&rows[i], AT_TEXTBOOK_FILE, session->families,
+                                      session->family_count, &config, err);
         if (status == AT_OK)
             status = at_bench_table_add(table, run->session, rows[i].label, &config, err);
     }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 extern const struct at_command at_command_tune, at_command_list, at_command_show, at_command_check,
-    at_command_bench, at_command_explain;
+    at_command_bench, at_command_explain, at_command_study;
 
 const struct at_command *const at_commands[] = {
     &at_command_tune,
@@ -17,6 +17,7 @@ const struct at_command *const at_commands[] = {
     &at_command_check,
     &at_command_bench,
     &at_command_explain,
+    &at_command_study,
     NULL,
 };
 

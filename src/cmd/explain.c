@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune explain: what a config does to the memory system, line by line of its source. */
 #include "model/explain.h"
-#include "base/file.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/paths.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_BLOCKS, BLOCKS_MAX = 1000000, TEMPLATE_BYTES_MAX = 256 * 1024 };
+enum { KEY_SPACE = 0x100, KEY_BLOCKS, BLOCKS_MAX = 1000000 };
 
 static const struct argp_option options_table[] = {
     {"problem", 'p', "SPEC", 0, "Problem (default: 1024x1024:f32)", 0},
@@ -227,8 +226,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     struct at_rates rates;
     struct at_config config;
     struct at_explanation explanation = {0};
-    char *path = at_path_data_file("templates/" AT_TEMPLATE_HEADER), *header = NULL;
-    size_t size;
+    char *header = NULL;
     enum at_status status = at_problem_parse(&problem, options->problem, err);
 
     if (status == AT_OK)
@@ -238,7 +236,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     if (status == AT_OK)
         status = check_legal(&config, &problem, &device, err);
     if (status == AT_OK)
-        status = at_file_read(&header, &size, path, TEMPLATE_BYTES_MAX, err);
+        status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK)
         status = at_explain(&config, &problem, &device, &rates, header, options->blocks,
                             &explanation, err);
@@ -248,7 +246,6 @@ static enum at_status explain(const struct explain_options *options, struct at_e
         print_explanation(&explanation, config.family);
     at_schema_clear(&at_explanation_schema, &explanation);
     free(header);
-    free(path);
     return status;
 }
 

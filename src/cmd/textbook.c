@@ -3,25 +3,13 @@
 
 #include "base/memory.h"
 #include "base/paths.h"
-#include "space/named.h"
 
 #include <stdlib.h>
 
 static const struct at_field row_fields[] = {
-    {.key = "family",
-     .kind = AT_FIELD_CHARS,
-     .offset = offsetof(struct at_textbook_row, family),
-     .max = 64},
-    {.key = "label",
-     .kind = AT_FIELD_CHARS,
-     .offset = offsetof(struct at_textbook_row, label),
-     .max = 64},
-    {.key = "parameters",
-     .kind = AT_FIELD_NAMED_INTS,
-     .offset = offsetof(struct at_textbook_row, parameters),
-     .max = AT_PARAMS_MAX},
+    AT_KERNEL_ROW_FIELDS(0),
 };
-static const struct at_schema row_schema = {"a row", sizeof(struct at_textbook_row), row_fields,
+static const struct at_schema row_schema = {"a row", sizeof(struct at_kernel_row), row_fields,
                                             AT_COUNT(row_fields)};
 static const struct at_field textbook_fields[] = {
     {.key = "rows",
@@ -41,7 +29,7 @@ static const struct at_schema textbook_schema = {"the textbook's rows", sizeof(s
 
 enum at_status at_textbook_read(struct at_textbook *textbook, struct at_error *err)
 {
-    char *path = at_path_data_file("tuning/textbook.yaml");
+    char *path = at_path_data_file(AT_TEXTBOOK_FILE);
     enum at_status status = at_schema_read_file(&textbook_schema, textbook, path, err);
 
     free(path);
@@ -51,14 +39,4 @@ enum at_status at_textbook_read(struct at_textbook *textbook, struct at_error *e
 void at_textbook_clear(struct at_textbook *textbook)
 {
     at_schema_clear(&textbook_schema, textbook);
-}
-
-enum at_status at_textbook_config(const struct at_textbook_row *row,
-                                  struct at_family *const *families, size_t family_count,
-                                  struct at_config *config, struct at_error *err)
-{
-    if (at_config_from_names(config, families, family_count, row->family, &row->parameters, err) ==
-        AT_OK)
-        return AT_OK;
-    return at_fail_within(err, "tuning/textbook.yaml: %s", row->label);
 }

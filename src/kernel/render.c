@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/render.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/paths.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { TEMPLATE_BYTES_MAX = 256 * 1024 };
+
+enum at_status at_template_read(char **text, const char *name, struct at_error *err)
+{
+    char *below = at_format("templates/%s", name), *path = at_path_data_file(below);
+    size_t size;
+    enum at_status status = at_file_read(text, &size, path, TEMPLATE_BYTES_MAX, err);
+
+    free(path);
+    free(below);
+    return status;
+}
 
 static void write_macros(FILE *out, const struct at_config *config, int64_t elem_size)
 {

@@ -28,4 +28,7 @@ char *at_render_macros(const struct at_config *config, int64_t elem_size);
 /* The program of count configs; the caller frees it. */
 char *at_render_program(const struct at_rendering *renderings, size_t count);
 
+/* Reads a text of the tool's own, templates/NAME, which the caller frees. */
+enum at_status at_template_read(char **text, const char *name, struct at_error *err);
+
 #endif

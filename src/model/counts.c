@@ -34,6 +34,7 @@ static void count_access(void *context, uint64_t block, const struct at_emu_acce
         add(&sums->wavefronts, at_request_wavefronts(access));
         add(&sums->least_wavefronts, at_request_least_wavefronts(access));
     } else {
+        add(&sums->wanted_bytes, at_request_wanted_bytes(access));
         add(&sums->sectors, at_request_sectors(access));
         add(&sums->least_sectors, at_request_least_sectors(access));
     }

@@ -19,8 +19,9 @@ struct at_access_counts {
     int bytes; /* a lane; 0: the instruction made no access */
     int64_t requests;
     int64_t lanes;            /* over all requests */
+    int64_t wanted_bytes;     /* global: different ones */
     int64_t sectors;          /* global: touched */
-    int64_t least_sectors;    /* global: what as many different bytes would take side by side */
+    int64_t least_sectors;    /* global: what as many wanted bytes would take side by side */
     int64_t wavefronts;       /* shared */
     int64_t least_wavefronts; /* shared: without bank conflicts */
 };
@@ -37,6 +38,7 @@ const struct at_access_counts *at_counts_of(const struct at_counts *counts, size
 
 /* What one request costs; the pure functions that the counts are made of. */
 int at_request_sectors(const struct at_emu_access *access);
+int at_request_wanted_bytes(const struct at_emu_access *access);
 int at_request_least_sectors(const struct at_emu_access *access);
 int at_request_wavefronts(const struct at_emu_access *access);
 int at_request_least_wavefronts(const struct at_emu_access *access);

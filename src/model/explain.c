@@ -166,6 +166,7 @@ static int by_place(const void *left, const void *right)
 static void add_counts(struct at_explained_line *line, const struct at_explained_line *more)
 {
     line->requests += more->requests;
+    line->wanted_bytes += more->wanted_bytes;
     line->sectors += more->sectors;
     line->least_sectors += more->least_sectors;
     line->wavefronts += more->wavefronts;
@@ -201,6 +202,7 @@ static void collect_lines(const struct run *run, struct at_list *list)
         name_access(line->access, counts);
         line->bytes = counts->bytes;
         line->requests = counts->requests;
+        line->wanted_bytes = counts->wanted_bytes;
         line->sectors = counts->sectors;
         line->least_sectors = counts->least_sectors;
         line->wavefronts = counts->wavefronts;
@@ -276,7 +278,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     }
     if (status == AT_OK)
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);
-    if (status == AT_OK)
+    if (status == AT_OK && rates)
         status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
         collect_lines(&run, &made.lines);

@@ -17,6 +17,7 @@ struct at_explained_line {
     char access[32]; /* "load global", "store shared", "atomic global" */
     int64_t bytes;   /* a lane */
     int64_t requests;
+    int64_t wanted_bytes;                 /* global: different ones in a request */
     int64_t sectors, least_sectors;       /* global */
     int64_t wavefronts, least_wavefronts; /* shared */
 };
@@ -32,16 +33,17 @@ struct at_explanation {
     int64_t static_shared_bytes, dynamic_shared_bytes;
     int64_t occupancy_blocks, occupancy_percent;
     char occupancy_limiter[64];
-    int64_t predicted_ns; /* a launch, data from DRAM */
-    char bound[32];       /* what it is bound by, of at_bound_names */
+    int64_t predicted_ns; /* a launch, data from DRAM; 0: not predicted */
+    char bound[32];       /* what it is bound by, of at_bound_names; "": not predicted */
     struct at_list lines; /* of struct at_explained_line, in the order of the source */
 };
 
 extern const struct at_schema at_explanation_schema;
 
 /* Counts over at most max_blocks blocks, evenly spread over the grid and with its first and last.
- * header is the text of AT_TEMPLATE_HEADER. AT_FAILED: the kernel does not compile, or the emulated
- * device found a fault; the message has it. The caller clears by the schema. */
+ * header is the text of AT_TEMPLATE_HEADER; without rates no time is predicted. AT_FAILED: the
+ * kernel does not compile, or the emulated device found a fault; the message has it. The caller
+ * clears by the schema. */
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
                           const struct at_device_info *device, const struct at_rates *rates,
                           const char *header, int64_t max_blocks,

@@ -19,7 +19,7 @@ static const struct at_field line_fields[] = {
     CHARS(at_explained_line, file),           INT(at_explained_line, least_sectors),
     INT(at_explained_line, least_wavefronts), INT(at_explained_line, line),
     INT(at_explained_line, requests),         INT(at_explained_line, sectors),
-    INT(at_explained_line, wavefronts),
+    INT(at_explained_line, wanted_bytes),     INT(at_explained_line, wavefronts),
 };
 static const struct at_schema line_schema = {"a line", sizeof(struct at_explained_line),
                                              line_fields, AT_COUNT(line_fields)};

@@ -30,16 +30,19 @@ int at_request_sectors(const struct at_emu_access *access)
     return sectors.count;
 }
 
-int at_request_least_sectors(const struct at_emu_access *access)
+int at_request_wanted_bytes(const struct at_emu_access *access)
 {
     struct small_set starts = {0};
-    int bytes;
 
     for (int lane = 0; lane < AT_WARP; lane++)
         if (access->lanes >> lane & 1)
             add(&starts, access->address[lane]);
-    bytes = starts.count * access->bytes;
-    return (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+    return starts.count * access->bytes;
+}
+
+int at_request_least_sectors(const struct at_emu_access *access)
+{
+    return (at_request_wanted_bytes(access) + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
 /* Lanes that are served together: 32 of up to 4 bytes, 16 of 8, 8 of 16. */

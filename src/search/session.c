@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/session.h"
 
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "search/cases.h"
 #include "search/copy_limit.h"
 
@@ -11,20 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TEMPLATE_BYTES_MAX = 256 * 1024 };
-
-/* Reads a text of the tool's own, templates/NAME. */
-static enum at_status read_template(char **text, const char *name, struct at_error *err)
-{
-    char *below = at_format("templates/%s", name), *path = at_path_data_file(below);
-    size_t size;
-    enum at_status status = at_file_read(text, &size, path, TEMPLATE_BYTES_MAX, err);
-
-    free(path);
-    free(below);
-    return status;
-}
 
 /* What a measurement's meaning depends on besides its values: the kernel's text and its launch. */
 static void hash_family(char hash[AT_HASH_CHARS], const struct at_family *family,
@@ -73,7 +57,7 @@ static enum at_status load_harness(struct at_session *session, struct at_error *
                                 .template_path = (char[]){"harness.cu"}};
     const struct at_config config = {.family = &harness};
     struct at_built built;
-    enum at_status status = read_template(&harness.source, "harness.cu", err);
+    enum at_status status = at_template_read(&harness.source, "harness.cu", err);
 
     if (status != AT_OK)
         return status;
@@ -131,7 +115,7 @@ enum at_status at_session_open(struct at_session **session, const char *kind, in
 
     opened->options = *options;
     opened->compile_failure_shown = at_alloc_array(options->family_count, sizeof(bool));
-    status = read_template(&opened->header, AT_TEMPLATE_HEADER, err);
+    status = at_template_read(&opened->header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK) {
         hash_families(opened);
         status = at_gpu_open(&opened->gpu, kind, ordinal, err);

@@ -12,4 +12,10 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
                                     size_t family_count, const char *family,
                                     const struct at_list *parameters, struct at_error *err);
 
+/* The same where a parameter may be left out: it has its default. */
+enum at_status at_config_from_some_names(struct at_config *config,
+                                         struct at_family *const *families, size_t family_count,
+                                         const char *family, const struct at_list *parameters,
+                                         struct at_error *err);
+
 #endif

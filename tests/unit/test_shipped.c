@@ -256,7 +256,7 @@ static void test_problems(void **state)
 static void test_textbook(void **state)
 {
     struct at_textbook textbook = {0};
-    const struct at_textbook_row *rows;
+    const struct at_kernel_row *rows;
     struct at_error err = {AT_OK, ""};
 
     (void)state;
@@ -266,8 +266,8 @@ static void test_textbook(void **state)
     for (size_t i = 0; i < textbook.rows.count; i++) {
         struct at_config config;
 
-        if (at_textbook_config(&rows[i], options.session.families, options.session.family_count,
-                               &config, &err) != AT_OK)
+        if (at_kernel_row_config(&rows[i], AT_TEXTBOOK_FILE, options.session.families,
+                                 options.session.family_count, &config, &err) != AT_OK)
             fail_msg("%s", err.message);
         for (size_t j = 0; j < AT_COUNT(devices); j++) {
             const struct at_problem floats = problem_of("8192x8192", "f32");

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune study: the classic experiments on memory accesses, each a table and what it tells. */
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "base/paths.h"
+#include "cmd/cmd.h"
+#include "cmd/run_options.h"
+#include "cmd/study_run.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct study_options {
+    struct at_run_options run; /* for its --gpu and what a session needs */
+    const char *name;          /* NULL: list them */
+    enum at_output_format format;
+};
+
+static const struct argp_option options_table[] = {
+    {"gpu", 'g', "SEL", 0,
+     "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
+     "one, or auto (the default): the first GPU, else an emulated one",
+     0},
+    {"format", 'f', "NAME", 0, "table (the default) or json", 0},
+    {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct study_options *options = state->input;
+
+    switch (key) {
+    case 'g':
+        options->run.gpu = arg;
+        return 0;
+    case 'f':
+        options->format = at_parse_format(state, arg);
+        return 0;
+    case 'q':
+        options->run.quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->name)
+            argp_error(state, "one study at a time");
+        options->name = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .args_doc = "[NAME]",
+    .doc = "Runs an experiment on memory accesses: kernels side by side, with the sectors and bank "
+           "conflicts that they cost, counted on the emulated device, and their times, measured on "
+           "a GPU and predicted for an emulated one. Without a name: the studies there are.",
+};
+
+/* ---- the studies there are ---- */
+
+struct study_names {
+    glob_t files;
+    const char **items; /* without folder and suffix */
+};
+
+static const char suffix[] = ".yaml";
+
+static enum at_status find_studies(struct study_names *names, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    char *pattern = at_path_data_file("tuning/study/*.yaml");
+
+    names->files = (glob_t){0};
+    glob(pattern, 0, NULL, &names->files); /* none is a result too */
+    names->items = at_alloc_array(names->files.gl_pathc, sizeof *names->items);
+    for (size_t i = 0; i < names->files.gl_pathc; i++) {
+        const char *base = at_path_name(names->files.gl_pathv[i]);
+
+        names->items[i] = at_strndup(base, strlen(base) - strlen(suffix));
+    }
+    if (names->files.gl_pathc == 0)
+        status = at_fail(err, AT_USAGE, "there is no study: expected %s", pattern);
+    free(pattern);
+    return status;
+}
+
+static void free_names(struct study_names *names)
+{
+    for (size_t i = 0; i < names->files.gl_pathc; i++)
+        free((char *)names->items[i]);
+    free(names->items);
+    globfree(&names->files);
+}
+
+/* The file of a study, a part of names. */
+static enum at_status find_study(const struct study_names *names, const char *name,
+                                 const char **path, struct at_error *err)
+{
+    size_t count = names->files.gl_pathc;
+    char nearest[256], *known;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names->items[i], name) == 0) {
+            *path = names->files.gl_pathv[i];
+            return AT_OK;
+        }
+    at_nearest(nearest, sizeof nearest, name, names->items, count);
+    known = at_join(names->items, count);
+    at_fail(err, AT_USAGE, "there is no study \"%s\"; did you mean %s? There are %s", name, nearest,
+            known);
+    free(known);
+    return AT_USAGE;
+}
+
+static enum at_status list_studies(const struct study_names *names, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < names->files.gl_pathc && status == AT_OK; i++) {
+        struct at_study study = {0};
+
+        status = at_study_read(&study, names->files.gl_pathv[i], err);
+        if (status == AT_OK)
+            printf("%-12s  %s\n", names->items[i], study.title);
+        at_study_clear(&study);
+    }
+    return status;
+}
+
+/* ---- one study ---- */
+
+/* The families of the studies' own beside those that are tuned. */
+static enum at_status add_families(struct at_run_options *run, struct at_error *err)
+{
+    char *folder = at_path_data_file("templates/study");
+    size_t count, capacity = run->session.family_count;
+    struct at_family **own;
+    enum at_status status = at_families_read(&own, &count, folder, folder, err);
+
+    free(folder);
+    if (status != AT_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        AT_PUSH(run->families, run->session.family_count, capacity, own[i]);
+    free(own);
+    run->session.families = run->families;
+    return at_families_check_unique(run->families, run->session.family_count, err);
+}
+
+static enum at_status choose_device(struct at_run_options *run, struct at_device_info *device,
+                                    struct at_error *err)
+{
+    struct at_device_info *devices;
+    size_t count;
+    enum at_status status = at_run_devices(run, &devices, &count, err);
+
+    if (status != AT_OK)
+        return status;
+    *device = devices[0];
+    free(devices);
+    return count == 1 ? AT_OK : at_fail(err, AT_USAGE, "a study runs on one device");
+}
+
+static enum at_status run_one(struct study_options *options, const char *path, struct at_error *err)
+{
+    struct at_study study = {0};
+    struct at_study_result result = {0};
+    struct at_device_info device;
+    enum at_status status = at_study_read(&study, path, err);
+
+    if (status == AT_OK)
+        status = at_run_families(&options->run, err);
+    if (status == AT_OK)
+        status = add_families(&options->run, err);
+    if (status == AT_OK)
+        status = choose_device(&options->run, &device, err);
+    if (status == AT_OK)
+        status =
+            at_study_run(&study, options->name, path, &device, &options->run.session, &result, err);
+    if (status == AT_OK && options->format == AT_FORMAT_JSON)
+        at_print_json(&at_study_result_schema, &result);
+    else if (status == AT_OK)
+        at_study_print(&study, &result);
+    at_schema_clear(&at_study_result_schema, &result);
+    at_study_clear(&study);
+    return status;
+}
+
+static enum at_status run_study(int argc, char **argv, struct at_error *err)
+{
+    struct study_options options = {0};
+    struct study_names names;
+    const char *path = NULL;
+    enum at_status status;
+
+    at_run_options_init(&options.run);
+    options.run.search_given = true; /* nothing is searched */
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_run_options_finish(&options.run);
+    at_interrupt_catch();
+    status = find_studies(&names, err);
+    if (status == AT_OK && options.name)
+        status = find_study(&names, options.name, &path, err);
+    if (status == AT_OK)
+        status = options.name ? run_one(&options, path, err) : list_studies(&names, err);
+    free_names(&names);
+    at_run_options_clear(&options.run);
+    return status;
+}
+
+const struct at_command at_command_study = {
+    .name = "study",
+    .summary = "the classic experiments on memory accesses",
+    .run = run_study,
+};

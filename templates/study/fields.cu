@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Structures of a few fields, in the two ways to keep many of them:
+ *
+ *   array of structures     x y x y x y x y ...    a field's values lie a structure apart
+ *   structure of arrays     x x x x ... y y y y    they lie side by side
+ *
+ * A thread takes one structure, or one field of it. To turn one way into the other is a transpose:
+ * the array of structures is a matrix with a row a structure. LAYOUT says which side has it:
+ *   0  neither: one array a field, each a matrix of one column, on both sides;
+ *   1  the source: rows of FIELDS columns, further apart where only some fields are wanted;
+ *   2  the destination: as 1, the other way round. */
+#include "transpose.cuh"
+
+#ifndef ELEM_SIZE
+#define ELEM_SIZE 4 /* bytes */
+#endif
+#ifndef LAYOUT
+#define LAYOUT 0
+#endif
+#ifndef FIELDS
+#define FIELDS 1 /* that a thread takes */
+#endif
+#ifndef WHOLE
+#define WHOLE 0 /* 1: takes all fields of a structure with one access */
+#endif
+
+using namespace at;
+
+constexpr int threads = 256;
+
+using element = word<ELEM_SIZE>;
+using structure = vector<FIELDS * ELEM_SIZE, ELEM_SIZE>;
+
+extern "C" __global__ void __launch_bounds__(threads)
+    transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
+              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+{
+    const long long index = blockIdx.x * (long long)threads + threadIdx.x;
+    const long long count = LAYOUT == 2 ? cols : rows;
+    /* In elements from one structure to the next, and from one field to the next. */
+    const long long step_src = LAYOUT == 2 ? 1 : ld_src;
+    const long long step_dst = LAYOUT == 2 ? ld_dst : 1;
+    const long long field_src = LAYOUT == 0 ? stride_src : LAYOUT == 1 ? 1 : ld_src;
+    const long long field_dst = LAYOUT == 0 ? stride_dst : LAYOUT == 1 ? ld_dst : 1;
+    const element *from = static_cast<const element *>(src) + index * step_src;
+    element *to = static_cast<element *>(dst) + index * step_dst;
+    structure item;
+
+    if (index >= count)
+        return;
+    if constexpr (WHOLE && LAYOUT == 1)
+        item.whole = load<LOAD_CACHED>(reinterpret_cast<const word<sizeof item> *>(from));
+    else
+#pragma unroll
+        for (int field = 0; field < FIELDS; field++)
+            item.part[field] = load<LOAD_CACHED>(from + field * field_src);
+
+    if constexpr (WHOLE && LAYOUT == 2)
+        store<STORE_PLAIN>(reinterpret_cast<word<sizeof item> *>(to), item.whole);
+    else
+#pragma unroll
+        for (int field = 0; field < FIELDS; field++)
+            store<STORE_PLAIN>(to + field * field_dst, item.part[field]);
+}
