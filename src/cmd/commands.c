@@ -7,14 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const struct at_command at_command_tune, at_command_list, at_command_show, at_command_check,
-    at_command_bench, at_command_explain, at_command_study;
+extern const struct at_command at_command_tune;
+extern const struct at_command at_command_list;
+extern const struct at_command at_command_show;
+extern const struct at_command at_command_check;
+extern const struct at_command at_command_lookup;
+extern const struct at_command at_command_bench;
+extern const struct at_command at_command_explain;
+extern const struct at_command at_command_study;
 
 const struct at_command *const at_commands[] = {
-    &at_command_tune,
+    &at_command_tune, /* the default */
     &at_command_list,
     &at_command_show,
     &at_command_check,
+    &at_command_lookup,
     &at_command_bench,
     &at_command_explain,
     &at_command_study,

@@ -32,6 +32,10 @@ knows() {
     knows check --gpu --quiet --space
 }
 
+@test "lookup names its options" {
+    knows lookup --device --format --gpu --policy --problem --profile --space --strict
+}
+
 @test "bench names its options" {
     # shellcheck disable=SC2086 # a list
     knows bench --format --profile $run_options
@@ -40,7 +44,7 @@ knows() {
 @test "every command tells the version" {
     run -0 "$AUTOTUNE" --version
     version=$output
-    for command in tune list show check bench; do
+    for command in tune list show check lookup bench; do
         for option in --version -V; do
             run --separate-stderr -0 "$AUTOTUNE" "$command" "$option"
             [ "$output" = "$version" ]
@@ -58,7 +62,7 @@ knows() {
 }
 
 @test "help needs no data, no home and no device" {
-    for command in tune list show check bench; do
+    for command in tune list show check lookup bench; do
         run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
     done
     run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune lookup: which config to take for a problem, and how well founded the answer is. */
+#include "profile/lookup.h"
+#include "base/memory.h"
+#include "cmd/cmd.h"
+#include "cmd/device_options.h"
+#include "cmd/run_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_SPACE = 0x100, KEY_PROFILE, KEY_POLICY, KEY_STRICT };
+
+static const struct argp_option options_table[] = {
+    {"problem", 'p', "SPEC", 0, "The problem", 0},
+    {"profile", KEY_PROFILE, "FILE", 0,
+     "Search this profile before those on the search path; may be repeated", 0},
+    {"policy", KEY_POLICY, "NAME", 0, "cold (the default) or warm: what is preferred", 0},
+    {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 0},
+    {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
+    {"format", 'f', "NAME", 0, "table (the default) or json", 0},
+    {0},
+};
+
+struct lookup_options {
+    struct at_device_options device;
+    struct at_run_options run; /* for its --space */
+    const char *file, *problem;
+    const struct at_policy *policy;
+    const char **profiles;
+    size_t profile_count, profile_capacity;
+    bool strict;
+    enum at_output_format format;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct lookup_options *options = state->input;
+    struct at_error err;
+
+    switch (key) {
+    case 'p':
+        options->problem = arg;
+        return 0;
+    case KEY_PROFILE:
+        AT_PUSH(options->profiles, options->profile_count, options->profile_capacity, arg);
+        return 0;
+    case KEY_POLICY:
+        if (at_policy_find(&options->policy, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        return 0;
+    case KEY_STRICT:
+        options->strict = true;
+        return 0;
+    case KEY_SPACE:
+        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
+        return 0;
+    case 'f':
+        options->format = at_parse_format(state, arg);
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->device;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            argp_error(state, "one profile at a time");
+        options->file = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->problem)
+            argp_error(state, "which problem? See --problem");
+        if (options->file && options->profile_count > 0)
+            argp_error(state, "FILE is searched alone, --profile before others: give one of them");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&at_device_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .args_doc = "[FILE]",
+    .doc =
+        "Tells which config to take for a problem, tuned or not, on a device, tuned or not; from "
+        "FILE alone, or from the search path.\vThe answer is legal for the problem and the "
+        "device. It comes from the first of these tiers that has one: this problem on this model "
+        "of device; the nearest problem on this model; the nearest on as many of the same "
+        "multiprocessors; on the same compute capability; on the nearest one; the default "
+        "config.\n\nThe search path: --profile, $AUTOTUNE_PROFILE_PATH, "
+        "$XDG_DATA_HOME/autotune, and the results that come with the program.",
+    .children = children,
+};
+
+static enum at_status read_profiles(const struct lookup_options *options,
+                                    struct at_profiles *profiles, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (options->file)
+        return at_profiles_add(profiles, options->file, err);
+    for (size_t i = 0; i < options->profile_count && status == AT_OK; i++)
+        status = at_profiles_add(profiles, options->profiles[i], err);
+    return status == AT_OK ? at_profiles_add_path(profiles, err) : status;
+}
+
+static void warn_of_skipped(struct lookup_options *options, const struct at_profiles *profiles)
+{
+    for (size_t i = 0; i < profiles->skipped_count; i++)
+        at_warn(&options->run.progress, "not searched: %s", profiles->skipped[i]);
+}
+
+static enum at_status print_answer(const struct lookup_options *options,
+                                   const struct at_lookup *lookup, const struct at_query *query,
+                                   struct at_error *err)
+{
+    struct at_answer answer;
+    enum at_status status = at_lookup_find(lookup, query, &answer, err);
+
+    if (status == AT_OK && options->strict)
+        status = at_answer_check_device(&answer, query, err);
+    if (status != AT_OK)
+        return status;
+    if (options->format == AT_FORMAT_JSON)
+        return at_answer_write_json(&answer, query, stdout, err);
+    at_answer_show(&answer, query, at_stdout_color(), stdout);
+    return AT_OK;
+}
+
+static enum at_status look_up(struct lookup_options *options, const struct at_profiles *profiles,
+                              struct at_error *err)
+{
+    struct at_problem problem;
+    struct at_target target;
+    struct at_lookup *lookup;
+    enum at_status status = at_problem_parse(&problem, options->problem, err);
+
+    if (status == AT_OK)
+        status = at_target_find(&target, &options->device, &options->run.progress, err);
+    if (status == AT_OK)
+        status = at_run_families(&options->run, err);
+    if (status != AT_OK)
+        return status;
+    lookup = at_lookup_open(profiles, options->run.families, options->run.session.family_count);
+    status = print_answer(options, lookup,
+                          &(struct at_query){.problem = &problem,
+                                             .device = &target.device,
+                                             .environment = &target.environment,
+                                             .policy = options->policy->name},
+                          err);
+    at_lookup_close(lookup);
+    return status;
+}
+
+static enum at_status run_lookup(int argc, char **argv, struct at_error *err)
+{
+    struct lookup_options options = {.policy = &at_policies[0]};
+    struct at_profiles profiles = {0};
+    enum at_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_run_options_finish(&options.run);
+    status = read_profiles(&options, &profiles, err);
+    if (status == AT_OK) {
+        warn_of_skipped(&options, &profiles);
+        status = look_up(&options, &profiles, err);
+    }
+    at_profiles_clear(&profiles);
+    at_run_options_clear(&options.run);
+    free(options.profiles);
+    return status;
+}
+
+const struct at_command at_command_lookup = {
+    .name = "lookup",
+    .summary = "which config for a problem, and why",
+    .run = run_lookup,
+};

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An answer of a lookup, as text and as JSON. */
+#include "base/memory.h"
+#include "profile/flow.h"
+#include "profile/lookup.h"
+#include "space/named.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 100, LABEL_WIDTH = 13 };
+
+/* ---- as JSON: a record and its tables, as for a profile ---- */
+
+struct fact_record {
+    char here[AT_FACT_CHARS], tuned[AT_FACT_CHARS];
+    char name[32], state[16];
+};
+
+struct answer_record {
+    char *device, *family, *note, *policy, *problem, *tier, *tuned_device, *tuned_path,
+        *tuned_policy, *tuned_problem;
+    int64_t carveout_percent, distance_thousandths, expected_of_copy_permille, predicted,
+        shared_bytes;
+    struct at_list block, grid, facts, parameters, terms;
+};
+
+#define CHARS(member)                                                                              \
+    {                                                                                              \
+        .key = #member, .kind = AT_FIELD_CHARS, .offset = offsetof(struct fact_record, member),    \
+        .max = sizeof(((struct fact_record *)0)->member), .optional = true                         \
+    }
+/* Only the writer uses the table, which needs no bounds. */
+#define FIELD(member, name, field_kind, ...)                                                       \
+    {                                                                                              \
+        .key = (name), .kind = (field_kind), .offset = offsetof(struct answer_record, member),     \
+        __VA_ARGS__                                                                                \
+    }
+#define OPTIONAL .optional = true
+
+static const struct at_field fact_fields[] = {CHARS(here), CHARS(name), CHARS(state), CHARS(tuned)};
+static const struct at_schema fact_schema = {"a fact", sizeof(struct fact_record), fact_fields,
+                                             AT_COUNT(fact_fields)};
+
+static const struct at_field answer_fields[] = {
+    FIELD(block, "block", AT_FIELD_INTS),
+    FIELD(carveout_percent, "carveout_percent", AT_FIELD_INT),
+    FIELD(device, "device", AT_FIELD_TEXT),
+    FIELD(facts, "differs", AT_FIELD_OBJECTS, .object = &fact_schema),
+    FIELD(terms, "distance_terms", AT_FIELD_NAMED_INTS),
+    FIELD(distance_thousandths, "distance_thousandths", AT_FIELD_INT),
+    FIELD(shared_bytes, "dynamic_shared_bytes", AT_FIELD_INT),
+    FIELD(expected_of_copy_permille, "expected_of_copy_permille", AT_FIELD_INT, OPTIONAL),
+    FIELD(family, "family", AT_FIELD_TEXT),
+    FIELD(grid, "grid", AT_FIELD_INTS),
+    FIELD(note, "note", AT_FIELD_TEXT, OPTIONAL),
+    FIELD(parameters, "parameters", AT_FIELD_NAMED_INTS),
+    FIELD(policy, "policy", AT_FIELD_TEXT),
+    FIELD(predicted, "predicted", AT_FIELD_INT),
+    FIELD(problem, "problem", AT_FIELD_TEXT),
+    FIELD(tier, "tier", AT_FIELD_TEXT),
+    FIELD(tuned_device, "tuned_device", AT_FIELD_TEXT, OPTIONAL),
+    FIELD(tuned_path, "tuned_path", AT_FIELD_TEXT, OPTIONAL),
+    FIELD(tuned_policy, "tuned_policy", AT_FIELD_TEXT, OPTIONAL),
+    FIELD(tuned_problem, "tuned_problem", AT_FIELD_TEXT, OPTIONAL),
+};
+static const struct at_schema answer_schema = {"an answer", sizeof(struct answer_record),
+                                               answer_fields, AT_COUNT(answer_fields)};
+
+static struct at_list extents(const int64_t values[3])
+{
+    return (struct at_list){at_memdup(values, 3 * sizeof *values), 3};
+}
+
+static int64_t thousandths(double value)
+{
+    return llround(1000 * value);
+}
+
+static struct at_list parameters_of(const struct at_config *config)
+{
+    const struct at_family *family = config->family;
+    struct at_named_int *named = at_alloc_array(family->param_count, sizeof *named);
+
+    for (size_t i = 0; i < family->param_count; i++)
+        named[i] = (struct at_named_int){at_strdup(family->params[i].name), config->values[i]};
+    return (struct at_list){named, family->param_count};
+}
+
+static struct at_list terms_of(const struct at_distance *distance)
+{
+    struct at_named_int *named = at_alloc_array(AT_DISTANCE_TERMS, sizeof *named);
+
+    for (int i = 0; i < AT_DISTANCE_TERMS; i++)
+        named[i] =
+            (struct at_named_int){at_strdup(at_distance_name(i)), thousandths(distance->terms[i])};
+    return (struct at_list){named, AT_DISTANCE_TERMS};
+}
+
+static struct at_list facts_of(const struct at_answer *answer)
+{
+    struct fact_record *records = at_alloc_array(answer->fact_count, sizeof *records);
+
+    for (size_t i = 0; i < answer->fact_count; i++) {
+        const struct at_fact *fact = &answer->facts[i];
+
+        snprintf(records[i].name, sizeof records[i].name, "%s", fact->name);
+        snprintf(records[i].state, sizeof records[i].state, "%s",
+                 fact->conflict ? "conflict" : "unknown");
+        memcpy(records[i].here, fact->here, AT_FACT_CHARS);
+        memcpy(records[i].tuned, fact->tuned, AT_FACT_CHARS);
+    }
+    return (struct at_list){records, answer->fact_count};
+}
+
+static struct answer_record make_record(const struct at_answer *answer,
+                                        const struct at_query *query)
+{
+    struct answer_record record = {
+        .device = at_strdup(query->device->name),
+        .family = at_strdup(answer->config.family->name),
+        .note = answer->refused[0] ? at_strdup(answer->refused) : NULL,
+        .policy = at_strdup(query->policy),
+        .problem = at_problem_format(query->problem),
+        .tier = at_strdup(at_tier_names[answer->tier]),
+        .carveout_percent = answer->launch.field[AT_CARVEOUT_PERCENT],
+        .distance_thousandths = thousandths(answer->distance.total),
+        .expected_of_copy_permille = answer->expected_of_copy_permille,
+        .predicted = answer->predicted,
+        .shared_bytes = answer->launch.field[AT_SHARED_BYTES],
+        .block = extents(&answer->launch.field[AT_BLOCK_X]),
+        .grid = extents(&answer->launch.field[AT_GRID_X]),
+        .facts = facts_of(answer),
+        .parameters = parameters_of(&answer->config),
+        .terms = terms_of(&answer->distance),
+    };
+
+    if (answer->record) {
+        record.tuned_device = at_strdup(answer->record->device.name);
+        record.tuned_path = at_strdup(answer->path);
+        record.tuned_policy = at_strdup(answer->record->policy.name);
+        record.tuned_problem = at_strdup(answer->entry->problem);
+    }
+    return record;
+}
+
+enum at_status at_answer_write_json(const struct at_answer *answer, const struct at_query *query,
+                                    FILE *out, struct at_error *err)
+{
+    struct answer_record record = make_record(answer, query);
+    enum at_status status = at_schema_write_json(&answer_schema, &record, out, err);
+
+    at_schema_clear(&answer_schema, &record);
+    return status;
+}
+
+/* ---- for people ---- */
+
+static struct at_flow line(FILE *out, const char *label)
+{
+    char indented[LABEL_WIDTH + 1];
+
+    snprintf(indented, sizeof indented, "  %s", label);
+    return at_flow_begin(out, WIDTH, LABEL_WIDTH, indented);
+}
+
+static void show_config(const struct at_answer *answer, FILE *out)
+{
+    const struct at_family *family = answer->config.family;
+    const int64_t *launch = answer->launch.field;
+    struct at_flow flow = line(out, "config");
+
+    at_flow_add(&flow, "%s", family->name);
+    for (size_t i = 0; i < family->param_count; i++)
+        at_flow_add(&flow, "%s=%d", family->params[i].name, (int)answer->config.values[i]);
+    at_flow_end(&flow);
+    flow = line(out, "launch");
+    at_flow_add(&flow, "grid %jd x %jd x %jd, block %jd x %jd x %jd,", (intmax_t)launch[AT_GRID_X],
+                (intmax_t)launch[AT_GRID_Y], (intmax_t)launch[AT_GRID_Z],
+                (intmax_t)launch[AT_BLOCK_X], (intmax_t)launch[AT_BLOCK_Y],
+                (intmax_t)launch[AT_BLOCK_Z]);
+    at_flow_add(&flow, "%jd B of dynamic shared memory", (intmax_t)launch[AT_SHARED_BYTES]);
+    at_flow_end(&flow);
+}
+
+static void show_distance(const struct at_distance *distance, FILE *out)
+{
+    struct at_flow flow = line(out, "distance");
+    int64_t total = thousandths(distance->total);
+
+    at_flow_add(&flow, "%jd.%03jd", (intmax_t)(total / 1000), (intmax_t)(total % 1000));
+    for (int i = 0; i < AT_DISTANCE_TERMS; i++) {
+        int64_t term = thousandths(distance->terms[i]);
+
+        if (term)
+            at_flow_add(&flow, "%s %jd.%03jd", at_distance_name(i), (intmax_t)(term / 1000),
+                        (intmax_t)(term % 1000));
+    }
+    at_flow_end(&flow);
+}
+
+static void show_expected(const struct at_answer *answer, FILE *out)
+{
+    struct at_flow flow = line(out, "expected");
+    int64_t share = answer->expected_of_copy_permille;
+
+    at_flow_add(&flow, "%jd.%jd %% of the copy limit:", (intmax_t)(share / 10),
+                (intmax_t)(share % 10));
+    at_flow_add(&flow, answer->tier == AT_TIER_EXACT ? "%s" : "%s on the entry's problem",
+                answer->predicted ? "predicted, not measured," : "measured");
+    at_flow_end(&flow);
+}
+
+static void show_facts(const struct at_answer *answer, FILE *out)
+{
+    const struct at_fact *facts = answer->facts;
+    size_t unknown = 0;
+    struct at_flow flow;
+
+    for (size_t i = 0; i < answer->fact_count; i++) {
+        unknown += !facts[i].conflict;
+        if (!facts[i].conflict)
+            continue;
+        flow = line(out, "conflict");
+        at_flow_add(&flow, "%s:", facts[i].name);
+        at_flow_add(&flow, "%s here, %s there", facts[i].here, facts[i].tuned);
+        at_flow_end(&flow);
+    }
+    if (unknown == 0)
+        return;
+    flow = line(out, "unknown");
+    for (size_t i = 0; i < answer->fact_count; i++)
+        if (!facts[i].conflict)
+            at_flow_add(&flow, "%s%s", facts[i].name, --unknown ? "," : "");
+    at_flow_end(&flow);
+}
+
+void at_answer_show(const struct at_answer *answer, const struct at_query *query, bool color,
+                    FILE *out)
+{
+    char *problem = at_problem_format(query->problem);
+    struct at_flow flow;
+
+    fprintf(out, "%s%s%s on %s, %s\n", color ? "\033[1m" : "", problem, color ? "\033[0m" : "",
+            query->device->name, query->policy);
+    free(problem);
+    show_config(answer, out);
+    flow = line(out, "tier");
+    at_flow_add(&flow, "%d of %d, %s", (int)answer->tier + 1, (int)AT_TIERS,
+                at_tier_names[answer->tier]);
+    at_flow_end(&flow);
+    if (answer->record) {
+        flow = line(out, "from");
+        at_flow_add(&flow, "%s:", answer->path);
+        at_flow_add(&flow, "%s on %s, %s", answer->entry->problem, answer->record->device.name,
+                    answer->record->policy.name);
+        at_flow_end(&flow);
+        show_distance(&answer->distance, out);
+        show_expected(answer, out);
+        show_facts(answer, out);
+    }
+    if (answer->refused[0]) {
+        flow = line(out, "note");
+        at_flow_add(&flow, "%s", answer->refused);
+        at_flow_end(&flow);
+    }
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What else than problem and config a time depends on, field by field: a profile is never refused
+ * whole because one of them differs. */
+#ifndef AT_PROFILE_FACTS_H
+#define AT_PROFILE_FACTS_H
+
+#include "profile/lookup.h"
+
+/* Fills the facts that do not match between the query and where the entry was tuned; returns how
+ * many. */
+size_t at_facts_compare(struct at_fact facts[AT_FACTS_MAX], const struct at_query *query,
+                        const struct at_device_record *record);
+
+#endif

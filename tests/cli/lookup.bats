@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# autotune lookup. tests/golden/lookup has what it says; AUTOTUNE_UPDATE_GOLDEN=1 rewrites that.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+golden=$srcdir/tests/golden/lookup
+bad=$srcdir/tests/golden/profile
+
+# Nothing of the user's is on the search path.
+setup() {
+    export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+    unset AUTOTUNE_PROFILE_PATH
+    cd "$srcdir" || return # paths in what is printed are relative to it
+}
+
+# expect NAME ARGUMENT...: lookup prints what golden/NAME has.
+expect() {
+    local name=$1
+    shift
+    run --separate-stderr -0 "$AUTOTUNE" lookup "$@"
+    [ -z "$stderr" ]
+    [ -z "${AUTOTUNE_UPDATE_GOLDEN-}" ] || printf '%s\n' "$output" >"$golden/$name"
+    diff "$golden/$name" <(printf '%s\n' "$output")
+}
+
+@test "an exact entry" {
+    expect exact.txt --device h200 --problem 8192x8192:f32 results/nvidia-h200.yaml
+    expect exact.json --device h200 --problem 8192x8192:f32 results/nvidia-h200.yaml --format json
+}
+
+@test "the nearest by shape" {
+    expect shape.txt --device h200 --problem 6000x6000:f32 results/nvidia-h200.yaml
+    expect shape.json --device h200 --problem 4000000x6:f64 results/nvidia-h200.yaml -f json
+}
+
+@test "no entry that can be used: the default, and why" {
+    expect default.txt --device h200 --problem 8192x8192:f32 tests/golden/profile/two-devices.yaml
+}
+
+@test "the search path: what is named first, and the results that come with the program" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json
+    [[ $output == *'"tuned_path": "'*'/results/nvidia-h200.yaml"'* ]]
+
+    mkdir -p "$XDG_DATA_HOME/autotune"
+    cp results/nvidia-h200.yaml "$XDG_DATA_HOME/autotune/mine.yaml"
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json
+    [[ $output == *"\"tuned_path\": \"$XDG_DATA_HOME/autotune/mine.yaml\""* ]]
+
+    cp results/nvidia-h200.yaml "$BATS_TEST_TMPDIR/named.yaml"
+    named=$BATS_TEST_TMPDIR/named.yaml
+    AUTOTUNE_PROFILE_PATH=$named run --separate-stderr -0 \
+        "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json
+    [[ $output == *"\"tuned_path\": \"$named\""* ]]
+
+    AUTOTUNE_PROFILE_PATH=$named run --separate-stderr -0 \
+        "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json --profile results/nvidia-h200.yaml
+    [[ $output == *'"tuned_path": "results/nvidia-h200.yaml"'* ]]
+}
+
+@test "a better tier wins over an earlier place on the path" {
+    other=$BATS_TEST_TMPDIR/other.yaml
+    sed 's/multiprocessors: 132/multiprocessors: 131/' results/nvidia-h200.yaml >"$other"
+    AUTOTUNE_PROFILE_PATH=$other run --separate-stderr -0 \
+        "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json
+    [[ $output == *'"tier": "exact"'*'/results/nvidia-h200.yaml"'* ]]
+}
+
+@test "a bad file on the path is skipped with a warning, one that is named is an error" {
+    mkdir -p "$XDG_DATA_HOME/autotune"
+    cp "$bad/bad-version.yaml" "$XDG_DATA_HOME/autotune/"
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32
+    [[ $stderr == "autotune: warning: not searched: "*bad-version.yaml* ]]
+
+    for name in version truncated of-copy empty; do
+        run --separate-stderr -2 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 "$bad/bad-$name.yaml"
+        [ -z "$output" ]
+        [ "$stderr" = "autotune: $bad/$(<"$bad/bad-$name.err")" ]
+    done
+    refused "none.yaml" lookup -d h200 -p 8192x8192:f32 "$BATS_TEST_TMPDIR/none.yaml"
+    AUTOTUNE_PROFILE_PATH=/none.yaml refused "AUTOTUNE_PROFILE_PATH: cannot open /none.yaml" \
+        lookup -d h200 -p 8192x8192:f32
+}
+
+@test "no profile at all: the default config" {
+    mkdir -p "$BATS_TEST_TMPDIR/share"
+    cp -r templates tuning "$BATS_TEST_TMPDIR/share/"
+    AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR/share run --separate-stderr -0 \
+        "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32
+    [[ $output == *"6 of 6, default"* ]]
+}
+
+@test "--strict takes no other device's profile" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8200x8200:f32 --strict
+    sed 's/multiprocessors: 132/multiprocessors: 114/' results/nvidia-h200.yaml \
+        >"$BATS_TEST_TMPDIR/other.yaml"
+    run --separate-stderr -4 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 --strict \
+        "$BATS_TEST_TMPDIR/other.yaml"
+    [ -z "$output" ]
+    [[ $stderr == *"other.yaml"*"tune this device, or do without --strict"* ]]
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 \
+        "$BATS_TEST_TMPDIR/other.yaml"
+    [[ $output == *"4 of 6, architecture"* ]]
+    run --separate-stderr -4 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 --strict \
+        tests/golden/profile/two-devices.yaml
+    [[ $stderr == *"no profile has an entry that is legal here"* ]]
+}
+
+@test "an emulated device, and what is known of the software here" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu -p 8192x8192:f32 -f json
+    [[ $output == *'"tier": "exact"'* ]]
+    [[ $output == *'"name": "driver"'* ]]
+}
+
+@test "what is predicted is called so" {
+    sed -e 's/kind: cuda/kind: emulated/' results/nvidia-h200.yaml >"$BATS_TEST_TMPDIR/emu.yaml"
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 "$BATS_TEST_TMPDIR/emu.yaml"
+    [[ $output == *"predicted, not measured"* ]]
+}
+
+@test "usage" {
+    refused "which problem" lookup -d h200
+    refused "give one of them" lookup -d h200 -g 0 -p 8x8:f32
+    refused "give one of them" lookup -d h200 -p 8x8:f32 --profile a.yaml b.yaml
+    refused "one profile at a time" lookup -d h200 -p 8x8:f32 a.yaml b.yaml
+    refused "no description of a device" lookup -d none -p 8x8:f32
+    refused "unknown policy" lookup -d h200 -p 8x8:f32 --policy tepid
+    refused "unknown format" lookup -d h200 -p 8x8:f32 --format yaml
+    refused "8x8" lookup -d h200 -p 8x8
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/profile: identity, distance, search path and lookup, over the H200's profile in results/ and
+ * what the GPU took for each of its winners on each of its problems (tests/data/h200-winners.tsv).
+ */
+#include "base/memory.h"
+#include "base/stats.h"
+#include "profile/identity.h"
+#include "profile/lookup.h"
+#include "space/space.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+static const char h200_file[] = "results/nvidia-h200.yaml";
+static const struct at_environment nothing_known;
+
+/* ---- set-up ---- */
+
+static struct at_family **families;
+static size_t family_count;
+
+static int read_families(void **state)
+{
+    char *tuning = path_of("tuning"), *templates = path_of("templates");
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(tuning);
+    free(templates);
+    return 0;
+}
+
+static int free_families(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < family_count; i++)
+        at_family_free(families[i]);
+    free(families);
+    return 0;
+}
+
+static struct at_profiles read_profiles(const char *name)
+{
+    struct at_profiles profiles = {0};
+    struct at_error err = {AT_OK, ""};
+    char *path = path_of(name);
+
+    if (at_profiles_add(&profiles, path, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(path);
+    return profiles;
+}
+
+static struct at_device_record *record_of(struct at_profiles *profiles)
+{
+    return profiles->files[0].profile.devices.items;
+}
+
+static struct at_problem problem_of(const char *spec)
+{
+    struct at_problem problem;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_problem_parse(&problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+/* Asks; the answer borrows from the profiles alone. */
+static struct at_answer ask(const struct at_profiles *profiles, const char *spec,
+                            const struct at_device_info *device, const char *policy)
+{
+    struct at_lookup *lookup = at_lookup_open(profiles, families, family_count);
+    struct at_problem problem = problem_of(spec);
+    struct at_query query = {&problem, device, &nothing_known, policy};
+    struct at_answer answer;
+    struct at_error err = {AT_OK, ""};
+    bool legal = false;
+
+    if (at_lookup_find(lookup, &query, &answer, &err) != AT_OK)
+        fail_msg("%s: %s", spec, err.message);
+    at_lookup_close(lookup);
+    assert_int_equal(at_config_legal(&answer.config, &problem, device, &legal, NULL, &err), AT_OK);
+    assert_true(legal);
+    return answer;
+}
+
+/* ---- identity ---- */
+
+static const struct at_device_info h200 = {.name = "NVIDIA H200",
+                                           .compute_capability = 90,
+                                           .multiprocessors = 132,
+                                           .memory_bytes = INT64_C(150109880320),
+                                           .pci_device_id = 590680286};
+
+static void test_relation(void **state)
+{
+    static const struct {
+        struct at_device_info other;
+        enum at_relation relation;
+    } cases[] = {
+        /* another name, a little less memory */
+        {{"H200 (virtual)", .compute_capability = 90, .multiprocessors = 132,
+          .memory_bytes = INT64_C(145000000000), .pci_device_id = 590680286},
+         AT_SAME_DEVICE},
+        {{.compute_capability = 90,
+          .multiprocessors = 132,
+          .memory_bytes = INT64_C(150109880320)}, /* does not know its id */
+         AT_SAME_DEVICE},
+        {{.compute_capability = 90, .multiprocessors = 132, .memory_bytes = INT64_C(85000000000)},
+         AT_SAME_CHIP},
+        {{"NVIDIA H200", .compute_capability = 90, .multiprocessors = 132,
+          .memory_bytes = INT64_C(150109880320), .pci_device_id = 1},
+         AT_SAME_CHIP},
+        /* a slice */
+        {{.compute_capability = 90,
+          .multiprocessors = 60,
+          .memory_bytes = INT64_C(75000000000),
+          .pci_device_id = 590680286},
+         AT_SAME_CHIP},
+        {{.compute_capability = 90, .multiprocessors = 114, .memory_bytes = INT64_C(85000000000)},
+         AT_SAME_ARCHITECTURE},
+        {{.compute_capability = 80, .multiprocessors = 132, .memory_bytes = INT64_C(150109880320)},
+         AT_OTHER_ARCHITECTURE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        assert_int_equal(at_device_relation(&h200, &cases[i].other), cases[i].relation);
+        assert_int_equal(at_device_relation(&cases[i].other, &h200), cases[i].relation);
+    }
+}
+
+static int64_t gap(int64_t a, int64_t b)
+{
+    struct at_device_info first = {.compute_capability = a}, second = {.compute_capability = b};
+
+    return at_architecture_gap(&first, &second);
+}
+
+static void test_architecture_gap(void **state)
+{
+    (void)state;
+    assert_int_equal(gap(89, 89), 0);
+    assert_true(gap(89, 80) < gap(89, 90)); /* a minor version is nearer than a major one */
+    assert_true(gap(100, 90) < gap(100, 80));
+}
+
+/* ---- distance ---- */
+
+static double between(const char *from, const char *to)
+{
+    struct at_problem a = problem_of(from), b = problem_of(to);
+    struct at_traits there = at_traits_of(&a, 60 << 20), here = at_traits_of(&b, 60 << 20);
+
+    return at_distance_between(&there, &here).total;
+}
+
+static void test_distance(void **state)
+{
+    static const char *const pairs[][3] = {
+        /* the second is nearer to the first than the third is */
+        {"8192x8192:f32", "8000x8000:f32", "8192x8192:f64"},
+        {"8192x8192:f32", "4096x16384:f32", "1024x65536:f32"},
+        {"1024x1024:f32", "1000x1024:f32", "8192x8192:f32"}, /* in L2 */
+        {"4194304x8:f32", "2097152x8:f64", "8192x8192:f32"}, /* narrow */
+        {"8x4194304:f32", "16x4194304:f32", "4194304x8:f32"},
+        {"10007x10009:f32", "9001x9003:f32", "8192x8192:f32"}, /* alignment */
+        {"512x512:f32,batch=256", "256x256:f32,batch=1024", "8192x8192:f32"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(pairs); i++) {
+        assert_true(between(pairs[i][0], pairs[i][0]) == 0);
+        assert_true(between(pairs[i][0], pairs[i][1]) < between(pairs[i][0], pairs[i][2]));
+        assert_true(between(pairs[i][0], pairs[i][2]) == between(pairs[i][2], pairs[i][0]));
+    }
+}
+
+static void test_waste(void **state)
+{
+    static const int64_t grid[] = {1, 1, 1}, one[] = {64, 1, 1}, two[] = {128, 1, 1};
+    struct at_problem problem = problem_of("8x8:f32");
+    struct at_traits few = at_traits_of(&problem, 0), many = few;
+
+    (void)state;
+    at_traits_launch(&few, &problem, grid, one);
+    at_traits_launch(&many, &problem, grid, two);
+    assert_true(at_distance_between(&few, &many).total > 1); /* a doubling of the threads */
+    assert_true(at_distance_between(&many, &few).total == 0);
+    assert_string_equal(at_distance_name(0), "waste");
+    assert_true(at_distance_between(&few, &many).terms[0] ==
+                at_distance_between(&few, &many).total);
+}
+
+/* ---- tiers ---- */
+
+static void test_tiers(void **state)
+{
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_info home = record_of(&profiles)->device, device;
+    struct at_answer answer;
+
+    (void)state;
+    answer = ask(&profiles, "8192x8192:f32", &home, "cold");
+    assert_int_equal(answer.tier, AT_TIER_EXACT);
+    assert_string_equal(answer.entry->problem, "8192x8192:f32");
+    assert_true(answer.distance.total == 0);
+    assert_int_equal(answer.expected_of_copy_permille, answer.entry->winner.of_copy_permille);
+    assert_false(answer.predicted);
+
+    answer = ask(&profiles, "8192x8192:i32", &home, "cold"); /* another name of the type */
+    assert_int_equal(answer.tier, AT_TIER_EXACT);
+
+    answer = ask(&profiles, "8100x8104:f32", &home, "cold");
+    assert_int_equal(answer.tier, AT_TIER_SHAPE);
+    assert_true(answer.distance.total > 0);
+
+    device = home;
+    device.pci_device_id = 1;
+    answer = ask(&profiles, "8192x8192:f32", &device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_CHIP);
+    assert_string_equal(answer.entry->problem, "8192x8192:f32");
+
+    device.multiprocessors = 100;
+    answer = ask(&profiles, "8192x8192:f32", &device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_ARCHITECTURE);
+
+    device.compute_capability = 80;
+    answer = ask(&profiles, "8192x8192:f32", &device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_OTHER);
+    at_profiles_clear(&profiles);
+
+    answer = ask(&profiles, "8192x8192:f32", &home, "cold"); /* no profile at all */
+    assert_int_equal(answer.tier, AT_TIER_DEFAULT);
+    assert_null(answer.entry);
+    assert_int_equal(answer.expected_of_copy_permille, 0);
+}
+
+/* A device on which no entry's block fits. */
+static void test_default_where_no_entry_is_legal(void **state)
+{
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_info device = record_of(&profiles)->device;
+    struct at_answer answer;
+
+    (void)state;
+    device.shared_bytes_per_block = device.shared_bytes_per_block_optin = 1024;
+    answer = ask(&profiles, "8192x8192:f32", &device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_DEFAULT);
+    assert_string_equal(answer.config.family->name, "naive");
+    assert_non_null(strstr(answer.refused, "the entry for this problem is not legal here"));
+    at_profiles_clear(&profiles);
+}
+
+/* An entry that its own problem forbids is passed over, and so is one outside the space; the rest
+ * of the file still serves. */
+static void test_bad_entries(void **state)
+{
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_record *record = record_of(&profiles);
+    struct at_entry *entries = record->problems.items;
+    struct at_answer answer;
+
+    (void)state;
+    for (size_t i = 0; i < record->problems.count; i++)
+        if (strcmp(entries[i].problem, "10007x10009:f32") == 0)
+            for (size_t j = 0; j < entries[i].winner.parameters.count; j++) {
+                struct at_named_int *named = entries[i].winner.parameters.items;
+
+                if (strcmp(named[j].name, "LOAD_VEC") == 0)
+                    named[j].value = 2;
+            }
+        else if (strcmp(entries[i].problem, "8192x8192:f32") == 0)
+            strcpy(entries[i].winner.family, "none");
+    answer = ask(&profiles, "10007x10009:f32", &record->device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_SHAPE);
+    assert_non_null(strstr(answer.refused, "not legal here"));
+    answer = ask(&profiles, "8192x8192:f32", &record->device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_SHAPE);
+    assert_non_null(strstr(answer.refused, "1 entry not used"));
+    assert_non_null(strstr(answer.refused, "no family \"none\""));
+    at_profiles_clear(&profiles);
+}
+
+/* Of two files the one with the better tier answers, wherever it stands; measured goes before
+ * predicted, and the policy asked for before another. */
+static void test_choice_between_files(void **state)
+{
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_record *record = record_of(&profiles);
+    struct at_device_info home = record->device;
+    struct at_answer answer;
+    struct at_error err = {AT_OK, ""};
+    char *link = at_format("/tmp/autotune-test-lookup-%d.yaml", (int)getpid());
+    char *path = path_of(h200_file);
+    char *real = realpath(path, NULL);
+
+    (void)state;
+    assert_int_equal(symlink(real, link), 0);
+    assert_int_equal(at_profiles_add(&profiles, path, &err), AT_OK); /* known */
+    assert_int_equal(profiles.count, 1);
+    assert_int_equal(at_profiles_add(&profiles, link, &err), AT_OK);
+    assert_int_equal(profiles.count, 2);
+    record = record_of(&profiles);
+
+    answer = ask(&profiles, "8192x8192:f32", &home, "cold");
+    assert_string_equal(answer.path, path);
+    strcpy(record->policy.name, "warm");
+    answer = ask(&profiles, "8192x8192:f32", &home, "cold");
+    assert_string_equal(answer.path, link);
+    answer = ask(&profiles, "8192x8192:f32", &home, "warm");
+    assert_string_equal(answer.path, path);
+    strcpy(record->device.kind, AT_KIND_EMULATED);
+    answer = ask(&profiles, "8192x8192:f32", &home, "warm");
+    assert_string_equal(answer.path, link);
+    record->device.multiprocessors = 1;
+    record->device.pci_device_id = 0;
+    answer = ask(&profiles, "8192x8192:f32", &home, "warm");
+    assert_string_equal(answer.path, link);
+    unlink(link);
+    free(real);
+    free(path);
+    free(link);
+    at_profiles_clear(&profiles);
+}
+
+/* ---- facts ---- */
+
+static const struct at_fact *find_fact(const struct at_answer *answer, const char *name)
+{
+    for (size_t i = 0; i < answer->fact_count; i++)
+        if (strcmp(answer->facts[i].name, name) == 0)
+            return &answer->facts[i];
+    return NULL;
+}
+
+static void test_facts(void **state)
+{
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_record *record = record_of(&profiles);
+    struct at_environment environment = record->environment;
+    struct at_lookup *lookup = at_lookup_open(&profiles, families, family_count);
+    struct at_problem problem = problem_of("8192x8192:f32");
+    struct at_device_info device = record->device;
+    struct at_query query = {&problem, &device, &environment, "cold"};
+    struct at_error err = {AT_OK, ""};
+    struct at_answer answer;
+
+    (void)state;
+    assert_int_equal(at_lookup_find(lookup, &query, &answer, &err), AT_OK);
+    assert_int_equal(answer.fact_count, 0);
+
+    strcpy(environment.driver, "1.0");
+    environment.nvrtc_identity[0] = '\0';
+    device.pci_device_id = 0;
+    device.memory_bytes -= device.memory_bytes / 16;
+    query.policy = "warm";
+    assert_int_equal(at_lookup_find(lookup, &query, &answer, &err), AT_OK);
+    assert_int_equal(answer.tier, AT_TIER_EXACT);
+    assert_int_equal(answer.fact_count, 4);
+    assert_true(find_fact(&answer, "driver")->conflict);
+    assert_string_equal(find_fact(&answer, "driver")->here, "1.0");
+    assert_string_equal(find_fact(&answer, "driver")->tuned, "580.159.04");
+    assert_false(find_fact(&answer, "nvrtc_identity")->conflict);
+    assert_false(find_fact(&answer, "pci_device_id")->conflict);
+    assert_true(find_fact(&answer, "policy")->conflict);
+    assert_int_equal(at_answer_check_device(&answer, &query, &err), AT_OK);
+
+    device.multiprocessors--;
+    device.memory_bytes /= 2;
+    assert_int_equal(at_lookup_find(lookup, &query, &answer, &err), AT_OK);
+    assert_true(find_fact(&answer, "multiprocessors")->conflict);
+    assert_true(find_fact(&answer, "memory_bytes")->conflict);
+    assert_int_equal(at_answer_check_device(&answer, &query, &err), AT_MISMATCH);
+    at_lookup_close(lookup);
+    at_profiles_clear(&profiles);
+}
+
+/* ---- regret ---- */
+
+/* The recorded time of what stands under `of` on the problem; 0: it did not run, being illegal. */
+static double recorded_ns(const char *table, const char *problem, const char *of)
+{
+    char *key = at_format("\n%s\t%s\t", problem, of);
+    const char *line = strstr(table, key);
+    double ns = line ? strtod(line + strlen(key), NULL) : 0;
+
+    free(key);
+    return ns;
+}
+
+/* Each problem is looked up with its own entry taken out of the profile. The bounds are what these
+ * weights reach (doc/downstream.md has the table), so that a change of the distance that loses by
+ * it is seen here. */
+static void test_regret(void **state)
+{
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_record *record = record_of(&profiles);
+    struct at_entry *entries = record->problems.items;
+    size_t count = record->problems.count;
+    char *table = text_of("tests/data/h200-winners.tsv");
+    double *regret = at_alloc_array(count, sizeof *regret), sum = 0;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        char spec[160];
+        struct at_answer answer;
+        struct at_entry kept = entries[i];
+        double best, ns;
+
+        memcpy(spec, kept.problem, sizeof spec);
+        entries[i] = entries[count - 1];
+        record->problems.count = count - 1;
+        answer = ask(&profiles, spec, &record->device, "cold");
+        assert_int_equal(answer.tier, AT_TIER_SHAPE);
+        best = recorded_ns(table, spec, "best");
+        ns = recorded_ns(table, spec, answer.entry->problem);
+        assert_true(best > 0 && ns >= best); /* the GPU ran it: it is legal indeed */
+        regret[i] = ns / best - 1;
+        sum += regret[i];
+        if (getenv("AUTOTUNE_SHOW_REGRET"))
+            printf("| %s | %s | %.1f | %.2f | %.1f |\n", spec, answer.entry->problem,
+                   answer.distance.total, 100 * regret[i],
+                   100 * (recorded_ns(table, spec, "default") / best - 1));
+        entries[i] = kept;
+        record->problems.count = count;
+    }
+    assert_true(at_median(regret, count) < 0.01);
+    assert_true(at_quantile(regret, count, 0.9) < 0.09);
+    assert_true(sum / (double)count < 0.055);
+    free(regret);
+    free(table);
+    at_profiles_clear(&profiles);
+}
+
+/* ---- the search path ---- */
+
+static void write_text(const char *path, const char *text)
+{
+    struct at_error err;
+
+    assert_int_equal(at_file_replace(path, text, strlen(text), &err), AT_OK);
+}
+
+static void test_search_path(void **state)
+{
+    char folder[] = "/tmp/autotune-test-path-XXXXXX";
+    char *text = text_of("tests/golden/profile/least.yaml"), *data, *user, *a, *b, *bad, *variable;
+    struct at_profiles profiles = {0};
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    data = path_of("");
+    user = at_format("%s/autotune", folder);
+    a = at_format("%s/a.yaml", folder);
+    b = at_format("%s/autotune/b.yaml", folder);
+    bad = at_format("%s/autotune/a.yaml", folder);
+    variable = at_format("%s:", a);
+    assert_int_equal(mkdir(user, 0700), 0);
+    write_text(a, text);
+    write_text(b, text);
+    write_text(bad, "schema: 99\n");
+    setenv("AUTOTUNE_DATADIR", data, 1);
+    setenv("AUTOTUNE_PROFILE_PATH", variable, 1);
+    setenv("XDG_DATA_HOME", folder, 1);
+
+    assert_int_equal(at_profiles_add_path(&profiles, &err), AT_OK);
+    assert_true(profiles.count >= 3);
+    assert_string_equal(profiles.files[0].path, a);
+    assert_string_equal(profiles.files[1].path, b);
+    assert_non_null(strstr(profiles.files[2].path, "/results/"));
+    assert_int_equal(profiles.skipped_count, 1);
+    assert_non_null(strstr(profiles.skipped[0], bad));
+    assert_non_null(strstr(profiles.skipped[0], "schema is 99"));
+    at_profiles_clear(&profiles);
+
+    setenv("AUTOTUNE_PROFILE_PATH", "/nonexistent.yaml", 1);
+    assert_int_equal(at_profiles_add_path(&profiles, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "AUTOTUNE_PROFILE_PATH: cannot open /nonexistent.yaml"));
+    at_profiles_clear(&profiles);
+
+    unsetenv("AUTOTUNE_PROFILE_PATH");
+    unsetenv("XDG_DATA_HOME");
+    unsetenv("AUTOTUNE_DATADIR");
+    unlink(a);
+    unlink(b);
+    unlink(bad);
+    rmdir(user);
+    rmdir(folder);
+    free(variable);
+    free(bad);
+    free(b);
+    free(a);
+    free(user);
+    free(data);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_relation),    cmocka_unit_test(test_architecture_gap),
+        cmocka_unit_test(test_distance),    cmocka_unit_test(test_waste),
+        cmocka_unit_test(test_tiers),       cmocka_unit_test(test_default_where_no_entry_is_legal),
+        cmocka_unit_test(test_bad_entries), cmocka_unit_test(test_choice_between_files),
+        cmocka_unit_test(test_facts),       cmocka_unit_test(test_regret),
+        cmocka_unit_test(test_search_path),
+    };
+
+    return cmocka_run_group_tests(tests, read_families, free_families);
+}
