@@ -200,7 +200,21 @@ static void retry_part(struct at_builder *builder, struct at_job **jobs, size_t 
 
 /* A program that took its compiler down may have been unlucky: the machine ran out of memory, say.
  */
-enum { TRIES_MAX = 2 };
+enum { TRIES_MAX = 2, CPU_LIMIT_S = 10 };
+
+/* Each alone: whatever exhausts the compiler would do so again in one of the halves, and take that
+ * long each time. */
+static void retry_alone(struct at_builder *builder, struct at_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        retry_part(builder, &batch->jobs[i], 1);
+}
+
+static void retry_whole(struct at_builder *builder, struct at_batch *batch)
+{
+    retry_part(builder, batch->jobs, batch->count);
+    builder->retries[builder->retry_count - 1]->kills = batch->kills;
+}
 
 static void take_failure(struct at_builder *builder, struct at_batch *batch,
                          const struct at_compile_reply *reply)
@@ -208,10 +222,14 @@ static void take_failure(struct at_builder *builder, struct at_batch *batch,
     size_t half = batch->count / 2;
     struct at_job *job = batch->jobs[0];
 
-    if (batch->count > 1) {
+    if (reply->end == AT_KILLED && ++batch->kills < AT_COMPILE_KILLS_MAX) {
+        retry_whole(builder, batch);
+    } else if (batch->count > 1 && reply->end == AT_TOOK_LONG) {
+        retry_alone(builder, batch);
+    } else if (batch->count > 1) {
         retry_part(builder, batch->jobs, half);
         retry_part(builder, batch->jobs + half, batch->count - half);
-    } else if (reply->end == AT_DIED && ++job->tries < TRIES_MAX) {
+    } else if ((reply->end == AT_DIED || reply->end == AT_KILLED) && ++job->tries < TRIES_MAX) {
         retry_part(builder, batch->jobs, 1);
     } else {
         job->built.outcome = AT_COMPILE;
@@ -258,7 +276,7 @@ static enum at_status take_reply(struct at_builder *builder, struct at_compile_p
     if (reply.end == AT_COMPILED) {
         take_program(builder, batch, reply.image, reply.size);
     } else if (reply.end == AT_NO_COMPILER) {
-        retry_part(builder, batch->jobs, batch->count);
+        retry_whole(builder, batch);
         status = at_fail(err, AT_DEVICE, "%s", reply.message);
     } else {
         take_failure(builder, batch, &reply);
@@ -365,6 +383,8 @@ enum at_status at_builder_open(struct at_builder **builder,
     for (int i = 0; i < options->workers; i++) {
         opened->processes[i].compute_capability = options->compute_capability;
         opened->processes[i].image = options->image;
+        opened->processes[i].cpu_limit_s =
+            options->cpu_limit_s ? options->cpu_limit_s : CPU_LIMIT_S;
         opened->processes[i].header = options->header;
     }
     status = at_compile_process_hello(&opened->processes[0], &opened->compiler, err);

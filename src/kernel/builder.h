@@ -22,6 +22,7 @@ struct at_builder_options {
     int64_t compute_capability; /* 90 for 9.0 */
     enum at_image image;
     int workers;              /* compile processes, at least 1 */
+    int64_t cpu_limit_s;      /* processor time a program may take; 0: ten seconds */
     const char *header;       /* text of AT_TEMPLATE_HEADER; borrowed */
     const char *cache_folder; /* NULL: the default one */
     bool use_cache;

@@ -4,10 +4,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A program of sixteen kernels takes a fifth of a second, and a few seconds on a busy machine. */
+/* A program of sixteen kernels takes a fifth of a second, and a few seconds on a busy machine. One
+ * that computes for ever is ended long before, by the processor time that it takes. */
 static const int64_t compile_limit_ns = 60 * INT64_C(1000000000);
 
 struct at_batch *at_batch_new(size_t capacity)
@@ -30,43 +32,65 @@ static enum at_status start(struct at_compile_process *process, struct at_error 
         return status;
     at_wire_put_int(&hello, process->compute_capability);
     at_wire_put_int(&hello, process->image);
+    at_wire_put_int(&hello, process->cpu_limit_s);
     at_wire_put_text(&hello, process->header);
     at_frame_send(process->worker.fd, AT_COMPILE_HELLO, &hello); /* a failure shows on reading */
     at_wire_clear(&hello);
     return AT_OK;
 }
 
-/* Receives one frame of a type; on failure the process is stopped and message says why. */
+/* What it means that a process gave no answer. */
+static enum at_compile_end judge_end(const struct at_compile_process *process,
+                                     enum at_frame_result result, const struct at_worker_end *how,
+                                     char *message, size_t message_size)
+{
+    if (result == AT_FRAME_TIMEOUT) {
+        snprintf(message, message_size, "the compiler did not finish in %d s",
+                 (int)(compile_limit_ns / 1000000000));
+        return AT_TOOK_LONG;
+    }
+    if (how->signal == SIGXCPU) {
+        snprintf(message, message_size, "the compiler took more than %d s of processor time",
+                 (int)process->cpu_limit_s);
+        return AT_TOOK_LONG;
+    }
+    snprintf(message, message_size, "the compiler's process ended with %s", how->text);
+    return how->signal == SIGKILL ? AT_KILLED : AT_DIED;
+}
+
+/* Receives one frame of a type; on failure the process is stopped, and *end and message say why. */
 static bool receive(struct at_compile_process *process, int32_t wanted, struct at_wire *reply,
-                    char *message, size_t message_size)
+                    enum at_compile_end *end, char *message, size_t message_size)
 {
     int32_t type = 0;
-    char how[64];
+    struct at_worker_end how = {0};
     enum at_frame_result result =
         at_frame_receive(process->worker.fd, &type, reply, process->deadline_ns);
 
     if (result == AT_FRAME_OK && type == wanted)
         return true;
     at_wire_clear(reply);
-    at_worker_stop(&process->worker, how);
-    if (result == AT_FRAME_TIMEOUT)
-        snprintf(message, message_size, "the compiler did not finish in %d s",
-                 (int)(compile_limit_ns / 1000000000));
-    else
-        snprintf(message, message_size, "the compiler's process ended with %s", how);
+    at_worker_stop(&process->worker, &how);
+    *end = judge_end(process, result, &how, message, message_size);
     return false;
 }
 
+/* *killed: there was no answer, because somebody killed the process. */
 static enum at_status receive_hello(struct at_compile_process *process,
-                                    struct at_compiler *compiler, struct at_error *err)
+                                    struct at_compiler *compiler, bool *killed,
+                                    struct at_error *err)
 {
     struct at_wire reply = {0};
+    enum at_compile_end end = AT_NO_COMPILER;
     char message[256];
     enum at_status status;
 
     process->greeted = true;
-    if (!receive(process, AT_COMPILE_HELLO, &reply, message, sizeof message))
+    *killed = !receive(process, AT_COMPILE_HELLO, &reply, &end, message, sizeof message);
+    if (*killed) {
+        *killed = end == AT_KILLED;
         return at_fail(err, AT_DEVICE, "%s", message);
+    }
     status = (enum at_status)at_wire_get_int(&reply);
     if (status == AT_OK) {
         at_wire_get_struct(&reply, compiler, sizeof *compiler);
@@ -81,10 +105,17 @@ static enum at_status receive_hello(struct at_compile_process *process,
 enum at_status at_compile_process_hello(struct at_compile_process *process,
                                         struct at_compiler *compiler, struct at_error *err)
 {
-    enum at_status status = start(process, err);
+    bool killed = true;
+    enum at_status status = AT_OK;
 
-    process->deadline_ns = at_now_ns() + compile_limit_ns;
-    return status == AT_OK ? receive_hello(process, compiler, err) : status;
+    for (int kills = 0; kills < AT_COMPILE_KILLS_MAX && killed; kills++) {
+        killed = false;
+        status = start(process, err);
+        process->deadline_ns = at_now_ns() + compile_limit_ns;
+        if (status == AT_OK)
+            status = receive_hello(process, compiler, &killed, err);
+    }
+    return status;
 }
 
 void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch)
@@ -145,18 +176,21 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
     struct at_wire wire = {0};
     struct at_compiler compiler;
     struct at_error err;
+    bool killed;
 
     *reply = (struct at_compile_reply){.end = AT_NO_COMPILER};
     if (process->worker.pid == 0) {
         snprintf(reply->message, sizeof reply->message, "the compiler's process did not start");
     } else if (!process->greeted) {
-        if (receive_hello(process, &compiler, &err) == AT_OK)
+        if (receive_hello(process, &compiler, &killed, &err) == AT_OK)
             return NULL;
         at_worker_stop(&process->worker, NULL);
+        if (killed)
+            reply->end = AT_KILLED;
         snprintf(reply->message, sizeof reply->message, "%.255s", err.message);
     } else {
-        reply->end = AT_DIED;
-        if (receive(process, AT_COMPILE_PROGRAM, &wire, reply->message, sizeof reply->message))
+        if (receive(process, AT_COMPILE_PROGRAM, &wire, &reply->end, reply->message,
+                    sizeof reply->message))
             reply->end = read_program(batch, &wire, reply);
         at_wire_clear(&wire);
     }

@@ -19,9 +19,13 @@ struct at_job {
 
 /* Configs that share a program. */
 struct at_batch {
+    int kills; /* how often the process that had it in hand was killed */
     size_t count;
     struct at_job *jobs[];
 };
+
+/* A process that is killed so often over one thing has somebody with a reason to. */
+enum { AT_COMPILE_KILLS_MAX = 3 };
 
 struct at_batch *at_batch_new(size_t capacity);
 void at_batch_free(struct at_batch *batch); /* not its jobs */
@@ -31,6 +35,7 @@ struct at_compile_process {
     enum at_image image;
     const char *header;
     struct at_worker worker;
+    int64_t cpu_limit_s;    /* a program */
     bool greeted;           /* the answer to the hello has been read */
     struct at_batch *batch; /* in hand, or NULL */
     int64_t deadline_ns;
@@ -39,7 +44,9 @@ struct at_compile_process {
 enum at_compile_end {
     AT_COMPILED,
     AT_REFUSED,     /* by the compiler: the source is at fault */
-    AT_DIED,        /* the process ended, or took too long: the source may be at fault */
+    AT_DIED,        /* the process ended: the source may be at fault */
+    AT_TOOK_LONG,   /* and was stopped: the source is at fault */
+    AT_KILLED,      /* by somebody else, as by a kernel out of memory: nothing is known */
     AT_NO_COMPILER, /* the process did not start, or has no NVRTC */
 };
 

@@ -2,6 +2,7 @@
 #include "kernel/compile_worker.h"
 
 #include "base/memory.h"
+#include "kernel/compile_limits.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
 
@@ -11,6 +12,7 @@
 struct compile_server {
     struct at_nvrtc *nvrtc;
     char *header;
+    int64_t cpu_limit_s;
 };
 
 static char *get_text(struct at_wire *wire)
@@ -35,6 +37,7 @@ static void answer_hello(struct compile_server *server, struct at_wire *request,
     enum at_image image = (enum at_image)at_wire_get_int(request);
     enum at_status status;
 
+    server->cpu_limit_s = at_wire_get_int(request);
     free(server->header);
     server->header = get_text(request);
     status = at_nvrtc_open(&server->nvrtc, compute_capability, image, &err);
@@ -85,9 +88,11 @@ static void answer_program(struct compile_server *server, struct at_wire *reques
     size_t size;
     void *image = NULL;
     struct at_error err;
-    enum at_status status =
-        at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, &size, &log, &err);
+    enum at_status status;
 
+    at_compile_limit_time(server->cpu_limit_s);
+    status =
+        at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, &size, &log, &err);
     if (status != AT_OK) {
         answer_failure(reply, status, err.message);
     } else if (!image) {
@@ -110,6 +115,7 @@ static int serve(int fd)
     int32_t type;
     bool going = true;
 
+    at_compile_limit_process();
     while (going && at_frame_receive(fd, &type, &request, 0) == AT_FRAME_OK) {
         struct at_wire reply = {0};
 

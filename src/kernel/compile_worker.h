@@ -11,8 +11,8 @@
 
 /* Requests, each answered by a frame of the same type. */
 enum at_compile_request {
-    /* int compute_capability, int enum at_image, text header -> int status, then struct at_compiler
-       or text message */
+    /* int compute_capability, int enum at_image, int seconds of processor time a program, text
+     * header -> int status, then struct at_compiler or text message */
     AT_COMPILE_HELLO = 1,
     /* text source, count of entries, text each -> int status (AT_OK, AT_FAILED: refused), then
      * struct at_kernel_resources for each entry and bytes image, or text message */

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { AT_CASES_MAX = 32, AT_CHECKS_MAX = 2 * AT_CASES_MAX + 4 };
+enum { AT_CHECKS_MAX = 2 * AT_CASES_MAX + 4 };
 
 /* A device with its harness and the prepared cases. */
 struct at_bench {

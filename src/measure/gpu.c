@@ -5,6 +5,7 @@
 #include "measure/gpu_handle.h"
 #include "measure/gpu_worker.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,19 @@
 /* Opening a device takes a second or two on a machine of several GPUs; loading and preparing take
  * milliseconds, but for buffers of a hundred gigabytes. */
 static const int64_t request_limit_ns = 60 * INT64_C(1000000000);
+
+/* ---- the end of a worker ---- */
+
+void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
+{
+    struct at_worker_end ended = {0};
+
+    at_worker_stop(&gpu->worker, &ended);
+    if (ended.stays)
+        gpu->stays = ended.pid;
+    if (end)
+        *end = ended;
+}
 
 /* ---- one request and its answer ---- */
 
@@ -26,10 +40,12 @@ int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, in
                    struct at_error *err)
 {
     int32_t type = 0;
-    char how[64], message[sizeof err->message];
+    struct at_worker_end how = {0};
+    char message[sizeof err->message];
     enum at_frame_result got;
     int result;
 
+    gpu->killed = false;
     if (gpu->worker.pid == 0) {
         at_fail(err, AT_DEVICE, "the GPU worker is not running");
         return AT_CRASH;
@@ -37,8 +53,9 @@ int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, in
     got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
     if (got != AT_FRAME_OK || type != wanted) {
         at_wire_clear(reply);
-        at_worker_stop(&gpu->worker, how);
-        at_fail(err, AT_DEVICE, "the GPU worker was lost: %s (%s)", frame_trouble(got), how);
+        at_gpu_stop(gpu, &how);
+        gpu->killed = got == AT_FRAME_CLOSED && how.signal == SIGKILL;
+        at_fail(err, AT_DEVICE, "the GPU worker was lost: %s (%s)", frame_trouble(got), how.text);
         return got == AT_FRAME_TIMEOUT ? AT_TIMEOUT : AT_CRASH;
     }
     result = (int)at_wire_get_int(reply);
@@ -47,7 +64,7 @@ int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, in
         at_fail(err, AT_DEVICE, "%s", message);
         at_wire_clear(reply);
         if (at_outcome_loses_device((enum at_outcome)result)) /* and the worker ends itself */
-            at_worker_stop(&gpu->worker, NULL);
+            at_gpu_stop(gpu, NULL);
     } else {
         /* The rest is one block of bytes: make it the whole message. */
         size_t size;
@@ -80,17 +97,16 @@ int at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request, struc
 
 /* ---- listing and opening ---- */
 
-enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size_t *count,
-                           struct at_error *err)
+static enum at_status list_once(struct at_gpu *gpu, struct at_device_info **infos, size_t *count,
+                                struct at_error *err)
 {
-    struct at_gpu gpu = {0};
     struct at_wire request = {0}, reply = {0};
-    enum at_status status = at_worker_start(&gpu.worker, at_gpu_worker.name, err);
+    enum at_status status = at_worker_start(&gpu->worker, at_gpu_worker.name, err);
 
     if (status != AT_OK)
         return status;
-    at_wire_put_text(&request, kind);
-    status = at_gpu_ask(&gpu, AT_GPU_LIST, &request, &reply, err) == 0 ? AT_OK : AT_DEVICE;
+    at_wire_put_text(&request, gpu->kind);
+    status = at_gpu_ask(gpu, AT_GPU_LIST, &request, &reply, err) == 0 ? AT_OK : AT_DEVICE;
     if (status == AT_OK) {
         *count = at_wire_get_count(&reply, sizeof **infos);
         *infos = at_alloc_array(*count, sizeof **infos);
@@ -98,7 +114,21 @@ enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size
             at_wire_get_struct(&reply, &(*infos)[i], sizeof **infos);
     }
     at_wire_clear(&reply);
-    at_worker_stop(&gpu.worker, NULL);
+    at_gpu_stop(gpu, NULL);
+    return status;
+}
+
+enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size_t *count,
+                           struct at_error *err)
+{
+    struct at_gpu gpu = {0};
+    enum at_status status;
+    int kills = 0;
+
+    snprintf(gpu.kind, sizeof gpu.kind, "%s", kind);
+    do
+        status = list_once(&gpu, infos, count, err);
+    while (status != AT_OK && gpu.killed && ++kills < AT_GPU_KILLS_MAX);
     return status;
 }
 
@@ -152,15 +182,13 @@ static int send_open(struct at_gpu *gpu, struct at_error *err)
     return result;
 }
 
-enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
+static enum at_status revive_once(struct at_gpu *gpu, struct at_error *err)
 {
-    enum at_status status;
+    enum at_status status = at_worker_start(&gpu->worker, at_gpu_worker.name, err);
     int result;
 
-    if (gpu->worker.pid != 0)
-        return AT_OK;
     gpu->loaded_count = 0;
-    status = at_worker_start(&gpu->worker, at_gpu_worker.name, err);
+    gpu->killed = false;
     if (status != AT_OK)
         return status;
     result = send_open(gpu, err);
@@ -170,8 +198,27 @@ enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
         result = send_cases(gpu, err);
     if (result == 0)
         return AT_OK;
-    at_worker_stop(&gpu->worker, NULL);
+    at_gpu_stop(gpu, NULL);
     return AT_DEVICE;
+}
+
+enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    int kills = 0;
+
+    /* What holds the process holds the device: another one would hang in the same place. */
+    if (gpu->stays)
+        return at_fail(err, AT_DEVICE,
+                       "%s (%s) is wedged: process %d, killed, has not let go of it; it may take a "
+                       "reset or a reboot",
+                       gpu->info.name, gpu->info.uuid, (int)gpu->stays);
+    while (gpu->worker.pid == 0) {
+        status = revive_once(gpu, err);
+        if (status != AT_OK && (!gpu->killed || ++kills == AT_GPU_KILLS_MAX))
+            break;
+    }
+    return status;
 }
 
 enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordinal,
@@ -195,7 +242,7 @@ void at_gpu_close(struct at_gpu *gpu)
 {
     if (!gpu)
         return;
-    at_worker_stop(&gpu->worker, NULL);
+    at_gpu_stop(gpu, NULL);
     free(gpu->harness);
     free(gpu->cases);
     free(gpu);
@@ -220,10 +267,14 @@ enum at_status at_gpu_memory(struct at_gpu *gpu, int64_t *free_bytes, int64_t *t
                              struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
-    enum at_status status = at_gpu_revive(gpu, err);
+    enum at_status status;
+    int kills = 0;
 
-    if (status == AT_OK && at_gpu_ask(gpu, AT_GPU_MEMORY, &request, &reply, err) != 0)
-        status = AT_DEVICE;
+    do {
+        status = at_gpu_revive(gpu, err);
+        if (status == AT_OK && at_gpu_ask(gpu, AT_GPU_MEMORY, &request, &reply, err) != 0)
+            status = AT_DEVICE;
+    } while (status != AT_OK && gpu->killed && ++kills < AT_GPU_KILLS_MAX);
     if (status == AT_OK) {
         *free_bytes = at_wire_get_int(&reply);
         *total_bytes = at_wire_get_int(&reply);
@@ -241,7 +292,7 @@ enum at_status at_gpu_set_harness(struct at_gpu *gpu, const void *image, size_t 
     gpu->harness = at_memdup(image, size);
     gpu->harness_size = size;
     if (status == AT_OK && send_harness(gpu, err) != 0)
-        status = AT_DEVICE;
+        status = gpu->killed ? at_gpu_revive(gpu, err) : AT_DEVICE; /* which sends it, too */
     return status;
 }
 

@@ -38,8 +38,9 @@ enum at_status at_gpu_set_harness(struct at_gpu *gpu, const void *image, size_t 
 enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *cases, size_t count,
                               struct at_error *err);
 
-/* Starts the evaluation of a kernel in program; at_gpu_take has its result. limit_ns is how long it
- * may take before the worker is killed. AT_DEVICE: the device cannot be brought back. */
+/* Starts the evaluation of a kernel in program, which stays until then; at_gpu_take has its result.
+ * limit_ns is how long it may take before the worker is killed. AT_DEVICE: the device cannot be
+ * brought back. */
 enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_program *program,
                                const struct at_gpu_run *run, const struct at_gpu_timing *timing,
                                const struct at_gpu_trial *trials, size_t trial_count,
@@ -54,7 +55,7 @@ int64_t at_gpu_deadline_ns(const struct at_gpu *gpu);
 void at_gpu_cancel(struct at_gpu *gpu);
 
 /* Waits for the result (until the deadline at most) and fills the measurement, whose samples are
- * then the caller's. */
+ * then the caller's. If somebody kills the worker meanwhile, another one begins it anew. */
 void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement);
 
 /* Times count runs against each other on the tuned case, in rounds. samples_ns[i * samples + j] is

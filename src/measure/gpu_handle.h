@@ -9,6 +9,16 @@
 /* Programs kept loaded: at least as many as one shoot-out needs. */
 enum { LOADED_MAX = 64 };
 
+/* What an evaluation is asked for; the program is borrowed until it has been taken. */
+struct at_gpu_evaluation {
+    const struct at_program *program;
+    struct at_gpu_run run;
+    struct at_gpu_timing timing;
+    struct at_gpu_trial trials[AT_CASES_MAX];
+    size_t trial_count;
+    int64_t limit_ns;
+};
+
 struct at_gpu {
     struct at_worker worker;
     char kind[16];
@@ -21,11 +31,17 @@ struct at_gpu {
     size_t case_count;
     char loaded[LOADED_MAX][AT_HASH_CHARS]; /* programs, the longest unused first */
     size_t loaded_count;
-    char evaluating[AT_HASH_CHARS];      /* the program of the evaluation under way */
+    struct at_gpu_evaluation evaluating; /* under way */
     struct at_gpu_conditions conditions; /* over all workers */
     bool busy;
     int64_t deadline_ns;
+    bool killed; /* the last worker, by somebody else: what it was asked may not be why */
+    pid_t stays; /* a worker that could not be killed: the device is wedged; 0: none */
 };
+
+/* A worker that is killed so often over one thing has somebody with a reason to, as a kernel out of
+ * memory has. */
+enum { AT_GPU_KILLS_MAX = 5 };
 
 /* Receives the answer of the request in flight. Returns what stands first in it: for 0 *reply has
  * the rest, else err has the reason. Without an answer the worker is stopped, and the result is
@@ -39,7 +55,11 @@ int at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct
                struct at_error *err);
 int at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct at_error *err);
 
-/* Starts the worker if there is none, and gives it all that an earlier one had. */
+/* Kills the worker. One that stays makes the device wedged; *end may be NULL. */
+void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end);
+
+/* Starts the worker if there is none, and gives it all that an earlier one had. A wedged device has
+ * none any more. */
 enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err);
 
 #endif

@@ -25,6 +25,9 @@ enum at_gpu_request {
 /* A program goes as: text name, text of another program to unload first ("": none), bytes image
  * (none: it is loaded). Where what it came along for fails, it is not kept. */
 
+/* Cases that are prepared together at most. */
+enum { AT_CASES_MAX = 32 };
+
 /* A problem with buffers of its own, filled and poisoned. */
 struct at_gpu_case {
     struct at_problem problem;

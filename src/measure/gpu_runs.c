@@ -78,29 +78,45 @@ static void read_conditions(struct at_gpu *gpu, struct at_wire *reply)
 
 /* ---- evaluations ---- */
 
-enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_program *program,
-                               const struct at_gpu_run *run, const struct at_gpu_timing *timing,
-                               const struct at_gpu_trial *trials, size_t trial_count,
-                               int64_t limit_ns, struct at_error *err)
+static enum at_status send_evaluation(struct at_gpu *gpu, struct at_error *err)
 {
+    const struct at_gpu_evaluation *asked = &gpu->evaluating;
     struct at_wire request = {0};
     enum at_status status = at_gpu_revive(gpu, err);
 
     if (status != AT_OK)
         return status;
     /* The program goes along, so that one that does not load is this evaluation's failure. */
-    put_program(gpu, &request, program);
-    at_wire_put_bytes(&request, run, sizeof *run);
-    at_wire_put_bytes(&request, timing, sizeof *timing);
-    at_wire_put_int(&request, (int64_t)trial_count);
-    for (size_t i = 0; i < trial_count; i++)
-        at_wire_put_bytes(&request, &trials[i], sizeof trials[i]);
+    put_program(gpu, &request, asked->program);
+    at_wire_put_bytes(&request, &asked->run, sizeof asked->run);
+    at_wire_put_bytes(&request, &asked->timing, sizeof asked->timing);
+    at_wire_put_int(&request, (int64_t)asked->trial_count);
+    for (size_t i = 0; i < asked->trial_count; i++)
+        at_wire_put_bytes(&request, &asked->trials[i], sizeof asked->trials[i]);
     at_frame_send(gpu->worker.fd, AT_GPU_EVALUATE, &request); /* a failure shows on receiving */
     at_wire_clear(&request);
-    memcpy(gpu->evaluating, program->hash, sizeof gpu->evaluating);
-    gpu->busy = true;
-    gpu->deadline_ns = at_now_ns() + limit_ns;
+    gpu->deadline_ns = at_now_ns() + asked->limit_ns;
     return AT_OK;
+}
+
+enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_program *program,
+                               const struct at_gpu_run *run, const struct at_gpu_timing *timing,
+                               const struct at_gpu_trial *trials, size_t trial_count,
+                               int64_t limit_ns, struct at_error *err)
+{
+    enum at_status status;
+
+    gpu->evaluating = (struct at_gpu_evaluation){
+        .program = program,
+        .run = *run,
+        .timing = *timing,
+        .trial_count = trial_count < AT_CASES_MAX ? trial_count : AT_CASES_MAX,
+        .limit_ns = limit_ns,
+    };
+    memcpy(gpu->evaluating.trials, trials, gpu->evaluating.trial_count * sizeof *trials);
+    status = send_evaluation(gpu, err);
+    gpu->busy = status == AT_OK;
+    return status;
 }
 
 bool at_gpu_busy(const struct at_gpu *gpu)
@@ -120,7 +136,7 @@ int64_t at_gpu_deadline_ns(const struct at_gpu *gpu)
 
 void at_gpu_cancel(struct at_gpu *gpu)
 {
-    at_worker_stop(&gpu->worker, NULL);
+    at_gpu_stop(gpu, NULL);
     gpu->busy = false;
 }
 
@@ -145,11 +161,14 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
 {
     struct at_wire reply = {0};
     struct at_error err = {AT_OK, ""};
-    int result = at_gpu_receive(gpu, AT_GPU_EVALUATE, &reply, gpu->deadline_ns, &err);
+    int result, kills = 0;
 
+    do
+        result = at_gpu_receive(gpu, AT_GPU_EVALUATE, &reply, gpu->deadline_ns, &err);
+    while (gpu->killed && ++kills < AT_GPU_KILLS_MAX && send_evaluation(gpu, &err) == AT_OK);
     gpu->busy = false;
     if (result == AT_CORRECT) /* otherwise it may not be loaded, and would be sent again */
-        note_loaded(gpu, gpu->evaluating);
+        note_loaded(gpu, gpu->evaluating.program->hash);
     *measurement = (struct at_measurement){.outcome = (enum at_outcome)result};
     if (result == AT_CORRECT && !read_measurement(gpu, &reply, measurement)) {
         at_measurement_clear(measurement);
@@ -161,10 +180,11 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
     at_wire_clear(&reply);
 }
 
-enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *runs,
-                                struct at_program *const *programs, size_t count, int64_t train_ns,
-                                int64_t samples, int64_t limit_ns, double *samples_ns,
-                                struct at_gpu_kernel *kernels, struct at_error *err)
+static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_run *runs,
+                                      struct at_program *const *programs, size_t count,
+                                      int64_t train_ns, int64_t samples, int64_t limit_ns,
+                                      double *samples_ns, struct at_gpu_kernel *kernels,
+                                      struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
     int result = at_gpu_revive(gpu, err) == AT_OK ? AT_CORRECT : AT_CRASH;
@@ -195,4 +215,19 @@ enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *run
     }
     at_wire_clear(&reply);
     return (enum at_outcome)result;
+}
+
+enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *runs,
+                                struct at_program *const *programs, size_t count, int64_t train_ns,
+                                int64_t samples, int64_t limit_ns, double *samples_ns,
+                                struct at_gpu_kernel *kernels, struct at_error *err)
+{
+    enum at_outcome outcome;
+    int kills = 0;
+
+    do
+        outcome = shoot_out_once(gpu, runs, programs, count, train_ns, samples, limit_ns,
+                                 samples_ns, kernels, err);
+    while (gpu->killed && ++kills < AT_GPU_KILLS_MAX);
+    return outcome;
 }

@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/worker.h"
 
+#include "base/clock.h"
+#include "worker/environment.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char role_option[] = "--worker=";
 
 /* Where a worker finds its end of the socket pair. */
 enum { WORKER_FD = 3 };
+
+/* What no worker needs: more rights than it was started with, and a core file, which of a process
+ * with all of a GPU mapped is no small one. */
+static void limit_process(void)
+{
+    const struct rlimit none = {0, 0};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &none);
+}
 
 int at_worker_serve(int argc, char **argv, int *exit_code)
 {
@@ -36,6 +52,7 @@ int at_worker_serve(int argc, char **argv, int *exit_code)
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
+    limit_process();
     *exit_code = (*role)->serve(WORKER_FD);
     return 1;
 }
@@ -61,6 +78,7 @@ enum at_status at_worker_start(struct at_worker *worker, const char *role, struc
     char *argv[] = {name, option, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    char **environment;
     int ends[2], error;
     pid_t pid;
 
@@ -82,7 +100,9 @@ enum at_status at_worker_start(struct at_worker *worker, const char *role, struc
     posix_spawn_file_actions_adddup2(&actions, ends[1], WORKER_FD);
     posix_spawnattr_init(&attributes);
     set_attributes(&attributes);
-    error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv, environ);
+    environment = at_worker_environment();
+    error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv, environment);
+    free(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
@@ -95,27 +115,50 @@ enum at_status at_worker_start(struct at_worker *worker, const char *role, struc
     return AT_OK;
 }
 
-static void describe_end(int wait_status, char *how)
+static void describe_end(int wait_status, struct at_worker_end *end)
 {
-    if (WIFSIGNALED(wait_status))
-        snprintf(how, 64, "signal %d (%s)", WTERMSIG(wait_status),
-                 strsignal(WTERMSIG(wait_status)));
-    else
-        snprintf(how, 64, "exit code %d", WEXITSTATUS(wait_status));
+    if (WIFSIGNALED(wait_status)) {
+        end->signal = WTERMSIG(wait_status);
+        snprintf(end->text, sizeof end->text, "signal %d (%s)", end->signal,
+                 strsignal(end->signal));
+    } else {
+        snprintf(end->text, sizeof end->text, "exit code %d", WEXITSTATUS(wait_status));
+    }
 }
 
-void at_worker_stop(struct at_worker *worker, char *how)
+/* A process that waits within a driver cannot be killed before the driver lets go of it. */
+static const int64_t stop_limit_ns = INT64_C(10000000000);
+
+/* Waits for the end of a process that was killed; false if it has not come in time. Most end within
+ * a millisecond; one with a CUDA context takes some tens. */
+static bool reap(pid_t pid, int *wait_status)
 {
+    const struct timespec pause_time = {0, 500000};
+    int64_t deadline_ns = at_now_ns() + stop_limit_ns;
+    pid_t reaped;
+
+    while ((reaped = waitpid(pid, wait_status, WNOHANG)) == 0 && at_now_ns() < deadline_ns)
+        nanosleep(&pause_time, NULL);
+    return reaped != 0;
+}
+
+void at_worker_stop(struct at_worker *worker, struct at_worker_end *end)
+{
+    struct at_worker_end ended = {.pid = worker->pid};
     int wait_status = 0;
 
     if (worker->pid == 0)
         return;
     /* If it has already ended by itself, the kill does nothing and waitpid tells how it ended. */
     kill(worker->pid, SIGKILL);
-    while (waitpid(worker->pid, &wait_status, 0) < 0 && errno == EINTR)
-        ;
-    if (how)
-        describe_end(wait_status, how);
+    if (reap(worker->pid, &wait_status)) {
+        describe_end(wait_status, &ended);
+    } else {
+        ended.stays = true;
+        snprintf(ended.text, sizeof ended.text, "killed, and still there");
+    }
+    if (end)
+        *end = ended;
     close(worker->fd);
     *worker = (struct at_worker){0};
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "worker/wire.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,9 +32,17 @@ struct at_worker {
 
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err);
 
-/* Kills the process and reaps it. Where it did not die by itself, *how (may be NULL, else at least
- * 64 bytes) says "signal 11 (Segmentation fault)" or "exit code 3". Legal on one not running. */
-void at_worker_stop(struct at_worker *worker, char *how);
+/* How a worker ended: by itself, or by at_worker_stop. */
+struct at_worker_end {
+    bool stays;    /* it has not ended, killed as it is: a driver holds it, and it the device */
+    pid_t pid;     /* that it had, or has */
+    int signal;    /* 0: it ended with an exit code */
+    char text[64]; /* "signal 11 (Segmentation fault)", "exit code 3" */
+};
+
+/* Kills the process and reaps it, waiting ten seconds at most; *end may be NULL. Legal on one not
+ * running, of which *end says nothing. */
+void at_worker_stop(struct at_worker *worker, struct at_worker_end *end);
 
 /* Frames: a header with a magic number, the type and the length, then the message. */
 enum { AT_FRAME_BYTES_MAX = 64 << 20 };

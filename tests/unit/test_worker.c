@@ -41,7 +41,8 @@ static bool answers(const struct at_worker *worker)
     int32_t type = 0;
     bool answered;
 
-    at_wire_put_int(&request, 0);
+    for (int i = 0; i < 3; i++)
+        at_wire_put_int(&request, 0);
     at_wire_put_text(&request, "");
     at_frame_send(worker->fd, AT_COMPILE_HELLO, &request);
     at_wire_clear(&request);
@@ -64,7 +65,8 @@ static void assert_closed(const struct at_worker *worker)
 static void test_worker_serves(void **state)
 {
     struct at_worker worker = {0};
-    char how[64], path[64], name[32] = "";
+    struct at_worker_end how;
+    char path[64], name[32] = "";
     FILE *file;
 
     (void)state;
@@ -79,18 +81,18 @@ static void test_worker_serves(void **state)
     assert_non_null(fgets(name, sizeof name, file));
     fclose(file);
     assert_string_equal(name, "compile\n");
-    at_worker_stop(&worker, how);
-    assert_string_equal(how, "signal 9 (Killed)");
+    at_worker_stop(&worker, &how);
+    assert_string_equal(how.text, "signal 9 (Killed)");
     assert_int_equal(worker.pid, 0);
-    strcpy(how, "as before");
-    at_worker_stop(&worker, how); /* legal, and says nothing */
-    assert_string_equal(how, "as before");
+    strcpy(how.text, "as before");
+    at_worker_stop(&worker, &how); /* legal, and says nothing */
+    assert_string_equal(how.text, "as before");
 }
 
 static void test_worker_crash_is_told(void **state)
 {
     struct at_worker worker = {0};
-    char how[64];
+    struct at_worker_end how;
 
     (void)state;
     start(&worker);
@@ -98,8 +100,8 @@ static void test_worker_crash_is_told(void **state)
     assert_int_equal(kill(worker.pid, SIGABRT), 0);
     assert_closed(&worker);
     assert_false(answers(&worker));
-    at_worker_stop(&worker, how);
-    assert_string_equal(how, "signal 6 (Aborted)");
+    at_worker_stop(&worker, &how);
+    assert_string_equal(how.text, "signal 6 (Aborted)");
 }
 
 /* Ends by itself when there is nobody to serve, or when it is asked nonsense. */
@@ -109,7 +111,7 @@ static void test_worker_ends_by_itself(void **state)
     for (int nonsense = 0; nonsense < 2; nonsense++) {
         struct at_worker worker = {0};
         struct at_wire message = {0};
-        char how[64];
+        struct at_worker_end how;
 
         start(&worker);
         if (nonsense)
@@ -117,8 +119,8 @@ static void test_worker_ends_by_itself(void **state)
         else
             assert_int_equal(shutdown(worker.fd, SHUT_WR), 0);
         assert_closed(&worker);
-        at_worker_stop(&worker, how);
-        assert_string_equal(how, "exit code 0");
+        at_worker_stop(&worker, &how);
+        assert_string_equal(how.text, "exit code 0");
     }
 }
 

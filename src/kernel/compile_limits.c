@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/compile_limits.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#if defined __SANITIZE_ADDRESS__
+#define WITH_ASAN 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#ifndef WITH_ASAN
+#define WITH_ASAN 0
+#endif
+
+/* Sixteen kernels take 0.2 GB. NVRTC that gets no more says so, as an error in the source. */
+static const rlim_t memory_bytes = (rlim_t)2 << 30;
+
+static void lower(__rlimit_resource_t resource, rlim_t most)
+{
+    struct rlimit limit;
+
+    if (getrlimit(resource, &limit) != 0)
+        return;
+    if (limit.rlim_cur > most)
+        limit.rlim_cur = most;
+    if (limit.rlim_max > most)
+        limit.rlim_max = most;
+    setrlimit(resource, &limit);
+}
+
+void at_compile_limit_process(void)
+{
+    if (WITH_ASAN) /* its shadow would count as memory, and its reports may go to a file */
+        return;
+    signal(SIGXFSZ, SIG_IGN); /* a write that fails is enough */
+    lower(RLIMIT_DATA, memory_bytes);
+    lower(RLIMIT_FSIZE, 0);
+}
+
+void at_compile_limit_time(int64_t seconds)
+{
+    struct rusage used;
+    struct rlimit limit;
+
+    if (getrusage(RUSAGE_SELF, &used) != 0 || getrlimit(RLIMIT_CPU, &limit) != 0)
+        return;
+    limit.rlim_cur = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1 + seconds);
+    if (limit.rlim_max != RLIM_INFINITY && limit.rlim_cur > limit.rlim_max)
+        limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_CPU, &limit);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/environment.h"
+
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Names, or what names begin with where a '*' follows. */
+static const char *const passed[] = {
+    "ASAN_OPTIONS",                      /* the sanitisers' */
+    "AUTOTUNE_DATADIR",                  /* where emulated devices are described */
+    "CUDA_DEVICE_ORDER",                 /* which ordinal is which GPU */
+    "CUDA_INJECTION64_PATH",             /* profilers and compute-sanitizer, with LD_* and NV_* */
+    "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", /* how a GPU is shared */
+    "CUDA_MPS_CLIENT_PRIORITY",
+    "CUDA_MPS_LOG_DIRECTORY",
+    "CUDA_MPS_PIPE_DIRECTORY",
+    "CUDA_VISIBLE_DEVICES",
+    "HOME", /* the driver keeps files there */
+    "LD_*", /* where libraries are; the driver process obeys it as well */
+    "LLVM_PROFILE_FILE",
+    "LSAN_OPTIONS",
+    "NV_*",
+    "UBSAN_OPTIONS",
+};
+
+static bool is_passed(const char *variable)
+{
+    size_t name = strcspn(variable, "=");
+
+    for (size_t i = 0; i < AT_COUNT(passed); i++) {
+        size_t length = strcspn(passed[i], "*");
+        bool prefix = passed[i][length] == '*';
+
+        if ((prefix ? name > length : name == length) && strncmp(variable, passed[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+char **at_worker_environment(void)
+{
+    size_t all = 0, count = 0;
+    char **kept;
+
+    while (environ && environ[all])
+        all++;
+    kept = at_alloc_array(all + 1, sizeof *kept);
+    for (size_t i = 0; i < all; i++)
+        if (is_passed(environ[i]))
+            kept[count++] = environ[i];
+    return kept;
+}
