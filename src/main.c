@@ -7,6 +7,7 @@
 #include "worker/worker.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,7 @@ int main(int argc, char **argv)
 
     if (at_worker_serve(argc, argv, &exit_code))
         return exit_code;
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, like a full disk */
     atexit(deliver_stdout);
     argp_err_exit_status = AT_USAGE;
     status = dispatch(argc, argv, &err);

@@ -213,8 +213,7 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < run->device_count && status == AT_OK; i++) {
-        status = at_session_open(&run->session, run->devices[i].kind, run->devices[i].ordinal,
-                                 &run->options->run.session, err);
+        status = at_session_open(&run->session, &run->devices[i], &run->options->run.session, err);
         for (size_t j = 0; j < run->problem_count && status == AT_OK; j++)
             status = at_session_check_memory(run->session, &run->problems[j], err);
         for (size_t j = 0; j < run->problem_count && status == AT_OK; j++)

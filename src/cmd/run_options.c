@@ -12,7 +12,15 @@
 
 enum { JOBS_MAX = 64, TIMEOUT_S_MAX = 3600 };
 
-enum { KEY_NO_CACHE = 0x100, KEY_PROBLEMS, KEY_SPACE, KEY_FAMILY, KEY_POLICY, KEY_TIMEOUT };
+enum {
+    KEY_NO_CACHE = 0x100,
+    KEY_PROBLEMS,
+    KEY_SPACE,
+    KEY_FAMILY,
+    KEY_POLICY,
+    KEY_TIMEOUT,
+    KEY_WAIT
+};
 
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0,
@@ -32,6 +40,7 @@ static const struct argp_option options_table[] = {
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
      "How long one config may take, besides an allowance for the problem's size (default: 5)", 1},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile everything anew and keep nothing", 1},
+    {"wait", KEY_WAIT, NULL, 0, "Wait for the end of another run on the device", 1},
     {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
     {0},
 };
@@ -79,6 +88,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_NO_CACHE:
         options->session.use_cache = false;
+        return 0;
+    case KEY_WAIT:
+        options->session.wait = true;
         return 0;
     case 'q':
         options->quiet = true;

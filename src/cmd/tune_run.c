@@ -110,8 +110,7 @@ static enum at_status tune_device(struct at_tune_run *run, size_t device, struct
 {
     const struct at_device_info *info = &run->devices[device];
     struct at_session *session;
-    enum at_status status =
-        at_session_open(&session, info->kind, info->ordinal, &run->options->run.session, err);
+    enum at_status status = at_session_open(&session, info, &run->options->run.session, err);
 
     if (status != AT_OK)
         return status;

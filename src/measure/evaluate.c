@@ -111,6 +111,9 @@ static enum at_outcome verify_and_time(struct at_gpu_server *server,
         outcome = time_run(server, found, &evaluation->run, &evaluation->timing, ns, samples, err);
     if (outcome == AT_CORRECT)
         outcome = at_verify_after(bench, err);
+    if (outcome == AT_CORRECT)
+        outcome =
+            at_verify_often(bench, found, &evaluation->run, evaluation->timing.verify_more, err);
     return outcome;
 }
 

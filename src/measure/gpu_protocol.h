@@ -58,6 +58,7 @@ struct at_gpu_timing {
     int64_t train_ns;
     int64_t samples;
     int64_t hopeless_ns; /* a launch that takes longer gets the least samples; 0: no limit */
+    int64_t verify_more; /* so many times, besides once before and once after */
 };
 
 /* Extremes of what NVML said so far, in this process; -1 where it said nothing. */

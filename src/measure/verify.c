@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verification: a transpose is exact, so every bit of the result is compared, and so is every byte
  * that the kernel had no business with. */
+#include "base/clock.h"
 #include "base/memory.h"
 #include "measure/bench.h"
 
@@ -134,4 +135,29 @@ enum at_outcome at_verify_after(struct at_bench *bench, struct at_error *err)
             outcome = start_check(&verification, tuned, sets[i], true, err);
     }
     return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
+}
+
+/* Launches of which the results are looked at together. */
+enum { ROUND_LAUNCHES = 8 };
+
+static const int64_t often_ns = 333000000;
+
+enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *kernel,
+                                const struct at_gpu_run *run, int64_t times, struct at_error *err)
+{
+    const struct at_buffers *tuned = &bench->cases[0];
+    int64_t ends_ns = at_now_ns() + often_ns;
+    enum at_outcome outcome = AT_CORRECT;
+
+    for (int64_t done = 0; outcome == AT_CORRECT && done < times && at_now_ns() < ends_ns;) {
+        struct verification verification = {.bench = bench};
+
+        outcome = clear_results(bench, err);
+        for (int i = 0; i < ROUND_LAUNCHES && outcome == AT_CORRECT; i++, done++)
+            outcome =
+                start_trial(&verification, kernel, &run->launch, tuned, done % tuned->sets, err);
+        if (outcome == AT_CORRECT)
+            outcome = finish(&verification, err);
+    }
+    return outcome;
 }

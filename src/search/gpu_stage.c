@@ -47,7 +47,7 @@ enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *er
             struct at_measurement failed = {.outcome = built.outcome};
 
             memcpy(failed.message, built.message, sizeof failed.message);
-            status = at_pipeline_settle_new(p, index, &failed, err);
+            at_pipeline_settle_new(p, index, &failed);
         }
     }
     return status;
@@ -81,7 +81,7 @@ static enum at_status start_evaluation(struct at_pipeline *p, const struct at_re
 {
     struct at_search *search = p->search;
     const struct at_policy *policy = p->session->options.policy;
-    struct at_gpu_timing timing = {policy->search_train_ns, policy->search_samples, 0};
+    struct at_gpu_timing timing = {policy->search_train_ns, policy->search_samples, 0, 0};
 
     if (search->counts[AT_CORRECT] > 0)
         timing.hopeless_ns = (int64_t)(hopeless_factor * search->candidates[search->best].time_ns +
@@ -114,12 +114,12 @@ enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_erro
 {
     struct at_measurement measurement;
     size_t index = p->on_gpu.index;
-    enum at_status status, fed;
+    enum at_status fed;
 
     at_gpu_take(p->session->gpu, &measurement);
     at_program_release(p->on_gpu.built.program);
     fed = at_pipeline_feed_gpu(p, err);
-    status = at_pipeline_settle_new(p, index, &measurement, fed == AT_OK ? err : NULL);
+    at_pipeline_settle_new(p, index, &measurement);
     at_measurement_clear(&measurement);
-    return fed != AT_OK ? fed : status;
+    return fed;
 }

@@ -36,8 +36,7 @@ struct at_search {
 enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at_error *err);
 
 /* Takes back that a config was correct: it failed when it was verified again. Files it. */
-enum at_status at_search_refuse(struct at_search *search, size_t index,
-                                const struct at_measurement *failure, struct at_error *err);
+void at_search_refuse(struct at_search *search, size_t index, const struct at_measurement *failure);
 
 /* Frees candidates and space. */
 void at_search_clear(struct at_search *search);

@@ -35,9 +35,8 @@ struct at_pipeline {
 /* results.c: a result taken in, wherever it came from; filed first if it is new; found again. */
 void at_pipeline_settle(struct at_pipeline *p, size_t index,
                         const struct at_measurement *measurement);
-enum at_status at_pipeline_settle_new(struct at_pipeline *p, size_t index,
-                                      const struct at_measurement *measurement,
-                                      struct at_error *err);
+void at_pipeline_settle_new(struct at_pipeline *p, size_t index,
+                            const struct at_measurement *measurement);
 enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, bool *found,
                                            struct at_error *err);
 

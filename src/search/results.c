@@ -20,21 +20,27 @@ static struct at_journal_key key_of(const struct at_search *search, const char *
                                    *config};
 }
 
-/* Files a result before it counts, so that nothing that counted is ever lost. */
-static enum at_status file_result(const struct at_search *search, const char *problem_text,
-                                  size_t index, const struct at_measurement *measurement,
-                                  struct at_error *err)
+/* Files a result before it counts, so that nothing that counted is ever lost; unless the disk is
+ * full: then there is a warning, and a machine that costs by the hour goes on. */
+static void file_result(const struct at_search *search, const char *problem_text, size_t index,
+                        const struct at_measurement *measurement)
 {
+    struct at_error err = {AT_OK, ""};
+    struct at_session *session = search->session;
     struct at_journal_key key;
     char *config;
-    enum at_status status;
 
-    if (!search->session->journal)
-        return AT_OK;
+    if (!session->journal)
+        return;
     key = key_of(search, problem_text, index, &config);
-    status = at_journal_add(search->session->journal, &key, measurement, err);
+    if (at_journal_add(session->journal, &key, measurement, &err) != AT_OK &&
+        !session->journal_failed) {
+        session->journal_failed = true;
+        at_warn(session->options.progress,
+                "%s; the run goes on, and --resume will measure anew what is not in the journal",
+                err.message);
+    }
     free(config);
-    return status;
 }
 
 static void show_compile_failure(struct at_pipeline *p, size_t index, const char *message)
@@ -71,29 +77,23 @@ void at_pipeline_settle(struct at_pipeline *p, size_t index,
     search->strategy->tell(p->strategy, index, candidate->outcome, candidate->time_ns);
 }
 
-enum at_status at_pipeline_settle_new(struct at_pipeline *p, size_t index,
-                                      const struct at_measurement *measurement,
-                                      struct at_error *err)
+void at_pipeline_settle_new(struct at_pipeline *p, size_t index,
+                            const struct at_measurement *measurement)
 {
-    enum at_status status = file_result(p->search, p->problem_text, index, measurement, err);
-
-    if (status == AT_OK)
-        at_pipeline_settle(p, index, measurement);
+    file_result(p->search, p->problem_text, index, measurement);
+    at_pipeline_settle(p, index, measurement);
     p->in_flight--;
-    return status;
 }
 
-enum at_status at_search_refuse(struct at_search *search, size_t index,
-                                const struct at_measurement *failure, struct at_error *err)
+void at_search_refuse(struct at_search *search, size_t index, const struct at_measurement *failure)
 {
     char *problem_text = at_problem_format(&search->problem);
-    enum at_status status = file_result(search, problem_text, index, failure, err);
 
+    file_result(search, problem_text, index, failure);
     free(problem_text);
     search->counts[AT_CORRECT]--;
     search->counts[failure->outcome]++;
     search->candidates[index].outcome = failure->outcome;
-    return status;
 }
 
 enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, bool *found,

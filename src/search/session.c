@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "search/cases.h"
 #include "search/copy_limit.h"
+#include "store/setting.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,16 +83,45 @@ free_source:
 static char *describe_setting(const struct at_session *session)
 {
     const struct at_compiler *compiler = at_builder_compiler(session->builder);
-    const struct at_device_info *device = at_gpu_info(session->gpu);
+    const struct at_device_info *info = at_gpu_info(session->gpu);
     const struct at_policy *policy = session->options.policy;
+    char device[256], driver[64], nvrtc[128], times[96];
+    const char *const parts[AT_SETTING_PARTS] = {
+        [AT_SETTING_PROGRAM] = PACKAGE_VERSION,
+        [AT_SETTING_DEVICE] = device,
+        [AT_SETTING_DRIVER] = driver,
+        [AT_SETTING_COMPILER] = nvrtc,
+        [AT_SETTING_OPTIONS] = compiler->options,
+        [AT_SETTING_POLICY] = times,
+    };
 
-    return at_format(
-        "autotune %s; %s %s %s; driver %s cuda %s; nvrtc %s %s; %s; policy %s l2 x%" PRId64
-        " train %" PRId64 " ns",
-        PACKAGE_VERSION, device->kind, device->uuid, device->name,
-        at_gpu_driver_version(session->gpu), at_gpu_cuda_version(session->gpu), compiler->version,
-        compiler->identity, compiler->options, policy->name, policy->l2_multiple,
-        policy->search_train_ns);
+    snprintf(device, sizeof device, "%s %s %s", info->kind, info->uuid, info->name);
+    snprintf(driver, sizeof driver, "%s cuda %s", at_gpu_driver_version(session->gpu),
+             at_gpu_cuda_version(session->gpu));
+    snprintf(nvrtc, sizeof nvrtc, "nvrtc %s %s", compiler->version, compiler->identity);
+    snprintf(times, sizeof times, "%s l2 x%" PRId64 " train %" PRId64 " ns", policy->name,
+             policy->l2_multiple, policy->search_train_ns);
+    return at_setting_format(parts);
+}
+
+/* What was measured of other templates stays where it is, and is not taken for these. */
+static enum at_status tell_of_other_families(struct at_session *session, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < session->options.family_count && status == AT_OK; i++) {
+        const char *name = session->options.families[i]->name;
+        int64_t count = 0;
+
+        status =
+            at_journal_count_others(session->journal, name, session->family_hashes[i], &count, err);
+        if (status == AT_OK && count > 0)
+            at_warn(session->options.progress,
+                    "the template or space of %s has changed: its %" PRId64
+                    " measurements in %s are not used, and stay",
+                    name, count, session->options.journal);
+    }
+    return status;
 }
 
 static enum at_status open_journal(struct at_session *session, struct at_error *err)
@@ -105,10 +135,10 @@ static enum at_status open_journal(struct at_session *session, struct at_error *
     status = at_journal_open(&session->journal, session->options.journal, setting,
                              session->options.resume, err);
     free(setting);
-    return status;
+    return status == AT_OK ? tell_of_other_families(session, err) : status;
 }
 
-enum at_status at_session_open(struct at_session **session, const char *kind, int64_t ordinal,
+enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err)
 {
     struct at_session *opened = at_alloc(sizeof *opened);
@@ -117,9 +147,11 @@ enum at_status at_session_open(struct at_session **session, const char *kind, in
     opened->options = *options;
     opened->compile_failure_shown = at_alloc_array(options->family_count, sizeof(bool));
     status = at_template_read(&opened->header, AT_TEMPLATE_HEADER, err);
+    if (status == AT_OK)
+        status = at_device_lock_take(&opened->lock, info, options->wait, options->progress, err);
     if (status == AT_OK) {
         hash_families(opened);
-        status = at_gpu_open(&opened->gpu, kind, ordinal, err);
+        status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, err);
     }
     if (status == AT_OK)
         status = open_builder(opened, err);
@@ -141,6 +173,7 @@ void at_session_close(struct at_session *session)
     at_builder_close(session->builder);
     at_gpu_close(session->gpu);
     at_journal_close(session->journal);
+    at_device_lock_release(session->lock);
     at_copy_candidates_free(session->copies);
     free(session->compile_failure_shown);
     free(session->family_hashes);

@@ -5,6 +5,7 @@
 
 #include "base/progress.h"
 #include "kernel/builder.h"
+#include "measure/device_lock.h"
 #include "measure/gpu.h"
 #include "measure/policy.h"
 #include "search/strategy.h"
@@ -31,6 +32,7 @@ struct at_session_options {
     bool use_cache;
     const char *journal; /* path; NULL: none */
     bool resume;
+    bool wait;                    /* for another run that has the device */
     struct at_progress *progress; /* borrowed */
 };
 
@@ -38,17 +40,19 @@ struct at_copy_candidates; /* the best copies found so far, by size */
 
 struct at_session {
     struct at_session_options options;
+    struct at_device_lock *lock;
     struct at_gpu *gpu;
     struct at_builder *builder;
     struct at_journal *journal;           /* NULL: none */
+    bool journal_failed;                  /* and that has been told */
     char *header;                         /* text of AT_TEMPLATE_HEADER */
     char (*family_hashes)[AT_HASH_CHARS]; /* of options.families */
     struct at_copy_candidates *copies;
     bool *compile_failure_shown; /* by family: the first is shown, once */
 };
 
-/* Opens the device of this kind and ordinal, the compiler, the cache and the journal. */
-enum at_status at_session_open(struct at_session **session, const char *kind, int64_t ordinal,
+/* Opens the device, when no other run has it, the compiler, the cache and the journal. */
+enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);
 

@@ -82,8 +82,7 @@ static enum at_status choose_winner(struct at_search *search, struct line_up *li
             refused[*winner] = true;
             if (*winner == line_up->fallback)
                 line_up->fallback = SIZE_MAX;
-            status = at_search_refuse(search, (size_t)(best->config - search->space.configs),
-                                      &measurement, err);
+            at_search_refuse(search, (size_t)(best->config - search->space.configs), &measurement);
         }
         at_measurement_clear(&measurement);
         if (correct)

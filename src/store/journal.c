@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "store/samples.h"
+#include "store/setting.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -89,6 +90,9 @@ static enum at_status fail(const struct at_journal *journal, struct at_error *er
     case SQLITE_PERM:
         return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
                        sqlite3_errmsg(journal->db));
+    case SQLITE_IOERR:
+        return at_fail(err, AT_INTERNAL, "journal %s: %s: %s", path, sqlite3_errmsg(journal->db),
+                       strerror(sqlite3_system_errno(journal->db)));
     default:
         return at_fail(err, AT_INTERNAL, "journal %s: %s", path, sqlite3_errmsg(journal->db));
     }
@@ -98,6 +102,14 @@ static enum at_status execute(struct at_journal *journal, const char *sql, struc
 {
     return sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK ? AT_OK
                                                                          : fail(journal, err);
+}
+
+/* A column's text. An edited file can have NULL where we write none. */
+static const char *column(sqlite3_stmt *row, int number)
+{
+    const unsigned char *text = sqlite3_column_text(row, number);
+
+    return text ? (const char *)text : "";
 }
 
 /* Runs a query of one row and gives its first column, as a number and as text (may be NULL). */
@@ -111,7 +123,7 @@ static enum at_status query(struct at_journal *journal, const char *sql, sqlite3
         sqlite3_step(statement) != SQLITE_ROW)
         status = fail(journal, err);
     else if (text)
-        *text = at_strdup((const char *)sqlite3_column_text(statement, 0));
+        *text = at_strdup(column(statement, 0));
     else
         *number = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
@@ -176,6 +188,38 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
     return execute(journal, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", err);
 }
 
+/* There is no run of this setting to go on from. If there is one on the device, whoever asked for
+ * that is told why not; runs on other devices are no obstacle, since a run may take several. */
+static enum at_status check_others(struct at_journal *journal, const char *setting,
+                                   struct at_error *err)
+{
+    sqlite3_stmt *runs = NULL;
+    enum at_status status = AT_OK;
+    int result = SQLITE_ROW;
+
+    if (sqlite3_prepare_v2(journal->db, "SELECT setting FROM runs ORDER BY id DESC", -1, &runs,
+                           NULL) != SQLITE_OK)
+        return fail(journal, err);
+    while (status == AT_OK && (result = sqlite3_step(runs)) == SQLITE_ROW) {
+        const char *other = column(runs, 0);
+        char *difference;
+
+        if (!at_setting_same_device(other, setting))
+            continue;
+        difference = at_setting_difference(other, setting);
+        status = at_fail(err, AT_USAGE,
+                         "--resume cannot go on from journal %s: its run is of another setting "
+                         "(%s); without --resume this run starts anew, and what is in the journal "
+                         "stays",
+                         journal->path, difference);
+        free(difference);
+    }
+    if (status == AT_OK && result != SQLITE_DONE)
+        status = fail(journal, err);
+    sqlite3_finalize(runs);
+    return status;
+}
+
 /* The run to file under: the newest of this setting, or a new one. */
 static enum at_status choose_run(struct at_journal *journal, const char *setting, bool resume,
                                  struct at_error *err)
@@ -189,6 +233,8 @@ static enum at_status choose_run(struct at_journal *journal, const char *setting
         sqlite3_stmt *statement = NULL;
         int result;
 
+        if (i == 1 && resume && check_others(journal, setting, err) != AT_OK)
+            return AT_USAGE;
         if (sqlite3_prepare_v2(journal->db, queries[i], -1, &statement, NULL) != SQLITE_OK)
             return fail(journal, err);
         sqlite3_bind_text(statement, 1, setting, -1, SQLITE_STATIC);
@@ -305,7 +351,7 @@ static enum at_status read_row(struct at_journal *journal, struct at_measurement
                                struct at_error *err)
 {
     sqlite3_stmt *row = journal->find;
-    const char *word = (const char *)sqlite3_column_text(row, 0);
+    const char *word = column(row, 0);
     struct at_measurement result = {
         .registers = sqlite3_column_int64(row, 2),
         .spill_bytes = sqlite3_column_int64(row, 3),
@@ -316,9 +362,8 @@ static enum at_status read_row(struct at_journal *journal, struct at_measurement
         result.outcome++;
     if (result.outcome == AT_OUTCOMES)
         return at_fail(err, AT_USAGE, "journal %s has an unknown outcome: %s", journal->path, word);
-    snprintf(result.message, sizeof result.message, "%s", sqlite3_column_text(row, 1));
-    if (at_samples_parse(&result.samples_ns, &result.sample_count,
-                         (const char *)sqlite3_column_text(row, 5), err) != AT_OK)
+    snprintf(result.message, sizeof result.message, "%s", column(row, 1));
+    if (at_samples_parse(&result.samples_ns, &result.sample_count, column(row, 5), err) != AT_OK)
         return at_fail_within(err, "journal %s", journal->path);
     if (result.outcome == AT_CORRECT && result.sample_count == 0)
         return at_fail(err, AT_USAGE, "journal %s has a correct config without a time",
@@ -344,6 +389,28 @@ enum at_status at_journal_find(struct at_journal *journal, const struct at_journ
         *found = result == SQLITE_ROW;
     sqlite3_reset(journal->find);
     sqlite3_clear_bindings(journal->find);
+    return status;
+}
+
+enum at_status at_journal_count_others(struct at_journal *journal, const char *family,
+                                       const char *family_hash, int64_t *count,
+                                       struct at_error *err)
+{
+    static const char sql[] = "SELECT count(*) FROM measurements"
+                              "  WHERE run = ?1 AND family = ?2 AND family_hash <> ?3";
+    sqlite3_stmt *statement = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK)
+        return fail(journal, err);
+    sqlite3_bind_int64(statement, 1, journal->run);
+    sqlite3_bind_text(statement, 2, family, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 3, family_hash, -1, SQLITE_STATIC);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *count = sqlite3_column_int64(statement, 0);
+    else
+        status = fail(journal, err);
+    sqlite3_finalize(statement);
     return status;
 }
 

@@ -40,8 +40,9 @@ struct at_journal_key {
 /* Opens path, making it where there is none, for measurements under `setting`. Without resume, an
  * existing journal's measurements under the same setting are not found (they stay, under an older
  * run); with it, the newest run under this setting goes on. ":memory:" is a journal that is gone
- * when it is closed. AT_USAGE for a file that is no journal, is damaged, or has another version:
- * the message says which and what to do. Only one process at a time has a journal open: a second
+ * when it is closed. AT_USAGE for a file that is no journal, is damaged, or has another version,
+ * and for a resumption where only runs of other settings are on this device: the message says which
+ * and what to do. Only one process at a time has a journal open: a second
  * one is AT_USAGE. */
 enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,
                                bool resume, struct at_error *err);
@@ -55,5 +56,10 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
 enum at_status at_journal_find(struct at_journal *journal, const struct at_journal_key *key,
                                bool *found, struct at_measurement *measurement,
                                struct at_error *err);
+
+/* How many measurements of the family the run has under other hashes. */
+enum at_status at_journal_count_others(struct at_journal *journal, const char *family,
+                                       const char *family_hash, int64_t *count,
+                                       struct at_error *err);
 
 #endif

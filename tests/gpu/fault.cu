@@ -17,6 +17,8 @@ enum {
     SQUARE_ONLY,    /* wrong: right for square matrices */
     BEHIND,         /* wrong: an element behind the destination */
     TOO_MANY,       /* launch: more threads than the kernel allows */
+    REGISTERS,      /* launch: more registers than a multiprocessor has */
+    SOMETIMES,      /* wrong: one launch in fifty; only on a GPU, which fault.yaml is not alone for */
 };
 
 #if FAULT == 7
@@ -33,6 +35,24 @@ __device__ element spoilt(element value)
     parts.whole = value;
     parts.part[0] ^= 1;
     return parts.whole;
+}
+
+#if FAULT == 14
+__device__ unsigned launches;
+#endif
+
+/* Keeps a hundred values of the source at once. */
+__device__ long long with_many_registers(const long long *src, long long extent)
+{
+    long long kept[100], sum = 0;
+
+#pragma unroll
+    for (int i = 0; i < 100; i++)
+        kept[i] = *(const volatile long long *)&src[i % (extent / 4)];
+#pragma unroll
+    for (int i = 0; i < 100; i++)
+        sum ^= kept[i] * kept[99 - i] + (kept[(7 * i) % 100] >> 3);
+    return sum;
 }
 
 /* What goes wrong once a launch, besides the transpose. */
@@ -59,7 +79,14 @@ __device__ void fail(element *dst, element *src, long long extent)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(FAULT == TOO_MANY ? 32 : 256)
+/* For REGISTERS none, so that the compiler may use as many as there are. */
+#if FAULT == 13
+#define FAULT_BOUNDS
+#else
+#define FAULT_BOUNDS __launch_bounds__(FAULT == TOO_MANY ? 32 : 256)
+#endif
+
+extern "C" __global__ void FAULT_BOUNDS
     transpose(void *dst, void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, long long batch, long long stride_src, long long stride_dst)
 {
@@ -83,6 +110,13 @@ extern "C" __global__ void __launch_bounds__(FAULT == TOO_MANY ? 32 : 256)
 
     if (FAULT == ONE_WRONG && index == 0)
         value = spoilt(value);
+    if constexpr (FAULT == REGISTERS)
+        if (with_many_registers(static_cast<long long *>(src), rows * cols) == 1)
+            value = spoilt(value);
+#if FAULT == 14
+    if (index == 0 && atomicAdd(&launches, 1) % 50 == 49)
+        value = spoilt(value);
+#endif
     if (FAULT == SQUARE_ONLY && rows != cols) { /* the order stays */
         row = within % rows;
         col = within / rows;
@@ -91,3 +125,5 @@ extern "C" __global__ void __launch_bounds__(FAULT == TOO_MANY ? 32 : 256)
     if (index == 0)
         fail(to, from, (batch - 1) * stride_dst + (cols - 1) * ld_dst + rows);
 }
+
+#undef FAULT_BOUNDS

@@ -47,7 +47,7 @@ tune_faults() {
     tune_faults --space "$faults"
     echo "$stderr"
     [ "$status" -eq 0 ]
-    ended_as correct 1 timeout 1 crash 3 wrong 5 compile 2 launch 1
+    ended_as correct 1 timeout 1 crash 3 wrong 5 compile 2 launch 2
     [ "$(figure complete)" -eq 1 ]
     grep -q 'FAULT: 0' best.yaml
     # Two configs do not compile; that is worth one warning.
@@ -75,6 +75,7 @@ FAULT=9|wrong
 FAULT=10|wrong
 FAULT=11|wrong
 FAULT=12|launch
+FAULT=13|launch
 END
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements
         WHERE outcome <> 'correct' AND trim(message) = ''")" -eq 0 ]
@@ -86,7 +87,7 @@ END
 @test "beside faults, the tool's own kernels stay correct" {
     run --separate-stderr -0 tune --quiet --family naive --family fault --space "$faults" \
         --problem 96x64:f32 --timeout 1 --out best.yaml
-    ended_as correct "$(($(figure space) - 12))" timeout 1 crash 3 wrong 5 compile 2 launch 1
+    ended_as correct "$(($(figure space) - 13))" timeout 1 crash 3 wrong 5 compile 2 launch 2
 }
 
 @test "a kernel that spoils its source spoils nobody else's" {

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "store/journal.h"
 #include "store/samples.h"
+#include "store/setting.h"
 
 #include <grp.h>
 #include <math.h>
@@ -157,7 +158,6 @@ static void test_resume(void **state)
     char *path = at_format("%s/journal", (char *)*state);
     struct at_journal_key second = key;
     struct at_journal *journal;
-    struct at_error err = {0};
 
     second.config = "PAD=0 TILE=32";
     journal = open_journal(path, true); /* nothing to resume: a new run */
@@ -174,10 +174,6 @@ static void test_resume(void **state)
     assert_int_equal(find_registers(journal, &second), 2);
     at_journal_close(journal);
 
-    assert_int_equal(at_journal_open(&journal, path, "another setting", true, &err), AT_OK);
-    assert_int_equal(find_registers(journal, &key), -1);
-    at_journal_close(journal);
-
     journal = open_journal(path, false);
     assert_int_equal(find_registers(journal, &key), -1);
     add_registers(journal, &key, 3);
@@ -186,6 +182,88 @@ static void test_resume(void **state)
     journal = open_journal(path, true); /* the newest run, not the first */
     assert_int_equal(find_registers(journal, &key), 3);
     assert_int_equal(find_registers(journal, &second), -1);
+    at_journal_close(journal);
+    free(path);
+}
+
+/* Whoever resumes is told what has changed; nothing is deleted, and nothing silently left out. */
+static void test_resume_of_another_setting(void **state)
+{
+    static const char *const was[AT_SETTING_PARTS] = {"0.1.0",      "cuda GPU-1 X", "570",
+                                                      "nvrtc 13.0", "-arch=sm_90",  "cold"};
+    static const char *const now[AT_SETTING_PARTS] = {"0.2.0",      NULL,          "580",
+                                                      "nvrtc 12.9", "-arch=sm_80", "warm"};
+    char *path = at_format("%s/journal", (char *)*state), *first = at_setting_format(was);
+    struct at_journal *journal;
+    struct at_error err;
+
+    assert_int_equal(at_journal_open(&journal, path, first, false, NULL), AT_OK);
+    add_registers(journal, &key, 1);
+    at_journal_close(journal);
+    for (int i = 0; i < AT_SETTING_PARTS; i++) {
+        const char *parts[AT_SETTING_PARTS];
+        char *changed, *told;
+
+        if (!now[i]) /* the device */
+            continue;
+        memcpy(parts, was, sizeof parts);
+        parts[i] = now[i];
+        changed = at_setting_format(parts);
+        told = at_format(" %s, now ", was[i]);
+        for (int again = 0; again < 2; again++) { /* the refusal leaves nothing to resume */
+            assert_int_equal(at_journal_open(&journal, path, changed, true, &err), AT_USAGE);
+            assert_non_null(strstr(err.message, told));
+            assert_non_null(strstr(err.message, now[i]));
+            assert_non_null(strstr(err.message, "without --resume"));
+        }
+        assert_int_equal(at_journal_open(&journal, path, first, true, &err), AT_OK);
+        assert_int_equal(find_registers(journal, &key), 1);
+        at_journal_close(journal);
+        free(told);
+        free(changed);
+    }
+    free(first);
+    free(path);
+}
+
+/* A run may take several devices, and end before it came to the last. */
+static void test_resume_of_another_device(void **state)
+{
+    static const char *const parts[AT_SETTING_PARTS] = {"0.1.0",      "cuda GPU-2 X", "570",
+                                                        "nvrtc 13.0", "-arch=sm_90",  "cold"};
+    char *path = at_format("%s/journal", (char *)*state), *other = at_setting_format(parts);
+    struct at_journal *journal = open_journal(path, false);
+
+    add_registers(journal, &key, 1);
+    at_journal_close(journal);
+    assert_int_equal(at_journal_open(&journal, path, other, true, NULL), AT_OK);
+    assert_int_equal(find_registers(journal, &key), -1);
+    at_journal_close(journal);
+    journal = open_journal(path, true);
+    assert_int_equal(find_registers(journal, &key), 1);
+    at_journal_close(journal);
+    free(other);
+    free(path);
+}
+
+/* Measurements of a family that has changed are counted, so that it can be told. */
+static void test_other_hashes(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal = open_journal(path, false);
+    struct at_journal_key other = key;
+    int64_t count = -1;
+
+    other.config = "PAD=0 TILE=32";
+    add_registers(journal, &key, 1);
+    add_registers(journal, &other, 2);
+    assert_int_equal(at_journal_count_others(journal, key.family, key.family_hash, &count, NULL),
+                     AT_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(at_journal_count_others(journal, key.family, "changed", &count, NULL), AT_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(at_journal_count_others(journal, "none", "changed", &count, NULL), AT_OK);
+    assert_int_equal(count, 0);
     at_journal_close(journal);
     free(path);
 }
@@ -536,6 +614,9 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_key),
         cmocka_unit_test_setup_teardown(test_resume, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_resume_of_another_setting, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_resume_of_another_device, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_other_hashes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_tables, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_killed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_locked, make_folder, remove_folder),

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/measure/device_lock: a device for one run at a time, with other processes for the others. */
+#include "base/memory.h"
+#include "measure/device_lock.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct at_device_info gpu = {.name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-1"};
+static const struct at_device_info other_gpu = {
+    .name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-2"};
+static const struct at_device_info emulated = {.kind = AT_KIND_EMULATED, .uuid = "emu:x"};
+
+static struct at_progress progress = {.quiet = true};
+static char folder[] = "/tmp/autotune-test-lock-XXXXXX";
+
+static enum at_status take(struct at_device_lock **lock, const struct at_device_info *info,
+                           bool wait, struct at_error *err)
+{
+    return at_device_lock_take(lock, info, wait, &progress, err);
+}
+
+/* Another process that has the lock, until it is killed. */
+static pid_t start_holder(void)
+{
+    int ends[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct at_device_lock *lock;
+
+        if (take(&lock, &gpu, false, NULL) != AT_OK || write(ends[1], "x", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return pid;
+}
+
+static void end_holder(pid_t pid)
+{
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_refused(void **state)
+{
+    struct at_device_lock *lock = NULL, *second = NULL;
+    struct at_error err;
+    pid_t holder = start_holder();
+    char *named = at_format("process %d: ", (int)holder);
+
+    (void)state;
+    assert_int_equal(take(&lock, &gpu, false, &err), AT_DEVICE);
+    assert_non_null(strstr(err.message, "NVIDIA X (GPU-1) is in use by another run of autotune"));
+    assert_non_null(strstr(err.message, named));
+    assert_non_null(strstr(err.message, "--wait"));
+    assert_null(lock);
+    /* Another device is free, and so is this one, however the other run has ended. */
+    assert_int_equal(take(&second, &other_gpu, false, &err), AT_OK);
+    end_holder(holder);
+    assert_int_equal(take(&lock, &gpu, false, &err), AT_OK);
+    at_device_lock_release(lock);
+    at_device_lock_release(second);
+    free(named);
+}
+
+static void test_released(void **state)
+{
+    struct at_device_lock *lock = NULL;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
+        at_device_lock_release(lock);
+    }
+    at_device_lock_release(NULL);
+}
+
+/* The alarm ends the holder while this process waits; and if it did not wait, the lock would not be
+ * there to be had. */
+static pid_t to_be_ended;
+
+static void end_it(int signal_number)
+{
+    (void)signal_number;
+    kill(to_be_ended, SIGKILL);
+}
+
+static void test_waits(void **state)
+{
+    struct sigaction action = {.sa_handler = end_it, .sa_flags = SA_RESTART};
+    struct at_device_lock *lock = NULL;
+
+    (void)state;
+    to_be_ended = start_holder();
+    sigaction(SIGALRM, &action, NULL);
+    ualarm(50000, 0);
+    assert_int_equal(take(&lock, &gpu, true, NULL), AT_OK);
+    assert_int_equal(waitpid(to_be_ended, NULL, 0), to_be_ended);
+    at_device_lock_release(lock);
+}
+
+static void note_only(int signal_number)
+{
+    (void)signal_number;
+}
+
+static void test_waiting_is_interrupted(void **state)
+{
+    struct sigaction action = {.sa_handler = note_only}; /* no SA_RESTART, as in a run */
+    struct at_device_lock *lock = NULL;
+    struct at_error err;
+    pid_t holder = start_holder();
+
+    (void)state;
+    sigaction(SIGALRM, &action, NULL);
+    ualarm(50000, 50000); /* again, in case the first comes too early */
+    assert_int_equal(take(&lock, &gpu, true, &err), AT_INTERRUPTED);
+    ualarm(0, 0);
+    assert_null(lock);
+    end_holder(holder);
+}
+
+static void test_emulated(void **state)
+{
+    struct at_device_lock *first, *second;
+
+    (void)state;
+    assert_int_equal(take(&first, &emulated, false, NULL), AT_OK);
+    assert_int_equal(take(&second, &emulated, false, NULL), AT_OK);
+    assert_null(first);
+}
+
+/* No place for the file is no reason not to run. */
+static void test_no_folder(void **state)
+{
+    struct at_device_lock *lock;
+
+    (void)state;
+    setenv("XDG_RUNTIME_DIR", "/proc/none", 1);
+    assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
+    assert_null(lock);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? setenv("XDG_RUNTIME_DIR", folder, 1) : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char *command = at_format("rm -r '%s'", folder);
+    int failed = system(command);
+
+    (void)state;
+    free(command);
+    return failed;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_released),
+        cmocka_unit_test(test_waits),    cmocka_unit_test(test_waiting_is_interrupted),
+        cmocka_unit_test(test_emulated), cmocka_unit_test(test_no_folder),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/measure/verify: a kernel that is wrong now and then, which an emulated device by itself never
+ * is: here one launch in fifty of a right kernel spoils a byte of the result. */
+#include "base/memory.h"
+#include "device/emu/emu_device.h"
+#include "kernel/builder.h"
+#include "measure/bench.h"
+#include "space/space.h"
+#include "worker/worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+static struct at_device_ops ops;  /* the emulated device's, but for start */
+static int launches, wrong_every; /* 0: never */
+
+static enum at_outcome start_and_spoil(struct at_device *device, const struct at_call *call,
+                                       struct at_error *err)
+{
+    enum at_outcome outcome = at_emu_device_ops.start(device, call, err);
+    unsigned char byte;
+
+    launches++;
+    if (outcome != AT_CORRECT || wrong_every == 0 || launches % wrong_every != 0)
+        return outcome;
+    outcome = ops.read(device, &byte, call->args[0], 1, err);
+    byte ^= 1;
+    return outcome == AT_CORRECT ? ops.write(device, call->args[0], &byte, 1, err) : outcome;
+}
+
+static struct at_bench bench;
+static struct at_kernel kernel;
+static struct at_gpu_run run;
+static char *header;
+static struct at_builder *builder;
+static struct at_family *naive;
+static struct at_family harness = {.name = (char[]){"harness"},
+                                   .template_path = (char[]){"harness.cu"}};
+
+static struct at_built build(const struct at_config *config)
+{
+    struct at_built built;
+    struct at_error err;
+
+    at_builder_add(builder, config, 4, NULL);
+    if (at_builder_wait(builder, &built, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(built.outcome, AT_CORRECT);
+    return built;
+}
+
+/* A small problem with its buffers, and the naive kernel for it. */
+static int prepare(void **state)
+{
+    const struct at_builder_options options = {.compute_capability = 90,
+                                               .image = AT_IMAGE_PTX,
+                                               .workers = 1,
+                                               .header = text_of("templates/transpose.cuh")};
+    const struct at_config harness_config = {.family = &harness};
+    char *path = path_of("tuning/naive.yaml"), *templates = path_of("templates");
+    struct at_gpu_case tuned = {.sets = 1};
+    struct at_config config;
+    struct at_built built;
+    struct at_module *module;
+
+    (void)state;
+    header = (char *)options.header;
+    harness.source = text_of("templates/harness.cu");
+    assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
+    assert_int_equal(at_family_read(&naive, path, templates, NULL), AT_OK);
+    assert_int_equal(at_problem_parse(&tuned.problem, "5x7:f32", NULL), AT_OK);
+
+    ops = at_emu_device_ops;
+    ops.start = start_and_spoil;
+    bench.ops = &ops;
+    assert_int_equal(ops.open(&bench.device, 0, NULL), AT_OK);
+    built = build(&harness_config);
+    assert_int_equal(at_bench_harness(&bench, built.program->image, built.program->size, NULL),
+                     AT_CORRECT);
+    at_program_release(built.program);
+    assert_int_equal(at_bench_prepare(&bench, &tuned, 1, NULL), AT_CORRECT);
+
+    assert_int_equal(at_space_default(&config, &naive, 1, &tuned.problem,
+                                      &((struct at_device_base *)bench.device)->info, NULL),
+                     AT_OK);
+    run.problem = tuned.problem;
+    assert_int_equal(at_config_launch(&config, &tuned.problem,
+                                      &((struct at_device_base *)bench.device)->info, &run.launch,
+                                      NULL),
+                     AT_OK);
+    built = build(&config);
+    assert_int_equal(
+        ops.load(bench.device, built.program->image, built.program->size, &module, NULL),
+        AT_CORRECT);
+    assert_int_equal(ops.find(bench.device, module, built.entry, &kernel, NULL), AT_CORRECT);
+    at_program_release(built.program);
+    free(templates);
+    free(path);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    at_builder_close(builder);
+    at_family_free(naive);
+    free(harness.source);
+    free(header);
+    return 0;
+}
+
+static void test_right(void **state)
+{
+    struct at_error err;
+
+    (void)state;
+    launches = wrong_every = 0;
+    if (at_verify_often(&bench, &kernel, &run, 100, &err) != AT_CORRECT)
+        fail_msg("%s", err.message);
+    assert_true(launches > 0 && launches < 100 + 8);
+}
+
+/* Looking once sees nothing of it; looking often does. */
+static void test_wrong_now_and_then(void **state)
+{
+    struct at_error err;
+
+    (void)state;
+    launches = 0;
+    wrong_every = 50;
+    assert_int_equal(at_verify_before(&bench, &kernel, &run, NULL, 0, &err), AT_CORRECT);
+    assert_int_equal(at_verify_often(&bench, &kernel, &run, 100, &err), AT_WRONG);
+    assert_non_null(strstr(err.message, "5x7:f32: 1 wrong elements in the destination"));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right),
+        cmocka_unit_test(test_wrong_now_and_then),
+    };
+    int exit_code;
+
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    return cmocka_run_group_tests(tests, prepare, clean_up);
+}
