@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "measure/select.h"
+#include "profile/identity.h"
 #include "search/shootout.h"
 #include "space/named.h"
 
@@ -147,8 +148,7 @@ static enum at_status check_record(struct recheck *recheck, const struct at_devi
         at_policy_find(&recheck->session_options.policy, record->policy.name, err);
 
     if (status == AT_OK)
-        status = at_session_open(&recheck->session, device->kind, device->ordinal,
-                                 &recheck->session_options, err);
+        status = at_session_open(&recheck->session, device, &recheck->session_options, err);
     if (status != AT_OK)
         return status;
     printf("%s, %s\n", device->name, record->policy.name);
@@ -162,6 +162,13 @@ static enum at_status check_record(struct recheck *recheck, const struct at_devi
     return status;
 }
 
+/* Predicted times are no measure for a GPU, nor the other way round. */
+static bool is_for(const struct at_device_info *recorded, const struct at_device_info *device)
+{
+    return at_device_is_emulated(recorded) == at_device_is_emulated(device) &&
+           at_device_relation(recorded, device) == AT_SAME_DEVICE;
+}
+
 static enum at_status check_device(struct recheck *recheck, const struct at_device_info *device,
                                    struct at_error *err)
 {
@@ -169,7 +176,7 @@ static enum at_status check_device(struct recheck *recheck, const struct at_devi
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < recheck->profile->devices.count && status == AT_OK; i++)
-        if (at_device_same_model(&records[i].device, device)) {
+        if (is_for(&records[i].device, device)) {
             recheck->matched++;
             status = check_record(recheck, &records[i], device, err);
         }

@@ -4,6 +4,7 @@
 #include "base/paths.h"
 #include "cmd/cmd.h"
 #include "measure/select.h"
+#include "profile/identity.h"
 #include "profile/profile.h"
 
 #include <glob.h>
@@ -84,7 +85,8 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct at_entry *entries = records[i].problems.items;
 
-        if (!at_device_same_model(&records[i].device, device) ||
+        if (at_device_is_emulated(&records[i].device) != at_device_is_emulated(device) ||
+            at_device_relation(&records[i].device, device) != AT_SAME_DEVICE ||
             strcmp(records[i].policy.name, "cold") != 0)
             continue;
         for (size_t j = 0; j < records[i].problems.count; j++)

@@ -79,7 +79,7 @@ enum at_status at_study_time(const struct at_study_case *cases, struct at_study_
                              const struct at_session_options *options, struct at_error *err)
 {
     struct at_session *session = NULL;
-    enum at_status status = at_session_open(&session, device->kind, device->ordinal, options, err);
+    enum at_status status = at_session_open(&session, device, options, err);
 
     if (status == AT_OK)
         status = time_all(session, cases, lines, count, err);

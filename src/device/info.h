@@ -45,13 +45,4 @@ static inline bool at_device_is_emulated(const struct at_device_info *info)
     return strcmp(info->kind, AT_KIND_EMULATED) == 0;
 }
 
-/* Are they of one model, though perhaps not one and the same? */
-static inline bool at_device_same_model(const struct at_device_info *a,
-                                        const struct at_device_info *b)
-{
-    return strcmp(a->kind, b->kind) == 0 && strcmp(a->name, b->name) == 0 &&
-           a->compute_capability == b->compute_capability &&
-           a->multiprocessors == b->multiprocessors;
-}
-
 #endif

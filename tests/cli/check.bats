@@ -123,7 +123,7 @@ tune_own() {
 
 @test "a profile that has nothing for the device" {
     tune_own
-    sed -i 's/name: NVIDIA H200/name: NVIDIA H20/' best.yaml
+    sed -i 's/multiprocessors: 132/multiprocessors: 78/' best.yaml
     run --separate-stderr -4 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [[ $stderr == 'autotune: best.yaml has nothing for NVIDIA H200' ]]
     run --separate-stderr -3 "$AUTOTUNE" check --quiet --gpu 0 --space own.yaml best.yaml
