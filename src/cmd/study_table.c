@@ -75,9 +75,9 @@ struct column {
 
 static const struct column chosen_columns[AT_STUDY_COLUMNS] = {
     [AT_STUDY_LOAD_SECTORS] = {"sectors", "a load", 7, 2, load_sectors},
-    [AT_STUDY_LOAD_USED] = {"of them", "used %", 7, 1, load_used},
+    [AT_STUDY_LOAD_USED] = {"used", "%", 5, 1, load_used},
     [AT_STUDY_STORE_SECTORS] = {"sectors", "a store", 7, 2, store_sectors},
-    [AT_STUDY_STORE_USED] = {"of them", "used %", 7, 1, store_used},
+    [AT_STUDY_STORE_USED] = {"used", "%", 5, 1, store_used},
     [AT_STUDY_SHARED_LOAD] = {"shared", "load ways", 9, 1, shared_load},
     [AT_STUDY_SHARED_STORE] = {"shared", "store ways", 10, 1, shared_store},
     [AT_STUDY_CONFLICTS] = {"conflicts", "a block", 9, 0, conflicts},

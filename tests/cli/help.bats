@@ -41,10 +41,14 @@ knows() {
     knows bench --format --profile $run_options
 }
 
+@test "study names its options" {
+    knows study --format --gpu --quiet
+}
+
 @test "every command tells the version" {
     run -0 "$AUTOTUNE" --version
     version=$output
-    for command in tune list show check lookup bench; do
+    for command in tune list show check lookup bench explain study; do
         for option in --version -V; do
             run --separate-stderr -0 "$AUTOTUNE" "$command" "$option"
             [ "$output" = "$version" ]
@@ -62,7 +66,7 @@ knows() {
 }
 
 @test "help needs no data, no home and no device" {
-    for command in tune list show check lookup bench; do
+    for command in tune list show check lookup bench explain study; do
         run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
     done
     run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help

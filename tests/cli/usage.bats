@@ -5,7 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 
-commands=(tune list show check bench explain)
+commands=(tune list show check bench explain study)
 
 # refused WORDS ARGUMENT...: the arguments are a usage error whose message has these words.
 refused() {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every family and element size on the emulated device: configs drawn from the spaces, compiled to
- * PTX by the real NVRTC for the oldest architecture that it knows and for compute_90, run on small
- * problems of every awkward kind, and compared bit for bit with a transpose written in C. And the
- * kernels of templates/harness.cu, which must agree with it. */
+/* Every family and element size on the emulated device, those of the studies included: configs
+ * drawn from the spaces, compiled to PTX by the real NVRTC for the oldest architecture that it
+ * knows and for compute_90, run on small problems of every awkward kind, and compared bit for bit
+ * with a transpose written in C. And the kernels of templates/harness.cu, which must agree with it.
+ */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "device/emu/machine.h"
@@ -24,6 +25,7 @@
 
 enum {
     SAMPLE = 32,         /* configs of each family, element size and architecture, */
+    STUDY_SAMPLE = 10,   /* of the smaller ones of the studies fewer, */
     PROGRAM_KERNELS = 8, /* so many of them a program, */
     PROBLEMS = 3,        /* and each on so many problems. */
     HARNESS_PROBLEM = 8, /* an odd batch with odd gaps */
@@ -54,7 +56,17 @@ static const struct {
     {"160x96", ",batch=3"},
     {"64x128", ",batch=2,ld_src=160,ld_dst=96,stride_src=10304,stride_dst=12416"},
     {"1x3001", ""},
+    {"300x1", ",ld_src=2"}, /* one and both fields of structures: templates/study/fields.cu */
+    {"1x300", ",ld_dst=2"},
+    {"300x1", ",batch=2"},
+    {"1001x2", ",ld_src=4"},
+    {"2x515", ""},
 };
+
+/* What the spaces are drawn for. */
+static const char *const square[] = {"8192x8192", NULL};
+static const char *const row[] = {"1x67108864", NULL};
+static const char *const of_studies[] = {"8192x8192", "1x8192", "8192x1", "8192x2", "2x8192", NULL};
 
 static const struct at_device_info device = {
     .kind = "emu",
@@ -70,8 +82,8 @@ static const struct at_device_info device = {
     .shared_bytes_per_multiprocessor = 233472,
 };
 
-static struct at_family **families;
-static size_t family_count;
+static struct at_family **families, **study_families;
+static size_t family_count, study_family_count;
 static char *header, *harness_source;
 
 /* PTX of the source, as the program itself has it made. */
@@ -267,34 +279,50 @@ static void check_program(const struct at_config *configs, size_t count, int ele
     free(source);
 }
 
-static void check_family(struct at_family *family, int elem_size, int architecture)
+/* All configs of the family for these shapes. The caller frees. */
+static struct at_config *list_configs(struct at_family *family, const char *const *shapes,
+                                      int elem_size, size_t *count)
+{
+    struct at_config *configs = NULL;
+    size_t capacity = 0;
+
+    *count = 0;
+    for (; *shapes; shapes++) {
+        struct at_problem problem;
+        struct at_space space;
+        struct at_error err = {AT_OK, ""};
+        char spec[32];
+
+        snprintf(spec, sizeof spec, "%s:b%d", *shapes, elem_size);
+        assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
+        if (at_space_build(&space, &family, 1, &problem, &device, SPACE_MAX, &err) != AT_OK)
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < space.count; i++)
+            AT_PUSH(configs, *count, capacity, space.configs[i]);
+        at_space_clear(&space);
+    }
+    return configs;
+}
+
+static void check_family(struct at_family *family, const char *const *shapes, int elem_size,
+                         int architecture, size_t sample)
 {
     struct at_rng rng = {(uint64_t)(architecture * 100 + elem_size)};
-    struct at_problem problem;
-    struct at_space space;
-    struct at_error err = {AT_OK, ""};
     struct at_config drawn[PROGRAM_KERNELS];
     size_t count = 0, left, checked = 0;
-    char spec[32];
+    struct at_config *configs = list_configs(family, shapes, elem_size, &left);
 
-    snprintf(spec, sizeof spec, "8192x8192:b%d", elem_size);
-    assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
-    if (strcmp(family->name, "copy") == 0)
-        problem = at_problem_copy_of(&problem);
-    if (at_space_build(&space, &family, 1, &problem, &device, SPACE_MAX, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    left = space.count;
-    for (size_t i = 0; i < SAMPLE && left > 0; i++) {
+    for (size_t i = 0; i < sample && left > 0; i++) {
         size_t pick = (size_t)at_rng_below(&rng, left);
 
-        drawn[count++] = space.configs[pick];
-        space.configs[pick] = space.configs[--left];
-        if (count == PROGRAM_KERNELS || i + 1 == SAMPLE || left == 0) {
+        drawn[count++] = configs[pick];
+        configs[pick] = configs[--left];
+        if (count == PROGRAM_KERNELS || i + 1 == sample || left == 0) {
             check_program(drawn, count, elem_size, architecture, &rng, &checked);
             count = 0;
         }
     }
-    at_space_clear(&space);
+    free(configs);
     assert_true(checked > 0);
 }
 
@@ -304,7 +332,17 @@ static void test_families(void **state)
 
     for (size_t i = 0; i < family_count; i++)
         for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
-            check_family(families[i], elem_sizes[k], architecture);
+            check_family(families[i], strcmp(families[i]->name, "copy") == 0 ? row : square,
+                         elem_sizes[k], architecture, SAMPLE);
+}
+
+static void test_study_families(void **state)
+{
+    int architecture = *(const int *)*state;
+
+    for (size_t i = 0; i < study_family_count; i++)
+        for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
+            check_family(study_families[i], of_studies, elem_sizes[k], architecture, STUDY_SAMPLE);
 }
 
 /* The harness's kernels in the order of a verification, on the default config of naive. */
@@ -417,15 +455,18 @@ static void test_harness(void **state)
 static int read_sources(void **state)
 {
     char *tuning = path_of("tuning"), *templates = path_of("templates");
+    char *studies = path_of("templates/study");
     struct at_error err = {AT_OK, ""};
 
     (void)state;
-    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
+    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK ||
+        at_families_read(&study_families, &study_family_count, studies, studies, &err) != AT_OK)
         fail_msg("%s", err.message);
     header = text_of("templates/transpose.cuh");
     harness_source = text_of("templates/harness.cu");
     free(tuning);
     free(templates);
+    free(studies);
     return 0;
 }
 
@@ -434,7 +475,10 @@ static int free_sources(void **state)
     (void)state;
     while (family_count > 0)
         at_family_free(families[--family_count]);
+    while (study_family_count > 0)
+        at_family_free(study_families[--study_family_count]);
     free(families);
+    free(study_families);
     free(header);
     free(harness_source);
     return 0;
@@ -445,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"families, compute_75", test_families, NULL, NULL, (void *)&architectures[0]},
         {"families, compute_90", test_families, NULL, NULL, (void *)&architectures[1]},
+        {"study families, compute_90", test_study_families, NULL, NULL, (void *)&architectures[1]},
         {"harness, compute_75", test_harness, NULL, NULL, (void *)&architectures[0]},
         {"harness, compute_90", test_harness, NULL, NULL, (void *)&architectures[1]},
     };

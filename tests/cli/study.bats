@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The studies on the emulated device: no GPU is needed, but NVRTC is.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+studies=(coalescing layout offset shared transpose unroll)
+
+setup() {
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+}
+
+# study NAME ARGUMENT...: runs it on the emulated H200; skips where there is no NVRTC.
+study() {
+    run --separate-stderr "$AUTOTUNE" study --gpu emu "$@"
+    [[ $stderr != *'no NVRTC'* ]] || skip "no NVRTC"
+    [ "$status" -eq 0 ]
+}
+
+# row LABEL [PROBLEM]: the figures of the row of this label, on this problem, in one line.
+row() {
+    awk -v label="$1" -v problem="${2:-}" '/^[0-9]+x[0-9]+:/ { current = $1 }
+        index($0, "  " label "  ") == 1 && (problem == "" || current == problem) {
+            sub("^  " label " +", ""); gsub(/ +/, " "); print
+        }' <<<"$output"
+}
+
+# shows LABEL FIGURES [PROBLEM]: the row begins with these figures.
+shows() {
+    [[ $(row "$1" "${3:-}") == "$2 "* ]] || {
+        echo "$1: expected $2, found $(row "$1" "${3:-}")"
+        return 1
+    }
+}
+
+@test "without a name, the studies there are" {
+    run --separate-stderr -0 "$AUTOTUNE" study
+    [ -z "$stderr" ]
+    [ "$(sed 's/ .*//' <<<"$output" | tr '\n' ' ')" = "${studies[*]} " ]
+}
+
+@test "what is no study" {
+    refused 'there is no study "coalesce"; did you mean coalescing?' study coalesce
+    refused 'There are coalescing, layout, offset, shared, transpose, unroll' study nothing
+    refused 'there is no study "../study/shared"' study ../study/shared
+    refused 'one study at a time' study shared offset
+    refused 'known are table, json' study --format xml
+    AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused 'there is no study: expected' study
+}
+
+@test "coalescing: sectors a request, and what of them is used" {
+    study coalescing
+    while read -r sectors used pattern; do
+        shows "loads, $pattern" "$sectors $used 4.00 100.0"
+        shows "stores, $pattern" "4.00 100.0 $sectors $used"
+    done <<'END_OF_TABLE'
+4.00 100.0 aligned
+5.00 80.0 offset by one element
+4.00 100.0 permuted within the warp
+1.00 12.5 one address a warp
+16.00 25.0 stride 4
+END_OF_TABLE
+}
+
+@test "offset: what does not begin with a sector takes one more" {
+    study offset
+    for loads in 'default loads' 'loads past L1' 'read-only loads'; do
+        while read -r offset sectors used; do
+            shows "reads at offset $offset, $loads" "$sectors $used 4.00 100.0"
+            shows "writes at offset $offset, $loads" "4.00 100.0 $sectors $used"
+        done <<'END_OF_TABLE'
+0 4.00 100.0
+11 5.00 80.0
+128 4.00 100.0
+END_OF_TABLE
+    done
+}
+
+@test "layout: a field of a structure wastes half a sector" {
+    study layout
+    shows 'one field, read from arrays' '4.00 100.0 4.00 100.0'
+    shows 'one field, read from structures' '8.00 50.0 4.00 100.0'
+    shows 'one field, written to structures' '4.00 100.0 8.00 50.0'
+    shows 'both fields, read from arrays' '4.00 100.0 4.00 100.0'
+    shows 'both fields, read from structures' '8.00 50.0 4.00 100.0'
+    shows 'both fields at once, read' '8.00 100.0 4.00 100.0'
+    shows 'both fields, written to structures' '4.00 100.0 8.00 50.0'
+    shows 'both fields at once, written' '4.00 100.0 8.00 100.0'
+}
+
+@test "unroll: twenty rows, the same requests" {
+    study unroll
+    [ "$(grep -cE '^  [0-9]+ threads a block, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
+}
+
+@test "shared: conflicts, and how padding ends them" {
+    study shared
+    for type in f32 f64; do
+        shows 'reversal, static' '1.0 1.0 0' "1x67108864:$type"
+        shows 'reversal, dynamic' '1.0 1.0 0' "1x67108864:$type"
+    done
+    shows 'tile 16 wide' '1.0 8.0 56' 8192x8192:f32
+    shows 'tile 16 wide, padded' '2.0 2.0 16' 8192x8192:f32
+    shows 'tile 32 wide' '1.0 32.0 992' 8192x8192:f32
+    shows 'tile 64 wide' '1.0 32.0 3968' 8192x8192:f32
+    for width in 16 32 64; do
+        shows "tile $width wide" '1.0 16.0' 8192x8192:f64
+        shows "tile $width wide, padded" '1.0 1.0 0' 8192x8192:f64
+        [ "$width" -eq 16 ] || shows "tile $width wide, padded" '1.0 1.0 0' 8192x8192:f32
+    done
+}
+
+@test "transpose: from one side that coalesces to both" {
+    study transpose
+    for how in '' ', read-only'; do
+        shows "naive, reads coalesce$how" '4.00 100.0 32.00 12.5 -' 8192x8192:f32
+        shows "naive, writes coalesce$how" '32.00 12.5 4.00 100.0 -' 8192x8192:f32
+        shows "naive, reads coalesce$how" '8.00 100.0 32.00 25.0 -' 8192x8192:f64
+    done
+    shows 'shared' '4.00 100.0 4.00 100.0 32.0' 8192x8192:f32
+    shows 'padded' '4.00 100.0 4.00 100.0 1.0' 8192x8192:f32
+    shows 'several rows a thread' '8.00 100.0 8.00 100.0 1.0' 8192x8192:f64
+    shows 'vectorised' '8.00 100.0 8.00 100.0' 8192x8192:f32
+}
+
+@test "a table that fits, ends in its reading, and never calls a prediction a measurement" {
+    for name in coalescing transpose; do
+        study "$name"
+        [[ $stderr == *'all times are predicted, none is measured'* ]]
+        [[ ${lines[1]} == 'on NVIDIA H200 (emulated: all times are predicted, none is measured)' ]]
+        [[ $output == *'  predicted  '* && $output != *measured,* ]]
+        [ "$(awk 'length > 100 || / $/' <<<"$output" | wc -l)" -eq 0 ]
+        reading=$(sed -n '/^reading:/,$p' "$srcdir/tuning/study/$name.yaml" | sed 1d | tr -s ' \n' '  ')
+        [[ $(tr '\n' ' ' <<<"$output") == *"${reading# }"* ]]
+    done
+}
+
+@test "as JSON" {
+    study shared --quiet --format json
+    [ -z "$stderr" ]
+    [[ $output == *'"study": "shared"'* && $output == *'"times": "predicted"'* ]]
+    [ "$(grep -c '"time_ns": [1-9]' <<<"$output")" -eq 16 ]
+    [ "$(grep -c '"bandwidth_mbps": [1-9]' <<<"$output")" -eq 16 ]
+    [ "$(grep -c '"least_wavefronts": [1-9]' <<<"$output")" -eq 32 ]
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The studies on a GPU: where an experiment is clear cut, times agree in order with the counts.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+    find_device
+}
+
+setup() {
+    need_device
+}
+
+# study NAME: its figures as JSON, in ./study.json.
+study() {
+    timeout --kill-after=5 300 "$AUTOTUNE" study --quiet --format json "$1" >study.json
+}
+
+# time_of LABEL [PROBLEM]: nanoseconds.
+time_of() {
+    python3 - "$@" <<'END'
+import json
+import sys
+
+with open("study.json") as file:
+    study = json.load(file)
+assert study["times"] == "measured"
+times = [line["time_ns"] for line in study["lines"]
+         if line["label"] == sys.argv[1] and sys.argv[2:] in ([], [line["problem"]])]
+assert len(times) == 1, sys.argv
+print(times[0])
+END
+}
+
+# slower PERCENT SLOW FAST [PROBLEM]: the one takes at least so much longer than the other.
+slower() {
+    local slow fast
+    slow=$(time_of "$2" ${4:+"$4"})
+    fast=$(time_of "$3" ${4:+"$4"})
+    ((slow * 100 >= fast * (100 + $1))) || {
+        echo "$2 takes $slow ns, $3 takes $fast ns"
+        return 1
+    }
+}
+
+@test "coalescing: more sectors, or more requests, take longer" {
+    study coalescing
+    for side in loads stores; do
+        slower 10 "$side, stride 4" "$side, aligned"
+        slower 10 "$side, one address a warp" "$side, aligned"
+        slower -10 "$side, offset by one element" "$side, aligned"
+        slower -10 "$side, aligned" "$side, permuted within the warp"
+    done
+}
+
+@test "offset: a whole number of sectors costs nothing" {
+    study offset
+    for side in reads writes; do
+        for loads in 'default loads' 'loads past L1' 'read-only loads'; do
+            slower -10 "$side at offset 0, $loads" "$side at offset 128, $loads"
+            slower -10 "$side at offset 11, $loads" "$side at offset 0, $loads"
+        done
+    done
+}
+
+@test "layout: one field of a structure costs more than one of an array" {
+    study layout
+    slower 10 'one field, read from structures' 'one field, read from arrays'
+    slower 10 'one field, written to structures' 'one field, read from arrays'
+    slower -5 'both fields, read from structures' 'both fields at once, read'
+}
+
+@test "unroll: four elements a thread are no slower than one" {
+    study unroll
+    for threads in 64 128 256 512 1024; do
+        slower 0 "$threads threads a block, 1 element each" \
+            "$threads threads a block, 4 elements each"
+    done
+}
+
+@test "shared: bank conflicts take time" {
+    study shared
+    slower 10 'tile 32 wide' 'tile 32 wide, padded' 8192x8192:f32
+    slower 10 'tile 64 wide' 'tile 64 wide, padded' 8192x8192:f32
+    slower 5 'tile 32 wide' 'tile 32 wide, padded' 8192x8192:f64
+    slower -5 'reversal, static' 'reversal, dynamic' 1x67108864:f32
+    slower -5 'reversal, dynamic' 'reversal, static' 1x67108864:f32
+}
+
+@test "transpose: a tile beats the naive way, padding beats conflicts" {
+    study transpose
+    for type in f32 f64; do
+        slower 10 'naive, reads coalesce' 'padded' "8192x8192:$type"
+        slower 10 'naive, writes coalesce' 'several rows a thread' "8192x8192:$type"
+        slower 5 'shared' 'padded' "8192x8192:$type"
+        slower 0 'padded' 'several rows a thread' "8192x8192:$type"
+        slower 0 'several rows a thread' 'vectorised' "8192x8192:$type"
+    done
+}
