@@ -37,7 +37,7 @@ shows() {
 @test "without a name, the studies there are" {
     run --separate-stderr -0 "$AUTOTUNE" study
     [ -z "$stderr" ]
-    [ "$(sed 's/ .*//' <<<"$output" | tr '\n' ' ')" = "${studies[*]} " ]
+    [[ "${lines[*]%% *}" == "${studies[*]}" ]]
 }
 
 @test "what is no study" {
