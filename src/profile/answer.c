@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An answer of a lookup, as text and as JSON. */
+#include "profile/answer.h"
+
 #include "base/memory.h"
 #include "profile/flow.h"
-#include "profile/lookup.h"
 #include "space/named.h"
 
 #include <math.h>
@@ -13,34 +14,21 @@ enum { WIDTH = 100, LABEL_WIDTH = 13 };
 
 /* ---- as JSON: a record and its tables, as for a profile ---- */
 
-struct fact_record {
-    char here[AT_FACT_CHARS], tuned[AT_FACT_CHARS];
-    char name[32], state[16];
-};
-
-struct answer_record {
-    char *device, *family, *note, *policy, *problem, *tier, *tuned_device, *tuned_path,
-        *tuned_policy, *tuned_problem;
-    int64_t carveout_percent, distance_thousandths, expected_of_copy_permille, predicted,
-        shared_bytes;
-    struct at_list block, grid, facts, parameters, terms;
-};
-
 #define CHARS(member)                                                                              \
     {                                                                                              \
-        .key = #member, .kind = AT_FIELD_CHARS, .offset = offsetof(struct fact_record, member),    \
-        .max = sizeof(((struct fact_record *)0)->member), .optional = true                         \
+        .key = #member, .kind = AT_FIELD_CHARS, .offset = offsetof(struct at_fact_record, member), \
+        .max = sizeof(((struct at_fact_record *)0)->member), .optional = true                      \
     }
 /* Only the writer uses the table, which needs no bounds. */
 #define FIELD(member, name, field_kind, ...)                                                       \
     {                                                                                              \
-        .key = (name), .kind = (field_kind), .offset = offsetof(struct answer_record, member),     \
+        .key = (name), .kind = (field_kind), .offset = offsetof(struct at_answer_record, member),  \
         __VA_ARGS__                                                                                \
     }
 #define OPTIONAL .optional = true
 
 static const struct at_field fact_fields[] = {CHARS(here), CHARS(name), CHARS(state), CHARS(tuned)};
-static const struct at_schema fact_schema = {"a fact", sizeof(struct fact_record), fact_fields,
+static const struct at_schema fact_schema = {"a fact", sizeof(struct at_fact_record), fact_fields,
                                              AT_COUNT(fact_fields)};
 
 static const struct at_field answer_fields[] = {
@@ -65,8 +53,8 @@ static const struct at_field answer_fields[] = {
     FIELD(tuned_policy, "tuned_policy", AT_FIELD_TEXT, OPTIONAL),
     FIELD(tuned_problem, "tuned_problem", AT_FIELD_TEXT, OPTIONAL),
 };
-static const struct at_schema answer_schema = {"an answer", sizeof(struct answer_record),
-                                               answer_fields, AT_COUNT(answer_fields)};
+const struct at_schema at_answer_schema = {"an answer", sizeof(struct at_answer_record),
+                                           answer_fields, AT_COUNT(answer_fields)};
 
 static struct at_list extents(const int64_t values[3])
 {
@@ -100,7 +88,7 @@ static struct at_list terms_of(const struct at_distance *distance)
 
 static struct at_list facts_of(const struct at_answer *answer)
 {
-    struct fact_record *records = at_alloc_array(answer->fact_count, sizeof *records);
+    struct at_fact_record *records = at_alloc_array(answer->fact_count, sizeof *records);
 
     for (size_t i = 0; i < answer->fact_count; i++) {
         const struct at_fact *fact = &answer->facts[i];
@@ -114,10 +102,10 @@ static struct at_list facts_of(const struct at_answer *answer)
     return (struct at_list){records, answer->fact_count};
 }
 
-static struct answer_record make_record(const struct at_answer *answer,
-                                        const struct at_query *query)
+struct at_answer_record at_answer_record(const struct at_answer *answer,
+                                         const struct at_query *query)
 {
-    struct answer_record record = {
+    struct at_answer_record record = {
         .device = at_strdup(query->device->name),
         .family = at_strdup(answer->config.family->name),
         .note = answer->refused[0] ? at_strdup(answer->refused) : NULL,
@@ -148,10 +136,10 @@ static struct answer_record make_record(const struct at_answer *answer,
 enum at_status at_answer_write_json(const struct at_answer *answer, const struct at_query *query,
                                     FILE *out, struct at_error *err)
 {
-    struct answer_record record = make_record(answer, query);
-    enum at_status status = at_schema_write_json(&answer_schema, &record, out, err);
+    struct at_answer_record record = at_answer_record(answer, query);
+    enum at_status status = at_schema_write_json(&at_answer_schema, &record, out, err);
 
-    at_schema_clear(&answer_schema, &record);
+    at_schema_clear(&at_answer_schema, &record);
     return status;
 }
 

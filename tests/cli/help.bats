@@ -32,6 +32,10 @@ knows() {
     knows check --gpu --quiet --space
 }
 
+@test "export names its options" {
+    knows export --as --device --gpu --out --policy --problem --space
+}
+
 @test "lookup names its options" {
     knows lookup --device --format --gpu --policy --problem --profile --space --strict
 }
@@ -49,6 +53,7 @@ knows() {
     run -0 "$AUTOTUNE" --version
     version=$output
     for command in tune list show check lookup bench explain study; do
+    for command in tune list show check lookup export bench; do
         for option in --version -V; do
             run --separate-stderr -0 "$AUTOTUNE" "$command" "$option"
             [ "$output" = "$version" ]
@@ -67,6 +72,7 @@ knows() {
 
 @test "help needs no data, no home and no device" {
     for command in tune list show check lookup bench explain study; do
+    for command in tune list show check lookup export bench; do
         run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
     done
     run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune export: tuned kernels in a form that a build can take in. */
+#include "export/export.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/paths.h"
+#include "cmd/cmd.h"
+#include "cmd/device_options.h"
+#include "cmd/run_options.h"
+#include "profile/identity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY };
+
+static const struct argp_option options_table[] = {
+    {"as", KEY_AS, "FORMAT", 0, "header, cu, cubin, make, cmake or json", 0},
+    {"out", 'o', "FILE", 0, "Write to this file, or folder for cubin (default: standard output)",
+     0},
+    {"problem", 'p', "SPEC", 0,
+     "A problem, which need not be in a profile; may be repeated (default: all of the device's)",
+     0},
+    {"policy", KEY_POLICY, "NAME", 0, "cold (the default) or warm: what is preferred", 0},
+    {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
+    {0},
+};
+
+struct export_options {
+    struct at_device_options device;
+    struct at_run_options run; /* for its --space and --problem */
+    const char *file, *out;
+    const struct at_policy *policy;
+    const struct at_export_format *format;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct export_options *options = state->input;
+    struct at_error err;
+
+    switch (key) {
+    case KEY_AS:
+        if (at_export_format_find(&options->format, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        return 0;
+    case 'o':
+        options->out = arg;
+        return 0;
+    case 'p':
+        AT_PUSH(options->run.problems, options->run.problem_count, options->run.problem_capacity,
+                arg);
+        return 0;
+    case KEY_POLICY:
+        if (at_policy_find(&options->policy, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        return 0;
+    case KEY_SPACE:
+        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->device;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            argp_error(state, "one profile at a time");
+        options->file = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->format)
+            argp_error(state, "in which form? See --as");
+        if (options->format->write_folder && !options->out)
+            argp_error(state, "%s is several files: name a folder with --out",
+                       options->format->name);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&at_device_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .args_doc = "[FILE]",
+    .doc =
+        "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
+        "device that is named, or else for the one that FILE is about.\vThe same input gives the "
+        "same bytes.",
+    .children = children,
+};
+
+/* ---- for which device ---- */
+
+static enum at_status device_of_file(const struct export_options *options,
+                                     const struct at_profiles *profiles, struct at_target *target,
+                                     struct at_error *err)
+{
+    const struct at_list *devices = &profiles->files[0].profile.devices;
+    const struct at_device_record *records = devices->items;
+
+    for (size_t i = 1; i < devices->count; i++)
+        if (at_device_relation(&records[0].device, &records[i].device) != AT_SAME_DEVICE)
+            return at_fail(
+                err, AT_USAGE,
+                "%s has several devices, %s and %s among them: name one with --device or "
+                "--gpu",
+                options->file, records[0].device.name, records[i].device.name);
+    *target = (struct at_target){records[0].device, records[0].environment};
+    return AT_OK;
+}
+
+static enum at_status find_target(struct export_options *options,
+                                  const struct at_profiles *profiles, struct at_target *target,
+                                  struct at_error *err)
+{
+    if (options->file && !options->device.gpu && !options->device.device)
+        return device_of_file(options, profiles, target, err);
+    return at_target_find(target, &options->device, &options->run.progress, err);
+}
+
+/* ---- which problems ---- */
+
+static void add_tuned(const struct at_profile *profile, const struct at_device_info *device,
+                      const char *policy, struct at_problem **problems, size_t *count,
+                      size_t *capacity)
+{
+    const struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+
+        if (strcmp(records[i].policy.name, policy) != 0 ||
+            at_device_relation(&records[i].device, device) != AT_SAME_DEVICE)
+            continue;
+        for (size_t j = 0; j < records[i].problems.count; j++) {
+            struct at_problem problem;
+
+            at_problem_parse(&problem, entries[j].problem, NULL); /* the reader has seen it parse */
+            AT_PUSH(*problems, *count, *capacity, problem);
+        }
+    }
+}
+
+/* Those of the command line, or else all that the profiles have for the device. */
+static enum at_status find_problems(const struct export_options *options,
+                                    const struct at_profiles *profiles,
+                                    const struct at_device_info *device,
+                                    struct at_problem **problems, size_t *count,
+                                    struct at_error *err)
+{
+    size_t capacity = 0;
+
+    if (options->run.problem_count > 0)
+        return at_run_problems(&options->run, false, problems, count, err);
+    *problems = NULL;
+    *count = 0;
+    for (size_t i = 0; i < profiles->count; i++)
+        add_tuned(&profiles->files[i].profile, device, options->policy->name, problems, count,
+                  &capacity);
+    if (*count == 0)
+        return at_fail(
+            err, AT_MISMATCH,
+            "no profile here is for %s under the policy %s: name problems with --problem, "
+            "which takes the nearest",
+            device->name, options->policy->name);
+    return AT_OK;
+}
+
+/* ---- writing ---- */
+
+static enum at_status write_file(const struct at_export *export,
+                                 const struct at_export_format *format, const char *path,
+                                 struct at_error *err)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+    enum at_status status = format->write(export, out, err);
+
+    fclose(out);
+    if (status == AT_OK)
+        status = at_file_replace(path, text, size, err);
+    free(text);
+    return status;
+}
+
+static enum at_status write_export(const struct at_export *export,
+                                   const struct export_options *options, struct at_error *err)
+{
+    const struct at_export_format *format = options->format;
+    enum at_status status;
+
+    if (format->write_folder) {
+        status = at_path_make(options->out, err);
+        return status == AT_OK ? format->write_folder(export, options->out, err) : status;
+    }
+    if (!options->out || strcmp(options->out, "-") == 0)
+        return format->write(export, stdout, err);
+    return write_file(export, format, options->out, err);
+}
+
+static enum at_status export_problems(struct export_options *options,
+                                      const struct at_profiles *profiles,
+                                      const struct at_target *target, struct at_error *err)
+{
+    struct at_lookup *lookup =
+        at_lookup_open(profiles, options->run.families, options->run.session.family_count);
+    struct at_export export = {.device = &target->device,
+                               .environment = &target->environment,
+                               .policy = options->policy->name};
+    struct at_problem *problems = NULL;
+    size_t count;
+    enum at_status status =
+        find_problems(options, profiles, &target->device, &problems, &count, err);
+
+    if (status == AT_OK)
+        status = at_export_make(&export, lookup, problems, count, err);
+    if (status == AT_OK)
+        status = write_export(&export, options, err);
+    free(export.items);
+    free(problems);
+    at_lookup_close(lookup);
+    return status;
+}
+
+static enum at_status run_export(int argc, char **argv, struct at_error *err)
+{
+    struct export_options options = {.policy = &at_policies[0]};
+    struct at_profiles profiles = {0};
+    struct at_target target;
+    enum at_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_run_options_finish(&options.run);
+    status = options.file ? at_profiles_add(&profiles, options.file, err)
+                          : at_profiles_add_path(&profiles, err);
+    for (size_t i = 0; i < profiles.skipped_count; i++)
+        at_warn(&options.run.progress, "not searched: %s", profiles.skipped[i]);
+    if (status == AT_OK)
+        status = find_target(&options, &profiles, &target, err);
+    if (status == AT_OK)
+        status = at_run_families(&options.run, err);
+    if (status == AT_OK)
+        status = export_problems(&options, &profiles, &target, err);
+    at_profiles_clear(&profiles);
+    at_run_options_clear(&options.run);
+    return status;
+}
+
+const struct at_command at_command_export = {
+    .name = "export",
+    .summary = "tuned kernels as a header, a .cu, cubins, for make or CMake",
+    .run = run_export,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled kernels: a folder of images, each named by its hash, and index.json, which tells for
+ * each problem which image and kernel, and how it is launched. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "export/export.h"
+#include "kernel/builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kernel_record {
+    char *image, *kernel, *problem;
+    struct at_list block, grid; /* of int64_t */
+    int64_t carveout_percent, elem_size, registers, shared_bytes;
+};
+
+struct index {
+    char *arch, *device, *nvrtc;
+    struct at_list kernels; /* of struct kernel_record */
+    int64_t schema;
+};
+
+#define FIELD(record, member, field_kind, ...)                                                     \
+    {                                                                                              \
+        .key = #member, .kind = (field_kind), .offset = offsetof(struct record, member),           \
+        __VA_ARGS__                                                                                \
+    }
+
+/* Only written with, which needs no bounds. */
+static const struct at_field kernel_fields[] = {
+    FIELD(kernel_record, block, AT_FIELD_INTS),
+    FIELD(kernel_record, carveout_percent, AT_FIELD_INT),
+    FIELD(kernel_record, elem_size, AT_FIELD_INT),
+    FIELD(kernel_record, grid, AT_FIELD_INTS),
+    FIELD(kernel_record, image, AT_FIELD_TEXT),
+    FIELD(kernel_record, kernel, AT_FIELD_TEXT),
+    FIELD(kernel_record, problem, AT_FIELD_TEXT),
+    FIELD(kernel_record, registers, AT_FIELD_INT),
+    FIELD(kernel_record, shared_bytes, AT_FIELD_INT),
+};
+static const struct at_schema kernel_schema = {"a kernel", sizeof(struct kernel_record),
+                                               kernel_fields, AT_COUNT(kernel_fields)};
+static const struct at_field index_fields[] = {
+    FIELD(index, arch, AT_FIELD_TEXT),
+    FIELD(index, device, AT_FIELD_TEXT),
+    FIELD(index, kernels, AT_FIELD_OBJECTS, .object = &kernel_schema),
+    FIELD(index, nvrtc, AT_FIELD_TEXT),
+    FIELD(index, schema, AT_FIELD_INT),
+};
+static const struct at_schema index_schema = {"an index", sizeof(struct index), index_fields,
+                                              AT_COUNT(index_fields)};
+
+static enum at_status write_image(const char *folder, const char *name,
+                                  const struct at_program *program, struct at_error *err)
+{
+    char *path = at_format("%s/%s", folder, name);
+    enum at_status status = at_file_replace(path, program->image, program->size, err);
+
+    free(path);
+    return status;
+}
+
+static struct at_list extents(const int64_t values[3])
+{
+    return (struct at_list){at_memdup(values, 3 * sizeof *values), 3};
+}
+
+static struct kernel_record record_of(const struct at_export_item *item, const char *image,
+                                      const struct at_built *built)
+{
+    const int64_t *launch = item->answer.launch.field;
+
+    return (struct kernel_record){
+        .image = at_strdup(image),
+        .kernel = at_strdup(built->entry),
+        .problem = at_problem_format(&item->problem),
+        .block = extents(&launch[AT_BLOCK_X]),
+        .grid = extents(&launch[AT_GRID_X]),
+        .carveout_percent = launch[AT_CARVEOUT_PERCENT],
+        .elem_size = item->problem.elem_size,
+        .registers = built->resources.registers,
+        .shared_bytes = launch[AT_SHARED_BYTES],
+    };
+}
+
+/* Takes the next kernel that is built, writes its image, and records all items that it is for. */
+static enum at_status take_one(const struct at_export *export, struct at_builder *builder,
+                               const char *folder, struct kernel_record *records,
+                               struct at_error *err)
+{
+    struct at_built built;
+    const struct at_export_item *first;
+    char *image;
+    enum at_status status = at_builder_wait(builder, &built, err);
+
+    if (status != AT_OK)
+        return status;
+    first = built.owner;
+    if (built.outcome != AT_CORRECT)
+        return at_fail(err, AT_FAILED, "%s does not compile: %s", first->key, built.message);
+    image = at_format("%s.%s", built.program->hash,
+                      at_builder_compiler(builder)->ptx ? "ptx" : "cubin");
+    status = write_image(folder, image, built.program, err);
+    for (size_t i = 0; i < export->count && status == AT_OK; i++)
+        if (&export->items[export->items[i].kernel] == first)
+            records[i] = record_of(&export->items[i], image, &built);
+    free(image);
+    at_program_release(built.program);
+    return status;
+}
+
+static enum at_status write_index(const struct index *index, const char *folder,
+                                  struct at_error *err)
+{
+    char *text, *path = at_format("%s/index.json", folder);
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+    enum at_status status = at_schema_write_json(&index_schema, index, out, err);
+
+    fclose(out);
+    if (status == AT_OK)
+        status = at_file_replace(path, text, size, err);
+    free(text);
+    free(path);
+    return status;
+}
+
+/* One worker and no cache: which kernels share an image must depend on nothing but the export. */
+static enum at_status write_folder(const struct at_export *export, const char *folder,
+                                   struct at_error *err)
+{
+    char *header;
+    struct at_builder *builder;
+    struct kernel_record *records;
+    struct index index = {.schema = 1};
+    enum at_status status = at_export_read_header(&header, err);
+
+    if (status != AT_OK)
+        return status;
+    status = at_builder_open(
+        &builder,
+        &(struct at_builder_options){.compute_capability = export->device->compute_capability,
+                                     .image = AT_IMAGE_CUBIN,
+                                     .workers = 1,
+                                     .header = header},
+        NULL, 0, err);
+    if (status != AT_OK)
+        goto free_header;
+    records = at_alloc_array(export->count, sizeof *records);
+    for (size_t i = 0; i < export->count; i++)
+        if (at_export_is_kernel(export, i))
+            at_builder_add(builder, &export->items[i].answer.config,
+                           export->items[i].problem.elem_size, &export->items[i]);
+    while (at_builder_pending(builder) > 0 && status == AT_OK)
+        status = take_one(export, builder, folder, records, err);
+    index.arch = at_format("sm_%d", (int)export->device->compute_capability);
+    index.device = at_strdup(export->device->name);
+    index.nvrtc = at_strdup(at_builder_compiler(builder)->version);
+    index.kernels = (struct at_list){records, export->count};
+    if (status == AT_OK)
+        status = write_index(&index, folder, err);
+    at_schema_clear(&index_schema, &index);
+    at_builder_close(builder);
+
+free_header:
+    free(header);
+    return status;
+}
+
+const struct at_export_format at_export_cubin = {
+    .name = "cubin",
+    .summary = "a folder of compiled kernels with an index.json",
+    .write_folder = write_folder,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct at_export_format at_export_cmake, at_export_cu, at_export_cubin,
+    at_export_header, at_export_json, at_export_make_file;
+
+const struct at_export_format *const at_export_formats[] = {
+    &at_export_header, &at_export_cu, &at_export_cubin, &at_export_make_file, &at_export_cmake,
+    &at_export_json,   NULL,
+};
+
+enum at_status at_export_format_find(const struct at_export_format **format, const char *name,
+                                     struct at_error *err)
+{
+    const char *known[16];
+    size_t count = 0;
+    char *names;
+
+    for (size_t i = 0; at_export_formats[i]; i++) {
+        if (strcmp(at_export_formats[i]->name, name) == 0) {
+            *format = at_export_formats[i];
+            return AT_OK;
+        }
+        known[count++] = at_export_formats[i]->name;
+    }
+    names = at_join(known, count);
+    at_fail(err, AT_USAGE, "unknown format \"%s\"; known are %s", name, names);
+    free(names);
+    return AT_USAGE;
+}

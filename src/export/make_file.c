@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Make: variables for a Makefile to include. */
+#include "export/variables.h"
+
+static void write_variable(FILE *out, const char *name, const char *part, const char *value)
+{
+    fprintf(out, "AUTOTUNE_%s%s%s := %s\n", name, part ? "_" : "", part ? part : "", value);
+}
+
+static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
+{
+    (void)err;
+    at_export_write_origin(export, "# ", out);
+    at_export_variables(export, write_variable, out);
+    return AT_OK;
+}
+
+const struct at_export_format at_export_make_file = {
+    .name = "make",
+    .summary = "variables for a Makefile to include",
+    .write = write,
+};

@@ -1,0 +1,191 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# autotune export: what it writes goes through the compilers and build tools that it is for.
+# tests/golden/export has some of it; AUTOTUNE_UPDATE_GOLDEN=1 rewrites that.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+golden=$srcdir/tests/golden/export
+profile=$srcdir/results/nvidia-h200.yaml
+
+setup() {
+    export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+    unset AUTOTUNE_PROFILE_PATH
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# need PROGRAM: skips the test where it lacks.
+need() {
+    command -v "$1" >/dev/null || skip "no $1"
+}
+
+# A CUDA compiler, by its usual place where it is not on the path.
+find_nvcc() {
+    nvcc=$(command -v nvcc || true)
+    [ -n "$nvcc" ] || nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
+    [ -x "$nvcc" ] || skip "no nvcc"
+}
+
+# export_as FORMAT FILE [ARGUMENT...]: of the shipped profile.
+export_as() {
+    local format=$1 file=$2
+    shift 2
+    run --separate-stderr -0 "$AUTOTUNE" export --as "$format" --out "$file" "$@" "$profile"
+    [ -z "$output$stderr" ]
+}
+
+# A program that looks problems up in out.h.
+write_program() {
+    cat >"$1" <<'END'
+#include "out.h"
+#include "out.h"
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+    const struct autotune_tuned *tuned = autotune_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0);
+
+    if (!tuned || strcmp(tuned->family, "tile") != 0 || tuned->block[0] != 512 ||
+        AUTOTUNE_R8192_C8192_B4_PARAM_TILE_COLS != 64 ||
+        AUTOTUNE_R8192_C8192_B4_LAUNCH_GRID_X != tuned->grid[0])
+        return 1;
+    if (autotune_tuned_find(4, 8192, 8192, 8192, 8193, 1, 0, 0) ||
+        !autotune_tuned_find(4, 512, 512, 512, 512, 256, 262144, 262144) ||
+        autotune_tuned_find(4, 512, 512, 512, 512, 256, 262144, 262145))
+        return 2;
+    printf("%d %s %s\n", AUTOTUNE_TUNED_COUNT, AUTOTUNE_TUNED_DEVICE, tuned->launcher);
+    return 0;
+}
+END
+}
+
+@test "what is written, and again the same bytes" {
+    for format in header make cmake; do
+        run --separate-stderr -0 "$AUTOTUNE" export --as "$format" "$profile" \
+            -p 8192x8192:f32 -p 512x512:f16,batch=512
+        [ -z "${AUTOTUNE_UPDATE_GOLDEN-}" ] || printf '%s\n' "$output" >"$golden/two.$format"
+        diff "$golden/two.$format" <(printf '%s\n' "$output")
+    done
+    for format in header cu make cmake json; do
+        export_as "$format" first
+        export_as "$format" second
+        cmp first second
+    done
+}
+
+@test "header, for C99" {
+    need cc
+    export_as header out.h
+    write_program main.c
+    cc -std=c99 -Wall -Wextra -Wpedantic -Werror main.c -o main
+    run -0 ./main
+    [ "$output" = "31 NVIDIA H200 autotune_transpose_R8192_C8192_B4" ]
+}
+
+@test "header, for C++" {
+    need c++
+    export_as header out.h
+    write_program main.cc
+    c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror main.cc -o main
+    run -0 ./main
+}
+
+@test "header, for nvcc" {
+    find_nvcc
+    export_as header out.h
+    write_program main.cu
+    "$nvcc" -Werror all-warnings main.cu -o main
+    run -0 ./main
+}
+
+@test "cu, for nvcc" {
+    find_nvcc
+    export_as cu out.cu -p 8192x8192:f32 -p 8192x8192:i32 -p 1000x999:f16,batch=3
+    [ "$(grep -c '^namespace autotune_kernel' out.cu)" -eq 2 ]
+    "$nvcc" -std=c++17 -arch=sm_90 -Xcompiler -Wall,-Wextra -Werror all-warnings -c out.cu
+    run -0 nm out.o
+    for name in autotune_transpose autotune_transpose_R8192_C8192_B4 \
+        autotune_transpose_R1000_C999_B2_N3; do
+        [[ $output == *" T $name"* ]]
+    done
+}
+
+@test "make" {
+    export_as make out.mk
+    printf 'include out.mk\nall:\n\t@echo $(AUTOTUNE_ARCH) $(words $(AUTOTUNE_PROBLEMS)) %s\n' \
+        "\$(AUTOTUNE_R8192_C8192_B4_DEFINES) \$(AUTOTUNE_R8192_C8192_B4_BLOCK)" >Makefile
+    run -0 make -s
+    [[ $output == "sm_90 31 -DELEM_SIZE=4 -DTILE_COLS=64 "*" 512 1 1" ]]
+}
+
+@test "cmake" {
+    need cmake
+    export_as cmake out.cmake
+    # shellcheck disable=SC2016 # CMake expands it
+    echo 'include(out.cmake)
+message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
+    run -0 cmake -P test.cmake
+    [ "$output" = "NVIDIA H200; 16384 1 1" ]
+}
+
+@test "cubin: images and their index, the same each time" {
+    run "$AUTOTUNE" export --as cubin --out first -p 8192x8192:f32 -p 64x64:b1 "$profile"
+    [[ $output != *"no NVRTC"* ]] || skip "no NVRTC"
+    [ "$status" -eq 0 ]
+    "$AUTOTUNE" export --as cubin --out second -p 8192x8192:f32 -p 64x64:b1 "$profile"
+    diff -r first second
+    image=$(sed -n 's/.*"image": "\(.*\)".*/\1/p' first/index.json | head -n 1)
+    kernel=$(sed -n 's/.*"kernel": "\(.*\)".*/\1/p' first/index.json | head -n 1)
+    grep -q "$kernel" "first/$image"
+    [ "$(grep -c '"problem"' first/index.json)" -eq 2 ]
+}
+
+@test "problems that were never tuned, and devices that are named" {
+    run --separate-stderr -0 "$AUTOTUNE" export --as json -d h200 -p 6000x6001:f32
+    [[ $output == *'"problem": "6000x6001:f32"'*'"tier": "shape"'* ]]
+    sed 's/multiprocessors: 132/multiprocessors: 100/' "$profile" >other.yaml
+    run --separate-stderr -4 "$AUTOTUNE" export --as make -d h200 other.yaml
+    [[ $stderr == *"name problems with --problem"* ]]
+    run --separate-stderr -0 "$AUTOTUNE" export --as make -d h200 -p 64x64:f32 other.yaml
+    refused "has several devices" export --as make "$srcdir/tests/golden/profile/two-devices.yaml"
+}
+
+@test "nothing of a file is pasted" {
+    # shellcheck disable=SC2016 # not to be expanded is the point
+    hostile='x */ "); ${x} $(shell touch made) #\\ ??/ '
+    sed "s|name: NVIDIA H200|name: '$hostile'|" "$profile" >hostile.yaml
+    for format in header cu make cmake; do
+        run --separate-stderr -0 "$AUTOTUNE" export --as "$format" -p 64x64:f32 hostile.yaml
+        # shellcheck disable=SC2016
+        for part in 'x */' '"); $' '${x}' '$(shell' '??/'; do
+            [[ $output != *"$part"* ]]
+        done
+        [[ $output == *"x __ _)_"* ]]
+    done
+    "$AUTOTUNE" export --as make -p 64x64:f32 hostile.yaml >Makefile
+    echo 'all: ; @:' >>Makefile
+    make -s
+    [ ! -e made ]
+    run --separate-stderr -0 "$AUTOTUNE" export --as json -p 64x64:f32 hostile.yaml
+}
+
+@test "a file is replaced whole, and not at all on failure" {
+    echo old >out.h
+    run -2 "$AUTOTUNE" export --as header --out out.h none.yaml
+    [ "$(<out.h)" = old ]
+    export_as header out.h
+    [ "$(<out.h)" != old ]
+    refused "cannot" export --as header --out /nonexistent/out.h "$profile"
+}
+
+@test "bad input" {
+    refused "schema is" export --as header "$srcdir/tests/golden/profile/bad-version.yaml"
+    refused "none.yaml" export --as header none.yaml
+    refused "in which form" export "$profile"
+    refused 'unknown format "xml"; known are header, cu' export --as xml "$profile"
+    refused "several files" export --as cubin "$profile"
+    refused "named twice" export --as make -p 8x8:f32 -p 8x8:f32,batch=1 "$profile"
+    refused "one profile at a time" export --as make a.yaml b.yaml
+}
