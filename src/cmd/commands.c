@@ -21,12 +21,13 @@ const struct at_command *const at_commands[] = {
     &at_command_check,   &at_command_lookup, &at_command_bench,
     &at_command_explain, &at_command_study,  NULL,
 extern const struct at_command at_command_tune, at_command_list, at_command_show, at_command_check,
-    at_command_bench, at_command_explain, at_command_export, at_command_lookup;
+    at_command_lookup, at_command_export, at_command_merge, at_command_diff, at_command_bench,
+    at_command_explain;
 
 const struct at_command *const at_commands[] = {
     &at_command_tune, /* the default */
-    &at_command_list,   &at_command_show,  &at_command_check,   &at_command_lookup,
-    &at_command_export, &at_command_bench, &at_command_explain, NULL,
+    &at_command_list,  &at_command_show, &at_command_check, &at_command_lookup,  &at_command_export,
+    &at_command_merge, &at_command_diff, &at_command_bench, &at_command_explain, NULL,
 };
 
 enum at_output_format at_parse_format(struct argp_state *state, const char *word)

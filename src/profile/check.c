@@ -171,13 +171,6 @@ static enum at_status check_device(const struct at_device_record *device, struct
     return AT_OK;
 }
 
-static bool same_device(const struct at_device_record *a, const struct at_device_record *b)
-{
-    return strcmp(a->device.name, b->device.name) == 0 &&
-           strcmp(a->device.uuid, b->device.uuid) == 0 &&
-           strcmp(a->policy.name, b->policy.name) == 0;
-}
-
 enum at_status at_profile_check(const struct at_profile *profile, const char *name,
                                 struct at_error *err)
 {
@@ -186,10 +179,11 @@ enum at_status at_profile_check(const struct at_profile *profile, const char *na
     for (size_t i = 0; i < profile->devices.count; i++) {
         if (check_device(&devices[i], err) != AT_OK)
             return at_fail_within(err, "%s", name);
-        if (i > 0 && same_device(&devices[i - 1], &devices[i]))
-            return at_fail(err, AT_USAGE, "%s: device %s (%s) stands twice under the policy %s",
-                           name, devices[i].device.name, devices[i].device.uuid,
-                           devices[i].policy.name);
+        if (i > 0 && at_device_record_compare(&devices[i - 1], &devices[i]) == 0)
+            return at_fail(
+                err, AT_USAGE,
+                "%s: device %s (%s) stands twice under the policy %s and the same software", name,
+                devices[i].device.name, devices[i].device.uuid, devices[i].policy.name);
     }
     return AT_OK;
 }

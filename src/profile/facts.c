@@ -66,6 +66,16 @@ static bool numbers_match(size_t i, int64_t here, int64_t tuned)
            (here == tuned || (numbers[i].matches && numbers[i].matches(here, tuned)));
 }
 
+size_t at_facts_conflicts(const struct at_environment *here, const struct at_environment *tuned)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < AT_COUNT(texts); i++)
+        count += *text_at(here, i) && *text_at(tuned, i) &&
+                 strcmp(text_at(here, i), text_at(tuned, i)) != 0;
+    return count;
+}
+
 size_t at_facts_compare(struct at_fact facts[AT_FACTS_MAX], const struct at_query *query,
                         const struct at_device_record *record)
 {

@@ -11,4 +11,7 @@
 size_t at_facts_compare(struct at_fact facts[AT_FACTS_MAX], const struct at_query *query,
                         const struct at_device_record *record);
 
+/* How many of the software's facts are in conflict. */
+size_t at_facts_conflicts(const struct at_environment *here, const struct at_environment *tuned);
+
 #endif

@@ -108,6 +108,7 @@ enum { RANK_TIER, RANK_GAP, RANK_PREDICTED, RANK_POLICY, RANK_OTHER_PROBLEM, RAN
 struct rank {
     int64_t keys[RANKS];
     struct at_distance distance; /* decides where all keys are alike */
+    size_t conflicts;            /* of the software; decide where the distance is the same too */
 };
 
 static bool is_less(const struct rank *a, const struct rank *b)
@@ -115,7 +116,9 @@ static bool is_less(const struct rank *a, const struct rank *b)
     for (int i = 0; i < RANKS; i++)
         if (a->keys[i] != b->keys[i])
             return a->keys[i] < b->keys[i];
-    return a->distance.total < b->distance.total;
+    if (a->distance.total != b->distance.total)
+        return a->distance.total < b->distance.total;
+    return a->conflicts < b->conflicts;
 }
 
 /* The name of the type tells nothing that the size of an element does not. */
@@ -153,6 +156,7 @@ static struct rank rank_of(const struct candidate *candidate, const struct at_qu
                  [RANK_POLICY] = strcmp(record->policy.name, query->policy) != 0,
                  [RANK_OTHER_PROBLEM] = !same_problem(&candidate->problem, query->problem)},
         .distance = at_distance_between(&candidate->traits, traits),
+        .conflicts = at_facts_conflicts(query->environment, &record->environment),
     };
 }
 

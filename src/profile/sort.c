@@ -1,18 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order of things in a profile, so that the same results always give the same bytes. */
+#include "base/memory.h"
 #include "profile/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int by_identity(const void *left, const void *right)
+static int by_number(int64_t a, int64_t b)
 {
-    const struct at_device_record *a = left, *b = right;
+    return (a > b) - (a < b);
+}
+
+static int by_environment(const struct at_environment *a, const struct at_environment *b)
+{
+    const char *const texts[][2] = {
+        {a->driver, b->driver},     {a->cuda_driver, b->cuda_driver},
+        {a->nvrtc, b->nvrtc},       {a->nvrtc_identity, b->nvrtc_identity},
+        {a->autotune, b->autotune},
+    };
+    int order = 0;
+
+    for (size_t i = 0; i < AT_COUNT(texts) && order == 0; i++)
+        order = strverscmp(texts[i][0], texts[i][1]);
+    return order;
+}
+
+static int by_policy(const struct at_policy_record *a, const struct at_policy_record *b)
+{
+    const int64_t numbers[][2] = {
+        {a->buffer_bytes, b->buffer_bytes},
+        {a->train_ns, b->train_ns},
+        {a->search_samples, b->search_samples},
+        {a->shootout_samples, b->shootout_samples},
+    };
+    int order = 0;
+
+    for (size_t i = 0; i < AT_COUNT(numbers) && order == 0; i++)
+        order = by_number(numbers[i][0], numbers[i][1]);
+    return order;
+}
+
+int at_device_record_compare(const struct at_device_record *a, const struct at_device_record *b)
+{
     int order = strcmp(a->device.name, b->device.name);
 
     if (order == 0)
         order = strcmp(a->device.uuid, b->device.uuid);
-    return order ? order : strcmp(a->policy.name, b->policy.name);
+    if (order == 0)
+        order = strcmp(a->policy.name, b->policy.name);
+    if (order == 0)
+        order = by_environment(&a->environment, &b->environment);
+    return order ? order : by_policy(&a->policy, &b->policy);
+}
+
+static int by_identity(const void *left, const void *right)
+{
+    return at_device_record_compare(left, right);
 }
 
 /* Numbers within the text by their value, 2048x2048 before 16384x16384: this is what people read.

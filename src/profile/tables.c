@@ -3,7 +3,7 @@
  * each number. Bounds are there to refuse nonsense before anything computes with it; what the
  * numbers say about each other is checked in check.c. */
 #include "base/memory.h"
-#include "profile/profile.h"
+#include "profile/internal.h"
 
 #define BYTES_MAX          ((int64_t)1 << 50)
 #define TIME_NS_MAX        INT64_C(1000000000000)
@@ -13,6 +13,23 @@
 #define PERMILLE_MAX       INT64_C(1000000)
 
 enum { PROBLEMS_MAX = 1024, DEVICES_MAX = 64, PARAMETERS_MAX = 24 };
+
+enum at_status at_profile_check_counts(const struct at_profile *profile, struct at_error *err)
+{
+    const struct at_device_record *records = profile->devices.items;
+
+    if (profile->devices.count < 1)
+        return at_fail(err, AT_USAGE, "there is nothing in it: a profile has at least one device");
+    if (profile->devices.count > DEVICES_MAX)
+        return at_fail(err, AT_USAGE, "%zu devices are more than the %d that a profile may have",
+                       profile->devices.count, DEVICES_MAX);
+    for (size_t i = 0; i < profile->devices.count; i++)
+        if (records[i].problems.count > PROBLEMS_MAX)
+            return at_fail(err, AT_USAGE,
+                           "%zu problems are more than the %d that a device may have",
+                           records[i].problems.count, PROBLEMS_MAX);
+    return AT_OK;
+}
 
 /* Fields of `struct RECORD`; the key is the member's name unless given. What may be unknown ends in
  * OPTIONAL: 0 or empty, and then not in the file. */

@@ -114,8 +114,12 @@ END
 
 @test "make" {
     export_as make out.mk
-    printf 'include out.mk\nall:\n\t@echo $(AUTOTUNE_ARCH) $(words $(AUTOTUNE_PROBLEMS)) %s\n' \
-        "\$(AUTOTUNE_R8192_C8192_B4_DEFINES) \$(AUTOTUNE_R8192_C8192_B4_BLOCK)" >Makefile
+    cat >Makefile <<'END'
+include out.mk
+all:
+	@echo $(AUTOTUNE_ARCH) $(words $(AUTOTUNE_PROBLEMS)) $(AUTOTUNE_R8192_C8192_B4_DEFINES) \
+	    $(AUTOTUNE_R8192_C8192_B4_BLOCK)
+END
     run -0 make -s
     [[ $output == "sm_90 31 -DELEM_SIZE=4 -DTILE_COLS=64 "*" 512 1 1" ]]
 }

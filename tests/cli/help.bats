@@ -36,6 +36,11 @@ knows() {
     knows export --as --device --gpu --out --policy --problem --space
 }
 
+@test "merge and diff name their options" {
+    knows merge --out
+    knows diff --format
+}
+
 @test "lookup names its options" {
     knows lookup --device --format --gpu --policy --problem --profile --space --strict
 }
@@ -54,6 +59,7 @@ knows() {
     version=$output
     for command in tune list show check lookup bench explain study; do
     for command in tune list show check lookup export bench; do
+    for command in tune list show check lookup export merge diff bench; do
         for option in --version -V; do
             run --separate-stderr -0 "$AUTOTUNE" "$command" "$option"
             [ "$output" = "$version" ]
@@ -73,6 +79,7 @@ knows() {
 @test "help needs no data, no home and no device" {
     for command in tune list show check lookup bench explain study; do
     for command in tune list show check lookup export bench; do
+    for command in tune list show check lookup export merge diff bench; do
         run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
     done
     run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune merge: several profiles as one. */
+#include "profile/merge.h"
+#include "base/file.h"
+#include "base/progress.h"
+#include "cmd/cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct merge_options {
+    char **files;
+    int file_count;
+    const char *out;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct merge_options *options = state->input;
+
+    switch (key) {
+    case 'o':
+        options->out = arg;
+        return 0;
+    case ARGP_KEY_ARGS:
+        options->files = &state->argv[state->next];
+        options->file_count = state->argc - state->next;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which profiles?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options_table[] = {
+    {"out", 'o', "FILE", 0, "Write there (default: standard output)", 0},
+    {0},
+};
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .args_doc = "FILE...",
+    .doc = "Writes several profiles as one: different devices, policies and software side by side."
+           "\vWhere two have a problem for one device and policy, one entry stays: that of newer "
+           "software; or of a complete search; or of more configs; or with more samples; or with a "
+           "smaller spread; or else the one named first. Each such case is told on standard error.",
+};
+
+static enum at_status merge_files(const struct merge_options *options, struct at_profiles *profiles,
+                                  struct at_merge *merge, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (options->out && strcmp(options->out, "-") != 0)
+        status = at_file_check_writable(options->out, err);
+    for (int i = 0; i < options->file_count && status == AT_OK; i++)
+        status = at_profiles_add(profiles, options->files[i], err);
+    return status == AT_OK ? at_merge_make(merge, profiles, err) : status;
+}
+
+static enum at_status run_merge(int argc, char **argv, struct at_error *err)
+{
+    struct merge_options options = {0};
+    struct at_profiles profiles = {0};
+    struct at_merge merge = {0};
+    struct at_progress progress;
+    enum at_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_progress_init(&progress, false);
+    status = merge_files(&options, &profiles, &merge, err);
+    if (status == AT_OK) {
+        for (size_t i = 0; i < merge.conflict_count; i++)
+            at_note(&progress, "%s", merge.conflicts[i]);
+        status = at_profile_write(&merge.profile, options.out ? options.out : "-", err);
+    }
+    at_merge_clear(&merge);
+    at_profiles_clear(&profiles);
+    return status;
+}
+
+const struct at_command at_command_merge = {
+    .name = "merge",
+    .summary = "several profiles as one",
+    .run = run_merge,
+};

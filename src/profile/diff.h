@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What differs between two profiles, problem by problem: for each model of device and policy that
+ * both know, and what only one of them has. */
+#ifndef AT_PROFILE_DIFF_H
+#define AT_PROFILE_DIFF_H
+
+#include "profile/profile.h"
+
+enum at_change {
+    AT_CHANGE_REMOVED, /* only in the first */
+    AT_CHANGE_ADDED,   /* only in the second */
+    AT_CHANGE_CONFIG,  /* another winner */
+    AT_CHANGE_TIME,    /* the same winner, and a time outside of both spreads */
+};
+extern const char *const at_change_names[];
+
+struct at_difference {
+    enum at_change change;
+    const struct at_device_record *from_record, *to_record; /* NULL: not there, as are: */
+    const struct at_entry *from, *to;
+};
+
+struct at_diff {
+    struct at_difference *items; /* in the order of the first profile, then of the second */
+    size_t count, capacity;
+    size_t alike; /* problems that do not differ */
+};
+
+/* The profiles are borrowed. */
+struct at_diff at_diff_make(const struct at_profile *from, const struct at_profile *to);
+void at_diff_clear(struct at_diff *diff);
+
+/* How much longer the second takes, in thousandths; 0 where one is not there. */
+int64_t at_difference_permille(const struct at_difference *difference);
+
+void at_diff_show(const struct at_diff *diff, FILE *out);
+enum at_status at_diff_write_json(const struct at_diff *diff, FILE *out, struct at_error *err);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A difference between profiles, for people and as JSON. */
+#include "base/memory.h"
+#include "profile/diff.h"
+#include "profile/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 100, DETAIL_INDENT = 4 };
+
+/* ---- for people ---- */
+
+static const struct at_device_record *record_of(const struct at_difference *difference)
+{
+    return difference->from_record ? difference->from_record : difference->to_record;
+}
+
+static const char *problem_of(const struct at_difference *difference)
+{
+    return difference->from ? difference->from->problem : difference->to->problem;
+}
+
+static void show_change(struct at_flow *flow, const char *what, const char *from, const char *to)
+{
+    if (strcmp(from, to) != 0)
+        at_flow_add(flow, "%s %s -> %s", what, *from ? from : "-", *to ? to : "-");
+}
+
+static void show_environment(const struct at_difference *difference, FILE *out)
+{
+    const struct at_environment *from = &difference->from_record->environment;
+    const struct at_environment *to = &difference->to_record->environment;
+    struct at_flow flow = at_flow_begin(out, WIDTH, DETAIL_INDENT, "");
+
+    show_change(&flow, "driver", from->driver, to->driver);
+    show_change(&flow, "CUDA", from->cuda_driver, to->cuda_driver);
+    show_change(&flow, "NVRTC", from->nvrtc, to->nvrtc);
+    if (strcmp(from->nvrtc, to->nvrtc) == 0)
+        show_change(&flow, "NVRTC build", from->nvrtc_identity, to->nvrtc_identity);
+    show_change(&flow, "autotune", from->autotune, to->autotune);
+    at_flow_end(&flow);
+}
+
+static bool same_environment(const struct at_difference *difference)
+{
+    return memcmp(&difference->from_record->environment, &difference->to_record->environment,
+                  sizeof(struct at_environment)) == 0;
+}
+
+/* Parameters are sorted by name in both. */
+static void show_parameters(const struct at_list *from, const struct at_list *to, FILE *out)
+{
+    const struct at_named_int *a = from->items, *b = to->items;
+    struct at_flow flow = at_flow_begin(out, WIDTH, DETAIL_INDENT, "");
+    size_t i = 0, j = 0;
+
+    while (i < from->count || j < to->count) {
+        int order = i == from->count ? 1 : j == to->count ? -1 : strcmp(a[i].name, b[j].name);
+
+        if (order < 0)
+            at_flow_add(&flow, "-%s=%jd", a[i].name, (intmax_t)a[i].value);
+        else if (order > 0)
+            at_flow_add(&flow, "+%s=%jd", b[j].name, (intmax_t)b[j].value);
+        else if (a[i].value != b[j].value)
+            at_flow_add(&flow, "%s=%jd->%jd", a[i].name, (intmax_t)a[i].value,
+                        (intmax_t)b[j].value);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    at_flow_end(&flow);
+}
+
+static void show_times(const struct at_difference *difference, FILE *out)
+{
+    int64_t permille = at_difference_permille(difference), size = llabs(permille);
+
+    fprintf(out, ": %jd ns -> %jd ns, %s%jd.%jd %%, %jd.%jd %% -> %jd.%jd %% of copy\n",
+            (intmax_t)difference->from->winner.time_ns, (intmax_t)difference->to->winner.time_ns,
+            permille < 0 ? "-" : "+", (intmax_t)(size / 10), (intmax_t)(size % 10),
+            (intmax_t)difference->from->winner.of_copy_permille / 10,
+            (intmax_t)difference->from->winner.of_copy_permille % 10,
+            (intmax_t)difference->to->winner.of_copy_permille / 10,
+            (intmax_t)difference->to->winner.of_copy_permille % 10);
+}
+
+static void show_difference(const struct at_difference *difference, FILE *out)
+{
+    fprintf(out, "  %-8s %s", at_change_names[difference->change], problem_of(difference));
+    if (!difference->from || !difference->to) {
+        fputc('\n', out);
+        return;
+    }
+    show_times(difference, out);
+    if (difference->change != AT_CHANGE_CONFIG)
+        return;
+    if (strcmp(difference->from->winner.family, difference->to->winner.family) != 0)
+        fprintf(out, "    %s -> %s\n", difference->from->winner.family,
+                difference->to->winner.family);
+    show_parameters(&difference->from->winner.parameters, &difference->to->winner.parameters, out);
+}
+
+static bool same_heading(const struct at_device_record *a, const struct at_device_record *b)
+{
+    return strcmp(a->device.name, b->device.name) == 0 &&
+           strcmp(a->policy.name, b->policy.name) == 0 &&
+           strcmp(a->device.kind, b->device.kind) == 0;
+}
+
+void at_diff_show(const struct at_diff *diff, FILE *out)
+{
+    size_t counts[4] = {0};
+
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct at_difference *difference = &diff->items[i];
+        const struct at_device_record *record = record_of(difference);
+
+        if (i == 0 || !same_heading(record_of(difference - 1), record)) {
+            fprintf(out, "%s, %s%s\n", record->device.name, record->policy.name,
+                    at_device_is_emulated(&record->device) ? "; " AT_EMULATED_TIMES : "");
+            if (difference->from && difference->to && !same_environment(difference))
+                show_environment(difference, out);
+        }
+        counts[difference->change]++;
+        show_difference(difference, out);
+    }
+    fprintf(out,
+            "%zu with another config, %zu with another time, %zu removed, %zu added, %zu alike\n",
+            counts[AT_CHANGE_CONFIG], counts[AT_CHANGE_TIME], counts[AT_CHANGE_REMOVED],
+            counts[AT_CHANGE_ADDED], diff->alike);
+}
+
+/* ---- as JSON ---- */
+
+struct difference_record {
+    char change[16], device[128], policy[16], problem[160];
+    int64_t time_change_permille;
+    struct at_entry from, to; /* borrowed: not to be cleared */
+};
+
+struct document {
+    int64_t alike;
+    struct at_list changes; /* of struct difference_record */
+};
+
+#define FIELD(member, field_kind, ...)                                                             \
+    {                                                                                              \
+        .key = #member, .kind = (field_kind),                                                      \
+        .offset = offsetof(struct difference_record, member), __VA_ARGS__                          \
+    }
+
+/* Only written with, which needs no bounds. */
+static const struct at_field difference_fields[] = {
+    FIELD(change, AT_FIELD_CHARS),
+    FIELD(device, AT_FIELD_CHARS),
+    FIELD(from, AT_FIELD_OBJECT, .object = &at_entry_schema, .optional = true),
+    FIELD(policy, AT_FIELD_CHARS),
+    FIELD(problem, AT_FIELD_CHARS),
+    FIELD(time_change_permille, AT_FIELD_INT),
+    FIELD(to, AT_FIELD_OBJECT, .object = &at_entry_schema, .optional = true),
+};
+static const struct at_schema difference_schema = {"a difference", sizeof(struct difference_record),
+                                                   difference_fields, AT_COUNT(difference_fields)};
+
+static const struct at_field document_fields[] = {
+    {.key = "alike", .kind = AT_FIELD_INT, .offset = offsetof(struct document, alike)},
+    {.key = "changes",
+     .kind = AT_FIELD_OBJECTS,
+     .offset = offsetof(struct document, changes),
+     .object = &difference_schema},
+};
+static const struct at_schema document_schema = {"differences", sizeof(struct document),
+                                                 document_fields, AT_COUNT(document_fields)};
+
+static struct difference_record make_record(const struct at_difference *difference)
+{
+    const struct at_device_record *record = record_of(difference);
+    struct difference_record made = {.time_change_permille = at_difference_permille(difference)};
+
+    snprintf(made.change, sizeof made.change, "%s", at_change_names[difference->change]);
+    snprintf(made.device, sizeof made.device, "%s", record->device.name);
+    snprintf(made.policy, sizeof made.policy, "%s", record->policy.name);
+    snprintf(made.problem, sizeof made.problem, "%s", problem_of(difference));
+    if (difference->from)
+        made.from = *difference->from;
+    if (difference->to)
+        made.to = *difference->to;
+    return made;
+}
+
+enum at_status at_diff_write_json(const struct at_diff *diff, FILE *out, struct at_error *err)
+{
+    struct difference_record *records = at_alloc_array(diff->count, sizeof *records);
+    const struct document document = {(int64_t)diff->alike, {records, diff->count}};
+    enum at_status status;
+
+    for (size_t i = 0; i < diff->count; i++)
+        records[i] = make_record(&diff->items[i]);
+    status = at_schema_write_json(&document_schema, &document, out, err);
+    free(records);
+    return status;
+}
