@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any text as an expression of a space file, or as a problem: refused with a message, or evaluated,
+ * with small values and with the largest; or formatted, which has to be read again as the same. */
+#include "base/memory.h"
+#include "space/expr.h"
+#include "space/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void evaluate(const char *text)
+{
+    static const char *const names[] = {"rows", "cols", "TILE", "PAD", "cc"};
+    static const int64_t values[][AT_COUNT(names)] = {
+        {8192, 8192, 32, 1, 90},
+        {0, 0, 0, 0, 0},
+        {-1, 1, -7, 63, 62},
+        {INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN, -1},
+    };
+    struct at_expr *expr;
+    struct at_error err;
+    int64_t result;
+
+    if (at_expr_parse(&expr, text, (struct at_source){"input", 1, 1}, names, AT_COUNT(names),
+                      &err) != AT_OK)
+        return;
+    for (size_t i = 0; i < AT_COUNT(values); i++)
+        at_expr_eval(expr, values[i], &result, &err);
+    for (size_t i = 0; i < AT_COUNT(names); i++)
+        at_expr_uses(expr, i);
+    at_expr_free(expr);
+}
+
+static void format(const char *text)
+{
+    struct at_problem problem, again;
+    struct at_error err;
+    char *formatted;
+
+    if (at_problem_parse(&problem, text, &err) != AT_OK)
+        return;
+    formatted = at_problem_format(&problem);
+    if (at_problem_parse(&again, formatted, &err) != AT_OK ||
+        memcmp(&problem, &again, sizeof problem) != 0)
+        abort();
+    free(formatted);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = at_strndup((const char *)data, size);
+
+    evaluate(text);
+    format(text);
+    free(text);
+    return 0;
+}

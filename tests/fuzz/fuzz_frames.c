@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as what a worker answers: a worker runs kernels and compiles texts that nobody has
+ * looked at, so the driver believes nothing of what comes from there. The first byte chooses the
+ * question; the rest are frames whose header is right, or a stream that is not even that. */
+#include "base/memory.h"
+#include "kernel/compile_process.h"
+#include "measure/gpu_handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* No process has it: the answers are there before the question. */
+enum { NOBODY = 0x3fffffff, STREAM_BYTES_MAX = 60000 };
+
+enum { RUNS = 3, SAMPLES = 4 };
+
+struct stream {
+    const uint8_t *data;
+    size_t size;
+};
+
+static struct at_worker make_worker(int *other_end, struct stream stream, bool framed, int32_t type)
+{
+    struct at_wire message = {.bytes = (unsigned char *)stream.data, .size = stream.size};
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        abort();
+    if (framed)
+        at_frame_send(ends[1], type, &message);
+    else if (send(ends[1], stream.data, stream.size, MSG_NOSIGNAL) < 0)
+        abort();
+    shutdown(ends[1], SHUT_WR);
+    *other_end = ends[1];
+    return (struct at_worker){NOBODY, ends[0]};
+}
+
+static void ask_gpu(struct at_gpu *gpu, int32_t type)
+{
+    struct at_program program = {.hash = "p"};
+    struct at_gpu_run runs[RUNS] = {{.program = "p"}};
+    struct at_program *programs[RUNS] = {NULL}; /* to load one would be a question of its own */
+    struct at_gpu_kernel kernels[RUNS];
+    struct at_measurement measurement;
+    double samples_ns[RUNS * SAMPLES];
+    int64_t free_bytes, total_bytes;
+    struct at_error err;
+
+    switch (type) {
+    case AT_GPU_MEMORY:
+        at_gpu_memory(gpu, &free_bytes, &total_bytes, &err);
+        break;
+    case AT_GPU_EVALUATE:
+        gpu->busy = true;
+        gpu->evaluating.program = &program;
+        at_gpu_take(gpu, &measurement);
+        at_measurement_clear(&measurement);
+        break;
+    default:
+        at_gpu_shootout(gpu, runs, programs, RUNS, 1, SAMPLES, INT64_C(1000000000), samples_ns,
+                        kernels, &err);
+    }
+}
+
+static void answer_gpu(struct stream stream, bool framed, int32_t type)
+{
+    struct at_gpu gpu = {0};
+    int other_end;
+
+    gpu.worker = make_worker(&other_end, stream, framed, type);
+    ask_gpu(&gpu, type);
+    if (gpu.worker.pid != 0)
+        close(gpu.worker.fd);
+    close(other_end);
+}
+
+static void answer_compiler(struct stream stream, bool framed)
+{
+    struct at_job jobs[2] = {{.tries = 0}};
+    struct at_batch *batch = at_batch_new(AT_COUNT(jobs));
+    struct at_compile_process process = {.greeted = true, .batch = batch};
+    struct at_compile_reply reply;
+    int other_end;
+
+    while (batch->count < AT_COUNT(jobs)) {
+        batch->jobs[batch->count] = &jobs[batch->count];
+        batch->count++;
+    }
+    process.worker = make_worker(&other_end, stream, framed, AT_COMPILE_PROGRAM);
+    at_compile_process_take(&process, &reply);
+    free(reply.image);
+    if (process.worker.pid != 0)
+        close(process.worker.fd);
+    close(other_end);
+    at_batch_free(batch);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const int32_t types[] = {AT_GPU_MEMORY, AT_GPU_EVALUATE, AT_GPU_SHOOTOUT};
+    struct stream stream = {data + 1, size - 1};
+    size_t which;
+
+    if (size == 0 || size > STREAM_BYTES_MAX)
+        return 0;
+    which = data[0] % 8;
+    if (which / 2 < AT_COUNT(types))
+        answer_gpu(stream, which % 2 == 0, types[which / 2]);
+    else
+        answer_compiler(stream, which % 2 == 0);
+    return 0;
+}

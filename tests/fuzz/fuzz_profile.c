@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a profile: refused with a message, or read, shown and written as JSON. */
+#include "fuzz_file.h"
+#include "profile/profile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct at_profile profile = {0};
+    struct at_error err;
+    char *text;
+    size_t length;
+    FILE *out;
+
+    if (at_profile_read(&profile, fuzz_file(data, size), &err) != AT_OK)
+        return 0;
+    out = at_text_stream(&text, &length);
+    at_profile_show(&profile, true, out);
+    at_schema_write_json(&at_profile_schema, &profile, out, NULL);
+    fclose(out);
+    free(text);
+    at_profile_clear(&profile);
+    return 0;
+}

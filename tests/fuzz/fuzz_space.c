@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a space file: refused with a message, or a family whose space for a small problem is
+ * enumerated, with each config's launch. Templates are those of the source tree. */
+#include "base/paths.h"
+#include "fuzz_file.h"
+#include "space/space.h"
+
+enum { CONFIGS_MAX = 100, RAW_MAX = 10000 };
+
+static const struct at_device_info device = {
+    .kind = "cuda",
+    .compute_capability = 90,
+    .multiprocessors = 132,
+    .warp_size = 32,
+    .max_threads_per_block = 1024,
+    .max_threads_per_multiprocessor = 2048,
+    .registers_per_multiprocessor = 65536,
+    .shared_bytes_per_block = 49152,
+    .shared_bytes_per_block_optin = 232448,
+    .shared_bytes_per_multiprocessor = 233472,
+};
+
+/* Enumerating everything can take long, as it may: that is bounded by the caller's patience. */
+static bool is_small(const struct at_family *family)
+{
+    size_t points = 1;
+
+    for (size_t i = 0; i < family->param_count && points <= RAW_MAX; i++)
+        points *= family->params[i].value_count;
+    return points <= RAW_MAX;
+}
+
+static void enumerate(struct at_family *family)
+{
+    struct at_space space = {0};
+    struct at_problem problem;
+    struct at_error err;
+
+    at_problem_parse(&problem, "33x65:f32,ld_src=70,batch=3", NULL);
+    if (at_space_build(&space, &family, 1, &problem, &device, CONFIGS_MAX, &err) == AT_OK)
+        for (size_t i = 0; i < space.count; i++) {
+            struct at_launch launch;
+
+            at_config_launch(&space.configs[i], &problem, &device, &launch, &err);
+            free(at_config_format(&space.configs[i]));
+        }
+    at_space_clear(&space);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *templates = at_path_data_file("templates");
+    struct at_family *family;
+    struct at_error err;
+
+    if (at_family_read(&family, fuzz_file(data, size), templates, &err) == AT_OK) {
+        if (is_small(family))
+            enumerate(family);
+        at_family_free(family);
+    }
+    free(templates);
+    return 0;
+}
