@@ -7,28 +7,28 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const struct at_command at_command_tune;
-extern const struct at_command at_command_list;
-extern const struct at_command at_command_show;
-extern const struct at_command at_command_check;
-extern const struct at_command at_command_lookup;
-extern const struct at_command at_command_bench;
-extern const struct at_command at_command_explain;
-extern const struct at_command at_command_study;
+/* One line a command, in the order in which --help names them; the first is the default.
+ * clang-format would run them together. */
+/* clang-format off */
+#define EACH_COMMAND(each) \
+    each(tune) \
+    each(list) \
+    each(show) \
+    each(check) \
+    each(lookup) \
+    each(export) \
+    each(merge) \
+    each(diff) \
+    each(bench) \
+    each(explain) \
+    each(study)
+/* clang-format on */
 
-const struct at_command *const at_commands[] = {
-    &at_command_tune,    &at_command_list,   &at_command_show,
-    &at_command_check,   &at_command_lookup, &at_command_bench,
-    &at_command_explain, &at_command_study,  NULL,
-extern const struct at_command at_command_tune, at_command_list, at_command_show, at_command_check,
-    at_command_lookup, at_command_export, at_command_merge, at_command_diff, at_command_bench,
-    at_command_explain;
+#define DECLARE(name) extern const struct at_command at_command_##name;
+EACH_COMMAND(DECLARE)
 
-const struct at_command *const at_commands[] = {
-    &at_command_tune, /* the default */
-    &at_command_list,  &at_command_show, &at_command_check, &at_command_lookup,  &at_command_export,
-    &at_command_merge, &at_command_diff, &at_command_bench, &at_command_explain, NULL,
-};
+#define ADDRESS(name) &at_command_##name,
+const struct at_command *const at_commands[] = {EACH_COMMAND(ADDRESS) NULL};
 
 enum at_output_format at_parse_format(struct argp_state *state, const char *word)
 {

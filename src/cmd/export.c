@@ -6,7 +6,7 @@
 #include "base/paths.h"
 #include "cmd/cmd.h"
 #include "cmd/device_options.h"
-#include "cmd/run_options.h"
+#include "cmd/run_problems.h"
 #include "profile/identity.h"
 
 #include <stdio.h>
@@ -152,8 +152,8 @@ static enum at_status find_problems(const struct export_options *options,
 {
     size_t capacity = 0;
 
-    if (options->run.problem_count > 0)
-        return at_run_problems(&options->run, false, problems, count, err);
+    if (at_run_problems_given(&options->run))
+        return at_run_problems(&options->run, NULL, problems, count, err);
     *problems = NULL;
     *count = 0;
     for (size_t i = 0; i < profiles->count; i++)

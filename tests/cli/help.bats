@@ -3,6 +3,7 @@
 # Help: complete, on stdout, and a success.
 
 bats_require_minimum_version 1.5.0
+load helpers
 
 setup() {
     run_options="--family --gpu --jobs --no-cache --policy --problem --problems --quiet --space --timeout"
@@ -57,9 +58,7 @@ knows() {
 @test "every command tells the version" {
     run -0 "$AUTOTUNE" --version
     version=$output
-    for command in tune list show check lookup bench explain study; do
-    for command in tune list show check lookup export bench; do
-    for command in tune list show check lookup export merge diff bench; do
+    for command in "${commands[@]}"; do
         for option in --version -V; do
             run --separate-stderr -0 "$AUTOTUNE" "$command" "$option"
             [ "$output" = "$version" ]
@@ -77,9 +76,7 @@ knows() {
 }
 
 @test "help needs no data, no home and no device" {
-    for command in tune list show check lookup bench explain study; do
-    for command in tune list show check lookup export bench; do
-    for command in tune list show check lookup export merge diff bench; do
+    for command in "${commands[@]}"; do
         run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
     done
     run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What several Bats files need.
 
+# shellcheck disable=SC2034 # used there
+commands=(tune list show check lookup export merge diff bench explain study)
+
 # refused WORDS ARGUMENT...: the arguments are a usage error, said on stderr in these words; nothing
 # goes to stdout.
 refused() {

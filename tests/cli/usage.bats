@@ -5,19 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 
-commands=(tune list show check bench explain study)
-
-# refused WORDS ARGUMENT...: the arguments are a usage error whose message has these words.
-refused() {
-    local words=$1
-    shift
-    run --separate-stderr -2 "$AUTOTUNE" "$@"
-    [ -z "$output" ]
-    [[ $stderr == *"$words"* ]] || {
-        printf '%s\n' "arguments: $*" "expected:  $words" "got:       $stderr"
-        return 1
-    }
-}
+load helpers
 
 @test "--version tells the version" {
     run --separate-stderr -0 "$AUTOTUNE" --version

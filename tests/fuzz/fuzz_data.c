@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as each of the smaller files of the data folder: a description of a device, a list of
  * problems, the textbook's rows. */
-#include "cmd/run_options.h"
+#include "cmd/run_problems.h"
 #include "cmd/textbook.h"
 #include "fuzz_file.h"
 #include "model/description.h"
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ready = true;
     }
     at_description_read(&info, &rates, "fuzz", &err);
-    if (at_run_problems(&options, false, &problems, &count, &err) == AT_OK) {
+    if (at_run_problems(&options, "tuning/problems.yaml", &problems, &count, &err) == AT_OK) {
         for (size_t i = 0; i < count; i++)
             free(at_problem_format(&problems[i]));
         free(problems);
