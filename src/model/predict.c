@@ -50,31 +50,42 @@ static double issue_ns(const struct block *b)
     return clocked_ns(b->rates, b->traffic->instructions, b->rates->issue_per_clock);
 }
 
-/* A break in a run of sectors costs as if so many bytes more were moved. */
-static double breaks(double run_bytes, int64_t break_bytes)
+/* Loads in short runs use DRAM's bursts and open rows badly: each run costs the same. */
+static double load_bytes(const struct block *b)
 {
-    return run_bytes > 0 ? (double)break_bytes / run_bytes : 0;
+    const struct at_traffic_way *load = &b->traffic->load;
+    double more = load->run_bytes > 0 ? (double)b->rates->run_bytes / load->run_bytes - 1 : 0;
+
+    return load->bytes * (1 + fmax(0, more) * (double)b->rates->load_run_percent / 100);
 }
 
-/* DRAM moves each sector once, L2 sees to that, but not all at its best:
- * - short runs use its bursts and open rows badly;
- * - stores that a wave scatters over many pages wait for translations and row changes: the reason
- *   why walking down the columns of the source, along the rows of the destination, is best;
- * - a sector that is not written whole must be merged, and when the rest comes much later, from
- *   another block, it has to be read again. */
-static double dram_ns(const struct block *b)
+/* Stores that a wave scatters over many pages wait for translations and row changes: the reason why
+ * walking down the columns of the source, along the rows of the destination, is mostly best. Short
+ * runs cost little where the wave fills the pages that it stores in, and much where it does not,
+ * even if neighbouring blocks make whole what is missing of them. */
+static double store_bytes(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
     const struct at_traffic *t = b->traffic;
-    double scattered =
-        (double)rates->page_percent / 100 / (1 + t->page_bytes / (double)rates->page_bytes);
-    double load = t->load.bytes * (1 + breaks(t->load.run_bytes, rates->load_run_bytes));
-    double store =
-        t->store.bytes * (1 + breaks(t->store.run_bytes, rates->store_run_bytes) + scattered);
-    double partial = t->partial_sectors * (double)rates->partial_bytes +
-                     t->far_partial_sectors * (double)rates->far_partial_bytes;
+    double scattered = 1 / (1 + t->page_bytes / (double)rates->page_bytes);
+    double missing = fmax(0, 1 - t->store.run_bytes / (double)rates->run_bytes);
+    double percent =
+        missing * (double)rates->store_run_percent +
+        scattered * ((double)rates->page_percent + missing * (double)rates->page_run_percent);
 
-    return (load + store + partial) * 1e3 / (double)rates->dram_mbps;
+    return t->store.bytes * (1 + percent / 100);
+}
+
+/* DRAM moves each sector once, L2 sees to that, but not all at its best. A sector that is not
+ * written whole must be merged besides, and when the rest comes much later, from another block, it
+ * has to be read again. */
+static double dram_ns(const struct block *b)
+{
+    const struct at_rates *rates = b->rates;
+    double partial = b->traffic->partial_sectors * (double)rates->partial_bytes +
+                     b->traffic->far_partial_sectors * (double)rates->far_partial_bytes;
+
+    return (load_bytes(b) + store_bytes(b) + partial) * 1e3 / (double)rates->dram_mbps;
 }
 
 static double l2_ns(const struct block *b)

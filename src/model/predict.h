@@ -21,13 +21,15 @@ struct at_rates {
     int64_t l2_mbps;           /* of sectors, by all multiprocessors together */
     int64_t launch_ns;         /* of a launch with nothing to do */
     int64_t lines_per_clock;   /* of 128 bytes, that L1 looks up, in thousandths */
-    int64_t load_run_bytes;    /* that beginning another run of sectors costs DRAM */
-    int64_t page_bytes;        /* stored in a page, where half of page_percent is lost */
-    int64_t page_percent;      /* of the time of a store: lost in pages with few bytes */
+    int64_t load_run_percent;  /* longer, for loads in runs of half of run_bytes */
+    int64_t page_bytes;        /* stored in a page, where half of what follows is lost */
+    int64_t page_percent;      /* of the time of stores: lost in pages with few bytes */
+    int64_t page_run_percent;  /* the same, and more, for the shortest runs */
     int64_t partial_bytes;     /* a sector that is written in parts costs DRAM more */
     int64_t request_ns;        /* by which each load of a warp delays the last one's arrival */
+    int64_t run_bytes;         /* in one piece, from which on DRAM is at its best */
     int64_t serial_percent;    /* of a block's work that its loads do not overlap with */
-    int64_t store_run_bytes;   /* as load_run_bytes */
+    int64_t store_run_percent; /* longer, for stores in the shortest runs */
     int64_t tail_percent;      /* of a wave: how long the end of the grid leaves idle */
     int64_t warp_ns;           /* by which each warp of a block lengthens the wait at a barrier */
     int64_t wavefronts_per_clock; /* of shared memory, in thousandths */

@@ -136,6 +136,9 @@ static void test_order(void **state)
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 1, "4096x4096:f32"}},
         /* along the rows of the destination */
         {{"tile", "ORDER", 1, "8192x8192:f32"}, {"tile", "ORDER", 0, "8192x8192:f32"}},
+        /* short runs of stores, in many pages */
+        {{"tile", "TILE_ROWS", 64, "8192x8192:f32"}, {"tile", "TILE_ROWS", 32, "8192x8192:f32"}},
+        {{"tile", "TILE_ROWS", 64, "8192x8192:f16"}, {"tile", "TILE_ROWS", 32, "8192x8192:f16"}},
         /* sectors that are written in parts */
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"tile", "PAD", 1, "4095x4095:f32"}},
         /* more bytes */
