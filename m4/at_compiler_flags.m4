@@ -3,13 +3,14 @@
 # AT_COMPILER_FLAGS
 # -----------------
 # The language, warnings, hardening and sanitisers: what the compiler at hand supports of them, in
-# AT_CPPFLAGS, AT_CFLAGS and AT_LDFLAGS. CFLAGS and its like stay the user's.
+# AT_CPPFLAGS, AT_CFLAGS and AT_LDFLAGS, with AT_PROGRAM_LDFLAGS for what is no shared library. CFLAGS
+# and its like stay the user's.
 AC_DEFUN([AT_COMPILER_FLAGS], [
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [make warnings errors])])
 AC_ARG_ENABLE([asan], [AS_HELP_STRING([--enable-asan], [build with AddressSanitizer])])
 AC_ARG_ENABLE([ubsan], [AS_HELP_STRING([--enable-ubsan], [build with UndefinedBehaviorSanitizer])])
 
-AT_CPPFLAGS= AT_CFLAGS= AT_LDFLAGS=
+AT_CPPFLAGS= AT_CFLAGS= AT_LDFLAGS= AT_PROGRAM_LDFLAGS=
 
 _AT_TRY_FLAGS([AT_CFLAGS], [-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes
     -Wmissing-prototypes -Wformat=2 -Wundef -Wpointer-arith -Wno-format-truncation])
@@ -30,11 +31,13 @@ AS_IF([test -n "$at_sanitizers"],
     [_AT_FORTIFY])
 
 _AT_TRY_FLAGS([AT_CFLAGS], [-fstack-protector-strong -fPIE])
-_AT_TRY_FLAGS([AT_LDFLAGS], [-pie -Wl,-z,relro -Wl,-z,now])
+_AT_TRY_FLAGS([AT_LDFLAGS], [-Wl,-z,relro -Wl,-z,now])
+_AT_TRY_FLAGS([AT_PROGRAM_LDFLAGS], [-pie])
 
 AC_SUBST([AT_CPPFLAGS])
 AC_SUBST([AT_CFLAGS])
 AC_SUBST([AT_LDFLAGS])
+AC_SUBST([AT_PROGRAM_LDFLAGS])
 ])
 
 # _AT_FORTIFY

@@ -34,7 +34,7 @@ static const char ending[] =
     "    int i;\n"
     "\n"
     "    for (i = 0; i < AUTOTUNE_TUNED_COUNT; i++) {\n"
-    "        const struct autotune_tuned *t = &autotune_tuned[i];\n"
+    "        const struct autotune_tuned *t = &autotune_tuned_entries[i];\n"
     "\n"
     "        if (t->elem_size == elem_size && t->rows == rows && t->cols == cols &&\n"
     "            t->ld_src == ld_src && t->ld_dst == ld_dst && t->batch == batch &&\n"
@@ -108,7 +108,8 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
     fprintf(out, "#define AUTOTUNE_TUNED_COUNT %zu\n\n", export->count);
     for (size_t i = 0; i < export->count; i++)
         write_macros(&export->items[i], out);
-    fputs("static const struct autotune_tuned autotune_tuned[AUTOTUNE_TUNED_COUNT] = {\n", out);
+    fputs("static const struct autotune_tuned autotune_tuned_entries[AUTOTUNE_TUNED_COUNT] = {\n",
+          out);
     for (size_t i = 0; i < export->count; i++)
         write_entry(&export->items[i], out);
     fputs("};\n\n", out);

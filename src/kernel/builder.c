@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "kernel/compile_process.h"
 #include "kernel/cubin_cache.h"
+#include "kernel/key.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,21 +92,6 @@ void at_program_release(struct at_program *program)
 
 /* ---- jobs ---- */
 
-/* Everything that the kernel's meaning depends on. */
-static void make_key(const struct at_builder *builder, struct at_job *job)
-{
-    char *macros = at_render_macros(&job->rendering.config[0], job->rendering.elem_size);
-    char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s\n%s", builder->compiler.identity,
-                           builder->compiler.version, builder->compiler.options,
-                           builder->compiler.ptx ? "ptx" : "cubin", builder->options.header, macros,
-                           job->config.family->source);
-
-    at_hash(job->key, text, strlen(text));
-    snprintf(job->rendering.entry, sizeof job->rendering.entry, "k_%.24s", job->key);
-    free(text);
-    free(macros);
-}
-
 static void finish(struct at_builder *builder, struct at_job *job, struct at_program *program)
 {
     job->built.owner = job->owner;
@@ -147,7 +133,8 @@ void at_builder_add(struct at_builder *builder, const struct at_config *config, 
     job->rendering.config = &job->config;
     job->rendering.elem_size = elem_size;
     job->owner = owner;
-    make_key(builder, job);
+    at_kernel_key(job->key, &builder->compiler, builder->options.header, config, elem_size);
+    at_kernel_entry(job->rendering.entry, job->key);
     builder->pending++;
     if (!finish_from_cache(builder, job))
         push(&builder->waiting, job);

@@ -63,17 +63,19 @@ static enum at_status load_api(struct at_error *err)
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
+    void *opened;
     enum at_status status;
 
     if (library)
         return AT_OK;
-    status = at_library_open(&library, library_names, AT_CUDA_LIBDIR, err);
+    status = at_library_open(&opened, library_names, AT_CUDA_LIBDIR, err);
     if (status == AT_OK)
-        status = at_library_symbols(library, symbols, AT_COUNT(symbols), err);
+        status = at_library_symbols(opened, symbols, AT_COUNT(symbols), err);
     if (status != AT_OK)
         return at_fail_within(err,
                               "no NVRTC: install the CUDA Toolkit, or name its library folder in "
                               "LD_LIBRARY_PATH");
+    library = opened; /* only with all that is needed of it */
     return AT_OK;
 }
 

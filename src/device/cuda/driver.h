@@ -24,6 +24,8 @@
     X(cuDeviceTotalMem, "cuDeviceTotalMem_v2")                                                     \
     X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")                                        \
     X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2")                                   \
+    X(cuCtxGetCurrent, "cuCtxGetCurrent")                                                          \
+    X(cuCtxGetDevice, "cuCtxGetDevice")                                                            \
     X(cuCtxSetCurrent, "cuCtxSetCurrent")                                                          \
     X(cuMemGetInfo, "cuMemGetInfo_v2")                                                             \
     X(cuMemAlloc, "cuMemAlloc_v2")                                                                 \

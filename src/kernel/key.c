@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/key.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
+                   const struct at_config *config, int64_t elem_size)
+{
+    char *macros = at_render_macros(config, elem_size);
+    char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s\n%s", compiler->identity, compiler->version,
+                           compiler->options, compiler->ptx ? "ptx" : "cubin", header, macros,
+                           config->family->source);
+
+    at_hash(key, text, strlen(text));
+    free(text);
+    free(macros);
+}
+
+void at_kernel_entry(char entry[AT_ENTRY_NAME_CHARS], const char *key)
+{
+    snprintf(entry, AT_ENTRY_NAME_CHARS, "k_%.24s", key);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A compiled kernel for the process that the library is in: from the cache that the command uses,
+ * or from NVRTC in this very process. The command compiles in processes of their own, which a
+ * library cannot start. */
+#ifndef AT_LIB_IMAGE_H
+#define AT_LIB_IMAGE_H
+
+#include "kernel/nvrtc.h"
+#include "kernel/render.h"
+#include "space/family.h"
+
+struct autotune_image {
+    void *bytes; /* the caller's to free */
+    size_t size;
+    char entry[AT_ENTRY_NAME_CHARS];
+};
+
+/* Under the lock. AT_FAILED if the compiler refuses the kernel. */
+enum at_status autotune_image_make(struct autotune_image *image, struct at_nvrtc *nvrtc,
+                                   const char *header, const struct at_config *config,
+                                   int64_t elem_size, struct at_error *err);
+
+#endif

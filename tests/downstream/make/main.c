@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which kernel for a matrix that nobody has tuned? And, where no CUDA context is current, an error
+ * and no crash from a plan. */
+#include <autotune.h>
+
+#include <stdio.h>
+
+static int fail(autotune_error *error)
+{
+    fprintf(stderr, "%s\n", autotune_error_message(error));
+    autotune_error_free(error);
+    return 1;
+}
+
+int main(void)
+{
+    const autotune_problem problem = {.elem_size = 4, .rows = 6000, .cols = 6000};
+    autotune_profile *profile;
+    autotune_device *device;
+    autotune_answer *answer;
+    autotune_plan *plan;
+    autotune_error *error = NULL;
+
+    if (autotune_profile_open(&profile, NULL, &error) != AUTOTUNE_OK)
+        return fail(error);
+    if (autotune_device_described(&device, "h200", &error) != AUTOTUNE_OK ||
+        autotune_lookup(&answer, profile, device, &problem, NULL, &error) != AUTOTUNE_OK)
+        return fail(error);
+    if (autotune_plan_create(&plan, profile, &problem, NULL) != AUTOTUNE_NO_DEVICE)
+        return 2;
+    printf("%s on %s, after %s\n", autotune_answer_family(answer), autotune_device_name(device),
+           autotune_answer_tuned_problem(answer));
+    autotune_answer_free(answer);
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+    return 0;
+}

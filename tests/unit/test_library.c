@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libautotune as others see it: only autotune.h and the shared object. What needs a GPU is held to
+ * its error here, where there is none. */
+#include "lib/autotune.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char shipped[4096];
+
+static int set_up(void **state)
+{
+    const char *srcdir = getenv("srcdir");
+
+    (void)state;
+    srcdir = srcdir ? srcdir : ".";
+    setenv("AUTOTUNE_DATADIR", srcdir, 1);
+    setenv("XDG_DATA_HOME", "/nonexistent", 1);
+    unsetenv("AUTOTUNE_PROFILE_PATH");
+    snprintf(shipped, sizeof shipped, "%s/results/nvidia-h200.yaml", srcdir);
+    return 0;
+}
+
+static autotune_profile *open_profile(const char *path)
+{
+    autotune_profile *profile = NULL;
+    autotune_error *error = NULL;
+
+    if (autotune_profile_open(&profile, path, &error) != AUTOTUNE_OK)
+        fail_msg("%s", autotune_error_message(error));
+    assert_null(error);
+    return profile;
+}
+
+static autotune_device *h200(void)
+{
+    autotune_device *device = NULL;
+
+    assert_int_equal(autotune_device_described(&device, "h200", NULL), AUTOTUNE_OK);
+    assert_string_equal(autotune_device_name(device), "NVIDIA H200");
+    return device;
+}
+
+static const autotune_problem exact = {.elem_size = 4, .rows = 8192, .cols = 8192};
+
+static void test_lookup(void **state)
+{
+    autotune_profile *profile = open_profile(NULL);
+    autotune_device *device = h200();
+    autotune_answer *answer = NULL;
+    autotune_launch launch;
+    int tile_cols = 0;
+
+    (void)state;
+    assert_null(autotune_profile_skipped(profile, 0));
+    assert_int_equal(autotune_lookup(&answer, profile, device, &exact, NULL, NULL), AUTOTUNE_OK);
+    assert_int_equal(autotune_answer_tier(answer), AUTOTUNE_TIER_EXACT);
+    assert_true(autotune_answer_distance(answer) == 0);
+    assert_in_range(autotune_answer_expected_permille(answer), 900, 1100);
+    assert_false(autotune_answer_is_predicted(answer));
+    assert_string_equal(autotune_answer_path(answer), shipped);
+    assert_string_equal(autotune_answer_tuned_problem(answer), "8192x8192:f32");
+    assert_string_equal(autotune_answer_family(answer), "tile");
+    for (size_t i = 0; i < autotune_answer_parameter_count(answer); i++)
+        if (strcmp(autotune_answer_parameter_name(answer, i), "TILE_COLS") == 0)
+            tile_cols = autotune_answer_parameter_value(answer, i);
+    assert_true(tile_cols > 0);
+    assert_null(autotune_answer_parameter_name(answer, 1000));
+    launch = autotune_answer_launch(answer);
+    assert_true(launch.grid[0] > 1 && launch.block[0] > 1 && launch.grid[2] == 1);
+    assert_int_equal(autotune_answer_check_device(answer, NULL), AUTOTUNE_OK);
+    autotune_answer_free(answer);
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
+static void test_describe(void **state)
+{
+    static const autotune_problem padded = {
+        .elem_size = 2, .rows = 3000, .cols = 2000, .ld_src = 2048, .batch = 3};
+    autotune_profile *profile = open_profile(shipped);
+    autotune_device *device = h200();
+    autotune_answer *answer = NULL;
+    char text[4096], small[8];
+    size_t length;
+
+    (void)state;
+    assert_int_equal(autotune_lookup(&answer, profile, device, &padded, "warm", NULL), AUTOTUNE_OK);
+    assert_int_equal(autotune_answer_tier(answer), AUTOTUNE_TIER_SHAPE);
+    length = autotune_answer_describe(answer, text, sizeof text);
+    assert_int_equal(length, strlen(text));
+    assert_non_null(strstr(text, "3000x2000:b2,ld_src=2048,batch=3 on NVIDIA H200, warm"));
+    assert_non_null(strstr(text, "policy: warm here, cold there"));
+    assert_int_equal(autotune_answer_describe(answer, small, sizeof small), length);
+    assert_memory_equal(small, text, sizeof small - 1);
+    assert_int_equal(strlen(small), sizeof small - 1);
+    assert_int_equal(autotune_answer_describe(answer, NULL, 0), length);
+    assert_true(autotune_answer_json(answer, text, sizeof text) < sizeof text);
+    assert_non_null(strstr(text, "\"tier\": \"shape\""));
+    autotune_answer_free(answer);
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
+/* ---- errors ---- */
+
+static void refuse_profile(const char *path, const char *words)
+{
+    autotune_profile *profile = NULL;
+    autotune_error *error = NULL;
+
+    assert_int_equal(autotune_profile_open(&profile, path, &error), AUTOTUNE_INVALID);
+    assert_null(profile);
+    assert_int_equal(autotune_error_status(error), AUTOTUNE_INVALID);
+    if (!strstr(autotune_error_message(error), words))
+        fail_msg("%s", autotune_error_message(error));
+    autotune_error_free(error);
+    assert_int_equal(autotune_profile_open(&profile, path, NULL), AUTOTUNE_INVALID);
+}
+
+static void test_bad_profiles(void **state)
+{
+    static const char *const cases[][2] = {
+        {"truncated", "bad-truncated.yaml:"},
+        {"version", "schema is"},
+        {"of-copy", "of_copy_permille"},
+        {"empty", "bad-empty.yaml"},
+    };
+    const char *srcdir = getenv("AUTOTUNE_DATADIR");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[4096];
+
+        snprintf(path, sizeof path, "%s/tests/golden/profile/bad-%s.yaml", srcdir, cases[i][0]);
+        refuse_profile(path, cases[i][1]);
+    }
+    refuse_profile("/nonexistent.yaml", "cannot open /nonexistent.yaml");
+    setenv("AUTOTUNE_PROFILE_PATH", "/nonexistent.yaml", 1);
+    refuse_profile(NULL, "AUTOTUNE_PROFILE_PATH");
+    unsetenv("AUTOTUNE_PROFILE_PATH");
+}
+
+static void test_bad_problems(void **state)
+{
+    static const autotune_problem cases[] = {
+        {.elem_size = 3, .rows = 8, .cols = 8},
+        {.elem_size = 4, .rows = 0, .cols = 8},
+        {.elem_size = 4, .rows = -1, .cols = 8},
+        {.elem_size = 4, .rows = 8, .cols = 8, .ld_src = 7},
+        {.elem_size = 4, .rows = 8, .cols = 8, .batch = 2, .stride_src = 1},
+        {.elem_size = 4, .rows = INT64_MAX, .cols = INT64_MAX},
+    };
+    autotune_profile *profile = open_profile(shipped);
+    autotune_device *device = h200();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_answer *answer = NULL;
+        autotune_error *error = NULL;
+
+        assert_int_equal(autotune_lookup(&answer, profile, device, &cases[i], NULL, &error),
+                         AUTOTUNE_INVALID);
+        assert_null(answer);
+        assert_true(strlen(autotune_error_message(error)) > 0);
+        autotune_error_free(error);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
+static void test_bad_device(void **state)
+{
+    autotune_device *device = NULL;
+    autotune_error *error = NULL;
+
+    (void)state;
+    assert_int_equal(autotune_device_described(&device, "../h200", &error), AUTOTUNE_INVALID);
+    assert_null(device);
+    autotune_error_free(error);
+}
+
+static void test_nothing_to_free(void **state)
+{
+    (void)state;
+    autotune_profile_free(NULL);
+    autotune_device_free(NULL);
+    autotune_answer_free(NULL);
+    autotune_plan_free(NULL);
+    autotune_error_free(NULL);
+    assert_int_equal(autotune_error_status(NULL), AUTOTUNE_OK);
+    assert_true(strlen(autotune_version()) > 0);
+}
+
+/* No context is current in this process, with or without a GPU; twice, since libraries that are
+ * missing are looked for again. */
+static void test_no_context(void **state)
+{
+    autotune_profile *profile = open_profile(shipped);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        autotune_plan *plan = NULL;
+        autotune_device *device = NULL;
+        autotune_error *error = NULL;
+
+        assert_int_equal(autotune_plan_create(&plan, profile, &exact, &error), AUTOTUNE_NO_DEVICE);
+        assert_null(plan);
+        assert_int_equal(autotune_error_status(error), AUTOTUNE_NO_DEVICE);
+        assert_true(strlen(autotune_error_message(error)) > 0);
+        autotune_error_free(error);
+        assert_int_equal(autotune_device_current(&device, NULL), AUTOTUNE_NO_DEVICE);
+        assert_null(device);
+    }
+    autotune_profile_free(profile);
+}
+
+/* ---- threads ---- */
+
+struct shared {
+    const autotune_profile *profile;
+    const autotune_device *device;
+};
+
+enum { THREADS = 4, LOOKUPS = 200 };
+
+/* Returns how many answers were what they had to be. */
+static void *look_up(void *data)
+{
+    const struct shared *shared = data;
+    uintptr_t right = 0;
+
+    for (int i = 0; i < LOOKUPS; i++) {
+        const autotune_problem problem = {.elem_size = 4, .rows = 8192 - i, .cols = 8192};
+        autotune_answer *answer;
+
+        if (autotune_lookup(&answer, shared->profile, shared->device, &problem, NULL, NULL) !=
+            AUTOTUNE_OK)
+            continue;
+        right +=
+            autotune_answer_tier(answer) == (i == 0 ? AUTOTUNE_TIER_EXACT : AUTOTUNE_TIER_SHAPE);
+        autotune_answer_free(answer);
+    }
+    return (void *)right;
+}
+
+static void test_threads(void **state)
+{
+    autotune_profile *profile = open_profile(shipped);
+    autotune_device *device = h200();
+    struct shared shared = {profile, device};
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, look_up, &shared), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *right;
+
+        pthread_join(threads[i], &right);
+        assert_int_equal((uintptr_t)right, LOOKUPS);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lookup),       cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_bad_profiles), cmocka_unit_test(test_bad_problems),
+        cmocka_unit_test(test_bad_device),   cmocka_unit_test(test_nothing_to_free),
+        cmocka_unit_test(test_no_context),   cmocka_unit_test(test_threads),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
