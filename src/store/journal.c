@@ -90,9 +90,6 @@ static enum at_status fail(const struct at_journal *journal, struct at_error *er
     case SQLITE_PERM:
         return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
                        sqlite3_errmsg(journal->db));
-    case SQLITE_IOERR:
-        return at_fail(err, AT_INTERNAL, "journal %s: %s: %s", path, sqlite3_errmsg(journal->db),
-                       strerror(sqlite3_system_errno(journal->db)));
     default:
         return at_fail(err, AT_INTERNAL, "journal %s: %s", path, sqlite3_errmsg(journal->db));
     }

@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What can happen to a run besides kills (kills.bats): compilers that explode, signals, disks that are
+# full, journals of other runs. On the emulated device; doc/robustness.md is the list.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load ../gpu/helpers
+load helpers-faults
+
+setup_file() {
+    make_data
+}
+
+setup() {
+    [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
+    need_sqlite
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+    stop_run
+}
+
+# ---- compiling ----
+
+# A copy of the heavy family with these weights alone, and with its parentheses.
+heavy() {
+    local open close
+    sed "s/values: .*/values: [$1]/" "$srcdir/tests/data/heavy.yaml" >heavy.yaml
+    open=$(printf '%50000s' '' | tr ' ' '(')
+    close=$(printf '%50000s' '' | tr ' ' ')')
+    printf 's|row; // NESTED|%srow%s;|\n' "$open" "$close" |
+        sed -f - "$srcdir/tests/data/heavy.cu" >heavy.cu
+}
+
+# tune_heavy ARGUMENT...
+tune_heavy() {
+    run --separate-stderr tune --quiet --gpu emu --jobs 2 --family heavy --space heavy.yaml \
+        --search exhaustive --problem 8x8:f32 --out best.yaml "$@"
+}
+
+outcome() {
+    query best.yaml.journal "SELECT outcome || ': ' || message FROM measurements
+        WHERE config = 'WEIGHT=$1'"
+}
+
+@test "a compiler that computes for ever, and one that crashes" {
+    heavy '0, 1, 2'
+    tune_heavy --timeout 1
+    [ "$status" -eq 0 ]
+    [ "$(figure correct)" -eq 1 ]
+    [ "$(figure compile)" -eq 2 ]
+    [ "$(outcome 1)" = 'compile: the compiler took more than 2 s of processor time' ]
+    [[ "$(outcome 2)" == "compile: the compiler's process ended with signal 11"* ]]
+    assert_nothing_left
+}
+
+@test "a compiler that gets no more memory" {
+    heavy '0, 1'
+    ulimit -d 300000
+    tune_heavy --timeout 30
+    [ "$status" -eq 0 ]
+    [ "$(figure correct)" -eq 1 ]
+    [[ "$(outcome 1)" == 'compile: '*'out of memory'* ]]
+}
+
+@test "a template that reads the machine's files" {
+    heavy '0, 1'
+    printf '#if WEIGHT == 1\n#include "/etc/passwd"\n#endif\n' | cat - heavy.cu >reads.cu
+    mv reads.cu heavy.cu
+    tune_heavy
+    [ "$(figure compile)" -eq 1 ]
+    [[ "$stderr$(<best.yaml.journal)" != *root:* ]]
+}
+
+# ---- signals ----
+
+@test "SIGTERM: the best so far is written" {
+    start_run --budget 200
+    wait_for_progress
+    kill -TERM "$driver"
+    waited 130
+    [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
+    [ "$(figure correct)" -lt 200 ]
+    assert_correct "$(figure correct)"
+    assert_nothing_left
+}
+
+@test "SIGINT twice: the end at once" {
+    start_run --budget 200
+    wait_for_progress
+    mapfile -t workers < <(pgrep -P "$driver")
+    kill -STOP "${workers[@]}" # none of them can help it to an end
+    kill -INT "$driver"
+    sleep 0.6
+    kill -INT "$driver"
+    waited 130
+    ended "${workers[@]}"
+    [ ! -e best.yaml ]
+}
+
+# ---- places to write ----
+
+# A file that may not grow past so many KiB is as good as a full disk, for root too.
+@test "a journal that cannot grow: a warning, and the run goes on; the rest is measured on resumption" {
+    run --separate-stderr tune_limited 100 --budget 20
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'warning: journal '*'; the run goes on, and --resume'* ]]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    assert_correct 20
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -lt 20 ]
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 20 --resume
+    assert_measured_once 20
+}
+
+@test "a profile that does not fit: it is printed, and the old one stays" {
+    echo old >best.yaml
+    run --separate-stderr tune_limited 1 --budget 2 --journal :memory:
+    [ "$status" -eq 5 ]
+    [[ $stderr == *'cannot write best.yaml: File too large' ]]
+    [[ $output == *8x8:f32* ]]
+    [ "$(<best.yaml)" = old ]
+    assert_nothing_left
+}
+
+@test "a cache that is full, or cannot be written: everything is compiled" {
+    export XDG_CACHE_HOME=$PWD/cache
+    run --separate-stderr tune_limited 2 --budget 2 --journal :memory: --out -
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ -z "$(find cache -name '*.program' -o -name '*.aside')" ]
+    export XDG_CACHE_HOME=/proc/none
+    run --separate-stderr -0 "$AUTOTUNE" tune "${short[@]}" --budget 2 --journal :memory:
+    [[ $stderr == *'compiled kernels are not kept: cannot make /proc/none'* ]]
+}
+
+@test "a journal that cannot be made is refused before the work" {
+    run --separate-stderr -2 "$AUTOTUNE" tune "${short[@]}" --budget 2 --journal /proc/none
+    [[ $stderr == *'cannot open journal: cannot write "/proc/none"'* ]]
+    run --separate-stderr tune_limited 1
+    [ "$status" -ne 0 ]
+    [[ $stderr == *'journal best.yaml.journal'* || $stderr == *'journal ./best.yaml.journal'* ]]
+}
+
+# ---- journals ----
+
+@test "a journal with a torn tail: what is whole is used" {
+    start_run --budget 20
+    wait_for_progress
+    wait_for_progress
+    kill -KILL "$driver"
+    wait "$driver" || true
+    whole=$(logged)
+    size=$(stat -c %s best.yaml.journal-wal)
+    truncate -s $((size - 100)) best.yaml.journal-wal
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 20 --resume
+    assert_measured_once 20
+    ((whole > 1))
+}
+
+@test "a journal of another setting: which part, and how to begin anew" {
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2
+    run --separate-stderr -2 "$AUTOTUNE" tune "${short[@]}" --budget 2 --resume --policy warm
+    [[ $stderr == *'--resume cannot go on from journal '*'(policy cold '*', now policy warm '*'without --resume this run starts anew, and what is in the journal stays' ]]
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2 --policy warm
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM runs')" -eq 2 ]
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
+}
+
+@test "a journal of another template: told, and measured anew" {
+    cp -r "$AUTOTUNE_DATADIR/" data
+    rm data/templates
+    cp -r "$srcdir/templates" data
+    chmod -R u+w data
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2
+    echo '// changed' >>data/templates/tile.cu
+    AUTOTUNE_DATADIR=$PWD/data run --separate-stderr -0 "$AUTOTUNE" tune "${short[@]}" --budget 2 \
+        --resume
+    [[ $stderr == *'the template or space of tile has changed: its 2 measurements'*'stay' ]]
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
+}
