@@ -41,28 +41,85 @@ template <class T> __device__ __forceinline__ constexpr T least(T a, T b)
     return a < b ? a : b;
 }
 
-/* Cache operators (PTX ISA, "Cache Operators" and ld.global.nc). A transpose touches each byte
- * once: streaming (evict first) asks the caches not to keep what nobody will come back for, and the
- * read-only path tells the compiler and L1 that the source does not change under the kernel.
+/* Cache operators (PTX ISA, "Cache Operators", ld and ld.global.nc). A transpose touches each byte
+ * once: streaming (evict first) asks the caches not to keep what nobody will come back for; the
+ * read-only path tells the compiler and L1 that the source does not change under the kernel, and
+ * `transient` there not to allocate a line in L1 at all. A store past L1 (cg) differs from a plain
+ * one in what it leaves in L2.
  *
  * Cached is what plain means, but spelled out (ld.ca), which keeps the compiler from merging loads
  * that lie side by side; past L1 is ld.cg. The kernels of templates/study use these two. */
-enum { LOAD_PLAIN, LOAD_STREAMING, LOAD_READ_ONLY, LOAD_CACHED, LOAD_PAST_L1 };
-enum { STORE_PLAIN, STORE_STREAMING };
+enum {
+    LOAD_PLAIN,
+    LOAD_STREAMING,
+    LOAD_READ_ONLY,
+    LOAD_CACHED,
+    LOAD_PAST_L1,
+    LOAD_TRANSIENT,
+};
+enum { STORE_PLAIN, STORE_STREAMING, STORE_L2 };
 
-template <int how, class T> __device__ __forceinline__ T load(const T *from)
+/* A load spelled out: the compiler has no function for those with a size to prefetch. The assembler
+ * may move it, as any other load, for it has no side effect, and nobody writes to the source. */
+#define AT_LOAD(qualifiers)                                                                        \
+    do {                                                                                           \
+        if constexpr (sizeof(T) == 16)                                                             \
+            asm("ld.global" qualifiers ".v4.u32 {%0, %1, %2, %3}, [%4];"                           \
+                : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)                       \
+                : "l"(from));                                                                      \
+        else if constexpr (sizeof(T) == 8)                                                         \
+            asm("ld.global" qualifiers ".v2.u32 {%0, %1}, [%2];"                                   \
+                : "=r"(value.x), "=r"(value.y)                                                     \
+                : "l"(from));                                                                      \
+        else                                                                                       \
+            asm("ld.global" qualifiers ".u32 %0, [%1];" : "=r"(value) : "l"(from));                \
+    } while (0)
+
+/* l2_bytes: what L2 may fetch at once when a sector is missing: a hint; 0 gives none. */
+#define AT_LOAD_PREFETCH(qualifiers)                                                               \
+    do {                                                                                           \
+        if constexpr (l2_bytes == 64)                                                              \
+            AT_LOAD(qualifiers ".L2::64B");                                                        \
+        else if constexpr (l2_bytes == 128)                                                        \
+            AT_LOAD(qualifiers ".L2::128B");                                                       \
+        else if constexpr (l2_bytes == 256)                                                        \
+            AT_LOAD(qualifiers ".L2::256B");                                                       \
+        else                                                                                       \
+            AT_LOAD(qualifiers);                                                                   \
+    } while (0)
+
+/* Words of 1 and 2 bytes come without the last two: they are for the edges, where no time goes. */
+template <int how, int l2_bytes = 0, class T> __device__ __forceinline__ T load(const T *from)
 {
-    if constexpr (how == LOAD_STREAMING)
-        return __ldcs(from);
+    static_assert(l2_bytes == 0 || l2_bytes == 64 || l2_bytes == 128 || l2_bytes == 256,
+                  "there are no other sizes");
+    static_assert(sizeof(T) >= 4 || (l2_bytes == 0 && how != LOAD_TRANSIENT), "see above");
+    static_assert(l2_bytes == 0 || (how != LOAD_CACHED && how != LOAD_PAST_L1), "nobody uses it");
+    T value;
+
+    if constexpr (how == LOAD_TRANSIENT)
+        AT_LOAD_PREFETCH(".nc.L1::no_allocate");
+    else if constexpr (how == LOAD_STREAMING && l2_bytes > 0)
+        AT_LOAD_PREFETCH(".cs");
+    else if constexpr (how == LOAD_READ_ONLY && l2_bytes > 0)
+        AT_LOAD_PREFETCH(".nc");
+    else if constexpr (l2_bytes > 0)
+        AT_LOAD_PREFETCH("");
+    else if constexpr (how == LOAD_STREAMING)
+        value = __ldcs(from);
     else if constexpr (how == LOAD_READ_ONLY)
-        return __ldg(from);
+        value = __ldg(from);
     else if constexpr (how == LOAD_CACHED)
-        return __ldca(from);
+        value = __ldca(from);
     else if constexpr (how == LOAD_PAST_L1)
-        return __ldcg(from);
+        value = __ldcg(from);
     else
-        return *from;
+        value = *from;
+    return value;
 }
+
+#undef AT_LOAD
+#undef AT_LOAD_PREFETCH
 
 /* The plain store is spelled out too (st.wb is what st means: PTX ISA, "Cache Operators"). The
  * compiler may take an assignment of 16 bytes apart, and does: CUDA 13.0 made four stores of 4
@@ -71,9 +128,65 @@ template <int how, class T> __device__ __forceinline__ void store(T *to, T value
 {
     if constexpr (how == STORE_STREAMING)
         __stcs(to, value);
+    else if constexpr (how == STORE_L2)
+        __stcg(to, value);
     else
         __stwb(to, value);
 }
+
+/* Turns a micro-tile around within the registers of one thread: of `store_bytes / elem_bytes` rows,
+ * one vector each, come `load_bytes / elem_bytes` columns, one vector each. Elements of a word or
+ * more just get other names, which costs nothing. Smaller ones are picked out of words by byte
+ * permutes: two for a block of 2x2 elements of 2 bytes, eight for one of 4x4 bytes,
+ *
+ *     row 0: a b c d                     a e i m
+ *     row 1: e f g h  -- as pairs -->    b f j n     a e b f, i m j n, c g d h, k o l p
+ *     row 2: i j k l                     c g k o
+ *     row 3: m n o p                     d h l p */
+template <int elem_bytes, int load_bytes, int store_bytes> struct micro_tile {
+    static constexpr int part_bytes = elem_bytes < 4 ? 4 : elem_bytes;
+    static constexpr int rows = store_bytes / elem_bytes;
+    static constexpr int cols = load_bytes / elem_bytes;
+    static constexpr int block = part_bytes / elem_bytes; /* rows and columns turned at once */
+
+    using row_vector = vector<load_bytes, part_bytes>;
+    using col_vector = vector<store_bytes, part_bytes>;
+
+    row_vector row[rows];
+
+    /* Part `part` of the columns from block * first to before block * (first + 1). */
+    __device__ __forceinline__ void turn_block(col_vector (&col)[cols], int first, int part) const
+    {
+        const row_vector *from = &row[part * block];
+        col_vector *to = &col[first * block];
+
+        if constexpr (block == 4) {
+            const unsigned int ab01 = __byte_perm(from[0].part[first], from[1].part[first], 0x5140);
+            const unsigned int ab23 = __byte_perm(from[2].part[first], from[3].part[first], 0x5140);
+            const unsigned int cd01 = __byte_perm(from[0].part[first], from[1].part[first], 0x7362);
+            const unsigned int cd23 = __byte_perm(from[2].part[first], from[3].part[first], 0x7362);
+
+            to[0].part[part] = __byte_perm(ab01, ab23, 0x5410);
+            to[1].part[part] = __byte_perm(ab01, ab23, 0x7632);
+            to[2].part[part] = __byte_perm(cd01, cd23, 0x5410);
+            to[3].part[part] = __byte_perm(cd01, cd23, 0x7632);
+        } else if constexpr (block == 2) {
+            to[0].part[part] = __byte_perm(from[0].part[first], from[1].part[first], 0x5410);
+            to[1].part[part] = __byte_perm(from[0].part[first], from[1].part[first], 0x7632);
+        } else {
+            to[0].part[part] = from[0].part[first];
+        }
+    }
+
+    __device__ __forceinline__ void turn(col_vector (&col)[cols]) const
+    {
+#pragma unroll
+        for (int first = 0; first < cols / block; first++)
+#pragma unroll
+            for (int part = 0; part < rows / block; part++)
+                turn_block(col, first, part);
+    }
+};
 
 /* Shared memory whose size the launch gives: the only way to more than 48 KiB a block. */
 __device__ __forceinline__ unsigned char *dynamic_shared()
@@ -90,12 +203,26 @@ __device__ __forceinline__ unsigned char *dynamic_shared()
  *             blocks that run together differ in both coordinates: against partition camping
  *             (Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA", 2009);
  *   grouped   `group` rows of tiles at a time, each group walked column by column: a group of 1
- *             would be the row order, one as high as the matrix the column order. */
-enum { ORDER_ROW, ORDER_COLUMN, ORDER_DIAGONAL, ORDER_GROUPED };
+ *             would be the row order, one as high as the matrix the column order;
+ *   banded    the same from the other side: `group` columns of tiles at a time, each band walked row
+ *             by row: reads run on for a band's width, and writes nearly as in the column order;
+ *   Morton    as banded, but within each square of `group` x `group` tiles along a Z (Morton, "A
+ *             Computer Oriented Geodetic Data Base", 1966), so that any run of blocks is compact. */
+enum { ORDER_ROW, ORDER_COLUMN, ORDER_DIAGONAL, ORDER_GROUPED, ORDER_BANDED, ORDER_MORTON };
 
 struct tile_index {
     unsigned row, col;
 };
+
+/* Every other bit of an index, from the lowest on: a coordinate of Morton's order. */
+__device__ __forceinline__ unsigned even_bits(unsigned index)
+{
+    index &= 0x55555555;
+    index = (index | index >> 1) & 0x33333333;
+    index = (index | index >> 2) & 0x0f0f0f0f;
+    index = (index | index >> 4) & 0x00ff00ff;
+    return (index | index >> 8) & 0x0000ffff;
+}
 
 /* index < tile_rows * tile_cols < 2^31, so 32 bits do, and 32-bit divisions are much cheaper. */
 template <int order, int group>
@@ -109,13 +236,27 @@ __device__ __forceinline__ tile_index order_tile(unsigned index, unsigned tile_r
     } else if constexpr (order == ORDER_DIAGONAL) {
         unsigned row = index % tile_rows;
         return {row, (index / tile_rows + row) % tile_cols};
-    } else {
+    } else if constexpr (order == ORDER_GROUPED) {
         /* No group is higher than the matrix: this also keeps the product within 32 bits. */
         unsigned full_height = least<unsigned>(group, tile_rows);
         unsigned first_row = index / (full_height * tile_cols) * full_height;
         unsigned height = least(full_height, tile_rows - first_row);
         unsigned within = index - first_row * tile_cols;
         return {first_row + within % height, within / height};
+    } else {
+        tile_index turned = order_tile<ORDER_GROUPED, group>(index, tile_cols, tile_rows);
+        tile_index tile = {turned.col, turned.row};
+
+        if constexpr (order == ORDER_MORTON) {
+            /* A banded order's whole squares hold group * group blocks that follow each other; what
+             * is left at two edges stays as it is. */
+            unsigned first_row = tile.row / group * group, first_col = tile.col / group * group;
+            unsigned within = tile.row % group * group + tile.col % group;
+
+            if (first_row + group <= tile_rows && first_col + group <= tile_cols)
+                return {first_row + even_bits(within >> 1), first_col + even_bits(within)};
+        }
+        return tile;
     }
 }
 

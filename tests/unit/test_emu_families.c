@@ -24,8 +24,9 @@
 #include "source_tree.h"
 
 enum {
-    SAMPLE = 32,         /* configs of each family, element size and architecture, */
-    STUDY_SAMPLE = 10,   /* of the smaller ones of the studies fewer, */
+    SAMPLE = 12,         /* configs of each family, element size and architecture, */
+    STUDY_SAMPLE = 6,    /* of the smaller ones of the studies fewer; and then one for each */
+                         /* value of a parameter that is not among them yet; */
     PROGRAM_KERNELS = 8, /* so many of them a program, */
     PROBLEMS = 3,        /* and each on so many problems. */
     HARNESS_PROBLEM = 8, /* an odd batch with odd gaps */
@@ -61,6 +62,8 @@ static const struct {
     {"300x1", ",batch=2"},
     {"1001x2", ",ld_src=4"},
     {"2x515", ""},
+    {"288x544", ""}, /* squares of tiles, and vectors that an edge cuts: templates/micro.cu */
+    {"250x326", ",ld_src=336,ld_dst=256"},
 };
 
 /* What the spaces are drawn for. */
@@ -68,9 +71,9 @@ static const char *const square[] = {"8192x8192", NULL};
 static const char *const row[] = {"1x67108864", NULL};
 static const char *const of_studies[] = {"8192x8192", "1x8192", "8192x1", "8192x2", "2x8192", NULL};
 
-static const struct at_device_info device = {
+static struct at_device_info device = {
     .kind = "emu",
-    .compute_capability = 90,
+    .compute_capability = 90, /* that of the test */
     .multiprocessors = 132,
     .l2_bytes = 50 << 20,
     .warp_size = 32,
@@ -304,24 +307,60 @@ static struct at_config *list_configs(struct at_family *family, const char *cons
     return configs;
 }
 
+/* Which values of a family's parameters have been seen. */
+struct seen {
+    bool value[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX];
+};
+
+/* Notes the config's values; was there a new one among them? */
+static bool see(struct seen *seen, const struct at_config *config)
+{
+    bool news = false;
+
+    for (size_t i = 0; i < config->family->param_count; i++) {
+        const struct at_param *param = &config->family->params[i];
+        size_t k = 0;
+
+        while (param->values[k] != config->values[i])
+            k++;
+        news |= !seen->value[i][k];
+        seen->value[i][k] = true;
+    }
+    return news;
+}
+
+/* Brings a sample to the front: so many, and then one for each value that is not among them yet. */
+static size_t draw(struct at_config *configs, size_t count, size_t sample, struct at_rng *rng)
+{
+    struct seen seen = {0};
+    size_t drawn = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t pick = i + (size_t)at_rng_below(rng, count - i);
+        struct at_config config = configs[pick];
+        bool news = see(&seen, &config);
+
+        configs[pick] = configs[i];
+        configs[i] = config;
+        if (i < sample || news) {
+            configs[i] = configs[drawn];
+            configs[drawn++] = config;
+        }
+    }
+    return drawn;
+}
+
 static void check_family(struct at_family *family, const char *const *shapes, int elem_size,
                          int architecture, size_t sample)
 {
     struct at_rng rng = {(uint64_t)(architecture * 100 + elem_size)};
-    struct at_config drawn[PROGRAM_KERNELS];
-    size_t count = 0, left, checked = 0;
-    struct at_config *configs = list_configs(family, shapes, elem_size, &left);
+    size_t count, checked = 0;
+    struct at_config *configs = list_configs(family, shapes, elem_size, &count);
 
-    for (size_t i = 0; i < sample && left > 0; i++) {
-        size_t pick = (size_t)at_rng_below(&rng, left);
-
-        drawn[count++] = configs[pick];
-        configs[pick] = configs[--left];
-        if (count == PROGRAM_KERNELS || i + 1 == sample || left == 0) {
-            check_program(drawn, count, elem_size, architecture, &rng, &checked);
-            count = 0;
-        }
-    }
+    count = draw(configs, count, sample, &rng);
+    for (size_t i = 0; i < count; i += PROGRAM_KERNELS)
+        check_program(configs + i, count - i < PROGRAM_KERNELS ? count - i : PROGRAM_KERNELS,
+                      elem_size, architecture, &rng, &checked);
     free(configs);
     assert_true(checked > 0);
 }
@@ -330,6 +369,7 @@ static void test_families(void **state)
 {
     int architecture = *(const int *)*state;
 
+    device.compute_capability = architecture;
     for (size_t i = 0; i < family_count; i++)
         for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
             check_family(families[i], strcmp(families[i]->name, "copy") == 0 ? row : square,
@@ -340,6 +380,7 @@ static void test_study_families(void **state)
 {
     int architecture = *(const int *)*state;
 
+    device.compute_capability = architecture;
     for (size_t i = 0; i < study_family_count; i++)
         for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
             check_family(study_families[i], of_studies, elem_sizes[k], architecture, STUDY_SAMPLE);
@@ -423,6 +464,7 @@ static void test_harness(void **state)
     int architecture = *(const int *)*state;
     struct at_ptx_module *harness = read_module(harness_source, architecture);
 
+    device.compute_capability = architecture;
     for (size_t k = 0; k < AT_COUNT(elem_sizes); k++) {
         struct verification v = {.harness = harness};
         struct at_rendering rendering = {.elem_size = elem_sizes[k], .entry = "k"};
