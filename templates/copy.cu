@@ -23,10 +23,13 @@
 #define SHARED 0 /* 1: through shared memory, which shows what this detour costs a transpose */
 #endif
 #ifndef LOAD
-#define LOAD 0 /* 0: plain, 1: streaming, 2: read-only */
+#define LOAD 0 /* 0: plain, 1: streaming, 2: read-only, 5: transient */
+#endif
+#ifndef PREFETCH
+#define PREFETCH 0 /* bytes that L2 may fetch at once */
 #endif
 #ifndef STORE
-#define STORE 0 /* 0: plain, 1: streaming */
+#define STORE 0 /* 0: plain, 1: streaming, 2: past L1 */
 #endif
 
 using namespace at;
@@ -44,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (first + i * THREADS < count)
-            items[i] = load<LOAD>(from + first + i * THREADS);
+            items[i] = load<LOAD, PREFETCH>(from + first + i * THREADS);
 
     if constexpr (SHARED) {
         __shared__ word<VEC> parked[SHARED ? THREADS * ITEMS : 1];

@@ -21,6 +21,15 @@ costs() {
     [[ $(grep " $1 " <<<"$output" | sed 's/.* B *[0-9]* *\([0-9.]*\) .*/\1/') == "$2" ]]
 }
 
+# least PROBLEM PARAM=VALUE...: this config of micro has no sector or wavefront too many.
+least() {
+    local problem=$1
+    shift
+    explain micro "$@" --problem "$problem" --blocks 2
+    grep -q 'sectors, 1.00 times the least' <<<"$output"
+    grep -q 'of which 0 are bank conflicts' <<<"$output"
+}
+
 @test "padding frees a column of the tile from bank conflicts" {
     explain tile PAD=0
     [ "$status" -eq 0 ]
@@ -53,9 +62,23 @@ costs() {
             explain "$family" --problem "130x70:$size,ld_src=75,batch=2"
             [ "$status" -eq 0 ]
         done
+        explain micro --problem "144x70:$size,ld_src=80,batch=2"
+        [ "$status" -eq 0 ]
         explain copy --problem "1x10001:$size"
         [ "$status" -eq 0 ]
     done
+}
+
+@test "micro-tiles cost the least on both sides, in each layout" {
+    for layout in 1 2 3; do
+        least 512x512:b1 LAYOUT="$layout"
+        least 512x512:f16 LAYOUT="$layout" LOAD_BYTES=8 STORE_BYTES=8 SRC_BYTES=128
+        least 512x512:c128 LAYOUT="$layout"
+    done
+    least 512x512:f32 LOAD_BYTES=8
+    least 512x512:b1 LOAD_BYTES=16 STORE_BYTES=4 SRC_BYTES=128
+    explain micro LAYOUT=0 DIRECT_LANES=8 --problem 512x512:f32 --blocks 2
+    [[ $output == *'sectors, 1.00 times the least'* && $output != *'load shared'* ]]
 }
 
 @test "a sample of a large grid says that it is one" {

@@ -17,7 +17,7 @@ setup() {
 
 # examine TOOL SUMMARY: runs a sample of configs under the tool, whose summary has to begin so.
 #
-# Padded and aligned, of 4 bytes and of 1; all of one number of elements, so that the copies are
+# Padded and aligned, of 4 bytes and of 1, with a row's end within an aligned vector; all of one number of elements, so that the copies are
 # searched once a size. Warm, because every launch is slow here, and a cold train has a thousand. Of
 # the processes, the GPU worker is killed when its work is done, and may leave no summary: so what the
 # tool says of an access on the way counts as well.
@@ -26,7 +26,7 @@ examine() {
         "$AUTOTUNE" tune --quiet --search random --budget 120 --no-cache --timeout 100 --jobs 4 \
         --policy warm \
         --problem 64x144:f32,ld_src=147,ld_dst=67 --problem 96x96:f32 \
-        --problem 64x144:b1,ld_src=147,ld_dst=67 --problem 96x96:b1 \
+        --problem 64x144:b1,ld_src=147,ld_dst=67 --problem 72x128:b1,ld_dst=80 \
         --out best.yaml >report 2>&1 || {
         cat report
         return 1

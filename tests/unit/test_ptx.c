@@ -536,6 +536,11 @@ static const struct {
     {"ld.global.nc.v2.u32 {%w5, %w0}, [%a1];", 'w', UINT64_C(0x200000001), 2},
     {"ld.global.v4.u16 {%h5, _, %h0, _}, [%a1];", 'h', UINT64_C(0x4000300020001), 3},
     {"ld.global.L1::no_allocate.L2::128B.v2.b8 {%h5, %h0}, [%a1];", 'h', 0x2211, 0x22},
+    /* PTX ISA, "ld.global.nc" and "ld": cache operators and eviction priorities with a prefetch. */
+    {"ld.global.nc.L1::no_allocate.L2::256B.v2.u32 {%w5, %w0}, [%a1];", 'w', UINT64_C(0x200000001),
+     2},
+    {"ld.global.cs.L2::64B.v2.u32 {%w0, %w5}, [%a1];", 'w', UINT64_C(0x200000001), 1},
+    {"ld.global.nc.L2::128B.u32 %w0, [%a1];", 'w', 0x12345678, 0x12345678},
     {"ld.volatile.global.b64 %l0, [%a1+-0];", 'l', 77, 77},
     {"ld.b64 %l0, [%a1];", 'l', 78, 78},
     {"ld.relaxed.gpu.global.u32 %w0, [%a1];", 'w', 79, 79},
