@@ -3,6 +3,7 @@
  * codes. */
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "cmd/cmd.h"
 #include "worker/worker.h"
 
@@ -84,6 +85,26 @@ static void deliver_stdout(void)
     _exit(AT_INTERNAL);
 }
 
+/* An argument is quoted in messages, some of which getopt prints as it came. */
+static enum at_status check_arguments(int argc, char **argv, struct at_error *err)
+{
+    for (int i = 1; i < argc; i++)
+        for (const char *c = argv[i]; *c; c++)
+            if ((unsigned char)*c < ' ' || *c == 0x7f)
+                return at_fail(err, AT_USAGE, "argument %d has a control character in it: \"%s\"",
+                               i, argv[i]);
+    return AT_OK;
+}
+
+static void print_error(enum at_status status, const struct at_error *err)
+{
+    if (status == AT_OK || !err->message[0])
+        return;
+    fputs("autotune: ", stderr);
+    at_print_safely(stderr, err->message);
+    fputc('\n', stderr);
+}
+
 int main(int argc, char **argv)
 {
     struct at_error err = {AT_OK, ""};
@@ -95,8 +116,9 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, like a full disk */
     atexit(deliver_stdout);
     argp_err_exit_status = AT_USAGE;
-    status = dispatch(argc, argv, &err);
-    if (status != AT_OK && err.message[0])
-        fprintf(stderr, "autotune: %s\n", err.message);
+    status = check_arguments(argc, argv, &err);
+    if (status == AT_OK)
+        status = dispatch(argc, argv, &err);
+    print_error(status, &err);
     return status;
 }

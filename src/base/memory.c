@@ -54,14 +54,20 @@ void *at_memdup(const void *bytes, size_t size)
 
 char *at_format(const char *format, ...)
 {
-    char *text = NULL;
-    int length;
+    char *text;
     va_list args;
 
     va_start(args, format);
-    length = vasprintf(&text, format, args);
+    text = at_vformat(format, args);
     va_end(args);
-    return checked(length < 0 ? NULL : text);
+    return text;
+}
+
+char *at_vformat(const char *format, va_list args)
+{
+    char *text = NULL;
+
+    return checked(vasprintf(&text, format, args) < 0 ? NULL : text);
 }
 
 FILE *at_text_stream(char **text, size_t *size)

@@ -4,6 +4,7 @@
 #ifndef AT_BASE_MEMORY_H
 #define AT_BASE_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -13,6 +14,7 @@ char *at_strdup(const char *text);
 char *at_strndup(const char *text, size_t size);
 void *at_memdup(const void *bytes, size_t size);
 char *at_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *at_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /* A stream that collects what is written to it: after fclose, *text holds it, NUL-terminated and
  * the caller's to free, and *size its length. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/printable.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,10 +80,13 @@ void at_progress_clear(struct at_progress *progress)
 __attribute__((format(printf, 3, 0))) static void
 say(struct at_progress *progress, const char *prefix, const char *format, va_list args)
 {
+    char *text = at_vformat(format, args);
+
     at_progress_clear(progress);
     fprintf(stderr, "autotune: %s", prefix);
-    vfprintf(stderr, format, args);
+    at_print_safely(stderr, text);
     fputc('\n', stderr);
+    free(text);
 }
 
 void at_note(struct at_progress *progress, const char *format, ...)

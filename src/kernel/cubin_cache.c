@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/cubin_cache.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/paths.h"
+#include "kernel/cubin_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +16,21 @@
 #include <unistd.h>
 
 /* Changes when the layout of an entry does; entries of another layout are misses. */
-static const char entry_magic[8] = "atcube1";
+static const char entry_magic[8] = "atcube2";
 
 enum { ENTRY_BYTES_MAX = 64 << 20 };
 
 struct at_cubin_cache {
     int folder_fd;
+    char *path;
+    int64_t written_bytes; /* since the folder was last trimmed */
 };
 
-/* Before the content of each file. */
-struct entry_header {
+/* After so much that is new, a look at how much there is in all. */
+static const int64_t trim_interval_bytes = AT_CUBIN_CACHE_BYTES_MAX / 16;
+
+/* Before the content of each file; packed, so that there is no byte in it that says nothing. */
+struct __attribute__((packed)) entry_header {
     char magic[8];
     char key[AT_HASH_CHARS];
     char content_hash[AT_HASH_CHARS];
@@ -62,6 +70,8 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
     }
     *cache = at_alloc(sizeof **cache);
     (*cache)->folder_fd = fd;
+    (*cache)->path = path;
+    return AT_OK;
 
 free_path:
     free(path);
@@ -73,7 +83,18 @@ void at_cubin_cache_close(struct at_cubin_cache *cache)
     if (!cache)
         return;
     close(cache->folder_fd);
+    free(cache->path);
     free(cache);
+}
+
+const char *at_cubin_cache_path(const struct at_cubin_cache *cache)
+{
+    return cache->path;
+}
+
+int at_cubin_cache_folder(const struct at_cubin_cache *cache)
+{
+    return cache->folder_fd;
 }
 
 /* Reads size bytes; fewer is a failure. */
@@ -103,6 +124,15 @@ static bool header_holds(const struct entry_header *header, const char *key, con
            memcmp(header->content_hash, hash, AT_HASH_CHARS) == 0;
 }
 
+/* A plain file that nobody else can have written, whatever the folder was before it was closed. */
+static bool is_ours(int fd)
+{
+    struct stat info;
+
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+           (info.st_mode & 022) == 0;
+}
+
 /* The content of KEY.KIND, the caller's to free; NULL for a miss. */
 static void *read_entry(struct at_cubin_cache *cache, const char *key, const char *kind,
                         size_t *size)
@@ -113,10 +143,10 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
     int fd;
 
     snprintf(name, sizeof name, "%s.%s", key, kind);
-    fd = openat(cache->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    fd = openat(cache->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    if (read_exactly(fd, &header, sizeof header) &&
+    if (is_ours(fd) && read_exactly(fd, &header, sizeof header) &&
         memcmp(header.magic, entry_magic, sizeof entry_magic) == 0 &&
         header.content_bytes <= ENTRY_BYTES_MAX) {
         content = at_alloc(header.content_bytes);
@@ -126,6 +156,8 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
             content = NULL;
         }
     }
+    if (content)
+        futimens(fd, NULL); /* used: not the next to be dropped */
     close(fd);
     *size = content ? header.content_bytes : 0;
     return content;
@@ -134,7 +166,8 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
 static void write_entry(struct at_cubin_cache *cache, const char *key, const char *kind,
                         const void *content, size_t size)
 {
-    char name[AT_HASH_CHARS + 16], aside[AT_HASH_CHARS + 48];
+    char name[AT_HASH_CHARS + 16], aside[AT_HASH_CHARS + 64];
+    static unsigned number;
     struct entry_header header = {.content_bytes = size};
     FILE *out;
     int fd, failed;
@@ -143,9 +176,10 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     memcpy(header.key, key, AT_HASH_CHARS);
     at_hash(header.content_hash, content, size);
     snprintf(name, sizeof name, "%s.%s", key, kind);
-    snprintf(aside, sizeof aside, "%s.%d.aside", name, (int)getpid());
-    fd = openat(cache->folder_fd, aside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-                0600);
+    /* In two containers with one home there may be the same process id, but not the same time. */
+    snprintf(aside, sizeof aside, "%s.%d.%u.%" PRIx64 ".aside", name, (int)getpid(), number++,
+             (uint64_t)at_now_ns());
+    fd = openat(cache->folder_fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
     out = fdopen(fd, "w");
@@ -160,6 +194,11 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     /* No fsync: after a crash of the machine the checksum tells a torn entry from a whole one. */
     if (failed || renameat(cache->folder_fd, aside, cache->folder_fd, name) != 0)
         unlinkat(cache->folder_fd, aside, 0);
+    cache->written_bytes += (int64_t)size;
+    if (cache->written_bytes > trim_interval_bytes) {
+        at_cubin_cache_trim(cache, AT_CUBIN_CACHE_BYTES_MAX);
+        cache->written_bytes = 0;
+    }
 }
 
 bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,

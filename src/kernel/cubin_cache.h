@@ -5,7 +5,8 @@
  * program holds the kernel of that key, under which entry, with what resources; HASH.program is the
  * program, named by the hash of its content. Each holds its full key and a checksum, compared on
  * use; whatever does not agree is a miss. Files are written aside and renamed, so any number of
- * processes may share the folder. A folder that others can write is not used. */
+ * processes may share the folder. A folder that others can write is not used. Beyond a size, what
+ * has not been used for longest is dropped. */
 #ifndef AT_KERNEL_CUBIN_CACHE_H
 #define AT_KERNEL_CUBIN_CACHE_H
 
@@ -17,6 +18,9 @@
 #include <stdbool.h>
 
 struct at_cubin_cache;
+
+/* Of all files. A program of sixteen kernels takes about 150 KB. */
+#define AT_CUBIN_CACHE_BYTES_MAX (INT64_C(1) << 30)
 
 /* Where a kernel is and what it needs. */
 struct at_cached_kernel {
@@ -30,6 +34,9 @@ struct at_cached_kernel {
 enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *folder,
                                    struct at_error *err);
 void at_cubin_cache_close(struct at_cubin_cache *cache);
+
+/* The folder's path; borrowed. */
+const char *at_cubin_cache_path(const struct at_cubin_cache *cache);
 
 /* Each takes cache == NULL as an empty cache that keeps nothing. The image is the caller's. */
 bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,

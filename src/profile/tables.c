@@ -47,6 +47,7 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
 #define OBJECT(record, name, member, schema, ...)                                                  \
     FIELD(record, name, member, .kind = AT_FIELD_OBJECT, .object = &(schema), __VA_ARGS__)
 #define OPTIONAL .optional = true
+#define WORD .word = true
 #define SCHEMA(name, record, table)                                                                \
     {                                                                                              \
         .what = (name), .size = sizeof(struct record), .fields = (table),                          \
@@ -55,7 +56,7 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
 
 static const struct at_field device_fields[] = {
     INT(at_device_info, compute_capability, 10, 999),
-    CHARS(at_device_info, kind),
+    CHARS(at_device_info, kind, WORD),
     INT(at_device_info, l2_bytes, 0, BYTES_MAX, OPTIONAL),
     INT(at_device_info, max_threads_per_block, 1, 65536),
     INT(at_device_info, max_threads_per_multiprocessor, 1, 65536),
@@ -89,7 +90,7 @@ static const struct at_schema environment_schema =
 
 static const struct at_field policy_fields[] = {
     INT(at_policy_record, buffer_bytes, 0, BYTES_MAX),
-    CHARS(at_policy_record, name),
+    CHARS(at_policy_record, name, WORD),
     INT(at_policy_record, search_samples, 1, 1000000),
     INT(at_policy_record, shootout_samples, 1, 1000000),
     INT(at_policy_record, train_ns, 0, TIME_NS_MAX),
@@ -111,7 +112,7 @@ static const struct at_schema conditions_schema =
 static const struct at_field result_fields[] = {
     INT(at_result_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
     LIST(at_result_record, block, AT_FIELD_INTS, 3, 3),
-    CHARS(at_result_record, family),
+    CHARS(at_result_record, family, WORD),
     LIST(at_result_record, grid, AT_FIELD_INTS, 3, 3),
     INT(at_result_record, of_copy_permille, 0, PERMILLE_MAX),
     LIST(at_result_record, parameters, AT_FIELD_NAMED_INTS, 0, PARAMETERS_MAX),
@@ -151,7 +152,7 @@ static const struct at_field entry_fields[] = {
     OBJECT(at_entry, "evaluations", evaluations, evaluations_schema),
     INT(at_entry, from_l2, 0, 1),
     CHARS(at_entry, problem),
-    CHARS(at_entry, search),
+    CHARS(at_entry, search, WORD),
     INT(at_entry, seed, 0, INT64_MAX),
     OBJECT(at_entry, "winner", winner, result_schema),
 };

@@ -2,8 +2,8 @@
 #include "schema/events.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "schema/schema.h"
-#include "schema/text.h"
 
 #include <stdlib.h>
 #include <string.h>

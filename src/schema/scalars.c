@@ -71,10 +71,20 @@ static enum at_status check_text(const struct at_events *in, const struct at_fie
     return AT_OK;
 }
 
+static enum at_status check_word(const struct at_events *in, const struct at_field *field)
+{
+    if (in->event.kind == AT_EVENT_SCALAR && at_text_is_word(in->event.text, in->event.size))
+        return AT_OK;
+    return at_fail_expected(in, field->key,
+                            "a word of at most 63 letters, digits, '_', '-', '.' and '+'");
+}
+
 enum at_status at_read_chars(struct at_events *in, const struct at_field *field, void *slot)
 {
     enum at_status status = check_text(in, field, (size_t)field->max - 1);
 
+    if (status == AT_OK && field->word)
+        status = check_word(in, field);
     if (status == AT_OK)
         memcpy(slot, in->event.text, in->event.size + 1);
     return status;
@@ -91,11 +101,11 @@ enum at_status at_read_text(struct at_events *in, const struct at_field *field, 
 
 enum at_status at_read_word(struct at_events *in, const struct at_field *field, void *slot)
 {
-    if (in->event.kind != AT_EVENT_SCALAR || !at_text_is_word(in->event.text, in->event.size))
-        return at_fail_expected(in, field->key,
-                                "a word of at most 63 letters, digits, '_', '-', '.' and '+'");
-    *(char **)slot = at_strdup(in->event.text);
-    return AT_OK;
+    enum at_status status = check_word(in, field);
+
+    if (status == AT_OK)
+        *(char **)slot = at_strdup(in->event.text);
+    return status;
 }
 
 /* Puts '\n' for each blank of a folded text that stands for a line break, so that a place in the

@@ -54,6 +54,7 @@ struct at_field {
     int64_t min, max;
     bool optional; /* when missing, read as `absent` (INT) or left zero; not written when so */
     int64_t absent;
+    bool word; /* CHARS: a word, for what is looked up or goes into other files */
     const struct at_schema *object;
 };
 

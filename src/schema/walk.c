@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/printable.h"
 #include "schema/fields.h"
 #include "schema/sink.h"
 #include "schema/text.h"
@@ -39,6 +40,9 @@ static enum at_status walk_text(struct walk *walk, const struct at_field *field,
         text = "";
     if (!at_text_is_printable(text, strlen(text)))
         return at_fail(walk->err, AT_INTERNAL, "%s is not printable text and cannot be written",
+                       field->key);
+    if ((field->word || field->kind == AT_FIELD_WORD) && !at_text_is_word(text, strlen(text)))
+        return at_fail(walk->err, AT_INTERNAL, "%s is not a word and cannot be written",
                        field->key);
     return check(walk, walk->sink->text(walk->sink, text));
 }

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/cubin_folder.h"
+
+#include "base/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum kind { KERNEL, PROGRAM, ASIDE, KINDS };
+
+static const char *const suffixes[KINDS] = {".kernel", ".program", ".aside"};
+
+struct entry {
+    char *name;
+    enum kind kind;
+    int64_t bytes;
+    struct timespec used;
+};
+
+struct listing {
+    struct entry *entries;
+    size_t count, capacity;
+};
+
+static bool has_kind(const char *name, enum kind *kind)
+{
+    const char *dot = strrchr(name, '.');
+
+    for (*kind = 0; dot && *kind < KINDS; ++*kind)
+        if (strcmp(dot, suffixes[*kind]) == 0)
+            return true;
+    return false;
+}
+
+static void free_listing(struct listing *listing)
+{
+    for (size_t i = 0; i < listing->count; i++)
+        free(listing->entries[i].name);
+    free(listing->entries);
+}
+
+static enum at_status list_entries(const struct at_cubin_cache *cache, struct listing *listing,
+                                   struct at_error *err)
+{
+    int fd = openat(at_cubin_cache_folder(cache), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *next;
+
+    *listing = (struct listing){0};
+    if (!folder) {
+        at_fail(err, AT_USAGE, "cannot read the folder %s: %s", at_cubin_cache_path(cache),
+                strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return AT_USAGE;
+    }
+    while ((next = readdir(folder))) {
+        struct entry entry;
+        struct stat info;
+
+        if (!has_kind(next->d_name, &entry.kind) ||
+            fstatat(fd, next->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        entry.name = at_strdup(next->d_name);
+        entry.bytes = info.st_size;
+        entry.used = info.st_mtim;
+        AT_PUSH(listing->entries, listing->count, listing->capacity, entry);
+    }
+    closedir(folder);
+    return AT_OK;
+}
+
+enum at_status at_cubin_cache_usage(const struct at_cubin_cache *cache,
+                                    struct at_cubin_usage *usage, struct at_error *err)
+{
+    struct listing listing;
+    enum at_status status = list_entries(cache, &listing, err);
+
+    if (status != AT_OK)
+        return status;
+    *usage = (struct at_cubin_usage){0};
+    for (size_t i = 0; i < listing.count; i++) {
+        usage->kernels += listing.entries[i].kind == KERNEL;
+        usage->programs += listing.entries[i].kind == PROGRAM;
+        usage->bytes += listing.entries[i].bytes;
+    }
+    free_listing(&listing);
+    return AT_OK;
+}
+
+static int by_use(const void *left, const void *right)
+{
+    const struct timespec *a = &((const struct entry *)left)->used;
+    const struct timespec *b = &((const struct entry *)right)->used;
+
+    if (a->tv_sec != b->tv_sec)
+        return a->tv_sec < b->tv_sec ? -1 : 1;
+    return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+void at_cubin_cache_trim(struct at_cubin_cache *cache, int64_t most)
+{
+    struct listing listing;
+    int64_t bytes = 0;
+
+    if (list_entries(cache, &listing, NULL) != AT_OK)
+        return;
+    for (size_t i = 0; i < listing.count; i++)
+        bytes += listing.entries[i].bytes;
+    if (bytes > most) {
+        if (listing.count > 0)
+            qsort(listing.entries, listing.count, sizeof *listing.entries, by_use);
+        for (size_t i = 0; i < listing.count && bytes > most / 4 * 3; i++)
+            if (unlinkat(at_cubin_cache_folder(cache), listing.entries[i].name, 0) == 0)
+                bytes -= listing.entries[i].bytes;
+    }
+    free_listing(&listing);
+}
+
+enum at_status at_cubin_cache_clear(struct at_cubin_cache *cache, struct at_error *err)
+{
+    struct listing listing;
+    enum at_status status = list_entries(cache, &listing, err);
+
+    if (status != AT_OK)
+        return status;
+    for (size_t i = 0; i < listing.count && status == AT_OK; i++)
+        if (unlinkat(at_cubin_cache_folder(cache), listing.entries[i].name, 0) != 0 &&
+            errno != ENOENT) /* another process may clear it, too */
+            status = at_fail(err, AT_USAGE, "cannot remove %s/%s: %s", at_cubin_cache_path(cache),
+                             listing.entries[i].name, strerror(errno));
+    free_listing(&listing);
+    return status;
+}

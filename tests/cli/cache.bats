@@ -1,0 +1,46 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# autotune cache: what is kept of compiled kernels. What it takes for one, and what not, is
+# test_cubin_cache's.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$PWD
+}
+
+@test "an empty cache" {
+    run -0 "$AUTOTUNE" cache
+    [ "${lines[0]}" = "$PWD/autotune" ]
+    [ "${lines[1]}" = '  kernels   0 in 0 programs' ]
+    [ "${lines[2]}" = '  size      0.0 MiB, of at most 1024 MiB' ]
+    [ "$(stat -c %a autotune)" = 700 ]
+}
+
+@test "entries are counted and removed, and other files are not" {
+    "$AUTOTUNE" cache
+    head -c 1048576 /dev/zero >autotune/a.program
+    touch autotune/{b,c}.kernel autotune/c.kernel.1.aside autotune/GPU-1.lock autotune/mine
+    run -0 "$AUTOTUNE" cache
+    [ "${lines[1]}" = '  kernels   2 in 1 programs' ]
+    [[ ${lines[2]} == '  size      1.0 MiB,'* ]]
+    run -0 "$AUTOTUNE" cache --clear
+    [ "${lines[1]}" = '  kernels   0 in 0 programs' ]
+    [ "$(cd autotune && echo *)" = 'GPU-1.lock mine' ]
+}
+
+@test "a folder that others can write is refused" {
+    mkdir -m 777 autotune
+    refused 'autotune belongs to, or can be written by, somebody else' cache
+    rmdir autotune
+    mkdir elsewhere
+    ln -s elsewhere autotune
+    refused "cannot open $PWD/autotune: " cache
+    XDG_CACHE_HOME=/proc/none refused 'cannot make /proc/none' cache
+}
+
+@test "arguments" {
+    refused 'unexpected argument "all"' cache all
+}
