@@ -4,17 +4,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#if defined __SANITIZE_ADDRESS__
-#define WITH_ASAN 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
-#ifndef WITH_ASAN
-#define WITH_ASAN 0
-#endif
-
 /* Sixteen kernels take 0.2 GB. NVRTC that gets no more says so, as an error in the source. */
 static const rlim_t memory_bytes = (rlim_t)2 << 30;
 
@@ -33,7 +22,7 @@ static void lower(__rlimit_resource_t resource, rlim_t most)
 
 void at_compile_limit_process(void)
 {
-    if (WITH_ASAN) /* its shadow would count as memory, and its reports may go to a file */
+    if (!AT_COMPILE_LIMITS)
         return;
     signal(SIGXFSZ, SIG_IGN); /* a write that fails is enough */
     lower(RLIMIT_DATA, memory_bytes);

@@ -6,6 +6,18 @@
 
 #include <stdint.h>
 
+/* Not with AddressSanitizer: its shadow would count as memory, and its reports may go to a file. */
+#if defined __SANITIZE_ADDRESS__
+#define AT_COMPILE_LIMITS 0
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define AT_COMPILE_LIMITS 0
+#endif
+#endif
+#ifndef AT_COMPILE_LIMITS
+#define AT_COMPILE_LIMITS 1
+#endif
+
 /* For good: 2 GiB of memory, and no file may be written. */
 void at_compile_limit_process(void);
 

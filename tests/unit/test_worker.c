@@ -3,6 +3,7 @@
  * noticed, and that they never outlive who started them. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "kernel/compile_limits.h"
 #include "kernel/compile_worker.h"
 #include "worker/worker.h"
 
@@ -87,6 +88,96 @@ static void test_worker_serves(void **state)
     strcpy(how.text, "as before");
     at_worker_stop(&worker, &how); /* legal, and says nothing */
     assert_string_equal(how.text, "as before");
+}
+
+/* What the system says of the process in /proc/PID/NAME, which may have NULs in it; the caller
+ * frees it. */
+static char *proc_file(pid_t pid, const char *name, size_t *size)
+{
+    char *path = at_format("/proc/%d/%s", (int)pid, name), *text, buffer[4096];
+    FILE *in = fopen(path, "r"), *out = at_text_stream(&text, size);
+    size_t got;
+
+    assert_non_null(in);
+    while ((got = fread(buffer, 1, sizeof buffer, in)) > 0)
+        fwrite(buffer, 1, got, out);
+    fclose(in);
+    fclose(out);
+    free(path);
+    return text;
+}
+
+static bool has_variable(const char *environment, size_t size, const char *variable)
+{
+    for (size_t at = 0; at < size; at += strlen(environment + at) + 1)
+        if (strcmp(environment + at, variable) == 0)
+            return true;
+    return false;
+}
+
+/* Nothing that changes what is compiled or measured gets through, nor anything unknown. */
+static void test_worker_environment(void **state)
+{
+    static const struct {
+        const char *name;
+        bool passed;
+    } variables[] = {
+        {"CUDA_VISIBLE_DEVICES", true},
+        {"LD_LIBRARY_PATH", true},
+        {"AUTOTUNE_DATADIR", true},
+        {"NV_SOMETHING", true},
+        {"CUDA_LAUNCH_BLOCKING", false},
+        {"NVRTC_SOMETHING", false},
+        {"CUDA_FORCE_PTX_JIT", false},
+        {"SECRET", false},
+        {"HOMES", false},
+        {"NV_", false},
+    };
+    struct at_worker worker = {0};
+    char *environment;
+    size_t size;
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(variables); i++)
+        setenv(variables[i].name, "/none", 1);
+    start(&worker);
+    assert_true(answers(&worker));
+    environment = proc_file(worker.pid, "environ", &size);
+    for (size_t i = 0; i < AT_COUNT(variables); i++) {
+        char *variable = at_format("%s=/none", variables[i].name);
+
+        if (has_variable(environment, size, variable) != variables[i].passed)
+            fail_msg("%s", variables[i].name);
+        free(variable);
+        unsetenv(variables[i].name);
+    }
+    at_worker_stop(&worker, NULL);
+    free(environment);
+}
+
+static void test_worker_limits(void **state)
+{
+    static const char *const lines[] = {
+        "Max core file size        0                    0 ",
+        "Max data size             2147483648           2147483648 ",
+        "Max file size             0                    0 ",
+    };
+    struct at_worker worker = {0};
+    char *limits, *status;
+    size_t size;
+
+    (void)state;
+    start(&worker);
+    assert_true(answers(&worker));
+    limits = proc_file(worker.pid, "limits", &size);
+    status = proc_file(worker.pid, "status", &size);
+    for (size_t i = 0; i < (AT_COMPILE_LIMITS ? AT_COUNT(lines) : 1); i++)
+        if (!strstr(limits, lines[i]))
+            fail_msg("not there: %s\n%s", lines[i], limits);
+    assert_non_null(strstr(status, "NoNewPrivs:\t1"));
+    at_worker_stop(&worker, NULL);
+    free(limits);
+    free(status);
 }
 
 static void test_worker_crash_is_told(void **state)
@@ -269,6 +360,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_serves),
+        cmocka_unit_test(test_worker_environment),
+        cmocka_unit_test(test_worker_limits),
         cmocka_unit_test(test_worker_crash_is_told),
         cmocka_unit_test(test_worker_ends_by_itself),
         cmocka_unit_test(test_workers_share_nothing),
