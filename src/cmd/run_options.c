@@ -38,7 +38,7 @@ static const struct argp_option options_table[] = {
     {"policy", KEY_POLICY, "NAME", 0, "cold (the default): data from DRAM; warm: what L2 keeps", 1},
     {"jobs", 'j', "N", 0, "Compile processes (default: one a CPU)", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "How long one config may take, besides an allowance for the problem's size (default: 5)", 1},
+     "How long one config may take, besides an allowance for the problem's size (default: 2)", 1},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile everything anew and keep nothing", 1},
     {"wait", KEY_WAIT, NULL, 0, "Wait for the end of another run on the device", 1},
     {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
@@ -111,7 +111,7 @@ void at_run_options_init(struct at_run_options *options)
         .session = {.policy = &at_policies[0],
                     .strategy = at_strategies[0],
                     .seed = 1,
-                    .timeout_ns = INT64_C(5000000000),
+                    .timeout_ns = INT64_C(2000000000),
                     .jobs = cpus < JOBS_MAX ? cpus : JOBS_MAX,
                     .use_cache = true},
     };

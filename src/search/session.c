@@ -40,7 +40,7 @@ static enum at_status open_builder(struct at_session *session, struct at_error *
         .compute_capability = at_gpu_info(session->gpu)->compute_capability,
         .image = at_device_is_emulated(at_gpu_info(session->gpu)) ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
         .workers = session->options.jobs,
-        .cpu_limit_s = 2 * session->options.timeout_ns / 1000000000,
+        .cpu_limit_s = 3 * session->options.timeout_ns / 1000000000,
         .header = session->header,
         .use_cache = session->options.use_cache,
     };

@@ -51,7 +51,7 @@ outcome() {
     [ "$status" -eq 0 ]
     [ "$(figure correct)" -eq 1 ]
     [ "$(figure compile)" -eq 2 ]
-    [ "$(outcome 1)" = 'compile: the compiler took more than 2 s of processor time' ]
+    [ "$(outcome 1)" = 'compile: the compiler took more than 3 s of processor time' ]
     [[ "$(outcome 2)" == "compile: the compiler's process ended with signal 11"* ]]
     assert_nothing_left
 }

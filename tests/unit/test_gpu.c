@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/measure/gpu: workers, on the emulated device, that hang, that are killed while they evaluate,
+ * and that are asked for more memory than there is; and that the next evaluation knows nothing of
+ * it. */
+#include "base/memory.h"
+#include "kernel/builder.h"
+#include "measure/gpu_handle.h"
+#include "space/space.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+static const int64_t long_ns = INT64_C(60000000000), short_ns = INT64_C(200000000);
+
+static struct at_gpu *gpu;
+static struct at_builder *builder;
+static struct at_built naive; /* its program stays in use */
+static struct at_gpu_run run;
+static struct at_gpu_case tuned = {.sets = 1};
+
+static struct at_built build(const struct at_config *config)
+{
+    struct at_built built;
+    struct at_error err;
+
+    at_builder_add(builder, config, 4, NULL);
+    if (at_builder_wait(builder, &built, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(built.outcome, AT_CORRECT);
+    return built;
+}
+
+static void set_harness(void)
+{
+    struct at_family family = {.name = (char[]){"harness"},
+                               .template_path = (char[]){"harness.cu"},
+                               .source = text_of("templates/harness.cu")};
+    const struct at_config config = {.family = &family};
+    struct at_built harness = build(&config);
+
+    assert_int_equal(at_gpu_set_harness(gpu, harness.program->image, harness.program->size, NULL),
+                     AT_OK);
+    at_program_release(harness.program);
+    free(family.source);
+}
+
+static void set_kernel(void)
+{
+    char *path = path_of("tuning/naive.yaml"), *templates = path_of("templates");
+    struct at_family *family;
+    struct at_config config;
+
+    assert_int_equal(at_family_read(&family, path, templates, NULL), AT_OK);
+    assert_int_equal(at_space_default(&config, &family, 1, &tuned.problem, at_gpu_info(gpu), NULL),
+                     AT_OK);
+    run.problem = tuned.problem;
+    assert_int_equal(at_config_launch(&config, &tuned.problem, at_gpu_info(gpu), &run.launch, NULL),
+                     AT_OK);
+    naive = build(&config);
+    memcpy(run.program, naive.program->hash, AT_HASH_CHARS);
+    memcpy(run.entry, naive.entry, sizeof run.entry);
+    at_family_free(family);
+    free(templates);
+    free(path);
+}
+
+static char *header;
+
+static int prepare(void **state)
+{
+    struct at_builder_options options = {
+        .compute_capability = 90, .image = AT_IMAGE_PTX, .workers = 1};
+
+    (void)state;
+    options.header = header = text_of("templates/transpose.cuh");
+    assert_int_equal(at_problem_parse(&tuned.problem, "5x7:f32", NULL), AT_OK);
+    assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
+    assert_int_equal(at_gpu_open(&gpu, AT_KIND_EMULATED, 0, NULL), AT_OK);
+    set_harness();
+    set_kernel();
+    assert_int_equal(at_gpu_prepare(gpu, &tuned, 1, NULL), AT_OK);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    at_program_release(naive.program);
+    at_builder_close(builder);
+    at_gpu_close(gpu);
+    free(header);
+    return 0;
+}
+
+/* Starts an evaluation; disturbs it; and has its outcome and message. */
+static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char message[256])
+{
+    const struct at_gpu_timing timing = {.train_ns = 1000, .samples = 3};
+    struct at_measurement measurement;
+    enum at_outcome outcome;
+
+    /* A worker that stands still before it is asked cannot be done before it is disturbed. */
+    if (signal_number)
+        assert_int_equal(kill(gpu->worker.pid, SIGSTOP), 0);
+    assert_int_equal(at_gpu_evaluate(gpu, naive.program, &run, &timing, NULL, 0, limit_ns, NULL),
+                     AT_OK);
+    assert_true(at_gpu_busy(gpu));
+    if (signal_number && signal_number != SIGSTOP)
+        assert_int_equal(kill(gpu->worker.pid, signal_number), 0);
+    at_gpu_take(gpu, &measurement);
+    assert_false(at_gpu_busy(gpu));
+    outcome = measurement.outcome;
+    assert_true((outcome == AT_CORRECT) == (measurement.sample_count > 0));
+    memcpy(message, measurement.message, 256);
+    at_measurement_clear(&measurement);
+    return outcome;
+}
+
+static void assert_well(void)
+{
+    char message[256];
+
+    assert_int_equal(evaluate(long_ns, 0, message), AT_CORRECT);
+    assert_string_equal(message, "");
+}
+
+static void test_hangs(void **state)
+{
+    char message[256];
+
+    (void)state;
+    assert_well();
+    assert_int_equal(evaluate(short_ns, SIGSTOP, message), AT_TIMEOUT);
+    assert_string_equal(message,
+                        "the GPU worker was lost: it did not answer in time (signal 9 (Killed))");
+    assert_int_equal(gpu->worker.pid, 0);
+    assert_well();
+}
+
+/* By somebody else, once: the kernel is not to blame. */
+static void test_killed(void **state)
+{
+    char message[256];
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(evaluate(long_ns, SIGKILL, message), AT_CORRECT);
+    assert_well();
+}
+
+/* By what it did itself. */
+static void test_crashes(void **state)
+{
+    char message[256];
+
+    (void)state;
+    assert_int_equal(evaluate(long_ns, SIGABRT, message), AT_CRASH);
+    assert_string_equal(message, "the GPU worker was lost: it ended (signal 6 (Aborted))");
+    assert_well();
+}
+
+static void kill_worker(int signal_number)
+{
+    pid_t pid = gpu->worker.pid;
+
+    (void)signal_number;
+    if (pid > 0)
+        kill(pid, SIGKILL);
+}
+
+/* Every time, as a system out of memory does. It is tried a few times, and then left. */
+static void test_killed_always(void **state)
+{
+    static const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = kill_worker, .sa_flags = SA_RESTART};
+    const struct at_gpu_timing timing = {.train_ns = 1000, .samples = 3};
+    struct at_measurement measurement;
+
+    (void)state;
+    sigaction(SIGALRM, &action, NULL);
+    assert_int_equal(kill(gpu->worker.pid, SIGSTOP), 0);
+    assert_int_equal(at_gpu_evaluate(gpu, naive.program, &run, &timing, NULL, 0, long_ns, NULL),
+                     AT_OK);
+    setitimer(ITIMER_REAL, &often, NULL);
+    at_gpu_take(gpu, &measurement);
+    setitimer(ITIMER_REAL, &never, NULL);
+    assert_int_equal(measurement.outcome, AT_CRASH);
+    assert_non_null(strstr(measurement.message, "signal 9 (Killed)"));
+    at_measurement_clear(&measurement);
+    assert_well();
+}
+
+/* More than any machine has: the problem is refused, and the next one is not. */
+static void test_out_of_memory(void **state)
+{
+    struct at_gpu_case large = {.sets = 1000};
+    struct at_error err;
+
+    (void)state;
+    assert_int_equal(at_problem_parse(&large.problem, "1000000x1000000:f64", NULL), AT_OK);
+    assert_int_equal(at_gpu_prepare(gpu, &large, 1, &err), AT_FAILED);
+    assert_non_null(strstr(err.message, "has not so much memory"));
+    assert_int_equal(at_gpu_prepare(gpu, &tuned, 1, NULL), AT_OK);
+    assert_well();
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hangs),         cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_crashes),       cmocka_unit_test(test_killed_always),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    int exit_code;
+
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    return cmocka_run_group_tests(tests, prepare, clean_up);
+}
