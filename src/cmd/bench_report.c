@@ -25,6 +25,7 @@ static const struct at_schema row_schema = {"a row", sizeof(struct at_bench_row)
                                             AT_COUNT(row_fields)};
 static const struct at_field report_fields[] = {
     CHARS(at_bench_report, device),
+    CHARS(at_bench_report, note),
     CHARS(at_bench_report, policy),
     INT(at_bench_report, predicted),
     CHARS(at_bench_report, problem),
@@ -54,7 +55,7 @@ void at_bench_report_print(const struct at_bench_report *report)
 
     printf("%s on %s, %s\n", report->problem, report->device, report->policy);
     if (report->predicted)
-        puts("  emulated: " AT_EMULATED_TIMES);
+        printf("  emulated: %s\n", report->note);
     printf("  %-27s %12s %9s %9s %8s\n", "kernel", report->predicted ? "predicted us" : "time us",
            "GB/s", "% of copy", "spread %");
     for (size_t i = 0; i < report->rows.count; i++) {

@@ -21,6 +21,7 @@ struct at_bench_report {
     char policy[16];
     char problem[160];
     int64_t predicted;   /* 1: no time is measured, the device is emulated */
+    char note[160];      /* what is to be said of predicted times */
     struct at_list rows; /* of struct at_bench_row; the last is the tuned kernel */
 };
 

@@ -146,6 +146,8 @@ void at_bench_table_report(const struct at_bench_table *table, const struct at_s
     char *problem = at_problem_format(&table->problem);
 
     *report = (struct at_bench_report){.predicted = at_device_is_emulated(device)};
+    if (report->predicted)
+        snprintf(report->note, sizeof report->note, "%s", at_emulated_times(device));
     snprintf(report->device, sizeof report->device, "%s", device->name);
     snprintf(report->policy, sizeof report->policy, "%s", session->options.policy->name);
     snprintf(report->problem, sizeof report->problem, "%s", problem);

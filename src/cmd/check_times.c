@@ -153,7 +153,7 @@ static enum at_status check_record(struct recheck *recheck, const struct at_devi
         return status;
     printf("%s, %s\n", device->name, record->policy.name);
     if (emulated)
-        puts("  emulated: " AT_EMULATED_TIMES);
+        printf("  emulated: %s\n", at_emulated_times(device));
     printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
            emulated ? "predicted" : "now us", "change %");
     for (size_t i = 0; i < record->problems.count && status == AT_OK; i++)

@@ -21,7 +21,8 @@
     each(diff) \
     each(bench) \
     each(explain) \
-    each(study)
+    each(study) \
+    each(cache)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct at_command at_command_##name;
@@ -29,13 +30,6 @@ EACH_COMMAND(DECLARE)
 
 #define ADDRESS(name) &at_command_##name,
 const struct at_command *const at_commands[] = {EACH_COMMAND(ADDRESS) NULL};
-extern const struct at_command at_command_tune, at_command_list, at_command_show, at_command_check,
-    at_command_bench, at_command_explain, at_command_cache;
-
-const struct at_command *const at_commands[] = {
-    &at_command_tune,  &at_command_list,    &at_command_show,  &at_command_check,
-    &at_command_bench, &at_command_explain, &at_command_cache, NULL,
-};
 
 enum at_output_format at_parse_format(struct argp_state *state, const char *word)
 {

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/paths.h"
 #include "cmd/cmd.h"
+#include "measure/gpu.h"
 #include "measure/select.h"
 #include "profile/identity.h"
 #include "profile/profile.h"
@@ -14,6 +15,7 @@
 
 struct list_options {
     enum at_output_format format;
+    bool emulated;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -21,6 +23,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct list_options *options = state->input;
 
     switch (key) {
+    case 'e':
+        options->emulated = true;
+        return 0;
     case 'f':
         options->format = at_parse_format(state, arg);
         return 0;
@@ -33,14 +38,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
+    {"emulated", 'e', NULL, 0, "List the devices that can be emulated, for --gpu emu:NAME", 0},
     {"format", 'f', "NAME", 0, "table (the default) or json", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
-    .doc = "Lists the devices that can be tuned.\vThe copy limit is that of the shipped profile of "
-           "the same model, where there is one.",
+    .doc =
+        "Lists the devices that can be tuned.\vThe copy limit is that of the shipped profile of "
+        "the same model, where there is one. Predictions for an emulated device are calibrated if "
+        "they were fitted to times measured on such a GPU, else scaled from another's by what "
+        "data sheets say.",
 };
 
 /* A device and what the shipped profiles know of its model. */
@@ -139,6 +148,21 @@ static void print_table(const struct listed_device *devices, size_t count)
     }
 }
 
+static void print_emulated(const struct listed_device *devices, size_t count)
+{
+    printf("%-12s  %-28s %-4s %4s %9s %7s %9s  %s\n", "GPU", "name", "cc", "SMs", "memory", "L2",
+           "DRAM", "predictions");
+    for (size_t i = 0; i < count; i++) {
+        const struct at_device_info *d = &devices[i].device;
+
+        printf("%-12s  %-28s %2jd.%jd %4jd %5jd GiB %3jd MiB %4jd GB/s  %s\n", d->uuid, d->name,
+               (intmax_t)d->compute_capability / 10, (intmax_t)d->compute_capability % 10,
+               (intmax_t)d->multiprocessors, (intmax_t)(d->memory_bytes >> 30),
+               (intmax_t)(d->l2_bytes >> 20), (intmax_t)(d->peak_bandwidth_mbps + 500) / 1000,
+               d->predictions);
+    }
+}
+
 static enum at_status run_list(int argc, char **argv, struct at_error *err)
 {
     struct list_options options = {0};
@@ -149,7 +173,8 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
-    status = at_select_devices("all", &infos, &count, err);
+    status = options.emulated ? at_gpu_list(AT_KIND_EMULATED, &infos, &count, err)
+                              : at_select_devices("all", &infos, &count, err);
     if (status != AT_OK)
         return status;
     devices = at_alloc_array(count, sizeof *devices);
@@ -159,7 +184,7 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     if (options.format == AT_FORMAT_JSON)
         at_print_json(&list_schema, &list);
     else
-        print_table(devices, count);
+        (options.emulated ? print_emulated : print_table)(devices, count);
     free(devices);
     free(infos);
     return status;

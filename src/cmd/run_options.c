@@ -224,16 +224,16 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
                               size_t *count, struct at_error *err)
 {
     enum at_status status = at_select_devices(options->gpu, devices, count, err);
-    const char *name;
+    const char *name, *times;
 
     if (status != AT_OK || !at_device_is_emulated(&(*devices)[0]))
         return status;
     name = (*devices)[0].name;
+    times = at_emulated_times(&(*devices)[0]);
     if (strcmp(options->gpu, "auto") == 0)
-        at_warn(&options->progress, "no usable GPU: this is an emulated %s; " AT_EMULATED_TIMES,
-                name);
+        at_warn(&options->progress, "no usable GPU: this is an emulated %s; %s", name, times);
     else
-        at_note(&options->progress, "this is an emulated %s; " AT_EMULATED_TIMES, name);
+        at_note(&options->progress, "this is an emulated %s; %s", name, times);
     if (!options->search_given) {
         options->session.strategy = &at_strategy_random;
         options->problem_configs = EMULATED_CONFIGS;

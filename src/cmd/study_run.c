@@ -134,6 +134,10 @@ static void describe(struct at_study_result *result, const struct at_study *stud
     snprintf(result->device, sizeof result->device, "%s", device->name);
     snprintf(result->times, sizeof result->times, "%s",
              at_device_is_emulated(device) ? "predicted" : "measured");
+    snprintf(result->note, sizeof result->note, "%s",
+             at_device_is_emulated(device)
+                 ? at_emulated_times(device)
+                 : "times are measured, counts are the emulated device's");
     memcpy(result->title, study->title, sizeof result->title);
     result->reading = at_strdup(study->reading);
 }

@@ -36,6 +36,7 @@ struct at_study_result {
     char title[80];
     char device[128];
     char times[16];       /* "measured" or "predicted" */
+    char note[160];       /* what is to be said of them and of the counts */
     struct at_list lines; /* of struct at_study_line, in the order of the study's rows */
     char *reading;
 };

@@ -58,6 +58,7 @@ static const struct at_field fields[] = {
      .offset = offsetof(struct at_study_result, lines),
      .max = AT_STUDY_ROWS_MAX,
      .object = &line_schema},
+    CHARS(at_study_result, note),
     {.key = "reading",
      .kind = AT_FIELD_TEXT,
      .offset = offsetof(struct at_study_result, reading),

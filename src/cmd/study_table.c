@@ -158,9 +158,8 @@ void at_study_print(const struct at_study *study, const struct at_study_result *
     size_t count = choose(study, predicted, columns);
     int width = label_width(result);
 
-    printf("%s: %s\non %s%s\n\n", result->study, result->title, result->device,
-           predicted ? " (emulated: " AT_EMULATED_TIMES ")"
-                     : "; times are measured, counts are the emulated device's");
+    printf(predicted ? "%s: %s\non %s (emulated: %s)\n\n" : "%s: %s\non %s; %s\n\n", result->study,
+           result->title, result->device, result->note);
     print_titles(columns, count, width);
     for (size_t i = 0; i < result->lines.count; i++) {
         if (i == 0 || strcmp(lines[i].problem, lines[i - 1].problem) != 0)

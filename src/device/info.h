@@ -12,14 +12,17 @@
 /* Before the name of its description, what the uuid of an emulated device is, and its selector. */
 #define AT_EMULATED_PREFIX "emu:"
 
-/* To be said wherever times of an emulated device are shown. */
-#define AT_EMULATED_TIMES "all times are predicted, none is measured"
+/* Whether times of a device of this model have been measured, and the predictions fitted to them.
+ */
+#define AT_CALIBRATED   "calibrated"
+#define AT_UNCALIBRATED "uncalibrated"
 
 struct at_device_info {
     char name[128];
-    char kind[16];       /* "cuda", "emulated" */
-    char uuid[48];       /* "GPU-xxxxxxxx-xxxx-...", "emu:h200" */
-    char pci_bus_id[32]; /* "0000:0f:00.0" */
+    char kind[16];        /* "cuda", "emulated" */
+    char predictions[16]; /* of an emulated device: AT_CALIBRATED, AT_UNCALIBRATED; else empty */
+    char uuid[48];        /* "GPU-xxxxxxxx-xxxx-...", "emu:h200" */
+    char pci_bus_id[32];  /* "0000:0f:00.0" */
     int64_t
         pci_device_id; /* vendor in the low 16 bits, device above, as NVML gives it; 0: unknown */
     int64_t ordinal;   /* CUDA's index, after CUDA_VISIBLE_DEVICES */
@@ -43,6 +46,15 @@ struct at_device_info {
 static inline bool at_device_is_emulated(const struct at_device_info *info)
 {
     return strcmp(info->kind, AT_KIND_EMULATED) == 0;
+}
+
+/* To be said wherever times of an emulated device are shown. */
+static inline const char *at_emulated_times(const struct at_device_info *info)
+{
+    if (strcmp(info->predictions, AT_UNCALIBRATED) == 0)
+        return "all times are predicted, none is measured; the predictions are uncalibrated: no "
+               "such GPU has been measured";
+    return "all times are predicted, none is measured";
 }
 
 #endif

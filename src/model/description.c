@@ -94,6 +94,21 @@ static bool is_name(const char *name)
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
 
+static enum at_status check(const struct description *description, const char *path,
+                            struct at_error *err)
+{
+    const char *predictions = description->device.predictions;
+
+    if (!at_device_is_emulated(&description->device))
+        return at_fail(err, AT_USAGE, "%s: a described device is of kind " AT_KIND_EMULATED, path);
+    if (strcmp(predictions, AT_CALIBRATED) != 0 && strcmp(predictions, AT_UNCALIBRATED) != 0)
+        return at_fail(err, AT_USAGE,
+                       "%s: predictions must be " AT_CALIBRATED " or " AT_UNCALIBRATED
+                       ", not \"%s\"",
+                       path, predictions);
+    return AT_OK;
+}
+
 enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
                                    const char *name, struct at_error *err)
 {
@@ -111,6 +126,8 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
     } else {
         status = at_schema_read_file(&schema, &description, path, err);
     }
+    if (status == AT_OK)
+        status = check(&description, path, err);
     if (status == AT_OK) {
         *info = description.device;
         if (rates)

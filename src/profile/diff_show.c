@@ -116,8 +116,10 @@ void at_diff_show(const struct at_diff *diff, FILE *out)
         const struct at_device_record *record = record_of(difference);
 
         if (i == 0 || !same_heading(record_of(difference - 1), record)) {
-            fprintf(out, "%s, %s%s\n", record->device.name, record->policy.name,
-                    at_device_is_emulated(&record->device) ? "; " AT_EMULATED_TIMES : "");
+            bool emulated = at_device_is_emulated(&record->device);
+
+            fprintf(out, "%s, %s%s%s\n", record->device.name, record->policy.name,
+                    emulated ? "; " : "", emulated ? at_emulated_times(&record->device) : "");
             if (difference->from && difference->to && !same_environment(difference))
                 show_environment(difference, out);
         }

@@ -163,7 +163,8 @@ static void show_heading(const struct at_device_record *record, const struct sty
             (intmax_t)(device->compute_capability % 10), (intmax_t)device->multiprocessors,
             fixed(cell, device->memory_bytes, (int64_t)1 << 30, 1));
     if (at_device_is_emulated(device))
-        fprintf(out, "  %semulated: " AT_EMULATED_TIMES "%s\n", style->strong, style->plain);
+        fprintf(out, "  %semulated: %s%s\n", style->strong, at_emulated_times(device),
+                style->plain);
     show_software(&record->environment, out);
     if (at_device_is_emulated(device)) {
         fprintf(out, "  %-*s%s\n", LABEL_WIDTH - 2, "policy", record->policy.name);

@@ -69,6 +69,7 @@ static const struct at_field device_fields[] = {
     CHARS(at_device_info, pci_bus_id, OPTIONAL),
     INT(at_device_info, pci_device_id, 0, UINT32_MAX, OPTIONAL),
     INT(at_device_info, peak_bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX, OPTIONAL),
+    CHARS(at_device_info, predictions, OPTIONAL),
     INT(at_device_info, registers_per_multiprocessor, 1, 1 << 24),
     INT(at_device_info, shared_bytes_per_block, 0, 1 << 24),
     INT(at_device_info, shared_bytes_per_block_optin, 0, 1 << 24),

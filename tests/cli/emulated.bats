@@ -50,10 +50,34 @@ teardown() {
     run -0 "$AUTOTUNE" bench --quiet --gpu emu:h200 --profile best.yaml --problem 64x96:f32 \
         --format json
     [ "${#lines[@]}" -eq 1 ]
-    [[ ${lines[0]} == '{"device":"NVIDIA H200","policy":"cold","predicted":1,"problem":"64x96:f32"'* ]]
+    [[ ${lines[0]} == '{"device":"NVIDIA H200","note":"all times are predicted, none is measured","policy":"cold","predicted":1,"problem":"64x96:f32"'* ]]
     for label in 'copy limit' 'memcpy by the driver' conflict-free default tuned; do
         [[ ${lines[0]} == *"\"label\":\"$label\""* ]]
     done
+}
+
+@test "devices that nobody has measured are marked, wherever they are shown" {
+    uncalibrated="$predicted; the predictions are uncalibrated: no such GPU has been measured"
+    run -0 "$AUTOTUNE" list --emulated
+    [ "${#lines[@]}" -eq 7 ]
+    [ "$(grep -c ' uncalibrated$' <<<"$output")" -eq 5 ]
+    [[ $output == *$'\nemu:h200 '*' calibrated'* ]]
+    for device in $(cut -d ' ' -f 1 <<<"${output#*$'\n'}"); do
+        run --separate-stderr -0 tune --gpu "$device" --family tile --budget 2 --search random \
+            --problem 64x96:f32 --out best.yaml
+        if [ "$device" = emu:h200 ]; then
+            [[ $stderr != *uncalibrated* && $output != *uncalibrated* ]]
+            grep -q ' predictions: calibrated' best.yaml
+            continue
+        fi
+        [[ $stderr == *"$uncalibrated"* ]]
+        [[ ${lines[1]} == "  emulated: $uncalibrated" ]]
+        grep -q ' predictions: uncalibrated' best.yaml
+        run -0 "$AUTOTUNE" show best.yaml
+        [[ ${lines[1]} == "  emulated: $uncalibrated" ]]
+    done
+    run -0 "$AUTOTUNE" bench --quiet --gpu emu:rtx-4090 --profile best.yaml --problem 64x96:f32
+    [[ ${lines[1]} == "  emulated: $uncalibrated" ]]
 }
 
 @test "a short search, unless the user says otherwise" {

@@ -103,7 +103,7 @@ least() {
     refused 'PAD=3 is not in the space' explain tile PAD=3
     refused '"PAD" is not PARAM=VALUE' explain tile PAD
     refused '"PAD=x" is not PARAM=VALUE' explain tile PAD=x
-    refused 'no description of a device "nothing"; known are h200' explain tile --device nothing
+    refused 'no description of a device "nothing"; known are a100, b200, h100, h200, l40s, rtx-4090' explain tile --device nothing
     refused 'no description of a device "../devices/h200"' explain tile --device ../devices/h200
     refused '--blocks takes a whole number' explain tile --blocks 0
     refused 'unknown format' explain tile --format xml

@@ -28,7 +28,7 @@ knows() {
 }
 
 @test "list, show and check name their options" {
-    knows list --format
+    knows list --emulated --format
     knows show --format
     knows check --gpu --quiet --space
 }

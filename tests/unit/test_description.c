@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The descriptions of devices in tuning/devices: what must hold of any of them, so that a slip of
+ * the pen in one is seen. */
+#include "model/description.h"
+
+#include "base/memory.h"
+#include "base/paths.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+enum { DEVICES_MAX = 64, GDDR_BUS_BITS_MAX = 512 };
+
+struct described {
+    char name[64];
+    struct at_device_info info;
+    struct at_rates rates;
+};
+
+static struct described devices[DEVICES_MAX];
+static size_t device_count;
+
+static const struct described *device_of(const char *name)
+{
+    for (size_t i = 0; i < device_count; i++)
+        if (strcmp(devices[i].name, name) == 0)
+            return &devices[i];
+    fail_msg("%s is not described", name);
+    return NULL;
+}
+
+/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+static void test_capability(void **state)
+{
+    static const struct {
+        int64_t capability, threads, shared_kib;
+    } known[] = {{80, 2048, 164}, {89, 1536, 100}, {90, 2048, 228}, {100, 2048, 228}};
+
+    (void)state;
+    for (size_t i = 0; i < device_count; i++) {
+        const struct at_device_info *info = &devices[i].info;
+        size_t k = 0;
+
+        while (k < AT_COUNT(known) && known[k].capability != info->compute_capability)
+            k++;
+        if (k == AT_COUNT(known))
+            fail_msg("%s: a compute capability that this test does not know", devices[i].name);
+        assert_int_equal(info->max_threads_per_multiprocessor, known[k].threads);
+        assert_int_equal(info->shared_bytes_per_multiprocessor, known[k].shared_kib << 10);
+        assert_int_equal(info->shared_bytes_per_block_optin, (known[k].shared_kib - 1) << 10);
+        assert_int_equal(info->shared_bytes_per_block, 48 << 10);
+        assert_int_equal(info->registers_per_multiprocessor, 65536);
+        assert_int_equal(info->max_threads_per_block, 1024);
+        assert_int_equal(info->warp_size, 32);
+    }
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < device_count; i++) {
+        const struct at_device_info *info = &devices[i].info;
+
+        /* Both edges of the clock, as for a CUDA device. */
+        assert_int_equal(info->peak_bandwidth_mbps,
+                         2 * info->memory_clock_khz * (info->memory_bus_bits / 8) / 1000);
+        assert_int_equal(devices[i].rates.dram_mbps, info->peak_bandwidth_mbps);
+        assert_true(devices[i].rates.l2_mbps >= devices[i].rates.dram_mbps);
+        assert_true(info->memory_bus_bits % 32 == 0);
+        /* GDDR is narrow and fast, HBM wide and slow. */
+        assert_true((info->memory_bus_bits <= GDDR_BUS_BITS_MAX) ==
+                    (info->memory_clock_khz > 5000000));
+        assert_true(info->memory_bytes >> 30 >= 16 && info->memory_bytes >> 30 <= 288);
+        assert_true(info->l2_bytes >> 20 >= 32 && info->l2_bytes >> 20 <= 128);
+    }
+}
+
+/* What the data sheets say in round figures, written down apart from the descriptions. */
+static void test_data_sheets(void **state)
+{
+    static const struct {
+        const char *name, *model;
+        int64_t multiprocessors, gib, gbps;
+    } sheets[] = {
+        {"a100", "NVIDIA A100-SXM4-80GB", 108, 80, 2039},
+        {"b200", "NVIDIA B200", 148, 180, 7672},
+        {"h100", "NVIDIA H100 80GB HBM3", 132, 80, 3350},
+        {"h200", "NVIDIA H200", 132, 141, 4800},
+        {"l40s", "NVIDIA L40S", 142, 48, 864},
+        {"rtx-4090", "NVIDIA GeForce RTX 4090", 128, 24, 1008},
+    };
+
+    (void)state;
+    assert_int_equal(device_count, AT_COUNT(sheets));
+    for (size_t i = 0; i < AT_COUNT(sheets); i++) {
+        const struct at_device_info *info = &device_of(sheets[i].name)->info;
+        int64_t mib = sheets[i].gib << 10;
+
+        assert_string_equal(info->name, sheets[i].model);
+        assert_int_equal(info->multiprocessors, sheets[i].multiprocessors);
+        assert_in_range(info->peak_bandwidth_mbps / 100, sheets[i].gbps * 995 / 100,
+                        sheets[i].gbps * 1005 / 100);
+        /* GB or GiB, and what ECC and the driver keep. */
+        assert_in_range(info->memory_bytes >> 20, mib * 9 / 10, mib);
+    }
+}
+
+/* Only the H200 has been measured; what is carried over is within reach of it. */
+static void test_predictions(void **state)
+{
+    const struct at_rates *h200 = &device_of("h200")->rates;
+
+    (void)state;
+    for (size_t i = 0; i < device_count; i++) {
+        const struct at_rates *rates = &devices[i].rates;
+        bool measured = strcmp(devices[i].name, "h200") == 0;
+
+        assert_string_equal(devices[i].info.predictions,
+                            measured ? AT_CALIBRATED : AT_UNCALIBRATED);
+        assert_in_range(rates->clock_khz, 1000000, 3000000);
+        assert_int_equal(rates->wavefronts_per_clock, h200->wavefronts_per_clock);
+        assert_in_range(rates->block_ns * rates->clock_khz / 1000000,
+                        h200->block_ns * h200->clock_khz / 1000000 - 2,
+                        h200->block_ns * h200->clock_khz / 1000000 + 2);
+    }
+}
+
+/* ---- what is no description ---- */
+
+static char *good; /* the text of a description */
+
+/* Writes the good one to path with the first occurrence of from replaced. */
+static void write_changed(const char *path, const char *from, const char *to)
+{
+    const char *rest = strstr(good, from);
+    FILE *out = fopen(path, "w");
+
+    assert_non_null(rest);
+    assert_non_null(out);
+    fwrite(good, 1, (size_t)(rest - good), out);
+    fprintf(out, "%s%s", to, rest + strlen(from));
+    fclose(out);
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *from, *to, *message;
+    } cases[] = {
+        {"predictions: calibrated", "predictions: good", "must be calibrated or uncalibrated"},
+        {"  predictions: calibrated\n", "", "must be calibrated or uncalibrated"},
+        {"kind: emulated", "kind: cuda", "is of kind emulated"},
+        {"l2_mbps: ", "l2_mbps: -", "l2_mbps"},
+        {"  run_bytes: 256\n", "", "run_bytes"},
+    };
+    char directory[] = "/tmp/autotune-description-XXXXXX";
+    char *tuning, *devices_directory, *file, *path = path_of("tuning/devices/h200.yaml");
+    struct at_error unread;
+    size_t size;
+
+    (void)state;
+    assert_int_equal(at_file_read(&good, &size, path, 1 << 16, &unread), AT_OK);
+    assert_non_null(mkdtemp(directory));
+    tuning = at_format("%s/tuning", directory);
+    devices_directory = at_format("%s/devices", tuning);
+    file = at_format("%s/h200.yaml", devices_directory);
+    assert_int_equal(mkdir(tuning, 0700), 0);
+    assert_int_equal(mkdir(devices_directory, 0700), 0);
+    setenv("AUTOTUNE_DATADIR", directory, 1);
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_device_info info = {.ordinal = 17};
+        struct at_error err = {AT_OK, ""};
+
+        write_changed(file, cases[i].from, cases[i].to);
+        assert_int_equal(at_description_read(&info, NULL, "h200", &err), AT_USAGE);
+        assert_non_null(strstr(err.message, cases[i].message));
+        assert_int_equal(info.ordinal, 17);
+    }
+    unlink(file);
+    rmdir(devices_directory);
+    rmdir(tuning);
+    rmdir(directory);
+    free(path);
+    free(good);
+    free(file);
+    free(devices_directory);
+    free(tuning);
+}
+
+static void test_unknown_name(void **state)
+{
+    static const char *const names[] = {"nothing", "../devices/h200", "", "H200"};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(names); i++) {
+        struct at_device_info info;
+        struct at_error err = {AT_OK, ""};
+
+        assert_int_equal(at_description_read(&info, NULL, names[i], &err), AT_USAGE);
+        assert_non_null(strstr(err.message, "known are a100, b200"));
+    }
+}
+
+/* ---- the whole ---- */
+
+static int read_all(void **state)
+{
+    char *pattern = path_of("tuning/devices/*.yaml");
+    struct at_error err = {AT_OK, ""};
+    enum at_status status = AT_OK;
+    glob_t files = {0};
+
+    (void)state;
+    glob(pattern, 0, NULL, &files);
+    for (size_t i = 0; i < files.gl_pathc && i < DEVICES_MAX && status == AT_OK; i++) {
+        struct described *device = &devices[device_count++];
+        const char *base = at_path_name(files.gl_pathv[i]);
+
+        snprintf(device->name, sizeof device->name, "%.*s", (int)strcspn(base, "."), base);
+        status = at_description_read(&device->info, &device->rates, device->name, &err);
+    }
+    if (status != AT_OK)
+        fprintf(stderr, "%s\n", err.message);
+    globfree(&files);
+    free(pattern);
+    return status == AT_OK ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_capability),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_data_sheets),  cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_unknown_name), cmocka_unit_test(test_refused),
+    };
+    char *data = path_of("");
+
+    setenv("AUTOTUNE_DATADIR", data, 1);
+    free(data);
+    return cmocka_run_group_tests(tests, read_all, NULL);
+}
