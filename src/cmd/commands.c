@@ -22,6 +22,7 @@
     each(bench) \
     each(explain) \
     each(study) \
+    each(replay) \
     each(cache)
 /* clang-format on */
 

@@ -6,16 +6,27 @@
 #include "base/memory.h"
 #include "cmd/run_problems.h"
 #include "cmd/tune_run.h"
+#include "search/recorder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SEARCH = 0x200, KEY_BUDGET, KEY_SEED, KEY_JOURNAL, KEY_RESUME, KEY_FORMAT, KEY_DRY_RUN };
+enum {
+    KEY_SEARCH = 0x200,
+    KEY_BUDGET,
+    KEY_SEED,
+    KEY_JOURNAL,
+    KEY_RESUME,
+    KEY_FORMAT,
+    KEY_DRY_RUN,
+    KEY_RECORD
+};
 
 static const struct argp_option options_table[] = {
     {"out", 'o', "FILE", 0, "Write the profile there; - is standard output", 0},
-    {"search", KEY_SEARCH, "NAME", 0, "exhaustive (the default) or random", 0},
+    {"search", KEY_SEARCH, "NAME", 0,
+     "exhaustive (the default), guided, random, local, annealing, genetic or halving", 0},
     {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
      "Stop after N configs, N seconds or N minutes of the whole run, compilation included; "
      "problems share it",
@@ -24,6 +35,8 @@ static const struct argp_option options_table[] = {
     {"journal", KEY_JOURNAL, "FILE", 0,
      "Keep every measurement there (default: the profile's name with .journal)", 0},
     {"resume", KEY_RESUME, NULL, 0, "Go on from the journal: nothing is measured twice", 0},
+    {"record", KEY_RECORD, "DIR", 0,
+     "Write a recording of each problem there, for autotune replay; needs --search=exhaustive", 0},
     {"format", KEY_FORMAT, "NAME", 0, "Of what is printed: table (the default) or json", 0},
     {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 0},
     {0},
@@ -94,6 +107,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_RESUME:
         session->resume = true;
         return 0;
+    case KEY_RECORD:
+        session->record = arg;
+        return 0;
     case KEY_FORMAT:
         options->format = at_parse_format(state, arg);
         return 0;
@@ -160,6 +176,22 @@ static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tu
     return status;
 }
 
+static enum at_status prepare_recording(const struct at_tune_run *run, struct at_error *err)
+{
+    const struct at_session_options *session = &run->options->run.session;
+
+    if (!session->record)
+        return AT_OK;
+    if (session->strategy != &at_strategy_exhaustive || !run->options->run.search_given)
+        return at_fail(err, AT_USAGE,
+                       "a recording has the whole space: --record needs "
+                       "--search=exhaustive");
+    if (run->device_count > 1)
+        return at_fail(err, AT_USAGE, "--record takes one device at a time, not %zu",
+                       run->device_count);
+    return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
+}
+
 /* All that can be wrong is found before anything is measured. */
 static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *options,
                               struct at_error *err)
@@ -176,6 +208,8 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
     if (status == AT_OK && at_device_is_emulated(&run->devices[0]))
         status = settle_for_emulation(run, options, err);
+    if (status == AT_OK)
+        status = prepare_recording(run, err);
     if (status == AT_OK && run->device_count * run->problem_count > ENTRIES_MAX)
         status = at_fail(err, AT_USAGE,
                          "%zu problems on %zu devices are more than one profile holds (%d): tune "

@@ -62,6 +62,7 @@ static enum at_status search_copies(struct at_session *session, struct at_family
         .session = session,
         .problem = copies->problem,
         .strategy = sampled ? &at_strategy_random : &at_strategy_exhaustive,
+        .start = {.seed = session->options.seed},
         .budget = {.ends_ns = ends_ns, .evaluations = sampled ? EMULATED_COPIES : 0},
         .progress = *progress,
     };

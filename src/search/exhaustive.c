@@ -2,9 +2,9 @@
 /* Every config, in the order of the space: neighbours share a program, and so its compile time. */
 #include "search/order.h"
 
-static void *create(const struct at_space *space, uint64_t seed)
+static void *create(const struct at_space *space, const struct at_start *start)
 {
-    (void)seed;
+    (void)start;
     return at_order_create(at_order_of(space->count), space->count);
 }
 

@@ -3,6 +3,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "search/pipeline_state.h"
+#include "search/recorder.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -167,7 +168,7 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     p->window = (size_t)p->session->options.jobs * WINDOW_PER_JOB;
     p->ready = at_alloc_array(p->window, sizeof *p->ready);
     p->problem_text = at_problem_format(&search->problem);
-    p->strategy = search->strategy->create(&search->space, p->session->options.seed);
+    p->strategy = search->strategy->create(&search->space, &search->start);
     search->candidates = at_alloc_array(search->space.count, sizeof *search->candidates);
     search->progress.total = search->space.count;
     if (search->budget.evaluations > 0 && (size_t)search->budget.evaluations < search->space.count)
@@ -189,6 +190,8 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
     if (status != AT_OK)
         abandon(&p);
     search->complete = p.evaluations == search->space.count;
+    if (!p.stopping && search->strategy->reason)
+        search->reason = search->strategy->reason(p.strategy);
     at_progress_clear(p.session->options.progress);
     search->strategy->destroy(p.strategy);
     free(p.problem_text);
@@ -198,6 +201,7 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
 
 void at_search_clear(struct at_search *search)
 {
+    at_recorder_clear(search);
     free(search->candidates);
     search->candidates = NULL;
     at_space_clear(&search->space);

@@ -6,6 +6,7 @@
 
 #include "search/cases.h"
 #include "search/session.h"
+#include "store/recording.h"
 
 /* What is known of one config of the space. */
 struct at_candidate {
@@ -19,15 +20,18 @@ struct at_search {
     struct at_problem problem;
     struct at_space space;
     const struct at_strategy *strategy;
+    struct at_start start;
     struct at_budget budget;
     struct at_progress_state progress; /* what, index, of, and of_copy's base are the caller's */
-    double copy_ns;                    /* the copy limit so far, for progress; 0: unknown */
+    double copy_ns;                    /* the copy limit so far; 0: unknown */
+    struct at_recorded *recorded;      /* by config, for a recording; NULL: none is made */
 
     /* Results. */
     struct at_candidate *candidates; /* as many as the space has configs, in its order */
     size_t counts[AT_OUTCOMES];
-    size_t best;   /* index; valid if counts[AT_CORRECT] > 0 */
-    bool complete; /* every config of the space has been evaluated */
+    size_t best;        /* index; valid if counts[AT_CORRECT] > 0 */
+    bool complete;      /* every config of the space has been evaluated */
+    const char *reason; /* why the strategy stopped before; NULL: it did not */
 };
 
 /* Runs the search over search->space, first of all `first` (an index, or SIZE_MAX for none). Not

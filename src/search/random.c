@@ -3,9 +3,9 @@
 #include "base/rng.h"
 #include "search/order.h"
 
-static void *create(const struct at_space *space, uint64_t seed)
+static void *create(const struct at_space *space, const struct at_start *start)
 {
-    struct at_rng rng = {seed};
+    struct at_rng rng = {start->seed};
     size_t *order = at_order_of(space->count);
 
     for (size_t left = space->count; left > 1; left--) { /* Fisher and Yates */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "search/pipeline_state.h"
+#include "search/recorder.h"
 
 #include <stdlib.h>
 
@@ -61,6 +62,7 @@ void at_pipeline_settle(struct at_pipeline *p, size_t index,
     struct at_search *search = p->search;
     struct at_candidate *candidate = &search->candidates[index];
 
+    at_recorder_take(search, index, measurement);
     candidate->done = true;
     candidate->outcome = measurement->outcome;
     if (measurement->outcome == AT_CORRECT)

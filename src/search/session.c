@@ -79,7 +79,6 @@ free_source:
     return status;
 }
 
-/* Everything but problem and config that a time depends on. */
 static char *describe_setting(const struct at_session *session)
 {
     const struct at_compiler *compiler = at_builder_compiler(session->builder);
@@ -126,15 +125,13 @@ static enum at_status tell_of_other_families(struct at_session *session, struct 
 
 static enum at_status open_journal(struct at_session *session, struct at_error *err)
 {
-    char *setting;
     enum at_status status;
 
+    session->setting = describe_setting(session);
     if (!session->options.journal)
         return AT_OK;
-    setting = describe_setting(session);
-    status = at_journal_open(&session->journal, session->options.journal, setting,
+    status = at_journal_open(&session->journal, session->options.journal, session->setting,
                              session->options.resume, err);
-    free(setting);
     return status == AT_OK ? tell_of_other_families(session, err) : status;
 }
 
@@ -178,6 +175,8 @@ void at_session_close(struct at_session *session)
     free(session->compile_failure_shown);
     free(session->family_hashes);
     free(session->header);
+    free(session->setting);
+    at_knowledge_clear(&session->knowledge);
     free(session);
 }
 

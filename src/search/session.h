@@ -8,6 +8,7 @@
 #include "measure/device_lock.h"
 #include "measure/gpu.h"
 #include "measure/policy.h"
+#include "search/knowledge.h"
 #include "search/strategy.h"
 #include "space/space.h"
 #include "store/journal.h"
@@ -33,6 +34,7 @@ struct at_session_options {
     const char *journal; /* path; NULL: none */
     bool resume;
     bool wait;                    /* for another run that has the device */
+    const char *record;           /* folder for recordings; NULL: none are made */
     struct at_progress *progress; /* borrowed */
 };
 
@@ -43,12 +45,14 @@ struct at_session {
     struct at_device_lock *lock;
     struct at_gpu *gpu;
     struct at_builder *builder;
-    struct at_journal *journal;           /* NULL: none */
-    bool journal_failed;                  /* and that has been told */
-    char *header;                         /* text of AT_TEMPLATE_HEADER */
+    struct at_journal *journal; /* NULL: none */
+    bool journal_failed;        /* and that has been told */
+    char *header;               /* text of AT_TEMPLATE_HEADER */
+    char *setting;              /* everything but problem and config that a time depends on */
     char (*family_hashes)[AT_HASH_CHARS]; /* of options.families */
     struct at_copy_candidates *copies;
-    bool *compile_failure_shown; /* by family: the first is shown, once */
+    struct at_knowledge knowledge; /* what has won so far */
+    bool *compile_failure_shown;   /* by family: the first is shown, once */
 };
 
 /* Opens the device, when no other run has it, the compiler, the cache and the journal. */

@@ -12,22 +12,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is known before the first result. */
+struct at_start {
+    uint64_t seed;
+    const size_t *likely; /* configs that may well be good, likeliest first; borrowed until create
+                             returns */
+    size_t likely_count;
+    double copy_ns; /* a copy of as many bytes, which no transpose beats by much; 0: not known */
+};
+
 struct at_strategy {
     const char *name;
     const char *summary;
-    void *(*create)(const struct at_space *space, uint64_t seed);
+    void *(*create)(const struct at_space *space, const struct at_start *start);
 
-    /* The next config to evaluate, before the results of earlier ones are known if need be; false
-     * when it wants no more, or none until more results are told. */
+    /* The next config to evaluate, none twice, before the results of earlier ones are known if need
+     * be; false when it wants no more, or none until more results are told. */
     bool (*ask)(void *state, size_t *index);
 
-    /* The result of one: its time in ns a launch if the outcome is AT_CORRECT. */
+    /* The result of one, asked for or not: its time in ns a launch if the outcome is AT_CORRECT. */
     void (*tell)(void *state, size_t index, enum at_outcome outcome, double time_ns);
+
+    /* After an ask that was false with all results told: why it stopped before the end of the
+     * space; NULL if it did not. A strategy without this member goes on to the end. */
+    const char *(*reason)(const void *state);
     void (*destroy)(void *state);
 };
 
 extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first is the default */
-extern const struct at_strategy at_strategy_exhaustive, at_strategy_random;
+extern const struct at_strategy at_strategy_annealing, at_strategy_exhaustive, at_strategy_genetic,
+    at_strategy_guided, at_strategy_halving, at_strategy_local, at_strategy_random;
 
 /* AT_USAGE for an unknown name, with those that are known. */
 enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/tune.h"
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "search/copy_limit.h"
 #include "search/pipeline.h"
 #include "search/ranking.h"
 #include "search/record.h"
+#include "search/recorder.h"
 #include "search/shootout.h"
 #include "search/verdict.h"
 
@@ -117,6 +119,7 @@ static enum at_status finish(struct at_search *search, struct line_up *line_up,
         };
 
         at_record_entry(&sources, entry);
+        at_knowledge_add(&session->knowledge, &search->problem, all[winner].config);
     }
     return status;
 }
@@ -194,6 +197,32 @@ static void warn_of_empty_families(const struct at_search *search)
     }
 }
 
+/* Searches, from what is known, and records if that is asked for. */
+static enum at_status run_search(struct at_search *search, size_t fallback, struct at_error *err)
+{
+    const struct at_session *session = search->session;
+    size_t *likely;
+    int64_t began_ns = at_now_ns();
+    enum at_status status;
+
+    search->start.likely_count =
+        at_knowledge_likely(&session->knowledge, &search->problem, &search->space, &likely);
+    search->start.likely = likely;
+    search->start.seed = session->options.seed;
+    search->start.copy_ns = search->copy_ns;
+    if (session->options.record)
+        at_recorder_begin(search);
+    status = at_pipeline_run(search, fallback, err);
+    search->start.likely = NULL;
+    free(likely);
+    if (status == AT_OK && search->reason)
+        at_note(session->options.progress, "%s: the search stopped after %zu of %zu configs: %s",
+                search->progress.what, search->progress.done, search->space.count, search->reason);
+    if (status == AT_OK && session->options.record)
+        status = at_recorder_write(search, session->options.record, at_now_ns() - began_ns, err);
+    return status;
+}
+
 static enum at_status search_and_finish(struct at_search *search, struct at_entry *entry,
                                         struct at_error *err)
 {
@@ -208,7 +237,7 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
         return status;
     search->copy_ns = copies.best_ns;
     if (!at_interrupt_seen())
-        status = at_pipeline_run(search, fallback, err);
+        status = run_search(search, fallback, err);
     if (status != AT_OK)
         return status;
     if (search->counts[AT_CORRECT] == 0)

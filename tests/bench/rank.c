@@ -2,26 +2,27 @@
 /* How well the time model orders configs: predicts all those of each recording, and holds the order
  * against the one that was measured.
  *
- *     rank [--list] RECORDING...
+ *     rank [--list] [--all] RECORDING...
  *
- * A recording is text: comments (#), then "device NAME" and "problem SPEC", then a line for each
- * config, "FAMILY PARAM=VALUE... NANOSECONDS", fastest first, with one tab before the last word of
- * every line. Parameters that are not given have their default. --list prints every config. */
+ * Of each recording (doc/recording-format.md) it takes 250 configs, the ten fastest and others
+ * spread evenly over the ranks, or all of them. They must be of this tree's families. --list prints
+ * every config. */
 #include "base/file.h"
-#include "base/integer.h"
 #include "base/memory.h"
 #include "base/paths.h"
 #include "kernel/builder.h"
 #include "model/description.h"
 #include "model/predict.h"
 #include "space/space.h"
+#include "store/recording.h"
 #include "worker/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORDING_BYTES_MAX = 1 << 20, HEADER_BYTES_MAX = 1 << 18 };
+enum { HEADER_BYTES_MAX = 1 << 18 };
+enum { SAMPLE = 250, SAMPLE_FASTEST = 10 };
 enum { BEST_PERCENT = 5, NEAR_PERCENT = 2 };
 
 static struct at_family **families;
@@ -29,18 +30,16 @@ static size_t family_count;
 static char *header;
 
 struct entry {
-    char *text; /* within the recording's */
-    struct at_config config;
+    struct at_config config; /* of a family of this tree */
     double measured_ns;
     struct at_prediction prediction;
 };
 
-struct recording {
-    char *text;
+struct sample {
     struct at_device_info device;
     struct at_rates rates;
     struct at_problem problem;
-    struct entry *entries;
+    struct entry *entries; /* fastest first */
     size_t count, capacity;
 };
 
@@ -51,116 +50,122 @@ struct score {
 
 /* ---- reading ---- */
 
-static enum at_status set_param(struct at_config *config, const char *word, size_t length,
-                                struct at_error *err)
+/* The same config of this tree's family of that name. */
+static enum at_status adopt(struct at_config *config, const struct at_config *recorded,
+                            struct at_error *err)
 {
-    const char *equals = memchr(word, '=', length);
-    size_t name = equals ? (size_t)(equals - word) : length;
-    int64_t value;
+    const struct at_family *from = recorded->family, *to = NULL;
 
-    for (size_t i = 0; equals && i < config->family->param_count; i++) {
-        const struct at_param *param = &config->family->params[i];
-
-        if (strlen(param->name) == name && memcmp(param->name, word, name) == 0 &&
-            at_integer_parse(equals + 1, length - name - 1, &value) &&
-            at_param_has_value(param, value)) {
-            config->values[i] = (int32_t)value;
-            return AT_OK;
-        }
-    }
-    return at_fail(err, AT_USAGE, "\"%.*s\" is no parameter of %s", (int)length, word,
-                   config->family->name);
-}
-
-static enum at_status parse_config(struct at_config *config, const char *text, struct at_error *err)
-{
-    size_t length = strcspn(text, " ");
-    enum at_status status = AT_OK;
-
-    config->family = NULL;
     for (size_t i = 0; i < family_count; i++)
-        if (strlen(families[i]->name) == length && memcmp(families[i]->name, text, length) == 0)
-            *config = at_family_default(families[i]);
-    if (!config->family)
-        return at_fail(err, AT_USAGE, "there is no family \"%.*s\"", (int)length, text);
-    while (status == AT_OK && text[length] == ' ') {
-        text += length + 1;
-        length = strcspn(text, " ");
-        status = set_param(config, text, length, err);
+        if (strcmp(families[i]->name, from->name) == 0)
+            to = families[i];
+    if (!to)
+        return at_fail(err, AT_USAGE, "there is no family \"%s\"", from->name);
+    *config = at_family_default(to);
+    for (size_t i = 0; i < from->param_count; i++) {
+        size_t j = 0;
+
+        while (j < to->param_count && strcmp(to->params[j].name, from->params[i].name) != 0)
+            j++;
+        if (j == to->param_count || !at_param_has_value(&to->params[j], recorded->values[i]))
+            return at_fail(err, AT_USAGE, "%s=%d is not of %s any more", from->params[i].name,
+                           (int)recorded->values[i], from->name);
+        config->values[j] = recorded->values[i];
     }
-    return status;
-}
-
-static enum at_status parse_entry(struct recording *recording, char *config, const char *ns,
-                                  struct at_error *err)
-{
-    const struct entry *last = recording->count ? &recording->entries[recording->count - 1] : NULL;
-    struct entry entry = {.text = config};
-    int64_t measured;
-    bool legal;
-    enum at_status status = parse_config(&entry.config, config, err);
-
-    if (status == AT_OK)
-        status = at_config_legal(&entry.config, &recording->problem, &recording->device, &legal,
-                                 NULL, err);
-    if (status != AT_OK)
-        return status;
-    if (!legal)
-        return at_fail(err, AT_USAGE, "this config is not legal for the problem");
-    if (!at_integer_parse(ns, strlen(ns), &measured) || measured < 1)
-        return at_fail(err, AT_USAGE, "\"%s\" is not a time", ns);
-    if (last && (double)measured < last->measured_ns)
-        return at_fail(err, AT_USAGE, "faster than the config before it");
-    entry.measured_ns = (double)measured;
-    AT_PUSH(recording->entries, recording->count, recording->capacity, entry);
     return AT_OK;
 }
 
-/* Number `index` of the lines that are not comments. */
-static enum at_status parse_line(struct recording *recording, int index, char *line,
-                                 struct at_error *err)
+static enum at_status add_entry(struct sample *sample, const struct at_recording *recording,
+                                size_t index, struct at_error *err)
 {
-    static const char *const keys[] = {"device", "problem"};
-    char *tab = strchr(line, '\t');
+    struct entry entry = {.measured_ns = recording->results[index].time_ns};
+    bool legal;
+    enum at_status status = adopt(&entry.config, &recording->space.configs[index], err);
 
-    if (!tab || strchr(tab + 1, '\t'))
-        return at_fail(err, AT_USAGE, "one tab was expected");
-    *tab = '\0';
-    if (index < 2 && strcmp(line, keys[index]) != 0)
-        return at_fail(err, AT_USAGE, "the %s was expected", keys[index]);
-    if (index == 0)
-        return at_description_read(&recording->device, &recording->rates, tab + 1, err);
-    if (index == 1)
-        return at_problem_parse(&recording->problem, tab + 1, err);
-    return parse_entry(recording, line, tab + 1, err);
-}
-
-static enum at_status read_recording(struct recording *recording, const char *path,
-                                     struct at_error *err)
-{
-    size_t size;
-    int line = 1, index = 0;
-    struct at_error why = {AT_OK, ""};
-    enum at_status status = at_file_read(&recording->text, &size, path, RECORDING_BYTES_MAX, err);
-
-    if (status == AT_OK && strlen(recording->text) != size)
-        status = at_fail(err, AT_USAGE, "%s: this is no text", path);
+    if (status == AT_OK)
+        status =
+            at_config_legal(&entry.config, &sample->problem, &sample->device, &legal, NULL, err);
     if (status != AT_OK)
         return status;
-    for (char *at = recording->text, *end; status == AT_OK && *at; at = end + 1, line++) {
-        end = strchr(at, '\n');
-        if (!end)
-            return at_fail(err, AT_USAGE, "%s:%d: the line does not end", path, line);
-        *end = '\0';
-        if (index > 0 || *at != '#')
-            status = parse_line(recording, index++, at, &why);
-    }
-    return status == AT_OK ? AT_OK : at_fail(err, status, "%s:%d: %s", path, line - 1, why.message);
+    if (!legal)
+        return at_fail(err, AT_USAGE, "a config of %s is not legal any more",
+                       entry.config.family->name);
+    AT_PUSH(sample->entries, sample->count, sample->capacity, entry);
+    return AT_OK;
+}
+
+static const struct at_recorded *sorted_results;
+
+static int by_time(const void *left, const void *right)
+{
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    double x = sorted_results[a].time_ns, y = sorted_results[b].time_ns;
+
+    return x != y ? (x > y) - (x < y) : (a > b) - (a < b);
+}
+
+/* Place i of `count` of a sample, among so many configs from fastest to slowest. */
+static size_t rank_of(size_t i, size_t count, size_t of)
+{
+    if (i < SAMPLE_FASTEST || count == of)
+        return i;
+    return SAMPLE_FASTEST +
+           (i - SAMPLE_FASTEST) * (of - 1 - SAMPLE_FASTEST) / (count - 1 - SAMPLE_FASTEST);
+}
+
+static enum at_status take_sample(struct sample *sample, const struct at_recording *recording,
+                                  bool all, struct at_error *err)
+{
+    size_t *correct = at_alloc_array(recording->space.count, sizeof *correct), of = 0, count;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < recording->space.count; i++)
+        if (recording->results[i].outcome == AT_CORRECT)
+            correct[of++] = i;
+    sorted_results = recording->results;
+    qsort(correct, of, sizeof *correct, by_time);
+    count = all || of < SAMPLE ? of : SAMPLE;
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        status = add_entry(sample, recording, correct[rank_of(i, count, of)], err);
+    free(correct);
+    return status;
+}
+
+/* The description of a device is named like its model: "NVIDIA H200" is h200. */
+static enum at_status read_description(struct sample *sample, const char *device,
+                                       struct at_error *err)
+{
+    static const char maker[] = "NVIDIA ";
+    bool has_maker = strncmp(device, maker, strlen(maker)) == 0;
+    char *name = at_strdup(has_maker ? device + strlen(maker) : device);
+    enum at_status status;
+
+    for (char *c = name; *c; c++)
+        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+    status = at_description_read(&sample->device, &sample->rates, name, err);
+    free(name);
+    return status;
+}
+
+static enum at_status read_sample(struct sample *sample, const char *path, bool all,
+                                  struct at_error *err)
+{
+    struct at_recording recording = {0};
+    enum at_status status = at_recording_read(&recording, path, err);
+
+    if (status != AT_OK)
+        return status;
+    sample->problem = recording.problem;
+    status = read_description(sample, recording.device, err);
+    if (status == AT_OK)
+        status = take_sample(sample, &recording, all, err);
+    at_recording_clear(&recording);
+    return status == AT_OK ? AT_OK : at_fail_within(err, "%s", path);
 }
 
 /* ---- predicting ---- */
 
-static enum at_status predict(const struct recording *recording, struct entry *entry,
+static enum at_status predict(const struct sample *sample, struct entry *entry,
                               const struct at_built *built, struct at_emu_memory *memory,
                               const uint64_t *args, size_t arg_count, struct at_error *err)
 {
@@ -169,10 +174,10 @@ static enum at_status predict(const struct recording *recording, struct entry *e
     struct at_ptx_module *module = NULL;
     struct at_launch launch;
     enum at_status status =
-        at_config_launch(&entry->config, &recording->problem, &recording->device, &launch, err);
+        at_config_launch(&entry->config, &sample->problem, &sample->device, &launch, err);
 
     if (status == AT_OK && built->outcome != AT_CORRECT)
-        status = at_fail(err, AT_FAILED, "%s: %s", entry->text, built->message);
+        status = at_fail(err, AT_FAILED, "%s: %s", entry->config.family->name, built->message);
     if (status == AT_OK)
         status = at_ptx_read(&module, built->program->image, built->program->size - 1, err);
     if (status == AT_OK)
@@ -183,7 +188,7 @@ static enum at_status predict(const struct recording *recording, struct entry *e
             emu.block[i] = (uint32_t)launch.field[AT_BLOCK_X + i];
         }
         emu.dynamic_shared_bytes = launch.field[AT_SHARED_BYTES];
-        status = at_predict_launch(&recording->device, &recording->rates, memory, &emu,
+        status = at_predict_launch(&sample->device, &sample->rates, memory, &emu,
                                    built->resources.registers, built->resources.shared_bytes, true,
                                    &entry->prediction, err);
     }
@@ -191,11 +196,11 @@ static enum at_status predict(const struct recording *recording, struct entry *e
     return status;
 }
 
-static enum at_status predict_all(struct recording *recording, struct at_error *err)
+static enum at_status predict_all(struct sample *sample, struct at_error *err)
 {
-    const struct at_problem *problem = &recording->problem;
+    const struct at_problem *problem = &sample->problem;
     const struct at_builder_options options = {
-        .compute_capability = recording->device.compute_capability,
+        .compute_capability = sample->device.compute_capability,
         .image = AT_IMAGE_PTX,
         .workers = 2,
         .header = header,
@@ -220,15 +225,15 @@ static enum at_status predict_all(struct recording *recording, struct at_error *
 
     if (status == AT_OK && (!src || !dst))
         status = at_fail(err, AT_FAILED, "this machine has not so much memory for the problem");
-    for (size_t i = 0; i < recording->count && status == AT_OK; i++)
-        at_builder_add(builder, &recording->entries[i].config, problem->elem_size,
-                       &recording->entries[i]);
-    for (size_t i = 0; i < recording->count && status == AT_OK; i++) {
+    for (size_t i = 0; i < sample->count && status == AT_OK; i++)
+        at_builder_add(builder, &sample->entries[i].config, problem->elem_size,
+                       &sample->entries[i]);
+    for (size_t i = 0; i < sample->count && status == AT_OK; i++) {
         struct at_built built = {0};
 
         status = at_builder_wait(builder, &built, err);
         if (status == AT_OK)
-            status = predict(recording, built.owner, &built, memory, args, AT_COUNT(args), err);
+            status = predict(sample, built.owner, &built, memory, args, AT_COUNT(args), err);
         at_program_release(built.program);
     }
     at_builder_close(builder);
@@ -281,23 +286,23 @@ static double correlation(const double *a, const double *b, size_t count)
     return aa > 0 && bb > 0 ? ab / __builtin_sqrt(aa * bb) : 0;
 }
 
-static struct score judge(struct recording *recording)
+static struct score judge(struct sample *sample)
 {
-    size_t count = recording->count, best = count * BEST_PERCENT / 100;
+    size_t count = sample->count, best = count * BEST_PERCENT / 100;
     struct entry **sorted = at_alloc_array(count, sizeof *sorted);
     double *measured = at_alloc_array(count, sizeof *measured);
     double *predicted = at_alloc_array(count, sizeof *predicted);
     struct score score = {0};
 
     for (size_t i = 0; i < count; i++)
-        sorted[i] = &recording->entries[i];
-    give_ranks(sorted, count, measured_of, recording->entries, measured);
+        sorted[i] = &sample->entries[i];
+    give_ranks(sorted, count, measured_of, sample->entries, measured);
     qsort(sorted, count, sizeof *sorted, by_prediction);
-    give_ranks(sorted, count, predicted_of, recording->entries, predicted);
+    give_ranks(sorted, count, predicted_of, sample->entries, predicted);
     score.spearman = correlation(measured, predicted, count);
     for (size_t i = 0; i < best; i++)
-        score.hit |= sorted[i]->measured_ns * 100 <=
-                     recording->entries[0].measured_ns * (100 + NEAR_PERCENT);
+        score.hit |=
+            sorted[i]->measured_ns * 100 <= sample->entries[0].measured_ns * (100 + NEAR_PERCENT);
     free(predicted);
     free(measured);
     free(sorted);
@@ -321,46 +326,60 @@ static enum at_status read_families(struct at_error *err)
     return status;
 }
 
-static enum at_status rank(const char *path, bool list, struct score *score, struct at_error *err)
+static void list_entries(const struct sample *sample, const char *problem)
 {
-    struct recording recording = {0};
-    enum at_status status = read_recording(&recording, path, err);
+    for (size_t i = 0; i < sample->count; i++) {
+        const struct entry *entry = &sample->entries[i];
+        char *config = at_config_format(&entry->config);
 
-    if (status == AT_OK && recording.count < 100 / BEST_PERCENT)
+        printf("%s\t%s %s\t%.0f\t%.0f\t%s\n", problem, entry->config.family->name, config,
+               entry->measured_ns, entry->prediction.ns, at_bound_names[entry->prediction.bound]);
+        free(config);
+    }
+}
+
+static enum at_status rank(const char *path, bool list, bool all, struct score *score,
+                           struct at_error *err)
+{
+    struct sample sample = {0};
+    enum at_status status = read_sample(&sample, path, all, err);
+
+    if (status == AT_OK && sample.count < 100 / BEST_PERCENT)
         status = at_fail(err, AT_USAGE, "%s: too few configs", path);
     if (status == AT_OK)
-        status = predict_all(&recording, err);
+        status = predict_all(&sample, err);
     if (status == AT_OK) {
-        char *problem = at_problem_format(&recording.problem);
+        char *problem = at_problem_format(&sample.problem);
 
-        *score = judge(&recording);
-        for (size_t i = 0; list && i < recording.count; i++)
-            printf("%s\t%s\t%.0f\t%.0f\t%s\n", problem, recording.entries[i].text,
-                   recording.entries[i].measured_ns, recording.entries[i].prediction.ns,
-                   at_bound_names[recording.entries[i].prediction.bound]);
-        printf("%-40s %8zu %9.3f  %s\n", problem, recording.count, score->spearman,
+        *score = judge(&sample);
+        if (list)
+            list_entries(&sample, problem);
+        printf("%-40s %8zu %9.3f  %s\n", problem, sample.count, score->spearman,
                score->hit ? "yes" : "no");
         fflush(stdout);
         free(problem);
     }
-    free(recording.entries);
-    free(recording.text);
+    free(sample.entries);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    bool list = argc > 1 && strcmp(argv[1], "--list") == 0;
+    bool list = false, all = false;
     struct at_error err = {AT_OK, ""};
-    int first = list ? 2 : 1, hits = 0, exit_code;
+    int first = 1, hits = 0, exit_code;
     double least = 1;
     enum at_status status;
 
     /* The workers that the builder starts are this program. */
     if (at_worker_serve(argc, argv, &exit_code))
         return exit_code;
+    for (; first < argc && argv[first][0] == '-'; first++) {
+        list |= strcmp(argv[first], "--list") == 0;
+        all |= strcmp(argv[first], "--all") == 0;
+    }
     if (argc <= first) {
-        fprintf(stderr, "usage: rank [--list] RECORDING...\n");
+        fprintf(stderr, "usage: rank [--list] [--all] RECORDING...\n");
         return 2;
     }
     status = read_families(&err);
@@ -369,7 +388,7 @@ int main(int argc, char **argv)
     for (int i = first; i < argc && status == AT_OK; i++) {
         struct score score;
 
-        status = rank(argv[i], list, &score, &err);
+        status = rank(argv[i], list, all, &score, &err);
         if (status != AT_OK)
             break;
         hits += score.hit;

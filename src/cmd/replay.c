@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune replay: search strategies against recorded spaces. */
+#include "base/integer.h"
+#include "base/memory.h"
+#include "cmd/replay_table.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNERS, KEY_FORMAT };
+
+enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000 };
+
+/* What the pipeline has on its way with sixteen compile workers. */
+enum { AHEAD = 512 };
+
+static const char suffix[] = ".recording";
+
+struct replay_options {
+    struct at_comparison_options comparison;
+    const struct at_strategy **strategies;
+    size_t strategy_count, strategy_capacity;
+    char **files;
+    size_t file_count, file_capacity;
+    enum at_output_format format;
+};
+
+static const struct argp_option options_table[] = {
+    {"search", KEY_SEARCH, "NAME[,NAME...]", 0, "These strategies (default: all but exhaustive)",
+     0},
+    {"runs", KEY_RUNS, "N", 0,
+     "So many searches of each, each with a seed of its own (default: 100)", 0},
+    {"seed", KEY_SEED, "N", 0, "Of the first (default: 1)", 0},
+    {"budget", KEY_BUDGET, "N", 0, "End each search after N evaluations", 0},
+    {"ahead", KEY_AHEAD, "N", 0,
+     "Ask for up to N configs before the result of the first is told (default: 512, which is what "
+     "a "
+     "run with 16 compile workers does)",
+     0},
+    {"winners", KEY_WINNERS, NULL, 0,
+     "Start each search from the best configs of the other recordings, as a run that tunes several "
+     "problems does",
+     0},
+    {"format", KEY_FORMAT, "NAME", 0, "table (the default) or json", 0},
+    {0},
+};
+
+static size_t parse_count(struct argp_state *state, const char *option, const char *text,
+                          int64_t least, int64_t most)
+{
+    int64_t value = 0;
+
+    if (!at_integer_parse(text, strlen(text), &value) || value < least || value > most)
+        argp_error(state, "--%s takes a whole number from %lld to %lld, not \"%s\"", option,
+                   (long long)least, (long long)most, text);
+    return (size_t)value;
+}
+
+static void parse_strategies(struct argp_state *state, struct replay_options *options,
+                             const char *text)
+{
+    while (true) {
+        size_t length = strcspn(text, ",");
+        char *name = at_strndup(text, length);
+        const struct at_strategy *strategy = NULL;
+        struct at_error err;
+
+        if (at_strategy_find(&strategy, name, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        free(name);
+        AT_PUSH(options->strategies, options->strategy_count, options->strategy_capacity, strategy);
+        if (!text[length])
+            return;
+        text += length + 1;
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct replay_options *options = state->input;
+
+    switch (key) {
+    case KEY_SEARCH:
+        parse_strategies(state, options, arg);
+        return 0;
+    case KEY_RUNS:
+        options->comparison.runs = parse_count(state, "runs", arg, 1, RUNS_MAX);
+        return 0;
+    case KEY_SEED:
+        options->comparison.seed = parse_count(state, "seed", arg, 0, INT64_MAX - RUNS_MAX);
+        return 0;
+    case KEY_BUDGET:
+        options->comparison.budget = parse_count(state, "budget", arg, 1, BUDGET_MAX);
+        return 0;
+    case KEY_AHEAD:
+        options->comparison.ahead = parse_count(state, "ahead", arg, 1, AHEAD_MAX);
+        return 0;
+    case KEY_WINNERS:
+        options->comparison.winners_known = true;
+        return 0;
+    case KEY_FORMAT:
+        options->format = at_parse_format(state, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        AT_PUSH(options->files, options->file_count, options->file_capacity, at_strdup(arg));
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which recordings?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .args_doc = "FILE|DIR...",
+    .doc =
+        "Runs search strategies against recorded spaces, and prints how soon each comes near the "
+        "optimum. No GPU is needed.\vA recording is made by autotune tune --search=exhaustive "
+        "--record=DIR; of a DIR, all files that end in .recording are taken.",
+};
+
+/* ---- files ---- */
+
+static int is_recording(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > strlen(suffix) && strcmp(entry->d_name + length - strlen(suffix), suffix) == 0;
+}
+
+/* Puts the recordings of a folder, sorted by name, in the place of the folder. */
+static enum at_status expand(const char *path, char ***files, size_t *count, size_t *capacity,
+                             struct at_error *err)
+{
+    struct dirent **entries;
+    struct stat about;
+    int found;
+
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        AT_PUSH(*files, *count, *capacity, at_strdup(path));
+        return AT_OK;
+    }
+    found = scandir(path, &entries, is_recording, alphasort);
+    if (found < 0)
+        return at_fail(err, AT_USAGE, "%s: cannot be read", path);
+    for (int i = 0; i < found; i++) {
+        AT_PUSH(*files, *count, *capacity, at_format("%s/%s", path, entries[i]->d_name));
+        free(entries[i]);
+    }
+    free(entries);
+    return found > 0 ? AT_OK : at_fail(err, AT_USAGE, "%s: no file in it ends in %s", path, suffix);
+}
+
+static enum at_status expand_all(struct replay_options *options, struct at_error *err)
+{
+    char **given = options->files;
+    size_t given_count = options->file_count;
+    enum at_status status = AT_OK;
+
+    options->files = NULL;
+    options->file_count = options->file_capacity = 0;
+    for (size_t i = 0; i < given_count; i++) {
+        if (status == AT_OK)
+            status = expand(given[i], &options->files, &options->file_count,
+                            &options->file_capacity, err);
+        free(given[i]);
+    }
+    free(given);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static void settle_strategies(struct replay_options *options)
+{
+    bool given = options->strategy_count > 0;
+
+    for (size_t i = 0; at_strategies[i] && !given; i++)
+        if (at_strategies[i] != &at_strategy_exhaustive)
+            AT_PUSH(options->strategies, options->strategy_count, options->strategy_capacity,
+                    at_strategies[i]);
+    options->comparison.strategies = options->strategies;
+    options->comparison.strategy_count = options->strategy_count;
+}
+
+static enum at_status replay(const struct replay_options *options, struct at_error *err)
+{
+    struct at_recording *recordings = at_alloc_array(options->file_count, sizeof *recordings);
+    struct at_comparison comparison = {0};
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < options->file_count && status == AT_OK; i++)
+        status = at_recording_read(&recordings[i], options->files[i], err);
+    if (status == AT_OK)
+        status = at_compare(&comparison, recordings, options->files, options->file_count,
+                            &options->comparison, err);
+    if (status == AT_OK) {
+        if (options->format == AT_FORMAT_JSON)
+            at_print_json(&at_comparison_schema, &comparison);
+        else
+            at_replay_print_table(&comparison);
+        at_schema_clear(&at_comparison_schema, &comparison);
+    }
+    for (size_t i = 0; i < options->file_count; i++)
+        at_recording_clear(&recordings[i]);
+    free(recordings);
+    return status;
+}
+
+static enum at_status run_replay(int argc, char **argv, struct at_error *err)
+{
+    struct replay_options options = {.comparison = {.runs = 100, .seed = 1, .ahead = AHEAD}};
+    enum at_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    settle_strategies(&options);
+    status = expand_all(&options, err);
+    if (status == AT_OK)
+        status = replay(&options, err);
+    for (size_t i = 0; i < options.file_count; i++)
+        free(options.files[i]);
+    free(options.files);
+    free(options.strategies);
+    return status;
+}
+
+const struct at_command at_command_replay = {
+    .name = "replay",
+    .summary = "search strategies against recorded spaces",
+    .run = run_replay,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/replay_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { CELL_CHARS = 32 };
+
+/* "median/p95" of a pair, in units of `per`; "-" for never. */
+static void format_pair(char cell[CELL_CHARS], int64_t median, int64_t p95, double per, int digits)
+{
+    char parts[2][CELL_CHARS / 2];
+    const int64_t values[] = {median, p95};
+
+    for (int i = 0; i < 2; i++) {
+        if (values[i] == 0)
+            snprintf(parts[i], sizeof parts[i], "-");
+        else
+            snprintf(parts[i], sizeof parts[i], "%.*f", digits, (double)values[i] / per);
+    }
+    snprintf(cell, CELL_CHARS, "%s/%s", parts[0], parts[1]);
+}
+
+static void print_strategy(const struct at_strategy_record *record)
+{
+    const struct at_reach_record *reaches = record->reaches.items;
+    char cell[CELL_CHARS];
+
+    printf("  %-11s", record->name);
+    for (size_t i = 0; i < record->reaches.count; i++) {
+        format_pair(cell, reaches[i].median_evaluations, reaches[i].p95_evaluations, 1, 0);
+        printf(" %9s", cell);
+        format_pair(cell, reaches[i].median_ms, reaches[i].p95_ms, 1000, 2);
+        printf(" %11s", cell);
+    }
+    printf(" %6.3f", (double)record->score_permille / 1000);
+    if (record->stopped_evaluations > 0)
+        printf(" %5" PRId64, record->stopped_evaluations);
+    else
+        printf(" %5s", "");
+    printf(" %5" PRId64 "\n", record->ended_within_1_percent);
+}
+
+static void print_block(const char *title, const struct at_list *strategies)
+{
+    const struct at_strategy_record *records = strategies->items;
+
+    printf("%s\n  %-11s %9s %11s %9s %11s %9s %11s %6s %5s %5s\n", title, "search", "to 5 %", "s",
+           "to 1 %", "s", "to 0 %", "s", "score", "stops", "found");
+    for (size_t i = 0; i < strategies->count; i++)
+        print_strategy(&records[i]);
+    putchar('\n');
+}
+
+void at_replay_print_table(const struct at_comparison *comparison)
+{
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    const struct at_strategy_record *all = comparison->all.items;
+    char title[256];
+
+    for (size_t i = 0; i < comparison->recordings.count; i++) {
+        snprintf(title, sizeof title,
+                 "%.100s on %.80s: %" PRId64 " configs, the best %" PRId64 " ns",
+                 recordings[i].problem, recordings[i].device, recordings[i].configs,
+                 recordings[i].optimum_ns);
+        print_block(title, &recordings[i].strategies);
+    }
+    snprintf(title, sizeof title, "%zu recording%s: medians, and the mean of the scores",
+             comparison->recordings.count, comparison->recordings.count == 1 ? "" : "s");
+    print_block(title, &comparison->all);
+    printf(
+        "to N %%: evaluations until within N %% of the best, median/95th percentile of %" PRId64
+        " searches; - is never\n"
+        "s: the same in seconds, at what an evaluation took when it was recorded\n"
+        "score: of the gap between random search and the best, how much is closed (1: all)\n"
+        "stops: evaluations after which it stops by itself; found: searches that came within 1 %%"
+        "\n",
+        comparison->all.count > 0 ? all[0].runs / (int64_t)comparison->recordings.count : 0);
+}

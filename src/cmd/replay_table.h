@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What replay prints for people. */
+#ifndef AT_CMD_REPLAY_TABLE_H
+#define AT_CMD_REPLAY_TABLE_H
+
+#include "cmd/cmd.h"
+#include "search/compare.h"
+
+void at_replay_print_table(const struct at_comparison *comparison);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983): several chains walk from
+ * neighbour to neighbour, always to a faster one, and to a slower one the less likely the more it
+ * loses and the longer the search has gone on. Chains share what they have seen: a step to a known
+ * config costs nothing. */
+#include "base/memory.h"
+#include "search/starts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CHAINS = 8 };
+
+/* Steps over known configs before a chain that finds nothing new starts elsewhere. */
+enum { KNOWN_STEPS = 200 };
+
+/* The loss that is taken with a chance of 1/e: a half of the time at first, then falling by this
+ * factor with each evaluation, to a part of what is noise. */
+static const double first_temperature = 0.5, cooling = 0.98, last_temperature = 0.002;
+
+struct annealing {
+    struct at_landscape land;
+    struct at_starts starts;
+    double temperature;
+    struct chain {
+        size_t here;  /* SIZE_MAX: nowhere yet */
+        size_t there; /* asked for; SIZE_MAX: no step is being made */
+    } chains[CHAINS];
+};
+
+static void *create(const struct at_space *space, const struct at_start *start)
+{
+    struct annealing *annealing = at_alloc(sizeof *annealing);
+
+    annealing->temperature = first_temperature;
+    at_landscape_init(&annealing->land, space);
+    at_starts_init(&annealing->starts, start);
+    for (size_t i = 0; i < CHAINS; i++)
+        annealing->chains[i] = (struct chain){SIZE_MAX, SIZE_MAX};
+    return annealing;
+}
+
+static void step(struct annealing *annealing, struct chain *chain, size_t there)
+{
+    const double *time_ns = annealing->land.time_ns;
+    double loss;
+
+    if (chain->here == SIZE_MAX || !isfinite(time_ns[chain->here])) {
+        chain->here = there;
+        return;
+    }
+    loss = time_ns[there] / time_ns[chain->here] - 1;
+    if (loss <= 0 || at_rng_fraction(&annealing->starts.rng) < exp(-loss / annealing->temperature))
+        chain->here = there;
+}
+
+/* A random neighbour of where the chain is, over known ones, until it comes to one that nobody has
+ * asked for. */
+static bool propose(struct annealing *annealing, struct chain *chain, size_t *index)
+{
+    struct at_landscape *land = &annealing->land;
+    size_t neighbours[AT_NEIGHBOURS_MAX];
+
+    for (int i = 0; i < KNOWN_STEPS && chain->here != SIZE_MAX; i++) {
+        size_t count = at_landscape_neighbours(land, chain->here, neighbours), drawn;
+
+        if (count == 0)
+            break;
+        drawn = neighbours[at_rng_below(&annealing->starts.rng, count)];
+        if (at_landscape_take(land, drawn)) {
+            *index = drawn;
+            return true;
+        }
+        if (land->told[drawn])
+            step(annealing, chain, drawn);
+    }
+    return at_starts_next(&annealing->starts, land, index);
+}
+
+static bool ask(void *state, size_t *index)
+{
+    struct annealing *annealing = state;
+
+    for (size_t i = 0; i < CHAINS; i++) {
+        struct chain *chain = &annealing->chains[i];
+
+        if (chain->there != SIZE_MAX)
+            continue;
+        if (!propose(annealing, chain, index))
+            return false;
+        chain->there = *index;
+        return true;
+    }
+    return false;
+}
+
+static void tell(void *state, size_t index, enum at_outcome outcome, double time_ns)
+{
+    struct annealing *annealing = state;
+
+    at_landscape_tell(&annealing->land, index, outcome, time_ns);
+    annealing->temperature = fmax(annealing->temperature * cooling, last_temperature);
+    for (size_t i = 0; i < CHAINS; i++) {
+        if (annealing->chains[i].there != index)
+            continue;
+        step(annealing, &annealing->chains[i], index);
+        annealing->chains[i].there = SIZE_MAX;
+    }
+}
+
+static void destroy(void *state)
+{
+    struct annealing *annealing = state;
+
+    at_starts_clear(&annealing->starts);
+    at_landscape_clear(&annealing->land);
+    free(annealing);
+}
+
+const struct at_strategy at_strategy_annealing = {
+    .name = "annealing",
+    .summary = "chains that take losses, fewer and fewer",
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .destroy = destroy,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A genetic search: a population of configs, whose better ones beget others: each parameter from
+ * one of two parents, then sometimes a step to a neighbour. One child at a time takes the place of
+ * the slowest, rather than generations, so that nobody waits for results. */
+#include "base/memory.h"
+#include "search/starts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { POPULATION = 20 };
+
+/* Drawn for a parent, of whom the fastest becomes one. */
+enum { RIVALS = 3 };
+
+/* Children that are illegal or known already before one comes from anywhere instead. */
+enum { ATTEMPTS = 50 };
+
+/* One child in so many goes to a neighbour of what its parents gave it. */
+enum { MUTATION = 3 };
+
+struct genetic {
+    struct at_landscape land;
+    struct at_starts starts;
+    size_t population[POPULATION]; /* with results; in no order */
+    size_t count;
+};
+
+static void *create(const struct at_space *space, const struct at_start *start)
+{
+    struct genetic *genetic = at_alloc(sizeof *genetic);
+
+    at_landscape_init(&genetic->land, space);
+    at_starts_init(&genetic->starts, start);
+    return genetic;
+}
+
+static size_t choose_parent(struct genetic *genetic)
+{
+    size_t best = genetic->population[at_rng_below(&genetic->starts.rng, genetic->count)];
+
+    for (int i = 1; i < RIVALS; i++) {
+        size_t rival = genetic->population[at_rng_below(&genetic->starts.rng, genetic->count)];
+
+        if (genetic->land.time_ns[rival] < genetic->land.time_ns[best])
+            best = rival;
+    }
+    return best;
+}
+
+/* SIZE_MAX: the child would not be legal. Parents of two families have one like the first. */
+static size_t beget(struct genetic *genetic, size_t mother, size_t father)
+{
+    const struct at_landscape *land = &genetic->land;
+    struct at_rng *rng = &genetic->starts.rng;
+    size_t region = land->region_of[mother], child = mother;
+    size_t neighbours[AT_NEIGHBOURS_MAX], count;
+
+    if (land->region_of[father] == region) {
+        uint8_t levels[AT_PARAMS_MAX] = {0};
+
+        for (size_t i = 0; i < land->regions[region].family->param_count; i++)
+            levels[i] = at_landscape_levels(land, at_rng_next(rng) >> 63 ? mother : father)[i];
+        child = at_landscape_find(land, region, levels);
+    }
+    if (child == SIZE_MAX || at_rng_below(rng, MUTATION) != 0)
+        return child;
+    count = at_landscape_neighbours(land, child, neighbours);
+    return count > 0 ? neighbours[at_rng_below(rng, count)] : child;
+}
+
+static bool ask(void *state, size_t *index)
+{
+    struct genetic *genetic = state;
+    struct at_landscape *land = &genetic->land;
+
+    /* The first ones come from anywhere; as many may be on their way later. */
+    if (at_landscape_waiting(land) >= POPULATION)
+        return false;
+    for (int i = 0; i < ATTEMPTS && genetic->count == POPULATION; i++) {
+        size_t child = beget(genetic, choose_parent(genetic), choose_parent(genetic));
+
+        if (child == SIZE_MAX || !at_landscape_take(land, child))
+            continue;
+        *index = child;
+        return true;
+    }
+    return at_starts_next(&genetic->starts, land, index);
+}
+
+static void tell(void *state, size_t index, enum at_outcome outcome, double time_ns)
+{
+    struct genetic *genetic = state;
+    const double *times_ns = genetic->land.time_ns;
+    size_t slowest = 0;
+
+    at_landscape_tell(&genetic->land, index, outcome, time_ns);
+    if (genetic->count < POPULATION) {
+        genetic->population[genetic->count++] = index;
+        return;
+    }
+    for (size_t i = 1; i < POPULATION; i++)
+        if (times_ns[genetic->population[i]] > times_ns[genetic->population[slowest]])
+            slowest = i;
+    if (times_ns[index] < times_ns[genetic->population[slowest]])
+        genetic->population[slowest] = index;
+}
+
+static void destroy(void *state)
+{
+    struct genetic *genetic = state;
+
+    at_starts_clear(&genetic->starts);
+    at_landscape_clear(&genetic->land);
+    free(genetic);
+}
+
+const struct at_strategy at_strategy_genetic = {
+    .name = "genetic",
+    .summary = "a population whose better configs are crossed",
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .destroy = destroy,
+};

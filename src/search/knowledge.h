@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What earlier searches have found: configs that won on one problem are tried early on the next. */
+#ifndef AT_SEARCH_KNOWLEDGE_H
+#define AT_SEARCH_KNOWLEDGE_H
+
+#include "space/space.h"
+
+/* A config that has won, by the names of its family and parameters, so that it can be looked for in
+ * any space. */
+struct at_winner {
+    struct at_problem problem;
+    struct at_config config; /* its family is borrowed */
+};
+
+struct at_knowledge {
+    struct at_winner *winners;
+    size_t count, capacity;
+};
+
+void at_knowledge_add(struct at_knowledge *knowledge, const struct at_problem *problem,
+                      const struct at_config *config);
+void at_knowledge_clear(struct at_knowledge *knowledge);
+
+/* The configs of a space to be tried first: the winners of the most similar problems (or what comes
+ * nearest to them where they are not legal), then each family's default. None twice. The caller
+ * frees *likely. */
+size_t at_knowledge_likely(const struct at_knowledge *knowledge, const struct at_problem *problem,
+                           const struct at_space *space, size_t **likely);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/landscape.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the grid ---- */
+
+static uint8_t level_of(const struct at_param *param, int32_t value)
+{
+    uint8_t level = 0;
+
+    while (level + 1u < param->value_count && param->values[level] != value)
+        level++;
+    return level;
+}
+
+static void find_regions(struct at_landscape *land)
+{
+    const struct at_space *space = land->space;
+    size_t capacity = 0;
+
+    for (size_t i = 0; i < space->count; i++) {
+        const struct at_family *family = space->configs[i].family;
+
+        if (i == 0 || space->configs[i - 1].family != family) {
+            struct at_region region = {family, i, 0};
+
+            AT_PUSH(land->regions, land->region_count, capacity, region);
+        }
+        land->regions[land->region_count - 1].count++;
+        land->region_of[i] = land->region_count - 1;
+        for (size_t j = 0; j < family->param_count; j++)
+            land->levels[i * AT_PARAMS_MAX + j] =
+                level_of(&family->params[j], space->configs[i].values[j]);
+    }
+}
+
+/* FNV-1a, 64 bits. */
+static size_t first_slot(const struct at_landscape *land, size_t region, const uint8_t *levels)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ region;
+
+    for (size_t i = 0; i < land->regions[region].family->param_count; i++)
+        hash = (hash ^ levels[i]) * UINT64_C(0x100000001b3);
+    return (size_t)(hash ^ hash >> 32) & (land->slot_count - 1);
+}
+
+static void fill_slots(struct at_landscape *land)
+{
+    for (land->slot_count = 1; land->slot_count < 2 * land->space->count;)
+        land->slot_count *= 2;
+    land->slots = at_alloc_array(land->slot_count, sizeof *land->slots);
+    for (size_t i = 0; i < land->space->count; i++) {
+        size_t slot = first_slot(land, land->region_of[i], at_landscape_levels(land, i));
+
+        while (land->slots[slot])
+            slot = (slot + 1) & (land->slot_count - 1);
+        land->slots[slot] = (uint32_t)i + 1;
+    }
+}
+
+void at_landscape_init(struct at_landscape *land, const struct at_space *space)
+{
+    *land = (struct at_landscape){.space = space, .best = SIZE_MAX};
+    land->region_of = at_alloc_array(space->count, sizeof *land->region_of);
+    land->levels = at_alloc_array(space->count, AT_PARAMS_MAX);
+    land->asked = at_alloc_array(space->count, sizeof *land->asked);
+    land->told = at_alloc_array(space->count, sizeof *land->told);
+    land->time_ns = at_alloc_array(space->count, sizeof *land->time_ns);
+    land->deck = at_alloc_array(space->count, sizeof *land->deck);
+    while (land->deck_count < space->count) {
+        land->deck[land->deck_count] = land->deck_count;
+        land->deck_count++;
+    }
+    find_regions(land);
+    fill_slots(land);
+}
+
+void at_landscape_clear(struct at_landscape *land)
+{
+    free(land->regions);
+    free(land->region_of);
+    free(land->levels);
+    free(land->slots);
+    free(land->asked);
+    free(land->told);
+    free(land->time_ns);
+    free(land->deck);
+    *land = (struct at_landscape){0};
+}
+
+const uint8_t *at_landscape_levels(const struct at_landscape *land, size_t index)
+{
+    return &land->levels[index * AT_PARAMS_MAX];
+}
+
+size_t at_landscape_find(const struct at_landscape *land, size_t region, const uint8_t *levels)
+{
+    size_t params = land->regions[region].family->param_count;
+    size_t slot = first_slot(land, region, levels);
+
+    for (; land->slots[slot]; slot = (slot + 1) & (land->slot_count - 1)) {
+        size_t index = land->slots[slot] - 1;
+
+        if (land->region_of[index] == region &&
+            memcmp(at_landscape_levels(land, index), levels, params) == 0)
+            return index;
+    }
+    return SIZE_MAX;
+}
+
+/* ---- neighbours ---- */
+
+struct walk {
+    const struct at_landscape *land;
+    size_t region;
+    uint8_t levels[AT_PARAMS_MAX];
+    size_t *found;
+    size_t count;
+};
+
+/* Changes so many parameters from number `from` on. */
+static void change(struct walk *walk, size_t from, int changes)
+{
+    const struct at_family *family = walk->land->regions[walk->region].family;
+
+    for (size_t i = from; i < family->param_count; i++) {
+        uint8_t kept = walk->levels[i];
+
+        for (size_t j = 0; j < family->params[i].value_count; j++) {
+            size_t index;
+
+            if (j == kept || walk->count == AT_NEIGHBOURS_MAX)
+                continue;
+            walk->levels[i] = (uint8_t)j;
+            if (changes > 1) {
+                change(walk, i + 1, changes - 1);
+                continue;
+            }
+            index = at_landscape_find(walk->land, walk->region, walk->levels);
+            if (index != SIZE_MAX)
+                walk->found[walk->count++] = index;
+        }
+        walk->levels[i] = kept;
+    }
+}
+
+size_t at_landscape_neighbours(const struct at_landscape *land, size_t index,
+                               size_t neighbours[AT_NEIGHBOURS_MAX])
+{
+    struct walk walk = {.land = land, .region = land->region_of[index], .found = neighbours};
+
+    memcpy(walk.levels, at_landscape_levels(land, index), sizeof walk.levels);
+    for (int changes = 1; changes <= 2 && walk.count == 0; changes++)
+        change(&walk, 0, changes);
+    return walk.count;
+}
+
+/* ---- what happens ---- */
+
+bool at_landscape_take(struct at_landscape *land, size_t index)
+{
+    if (land->asked[index])
+        return false;
+    land->asked[index] = true;
+    land->asked_count++;
+    return true;
+}
+
+bool at_landscape_draw(struct at_landscape *land, struct at_rng *rng, size_t *index)
+{
+    while (land->deck_count > 0) {
+        size_t place = at_rng_below(rng, land->deck_count), drawn = land->deck[place];
+
+        land->deck[place] = land->deck[--land->deck_count];
+        if (!at_landscape_take(land, drawn))
+            continue;
+        *index = drawn;
+        return true;
+    }
+    return false;
+}
+
+void at_landscape_tell(struct at_landscape *land, size_t index, enum at_outcome outcome,
+                       double time_ns)
+{
+    at_landscape_take(land, index); /* nobody need ask for it any more */
+    land->told_count += !land->told[index];
+    land->told[index] = true;
+    land->time_ns[index] = outcome == AT_CORRECT ? time_ns : INFINITY;
+    if (outcome == AT_CORRECT && (land->best == SIZE_MAX || time_ns < land->time_ns[land->best]))
+        land->best = index;
+}
+
+size_t at_landscape_waiting(const struct at_landscape *land)
+{
+    return land->asked_count - land->told_count;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A recording: every config of a problem's space with what came of it on a device, in a text file
+ * that needs nothing else to be understood, so that a search can be run against it where there is
+ * no device, and when the space is long another one. doc/recording-format.md describes the file. */
+#ifndef AT_STORE_RECORDING_H
+#define AT_STORE_RECORDING_H
+
+#include "measure/outcome.h"
+#include "space/space.h"
+
+/* Of a file; what is beyond these is refused. */
+enum {
+    AT_RECORDING_VERSION = 1,
+    AT_RECORDING_BYTES_MAX = 64 << 20,
+    AT_RECORDING_FAMILIES_MAX = 32,
+    AT_RECORDING_SAMPLES_MAX = 64,
+    AT_RECORDING_CONFIGS_MAX = 500000,
+};
+
+/* A config's result. */
+struct at_recorded {
+    enum at_outcome outcome;
+    double *samples_ns; /* if correct: at least one, each a whole number; else NULL */
+    size_t sample_count;
+    double time_ns; /* their median */
+};
+
+struct at_recorded_family {
+    struct at_family *family; /* name, preference, parameters; nothing else of it is recorded */
+    char *hash;               /* of its template and launch */
+    size_t config_count;
+};
+
+struct at_recording {
+    struct at_problem problem;
+    char *device;          /* name */
+    char *setting;         /* all else that the times depend on, as a journal has it */
+    int64_t copy_ns;       /* the best copy of as many bytes; 0: not known */
+    int64_t evaluation_ns; /* what an evaluation took, compilation included; 0: not known */
+    struct at_recorded_family *families;
+    size_t family_count;
+    struct at_space space;       /* family by family */
+    struct at_recorded *results; /* of space.configs */
+    size_t best;                 /* the fastest correct config */
+};
+
+/* Reads a file. AT_USAGE with the line at fault, if it is anything but a whole recording with at
+ * least one correct config. */
+enum at_status at_recording_read(struct at_recording *recording, const char *path,
+                                 struct at_error *err);
+
+/* Writes the file, whole or not at all. raw and best are not written. */
+enum at_status at_recording_write(const struct at_recording *recording, const char *path,
+                                  struct at_error *err);
+
+/* Frees all that a recording holds. */
+void at_recording_clear(struct at_recording *recording);
+
+#endif

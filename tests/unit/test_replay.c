@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings, and strategies on them: src/store/recording*.c, src/search/ as far as it searches. */
+#include "base/memory.h"
+#include "search/compare.h"
+#include "search/knowledge.h"
+#include "search/landscape.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+/* ---- reading and writing ---- */
+
+#define HEAD                                                                                       \
+    "autotune recording\t1\nproblem\t64x64:f32\ndevice\tSome GPU\nsetting\tany\n"                  \
+    "copy_ns\t90\nevaluation_ns\t5000000\n"
+#define FAMILY "family\tone\t1\tabc\t2\t3\nparam\tA\t1\t1 2\nparam\tB\t0\t0 5 -1\n"
+#define ROWS   "1 0\t100 104 101\n1 -1\twrong\n2 5\t99\n"
+
+static char path[] = "/tmp/autotune-test-recording-XXXXXX";
+
+static enum at_status read_text(struct at_recording *recording, const char *text,
+                                struct at_error *err)
+{
+    FILE *out = fopen(path, "w");
+
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0);
+    assert_int_equal(fclose(out), 0);
+    return at_recording_read(recording, path, err);
+}
+
+static void test_read(void **state)
+{
+    struct at_recording recording;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (read_text(&recording, "# a comment\n" HEAD FAMILY ROWS, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(recording.problem.rows, 64);
+    assert_string_equal(recording.device, "Some GPU");
+    assert_int_equal(recording.copy_ns, 90);
+    assert_int_equal(recording.evaluation_ns, 5000000);
+    assert_int_equal(recording.family_count, 1);
+    assert_int_equal(recording.space.count, 3);
+    assert_int_equal(recording.space.configs[1].values[1], -1);
+    assert_int_equal(recording.results[0].sample_count, 3);
+    assert_true(recording.results[0].time_ns == 101);
+    assert_int_equal(recording.results[1].outcome, AT_WRONG);
+    assert_null(recording.results[1].samples_ns);
+    assert_int_equal(recording.best, 2);
+    at_recording_clear(&recording);
+}
+
+static void test_write_what_was_read(void **state)
+{
+    char *shipped = path_of("tests/recordings/h200-10007x10009-b1.recording");
+    char *before = text_of("tests/recordings/h200-10007x10009-b1.recording"), *after;
+    struct at_recording recording;
+    struct at_error err = {AT_OK, ""};
+    size_t size;
+
+    (void)state;
+    assert_int_equal(at_recording_read(&recording, shipped, &err), AT_OK);
+    assert_int_equal(at_recording_write(&recording, path, &err), AT_OK);
+    assert_int_equal(at_file_read(&after, &size, path, 1 << 20, &err), AT_OK);
+    assert_string_equal(after, before);
+    at_recording_clear(&recording);
+    free(after);
+    free(before);
+    free(shipped);
+}
+
+static void test_read_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"", "the file is empty"},
+        {"autotune", "the last line does not end"},
+        {"\n", ":1:1: this is no recording of autotune"},
+        {"# tile\n", ":1:1: this is no recording of autotune"},
+        {"autotune recording\t2\n", ":1:1: this is version 2 of the format; version 1 can be read"},
+        {"autotune recording\t1\ndevice\tX\n", ":2:1: \"problem\", a tab and its value were"},
+        {"autotune recording\t1\nproblem\t64\n", ":2: problem \"64\": expected ROWSxCOLS"},
+        {"autotune recording\t1\nproblem\t64x64:f32\ndevice\t\n", ":3:1: a text without tabs"},
+        {"autotune recording\t1\nproblem\t64x64:f32\ndevice\tX\nsetting\tY\ncopy_ns\t-1\n",
+         ":5:1: a time in nanoseconds"},
+        {HEAD, "no config in this recording is correct"},
+        {HEAD "family\tone\t1\tabc\t2\n", ":7:1: \"family\", its name"},
+        {HEAD "family\tone\t1\tabc\t25\t1\n", ":7:1: \"family\", its name"},
+        {HEAD "family\tone\t1\tabc\t1\t500001\n", ":7:1: \"family\", its name"},
+        {HEAD "family\tone\t1\tabc\t1\t1\nfamily\n", ":8:1: \"param\" was expected"},
+        {HEAD "family\tone\t1\tabc\t1\t1\n", ":7:1: \"param\" was expected"},
+        {HEAD "family\tone\t1\tabc\t1\t1\nparam\tA\t1\n", ":8:1: a default, a tab"},
+        {HEAD "family\tone\t1\tabc\t1\t1\nparam\tA\t1\t2\n", ":8:1: the default is none of"},
+        {HEAD "family\tone\t1\tabc\t1\t1\nparam\tA\t1\t1 1\n", ":8:1: values of 32 bits"},
+        {HEAD "family\tone\t1\tabc\t1\t1\nparam\tA\t1\t1 x\n", ":8:1: values of 32 bits"},
+        {HEAD "family\tone\t1\tabc\t2\t1\nparam\tA\t1\t1\nparam\tA\t1\t1\n", ":9:1: a second"},
+        {HEAD FAMILY, ":9:1: the file ends before the last config of one"},
+        {HEAD FAMILY "1 0\t100\n", ":10:1: the file ends before"},
+        {HEAD FAMILY "1 7\t100\n", ":10:1: no value of B"},
+        {HEAD FAMILY "1\t100\n", ":10:1: no value of B"},
+        {HEAD FAMILY "1 0 0\t100\n", ":10:1: more values than one has"},
+        {HEAD FAMILY "1 0\n", ":10:1: a tab and samples"},
+        {HEAD FAMILY "1 0\t\n", ":10:1: samples in nanoseconds"},
+        {HEAD FAMILY "1 0\t0\n", ":10:1: samples in nanoseconds"},
+        {HEAD FAMILY "1 0\t1.5\n", ":10:1: samples in nanoseconds"},
+        {HEAD FAMILY "1 0\tright\n", ":10:1: samples in nanoseconds"},
+        {HEAD FAMILY "1 0\tcorrect\n", ":10:1: samples in nanoseconds"},
+        {HEAD FAMILY "1 0\t100\n1 0\t100\n", ":11:1: this config does not come after"},
+        {HEAD FAMILY "2 0\t100\n1 0\t100\n", ":11:1: this config does not come after"},
+        {HEAD FAMILY ROWS "2 -1\t1\n", ":13:1: \"family\", its name"},
+        {HEAD FAMILY ROWS FAMILY, ":13:1: a second family named one"},
+        {HEAD FAMILY "1 0\toom\n1 -1\twrong\n2 5\tcrash\n", "no config in this recording"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_recording recording = {.best = 12345};
+        struct at_error err = {AT_OK, ""};
+
+        if (read_text(&recording, cases[i].text, &err) != AT_USAGE)
+            fail_msg("case %zu was read", i);
+        if (!strstr(err.message, cases[i].expected) || strncmp(err.message, path, strlen(path)))
+            fail_msg("case %zu: %s", i, err.message);
+        assert_int_equal(recording.best, 12345);
+    }
+}
+
+/* ---- the landscape ---- */
+
+static struct at_recording small, large;
+
+static void test_neighbours(void **state)
+{
+    struct at_landscape land;
+    size_t neighbours[AT_NEIGHBOURS_MAX], total = 0;
+
+    (void)state;
+    at_landscape_init(&land, &small.space);
+    for (size_t i = 0; i < small.space.count; i++) {
+        size_t count = at_landscape_neighbours(&land, i, neighbours);
+
+        total += count;
+        assert_int_equal(at_landscape_find(&land, land.region_of[i], at_landscape_levels(&land, i)),
+                         i);
+        for (size_t j = 0; j < count; j++) {
+            const struct at_config *a = &small.space.configs[i];
+            const struct at_config *b = &small.space.configs[neighbours[j]];
+            size_t differing = 0;
+
+            assert_ptr_equal(a->family, b->family);
+            for (size_t k = 0; k < a->family->param_count; k++)
+                differing += a->values[k] != b->values[k];
+            assert_in_range(differing, 1, 2);
+        }
+    }
+    assert_true(total > 4 * small.space.count); /* constraints leave some */
+    at_landscape_clear(&land);
+}
+
+/* ---- strategies ---- */
+
+static struct at_course run(const struct at_strategy *strategy,
+                            const struct at_recording *recording, uint64_t seed, size_t ahead,
+                            size_t budget)
+{
+    const struct at_replay_plan plan = {
+        .strategy = strategy, .start = {.seed = seed}, .ahead = ahead, .budget = budget};
+    struct at_course course;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_replay(&course, recording, &plan, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return course;
+}
+
+/* However late results are told. That none is asked for twice, at_replay checks. */
+static void test_strategies_find_good_ones(void **state)
+{
+    static const size_t aheads[] = {1, 7, 512};
+
+    (void)state;
+    for (size_t i = 0; at_strategies[i]; i++)
+        for (size_t j = 0; j < AT_COUNT(aheads); j++)
+            for (uint64_t seed = 1; seed <= 3; seed++) {
+                const struct at_strategy *strategy = at_strategies[i];
+                struct at_course course =
+                    run(strategy, &small, seed, aheads[j], small.space.count * 2 / 3);
+
+                if (at_course_reach(&course, &small, 5) == SIZE_MAX)
+                    fail_msg("%s, seed %d, %zu ahead", strategy->name, (int)seed, aheads[j]);
+                at_course_clear(&course);
+            }
+}
+
+static void test_strategies_follow_their_seed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; at_strategies[i]; i++) {
+        struct at_course first = run(at_strategies[i], &large, 1, 16, 60);
+        struct at_course again = run(at_strategies[i], &large, 1, 16, 60);
+        struct at_course other = run(at_strategies[i], &large, 2, 16, 60);
+
+        assert_int_equal(first.count, 60); /* the budget, to the evaluation */
+        assert_int_equal(again.count, 60);
+        assert_memory_equal(first.best_ns, again.best_ns, 60 * sizeof *first.best_ns);
+        if (at_strategies[i] != &at_strategy_exhaustive)
+            assert_memory_not_equal(first.best_ns, other.best_ns, 60 * sizeof *first.best_ns);
+        at_course_clear(&first);
+        at_course_clear(&again);
+        at_course_clear(&other);
+    }
+}
+
+static void test_strategies_know_their_end(void **state)
+{
+    (void)state;
+    for (size_t i = 0; at_strategies[i]; i++) {
+        struct at_course course = run(at_strategies[i], &small, 1, 512, 0);
+
+        if (at_strategies[i]->reason)
+            assert_true(course.reason || course.count == small.space.count);
+        else
+            assert_true(at_course_reach(&course, &small, 0) == course.count);
+        at_course_clear(&course);
+    }
+}
+
+/* The likely ones come first, and a copy that is no faster ends the search. */
+static void test_guided_starts_and_stops(void **state)
+{
+    const size_t likely[] = {small.best};
+    const double best_ns = small.results[small.best].time_ns;
+    struct at_replay_plan plan = {
+        .strategy = &at_strategy_guided,
+        .start = {.seed = 1, .likely = likely, .likely_count = 1, .copy_ns = best_ns / 1.005},
+        .ahead = 1,
+    };
+    struct at_course course;
+
+    (void)state;
+    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
+    assert_int_equal(course.count, 1);
+    assert_non_null(strstr(course.reason, "copy limit"));
+    at_course_clear(&course);
+    plan.start.copy_ns = best_ns / 1.015;
+    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
+    assert_in_range(course.count, 80, small.space.count - 1);
+    assert_non_null(strstr(course.reason, "noise"));
+    at_course_clear(&course);
+}
+
+/* ---- the score ---- */
+
+static void test_score(void **state)
+{
+    struct at_recording recording;
+    struct at_baseline baseline;
+    struct at_course courses[2];
+    double at_once;
+
+    (void)state;
+    assert_int_equal(read_text(&recording, HEAD FAMILY "1 0\t100\n1 -1\t130\n2 5\t160\n", NULL),
+                     AT_OK);
+    at_baseline_make(&baseline, &recording);
+    /* Of 100, 130, 160: one drawn is 130 on the average; two are 110; all are 100. */
+    assert_int_equal(baseline.budget, 3);
+    assert_true(fabs(baseline.best_ns[0] - 130) < 1e-9);
+    assert_true(fabs(baseline.best_ns[1] - 110) < 1e-9);
+    assert_true(fabs(baseline.best_ns[2] - 100) < 1e-9);
+    at_once = 100;
+    courses[0] = (struct at_course){.best_ns = &at_once, .count = 1};
+    assert_true(fabs(at_score(&baseline, courses, 1) - 1) < 1e-9);
+    courses[0] = (struct at_course){.best_ns = baseline.best_ns, .count = 3};
+    assert_true(fabs(at_score(&baseline, courses, 1)) < 1e-9);
+    courses[1] = (struct at_course){.best_ns = &at_once, .count = 1};
+    assert_true(fabs(at_score(&baseline, courses, 2) - 0.5) < 1e-9);
+    at_baseline_clear(&baseline);
+    at_recording_clear(&recording);
+}
+
+/* ---- knowledge ---- */
+
+static void test_knowledge(void **state)
+{
+    struct at_knowledge knowledge = {0};
+    size_t *likely,
+        defaults = at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely);
+
+    (void)state;
+    assert_int_equal(defaults, 2);
+    assert_string_equal(small.space.configs[likely[0]].family->name, "tile"); /* preferred */
+    free(likely);
+    at_knowledge_add(&knowledge, &large.problem, &large.space.configs[large.best]);
+    at_knowledge_add(&knowledge, &small.problem, &small.space.configs[small.best]);
+    assert_int_equal(at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely), 4);
+    assert_int_equal(likely[0], small.best); /* of the same problem */
+    free(likely);
+    at_knowledge_clear(&knowledge);
+}
+
+/* ---- the whole ---- */
+
+static int setup(void **state)
+{
+    char *names[] = {path_of("tests/recordings/h200-10007x10009-b1.recording"),
+                     path_of("tests/recordings/h200-8192x8192-f32.recording")};
+    int file = mkstemp(path);
+
+    (void)state;
+    if (file < 0 || at_recording_read(&small, names[0], NULL) != AT_OK ||
+        at_recording_read(&large, names[1], NULL) != AT_OK)
+        return -1;
+    close(file);
+    free(names[0]);
+    free(names[1]);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    at_recording_clear(&small);
+    at_recording_clear(&large);
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_write_what_was_read),
+        cmocka_unit_test(test_read_what_is_wrong),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_strategies_find_good_ones),
+        cmocka_unit_test(test_strategies_follow_their_seed),
+        cmocka_unit_test(test_strategies_know_their_end),
+        cmocka_unit_test(test_guided_starts_and_stops),
+        cmocka_unit_test(test_score),
+        cmocka_unit_test(test_knowledge),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
