@@ -17,8 +17,9 @@ setup() {
 
 # examine TOOL SUMMARY: runs a sample of configs under the tool, whose summary has to begin so.
 #
-# Padded and aligned, of 4 bytes and of 1, with a row's end within an aligned vector; all of one number of elements, so that the copies are
-# searched once a size. Warm, because every launch is slow here, and a cold train has a thousand. Of
+# Padded and aligned, wide and narrow, of 4 bytes and of 1, with a row's end within an aligned vector;
+# all of one number of elements, so that the copies are searched once a size. Warm, because every
+# launch is slow here, and a cold train has a thousand. Of
 # the processes, the GPU worker is killed when its work is done, and may leave no summary: so what the
 # tool says of an access on the way counts as well.
 examine() {
@@ -27,6 +28,7 @@ examine() {
         --policy warm \
         --problem 64x144:f32,ld_src=147,ld_dst=67 --problem 96x96:f32 \
         --problem 64x144:b1,ld_src=147,ld_dst=67 --problem 72x128:b1,ld_dst=80 \
+        --problem 3072x3:f32 --problem 9x1024:b1,ld_src=1027 \
         --out best.yaml >report 2>&1 || {
         cat report
         return 1
@@ -39,7 +41,7 @@ examine() {
         return 1
     fi
     # And no kernel came to grief in another way.
-    [ "$(grep -c ' problem: ' best.yaml)" -eq 4 ]
+    [ "$(grep -c ' problem: ' best.yaml)" -eq 6 ]
     [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
 }
 

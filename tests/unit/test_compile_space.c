@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "family_problems.h"
 #include "source_tree.h"
 
 /* Configs of each family, element size and architecture, for instance 2,900 kernels of 4 families
@@ -78,25 +79,22 @@ struct tasks {
     size_t count, capacity;
 };
 
-/* Draws from all configs that a family has for a large matrix or, for the copies, its vector. */
+/* Draws from all configs that a family has for one of its problems. */
 static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
                  const struct at_device_info *device, struct at_rng *rng)
 {
-    char spec[64];
-    struct at_problem problem;
+    const size_t number = (size_t)at_rng_below(rng, family_problem_count(family));
+    const size_t sample = (size_t)family_sample(family, SAMPLE);
+    struct at_problem problem = family_problem(family, number, elem_size);
     struct at_space space;
     struct at_error err = {AT_OK, ""};
 
-    snprintf(spec, sizeof spec, "8192x8192:b%d", elem_size);
-    assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
-    if (strcmp(family->name, "copy") == 0)
-        problem = at_problem_copy_of(&problem);
     if (at_space_build(&space, &family, 1, &problem, device, SPACE_MAX, &err) != AT_OK)
         fail_msg("%s", err.message);
     if (space.count == 0)
-        fail_msg("family %s has no config for %s on compute capability %d", family->name, spec,
-                 (int)device->compute_capability);
-    for (size_t left = space.count; left > 0 && space.count - left < SAMPLE; left--) {
+        fail_msg("family %s has no config for %s on compute capability %d", family->name,
+                 at_problem_format(&problem), (int)device->compute_capability);
+    for (size_t left = space.count; left > 0 && space.count - left < sample; left--) {
         size_t drawn = (size_t)at_rng_below(rng, left);
         struct task task = {space.configs[drawn], elem_size};
 

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "family_problems.h"
+
 /* From the least that is supported to the most (CUDA C++ Programming Guide, "Technical
  * Specifications per Compute Capability"), and one whose number of threads is no power of two. */
 static const struct at_device_info devices[] = {
@@ -56,6 +58,7 @@ static const struct at_device_info devices[] = {
 };
 
 static const char *const types[] = {"b1", "b2", "b4", "b8", "b16"};
+static const int elem_sizes[] = {1, 2, 4, 8, 16};
 
 static struct at_run_options options;
 
@@ -124,19 +127,19 @@ static void test_families_are_all_read(void **state)
 
 static void test_defaults_are_legal(void **state)
 {
-    static const char *const shapes[] = {"8192x8192", "1x1"};
-
     (void)state;
     for (size_t i = 0; i < options.session.family_count; i++) {
         const struct at_config usual = at_family_default(options.session.families[i]);
 
-        for (size_t j = 0; j < AT_COUNT(shapes); j++)
-            for (size_t k = 0; k < AT_COUNT(types); k++)
-                for (size_t l = 0; l < AT_COUNT(devices); l++) {
-                    const struct at_problem problem = problem_of(shapes[j], types[k]);
+        for (size_t j = 0; j < AT_COUNT(types); j++)
+            for (size_t k = 0; k < AT_COUNT(devices); k++) {
+                const struct at_problem own = family_problem(usual.family, 0, elem_sizes[j]);
+                const struct at_problem least = problem_of("1x1", types[j]);
 
-                    assert_legal(&usual, &problem, &devices[l]);
-                }
+                assert_legal(&usual, &own, &devices[k]);
+                if (family_problem_count(usual.family) == 1)
+                    assert_legal(&usual, &least, &devices[k]);
+            }
     }
 }
 
@@ -185,6 +188,19 @@ static void note_used(const struct at_space *space, struct use *use)
         }
 }
 
+static void note_space(struct at_family *family, size_t number, int elem_size,
+                       const struct at_device_info *device, struct use *use)
+{
+    const struct at_problem problem = family_problem(family, number, elem_size);
+    struct at_space space;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_space_build(&space, &family, 1, &problem, device, 500000, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    note_used(&space, use);
+    at_space_clear(&space);
+}
+
 static void assert_all_used(const struct at_family *family, const struct use *use)
 {
     for (size_t i = 0; i < family->param_count; i++)
@@ -199,22 +215,14 @@ static void test_no_value_is_in_vain(void **state)
 {
     (void)state;
     for (size_t i = 0; i < options.session.family_count; i++) {
-        struct at_family *const *family = &options.session.families[i];
+        struct at_family *family = options.session.families[i];
         struct use use = {0};
 
-        for (size_t j = 0; j < AT_COUNT(types); j++)
-            for (size_t k = 0; k < AT_COUNT(devices); k++) {
-                const struct at_problem large = problem_of("8192x8192", types[j]);
-                const struct at_problem problem = problem_for(*family, &large);
-                struct at_space space;
-                struct at_error err = {AT_OK, ""};
-
-                if (at_space_build(&space, family, 1, &problem, &devices[k], 500000, &err) != AT_OK)
-                    fail_msg("%s", err.message);
-                note_used(&space, &use);
-                at_space_clear(&space);
-            }
-        assert_all_used(*family, &use);
+        for (size_t j = 0; j < AT_COUNT(elem_sizes); j++)
+            for (size_t k = 0; k < AT_COUNT(devices); k++)
+                for (size_t l = 0; l < family_problem_count(family); l++)
+                    note_space(family, l, elem_sizes[j], &devices[k], &use);
+        assert_all_used(family, &use);
     }
 }
 
