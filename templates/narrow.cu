@@ -176,41 +176,14 @@ __device__ __forceinline__ void turn(item_vector *to, const item_vector *from)
         }
 }
 
-/* VEC bytes out of two vectors on end, after the first `skip` bytes, which are whole elements:
- * words first, by halves, then bytes. */
-__device__ __forceinline__ item_vector cut(item_vector first, item_vector second, int skip)
-{
-    unsigned words[2 * vector_words];
-    item_vector result;
-
-#pragma unroll
-    for (int i = 0; i < vector_words; i++) {
-        words[i] = first.part[i];
-        words[i + vector_words] = second.part[i];
-    }
-#pragma unroll
-    for (int step = vector_words / 2; step > 0; step /= 2)
-#pragma unroll
-        for (int i = 0; i < vector_words + step; i++)
-            words[i] = skip & step * 4 ? words[i + step] : words[i];
-#pragma unroll
-    for (int i = 0; i < vector_words; i++)
-        result.part[i] =
-            ELEM_SIZE < 4 ? __funnelshift_r(words[i], words[i + 1], skip % 4 * 8) : words[i];
-    return result;
-}
-
-/* The place among the vectors of the run of vector `i` of an item. */
+/* The place among the vectors of the run of vector `i` of an item. A part of a unit takes whole
+ * vectors of each record: the space asks for that. */
 __device__ __forceinline__ int run_index(int unit, int part, int i)
 {
-    if constexpr (PARTS == 1) {
-        return unit * K + i;
-    } else { /* whole vectors of each record: the space asks for that */
-        constexpr int record_vectors = K / unit_records, part_vectors = item_planes / unit_records;
+    constexpr int record_vectors = PARTS > 1 ? K / unit_records : K;
+    constexpr int part_vectors = record_vectors / PARTS;
 
-        return unit * K + i / part_vectors * record_vectors + part * part_vectors +
-               i % part_vectors;
-    }
+    return unit * K + i / part_vectors * record_vectors + part * part_vectors + i % part_vectors;
 }
 
 /* The block's run of records, into shared memory: `bytes`, a multiple of copy_bytes. */
@@ -342,7 +315,7 @@ __device__ __forceinline__ void records_to_planes(unsigned char *planes, long lo
             const int skip = to_boundary(to);
 
             if constexpr (SHIFT)
-                turned[i] = cut(turned[i], next[i], skip);
+                turned[i] = cut<ELEM_SIZE>(turned[i], next[i], skip);
             store<STORE>(reinterpret_cast<word<VEC> *>(to + skip), turned[i].whole);
             to += plane_bytes;
         }
@@ -384,7 +357,8 @@ __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsi
             continue;
 #pragma unroll
         for (int i = 0; SHIFT && i < item_planes; i++) {
-            taken[item][i] = cut(taken[item][i], next[item][i], misalignment(from));
+            taken[item][i] =
+                cut<ELEM_SIZE>(taken[item][i], next[item][i], misalignment(from));
             from += plane_bytes;
         }
         turn<false>(records, taken[item]);

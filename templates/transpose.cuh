@@ -36,6 +36,34 @@ template <int bytes, int part_bytes> union vector {
     word<part_bytes> part[bytes / part_bytes];
 };
 
+/* A vector out of two on end, after the first `skip` bytes, which are whole elements and fewer than
+ * a vector has: how rows that begin anywhere are read in aligned vectors. By words first, in steps
+ * that halve; then by bytes, where an element is smaller than a word. */
+template <int element_bytes, int bytes>
+__device__ __forceinline__ vector<bytes, 4> cut(vector<bytes, 4> first, vector<bytes, 4> second,
+                                                int skip)
+{
+    constexpr int count = bytes / 4;
+    unsigned words[2 * count];
+    vector<bytes, 4> result;
+
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        words[i] = first.part[i];
+        words[count + i] = second.part[i];
+    }
+#pragma unroll
+    for (int step = count / 2; step > 0; step /= 2)
+#pragma unroll
+        for (int i = 0; i < count + step; i++)
+            words[i] = skip & step * 4 ? words[i + step] : words[i];
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        result.part[i] =
+            element_bytes < 4 ? __funnelshift_r(words[i], words[i + 1], skip % 4 * 8) : words[i];
+    return result;
+}
+
 template <class T> __device__ __forceinline__ constexpr T least(T a, T b)
 {
     return a < b ? a : b;
