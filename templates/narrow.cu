@@ -357,8 +357,7 @@ __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsi
             continue;
 #pragma unroll
         for (int i = 0; SHIFT && i < item_planes; i++) {
-            taken[item][i] =
-                cut<ELEM_SIZE>(taken[item][i], next[item][i], misalignment(from));
+            taken[item][i] = cut<ELEM_SIZE>(taken[item][i], next[item][i], misalignment(from));
             from += plane_bytes;
         }
         turn<false>(records, taken[item]);

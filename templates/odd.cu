@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices of any size, leading dimension and alignment, in vectors all the same.
  *
- * If the leading dimensions are odd, every row begins somewhere else between two vectors' boundaries.
- * A tile that is a rectangle then has ragged ends on both sides, which only single elements fit.
- * So the tiles here are rectangles on neither side:
+ * If the leading dimensions are odd, every row begins somewhere else between two vectors'
+ * boundaries. A tile that is a rectangle then has ragged ends on both sides, which only single
+ * elements fit. So the tiles here are rectangles on neither side:
  *
  *      source                            destination
  *         |  |  |  |  |  boundaries      |  |  |  |  |
@@ -13,8 +13,8 @@
  *
  * Rows of the source are read in the aligned vectors that cover them, the ends of which the
  * neighbouring blocks read too, from L2; cut() takes the columns of the tile out of each two. Rows
- * of the destination are written from a boundary to a boundary, each from its own: so a block reads a
- * few more rows than it has to write, the halo, and every store is a whole vector and, with ALIGN
+ * of the destination are written from a boundary to a boundary, each from its own: so a block reads
+ * a few more rows than it has to write, the halo, and every store is a whole vector and, with ALIGN
  * at 32, begins on a sector.
  *
  * The turn happens in shared memory, in cells of at least a bank: four rows of 1 byte or two of 2
@@ -94,8 +94,8 @@ constexpr int held_cells = held_rows / pack;
 /* Shared memory is made of chunks of 16 bytes, the width of all 32 banks being eight of them.
  *
  * Threads that write a chunk each stand side by side in a row of cells, so in different banks as
- * they are. Where a thread writes several, the first ones of all threads come first, then all second
- * ones, and so on.
+ * they are. Where a thread writes several, the first ones of all threads come first, then all
+ * second ones, and so on.
  *
  * Threads that read stand `store_cells` rows of cells apart, eight of them along a row of the
  * destination; and the others of a warp in the next columns, so in other parts of a chunk. Eight
@@ -105,20 +105,20 @@ constexpr int chunk_cols = 16 / cell_bytes;
 constexpr int row_chunks = tile_cols / chunk_cols;
 constexpr int load_chunks = load_cols > chunk_cols ? load_cols / chunk_cols : 1; /* a thread's */
 
-__device__ __forceinline__ int row_place(int cell_row)
+__device__ __forceinline__ unsigned row_place(unsigned cell_row)
 {
     return (cell_row * row_chunks + cell_row / store_cells) * 16;
 }
 
-__device__ __forceinline__ int col_place(int col)
+__device__ __forceinline__ unsigned col_place(unsigned col)
 {
-    const int chunk = col / chunk_cols;
+    const unsigned chunk = col / chunk_cols;
 
     return (chunk % load_chunks * (row_chunks / load_chunks) + chunk / load_chunks) * 16 +
            col % chunk_cols * cell_bytes;
 }
 
-__device__ __forceinline__ int element_place(int row, int col)
+__device__ __forceinline__ unsigned element_place(unsigned row, unsigned col)
 {
     return row_place(row / pack) + col_place(col) + row % pack * ELEM_SIZE;
 }
@@ -180,6 +180,9 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
     constexpr int unroll = least(UNROLL, steps);
     constexpr bool shifts = LOAD_BYTES > ELEM_SIZE;
 
+    /* From step to step as far in shared memory: whole groups of rows between two paddings. */
+    constexpr int step_place = (step_cells * row_chunks + step_cells / store_cells) * 16;
+
     const int col = threadIdx.x % lanes * load_cols;
     const int first = threadIdx.x / lanes;
     /* The neighbour has no vector for the last of a warp, of a row, and of the columns. */
@@ -195,6 +198,7 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
         skip[i] = shifts ? (int)(reinterpret_cast<unsigned long long>(from[i]) % LOAD_BYTES) : 0;
         from[i] -= skip[i];
     }
+    shared += row_place(first) + col_place(col);
 
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
@@ -215,8 +219,6 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
             }
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
-            const int cell_row = first + (step + i) * step_cells;
-
             if constexpr (shifts)
 #pragma unroll
                 for (int row = 0; row < pack; row++) {
@@ -231,9 +233,10 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
                         }
                     own[i][row] = cut<ELEM_SIZE>(own[i][row], next[i][row], skip[row]);
                 }
-            if (cell_row < held_cells && col < cols)
-                put_cells(shared + row_place(cell_row) + col_place(col), own[i]);
+            if (first + (step + i) * step_cells < held_cells && col < cols)
+                put_cells(shared + i * step_place, own[i]);
         }
+        shared += unroll * step_place;
     }
 }
 
@@ -246,7 +249,7 @@ __device__ __forceinline__ void read_edge(unsigned char *shared, const element *
 
 #pragma unroll 4
     for (int i = threadIdx.x; i < touched * tile_cols; i += THREADS) {
-        const int row = i / tile_cols, col = i % tile_cols;
+        const int row = (unsigned)i / tile_cols, col = (unsigned)i % tile_cols;
 
         if (col < cols)
             *reinterpret_cast<element *>(shared + element_place(row, col)) =
@@ -299,7 +302,7 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
     for (int i = 0; i < taken_cells; i++)
         places[i] = row_place(row / pack + i) + col_place(col);
 
-#pragma unroll
+#pragma unroll(edge ? 1 : steps)
     for (int step = 0; step < steps; step++) {
         const bool inside = col + step * step_cols < cols && (!edge || row < rows);
         vector<STORE_BYTES, ELEM_SIZE> result;
@@ -309,14 +312,13 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
 
 #pragma unroll
             for (int i = 0; i < taken_cells; i++)
-                cells[i] =
-                    *reinterpret_cast<const cell *>(shared + places[i] + step * step_place);
+                cells[i] = *reinterpret_cast<const cell *>(shared + places[i] + step * step_place);
             result.whole = join_cells(cells, row % pack * ELEM_SIZE * 8);
             if (!edge || row + store_rows <= rows)
                 store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(to), result.whole);
             else
 #pragma unroll
-                for (int i = 0; i < store_rows; i++)
+                for (int i = 0; i < store_rows - 1; i++)
                     if (row + i < rows)
                         to[i] = result.part[i];
         }
@@ -354,9 +356,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                   tile.first_row;
     const long long rows_left = rows - tile.first_row;
     /* Vectors reach up to two of them beyond the tile: no further than the matrix? */
-    const bool whole = rows_left >= held_rows && first >= load_cols &&
-                       first + (held_rows - 1) * ld_src + tile.cols + 2 * load_cols <=
-                           (rows - 1) * ld_src + cols;
+    const bool whole =
+        rows_left >= held_rows && first >= load_cols &&
+        first + (held_rows - 1) * ld_src + tile.cols + 2 * load_cols <= (rows - 1) * ld_src + cols;
 
     if (whole)
         read_tile(shared, from, ld_src, tile.cols);

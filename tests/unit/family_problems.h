@@ -3,6 +3,7 @@
 #ifndef AT_TESTS_FAMILY_PROBLEMS_H
 #define AT_TESTS_FAMILY_PROBLEMS_H
 
+#include "base/memory.h"
 #include "space/family.h"
 
 #include <stdio.h>
@@ -15,11 +16,16 @@ static inline size_t family_problem_count(const struct at_family *family)
     return strcmp(family->name, "narrow") == 0 ? 4 * (NARROW_MOST - NARROW_LEAST + 1) : 1;
 }
 
-/* How many configs of a family a test draws that draws `most` of others: those of narrow have a
- * hundred vectors in registers, and take the compiler six times as long. */
+/* How many configs of a family a test draws that draws `most` of others: these take the compiler
+ * several times as long, with a hundred registers of vectors or both an interior and an edge. */
 static inline int family_sample(const struct at_family *family, int most)
 {
-    return strcmp(family->name, "narrow") == 0 ? most / 8 : most;
+    static const char *const large[] = {"narrow", "odd"};
+
+    for (size_t i = 0; i < AT_COUNT(large); i++)
+        if (strcmp(family->name, large[i]) == 0)
+            return most / 8;
+    return most;
 }
 
 /* The problem of this number, and of number 0 for the family's default config: a large matrix, for
