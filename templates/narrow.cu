@@ -229,7 +229,7 @@ __device__ __forceinline__ void drain_shared(unsigned char *run, const unsigned 
                                              int bytes)
 {
     constexpr int stride = THREADS * copy_bytes;
-    constexpr int steps = block_units * K * VEC / stride;
+    constexpr int steps = (block_units * K * VEC + stride - 1) / stride;
     constexpr int unroll = least(steps, 8);
 
 #pragma unroll 1

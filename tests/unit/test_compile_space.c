@@ -84,7 +84,7 @@ static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
                  const struct at_device_info *device, struct at_rng *rng)
 {
     const size_t number = (size_t)at_rng_below(rng, family_problem_count(family));
-    const size_t sample = (size_t)family_sample(family, SAMPLE);
+    const size_t sample = family_sample(family, SAMPLE);
     struct at_problem problem = family_problem(family, number, elem_size);
     struct at_space space;
     struct at_error err = {AT_OK, ""};

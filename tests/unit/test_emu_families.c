@@ -21,16 +21,19 @@
 
 #include <cmocka.h>
 
+#include "family_problems.h"
 #include "source_tree.h"
 
 enum {
-    SAMPLE = 12,         /* configs of each family, element size and architecture, */
+    SAMPLE = 16,         /* configs of each family, element size and architecture, */
     STUDY_SAMPLE = 6,    /* of the smaller ones of the studies fewer; and then one for each */
                          /* value of a parameter that is not among them yet; */
+    DRAWN_FOR = 8,       /* drawn from those for so many of the family's problems, */
     PROGRAM_KERNELS = 8, /* so many of them a program, */
     PROBLEMS = 3,        /* and each on so many problems. */
     HARNESS_PROBLEM = 8, /* an odd batch with odd gaps */
     SPACE_MAX = 500000,
+    BYTES_MAX = 4 << 20,
     HOST_THREADS = 2,
     ZONE = 64, /* bytes around the buffers that must stay as they are */
     POISON = 0xa5,
@@ -66,10 +69,11 @@ static const struct {
     {"250x326", ",ld_src=336,ld_dst=256"},
 };
 
-/* What the spaces are drawn for. */
-static const char *const square[] = {"8192x8192", NULL};
-static const char *const row[] = {"1x67108864", NULL};
-static const char *const of_studies[] = {"8192x8192", "1x8192", "8192x1", "8192x2", "2x8192", NULL};
+/* A config and the problem in whose space it is. */
+struct drawn {
+    struct at_config config;
+    struct at_problem problem;
+};
 
 static struct at_device_info device = {
     .kind = "emu",
@@ -235,76 +239,93 @@ static bool is_legal(const struct at_config *config, const struct at_problem *pr
     return legal;
 }
 
-static void check_config(const struct at_ptx_kernel *kernel, const struct at_config *config,
-                         int elem_size, struct at_rng *rng, size_t *checked)
+static void check_on(const struct at_ptx_kernel *kernel, const struct at_config *config,
+                     const struct at_problem *problem)
+{
+    char *values = at_config_format(config), *spec = at_problem_format(problem);
+    char *what = at_format("%s %s on %s", config->family->name, values, spec);
+    struct buffers b = make_buffers(problem);
+    unsigned char *right = expected(&b);
+
+    run_transpose(&b, kernel, config, what);
+    if (memcmp(right, b.dst_host - ZONE, b.dst_bytes + 2 * ZONE) != 0)
+        fail_msg("%s: a wrong result", what);
+    free(right);
+    at_emu_memory_free(b.memory);
+    free(what);
+    free(spec);
+    free(values);
+}
+
+/* On some of the problems; if it is legal for none of them, on the one that it was drawn for,
+ * unless that is too large. */
+static void check_config(const struct at_ptx_kernel *kernel, const struct drawn *drawn,
+                         struct at_rng *rng, size_t *checked)
 {
     size_t first = (size_t)at_rng_below(rng, AT_COUNT(problems)), done = 0;
-    char *text = at_config_format(config), what[512], spec[128];
+    int elem_size = (int)drawn->problem.elem_size;
 
     for (size_t i = 0; i < AT_COUNT(problems) && done < PROBLEMS; i++) {
-        struct at_problem problem;
-        struct buffers b;
-        unsigned char *right;
+        char spec[128];
+        struct at_problem problem =
+            make_problem((first + i) % AT_COUNT(problems), elem_size, spec, sizeof spec);
 
-        problem = make_problem((first + i) % AT_COUNT(problems), elem_size, spec, sizeof spec);
-        if (!is_legal(config, &problem))
+        if (!is_legal(&drawn->config, &problem))
             continue;
-        snprintf(what, sizeof what, "%s %s on %s", config->family->name, text, spec);
-        b = make_buffers(&problem);
-        right = expected(&b);
-        run_transpose(&b, kernel, config, what);
-        if (memcmp(right, b.dst_host - ZONE, b.dst_bytes + 2 * ZONE) != 0)
-            fail_msg("%s: a wrong result", what);
-        free(right);
-        at_emu_memory_free(b.memory);
+        check_on(kernel, &drawn->config, &problem);
+        done++;
+    }
+    if (done == 0 && at_problem_bytes(&drawn->problem) <= BYTES_MAX) {
+        check_on(kernel, &drawn->config, &drawn->problem);
         done++;
     }
     *checked += done;
-    free(text);
 }
 
-static void check_program(const struct at_config *configs, size_t count, int elem_size,
-                          int architecture, struct at_rng *rng, size_t *checked)
+static void check_program(const struct drawn *drawn, size_t count, int architecture,
+                          struct at_rng *rng, size_t *checked)
 {
     struct at_rendering renderings[PROGRAM_KERNELS];
     struct at_ptx_module *module;
     char *source;
 
     for (size_t i = 0; i < count; i++) {
-        renderings[i] = (struct at_rendering){.config = &configs[i], .elem_size = elem_size};
+        renderings[i] = (struct at_rendering){.config = &drawn[i].config,
+                                              .elem_size = drawn[i].problem.elem_size};
         snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
     }
     source = at_render_program(renderings, count);
     module = read_module(source, architecture);
     for (size_t i = 0; i < count; i++)
-        check_config(find(module, renderings[i].entry), &configs[i], elem_size, rng, checked);
+        check_config(find(module, renderings[i].entry), &drawn[i], rng, checked);
     at_ptx_free(module);
     free(source);
 }
 
-/* All configs of the family for these shapes. The caller frees. */
-static struct at_config *list_configs(struct at_family *family, const char *const *shapes,
-                                      int elem_size, size_t *count)
+/* All configs of the family for some of its problems. The caller frees. */
+static struct drawn *list_configs(struct at_family *family, int elem_size, struct at_rng *rng,
+                                  size_t *count)
 {
-    struct at_config *configs = NULL;
-    size_t capacity = 0;
+    size_t problem_count = family_problem_count(family), capacity = 0;
+    bool all = problem_count <= DRAWN_FOR;
+    struct drawn *list = NULL;
 
     *count = 0;
-    for (; *shapes; shapes++) {
-        struct at_problem problem;
+    for (size_t i = 0; i < (all ? problem_count : DRAWN_FOR); i++) {
+        size_t number = all ? i : (size_t)at_rng_below(rng, problem_count);
+        struct drawn drawn = {.problem = family_problem(family, number, elem_size)};
         struct at_space space;
         struct at_error err = {AT_OK, ""};
-        char spec[32];
 
-        snprintf(spec, sizeof spec, "%s:b%d", *shapes, elem_size);
-        assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
-        if (at_space_build(&space, &family, 1, &problem, &device, SPACE_MAX, &err) != AT_OK)
+        if (at_space_build(&space, &family, 1, &drawn.problem, &device, SPACE_MAX, &err) != AT_OK)
             fail_msg("%s", err.message);
-        for (size_t i = 0; i < space.count; i++)
-            AT_PUSH(configs, *count, capacity, space.configs[i]);
+        for (size_t k = 0; k < space.count; k++) {
+            drawn.config = space.configs[k];
+            AT_PUSH(list, *count, capacity, drawn);
+        }
         at_space_clear(&space);
     }
-    return configs;
+    return list;
 }
 
 /* Which values of a family's parameters have been seen. */
@@ -329,61 +350,60 @@ static bool see(struct seen *seen, const struct at_config *config)
     return news;
 }
 
-/* Brings a sample to the front: so many, and then one for each value that is not among them yet. */
-static size_t draw(struct at_config *configs, size_t count, size_t sample, struct at_rng *rng)
+/* Brings a sample to the front: so many, and then one for each value that is not among them yet, at
+ * most as many again. */
+static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rng *rng)
 {
     struct seen seen = {0};
     size_t drawn = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && drawn < 2 * sample; i++) {
         size_t pick = i + (size_t)at_rng_below(rng, count - i);
-        struct at_config config = configs[pick];
-        bool news = see(&seen, &config);
+        struct drawn picked = list[pick];
+        bool news = see(&seen, &picked.config);
 
-        configs[pick] = configs[i];
-        configs[i] = config;
+        list[pick] = list[i];
+        list[i] = picked;
         if (i < sample || news) {
-            configs[i] = configs[drawn];
-            configs[drawn++] = config;
+            list[i] = list[drawn];
+            list[drawn++] = picked;
         }
     }
     return drawn;
 }
 
-static void check_family(struct at_family *family, const char *const *shapes, int elem_size,
-                         int architecture, size_t sample)
+static void check_family(struct at_family *family, int elem_size, int architecture, size_t sample)
 {
     struct at_rng rng = {(uint64_t)(architecture * 100 + elem_size)};
     size_t count, checked = 0;
-    struct at_config *configs = list_configs(family, shapes, elem_size, &count);
+    struct drawn *drawn = list_configs(family, elem_size, &rng, &count);
 
-    count = draw(configs, count, sample, &rng);
+    count = draw(drawn, count, sample, &rng);
     for (size_t i = 0; i < count; i += PROGRAM_KERNELS)
-        check_program(configs + i, count - i < PROGRAM_KERNELS ? count - i : PROGRAM_KERNELS,
-                      elem_size, architecture, &rng, &checked);
-    free(configs);
-    assert_true(checked > 0);
+        check_program(drawn + i, count - i < PROGRAM_KERNELS ? count - i : PROGRAM_KERNELS,
+                      architecture, &rng, &checked);
+    free(drawn);
+    if (checked == 0)
+        fail_msg("%s, %d bytes: nothing was checked", family->name, elem_size);
+}
+
+static void check_families(struct at_family *const *list, size_t count, int architecture,
+                           size_t sample)
+{
+    device.compute_capability = architecture;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
+            check_family(list[i], elem_sizes[k], architecture, family_sample(list[i], sample));
 }
 
 static void test_families(void **state)
 {
-    int architecture = *(const int *)*state;
-
-    device.compute_capability = architecture;
-    for (size_t i = 0; i < family_count; i++)
-        for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
-            check_family(families[i], strcmp(families[i]->name, "copy") == 0 ? row : square,
-                         elem_sizes[k], architecture, SAMPLE);
+    check_families(families, family_count, *(const int *)*state, SAMPLE);
 }
 
 static void test_study_families(void **state)
 {
-    int architecture = *(const int *)*state;
-
-    device.compute_capability = architecture;
-    for (size_t i = 0; i < study_family_count; i++)
-        for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
-            check_family(study_families[i], of_studies, elem_sizes[k], architecture, STUDY_SAMPLE);
+    check_families(study_families, study_family_count, *(const int *)*state, STUDY_SAMPLE);
 }
 
 /* The harness's kernels in the order of a verification, on the default config of naive. */
