@@ -22,7 +22,7 @@ enum { LEAST_RESULTS = 80 };
 
 /* The neighbours of so many of the best are measured before the search stops, whatever is expected
  * of them: what decides between the last percents is least like what the model has seen. */
-enum { POLISHED = 3 };
+enum { POLISHED = 8 };
 
 /* Of the best time. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
 static const double least_gain = 0.0005;
