@@ -47,7 +47,7 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
 #define OBJECT(record, name, member, schema, ...)                                                  \
     FIELD(record, name, member, .kind = AT_FIELD_OBJECT, .object = &(schema), __VA_ARGS__)
 #define OPTIONAL .optional = true
-#define WORD .word = true
+#define WORD     .word = true
 #define SCHEMA(name, record, table)                                                                \
     {                                                                                              \
         .what = (name), .size = sizeof(struct record), .fields = (table),                          \

@@ -6,7 +6,8 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
-    run_options="--family --gpu --jobs --no-cache --policy --problem --problems --quiet --space --timeout"
+    run_options="--family --gpu --jobs --no-cache --policy --problem --problems --quiet --space --timeout
+        --wait"
 }
 
 # knows COMMAND OPTION...: --help and --usage of the command name these options and those of every
@@ -27,10 +28,11 @@ knows() {
     knows tune --budget --dry-run --format --journal --out --resume --search --seed $run_options
 }
 
-@test "list, show and check name their options" {
+@test "list, show, check and cache name their options" {
     knows list --emulated --format
     knows show --format
     knows check --gpu --quiet --space
+    knows cache --clear
 }
 
 @test "export names its options" {

@@ -115,6 +115,31 @@ END
     [[ $stderr == *"fault does not compile: fault.cu($line): "*'a fault on purpose'* ]]
 }
 
+@test "a kernel that is wrong one time in fifty does not win" {
+    variant '0, 14'
+    tune_faults --space fault.yaml
+    [ "$status" -eq 0 ]
+    grep -q 'FAULT: 0' best.yaml
+    run ! grep -q 'FAULT: 14' best.yaml
+}
+
+@test "a second run on the device is refused, or waits" {
+    start_long_run
+    wait_for_measurements
+    run --separate-stderr -3 tune --quiet --family naive --problem 96x64:f32
+    [[ $stderr == *"is in use by another run of autotune, process $driver: wait for its end with --wait"* ]]
+    tune --family naive --problem 96x64:f32 --wait >waited 2>notes 3>&- &
+    second=$!
+    for ((i = 0; i < 100; i++)); do
+        ! grep -q "waiting for .* which process $driver uses" notes || break
+        sleep 0.1
+    done
+    ((i < 100))
+    kill -KILL "$driver"
+    wait "$second"
+    grep -q '96x64:f32 *naive' waited
+}
+
 @test "without a correct config there is no profile" {
     variant 5
     tune_faults --space fault.yaml
