@@ -30,6 +30,7 @@ END
 }
 
 # What each value is tried with, as YAML writes it in double quotes. \u202e writes from right to left.
+# shellcheck disable=SC2016 # not to be expanded, here or ever
 evil=(
     '\n#include \"/etc/passwd\"\n' '\"; #include \"/etc/passwd\"' "'; touch broken; '" '$(touch broken)'
     '`touch broken`' '../../../../etc/passwd' '/etc/passwd' '%s%s%s%n' '\e[31mred' '\u009b31mred'
@@ -54,13 +55,13 @@ refuses_evil() {
                 next
             }
             { print }' whole >"$file"
-        ! cmp -s whole "$file"
+        run ! cmp -s whole "$file"
         run --separate-stderr "$AUTOTUNE" "$@"
-        [ "$status" -eq 2 ] && [[ $stderr == "autotune: "*"$file:"* ]] &&
-            plain "$stderr" && [ -z "$output" ] && [ ! -e broken ] || {
+        if [ "$status" -ne 2 ] || [[ $stderr != "autotune: "*"$file:"* ]] || [ -n "$output" ] ||
+            [ -e broken ] || ! plain "$stderr"; then
             echo "$key: $value: exit code $status: $stderr"
             return 1
-        }
+        fi
     done
     cp whole "$file"
 }
