@@ -206,29 +206,50 @@ static enum at_status take_default(const struct at_lookup *lookup, const struct 
     return status;
 }
 
-/* The best candidate that is legal. A distance without the waste is a lower bound, so that most
- * candidates fall before their rules are looked at, which is what takes time. */
+/* The candidate that ranks first of those left; lookup->count if none is. */
+static size_t first_left(const struct rank *ranks, const bool *done, size_t count)
+{
+    size_t first = count;
+
+    for (size_t i = 0; i < count; i++)
+        if (!done[i] && (first == count || is_less(&ranks[i], &ranks[first])))
+            first = i;
+    return first;
+}
+
+static void note_refusal(struct at_answer *answer, const struct candidate *candidate,
+                         const struct rank *rank, const struct at_error *err)
+{
+    if (rank->keys[RANK_TIER] == AT_TIER_EXACT)
+        snprintf(answer->refused, sizeof answer->refused,
+                 "%s: the entry for this problem is not legal here: %.160s", candidate->path,
+                 err->message);
+}
+
+/* The best candidate that is legal. What takes time is to look at a candidate's rules, so that
+ * comes last: a rank without the waste is a lower bound, candidates are taken in the order of that,
+ * and the search ends where no bound is below what has been found. */
 static bool find_best(const struct at_lookup *lookup, const struct at_query *query,
                       struct at_answer *answer)
 {
     const struct at_traits asked = at_traits_of(query->problem, query->device->l2_bytes);
-    struct rank best = {0};
-    bool found = false;
+    struct rank *ranks = at_alloc_array(lookup->count, sizeof *ranks), best = {0};
+    bool *done = at_alloc_array(lookup->count, sizeof *done), found = false;
+    size_t next;
 
-    for (size_t i = 0; i < lookup->count; i++) {
-        const struct candidate *candidate = &lookup->candidates[i];
-        struct rank rank = rank_of(candidate, query, &asked);
+    for (size_t i = 0; i < lookup->count; i++)
+        ranks[i] = rank_of(&lookup->candidates[i], query, &asked);
+    while ((next = first_left(ranks, done, lookup->count)) < lookup->count &&
+           !(found && !is_less(&ranks[next], &best))) {
+        const struct candidate *candidate = &lookup->candidates[next];
+        struct rank rank = ranks[next];
         struct at_traits traits = asked;
         struct at_launch launch;
         struct at_error err;
 
-        if (found && !is_less(&rank, &best))
-            continue;
+        done[next] = true;
         if (!is_legal(candidate, query, &launch, &err)) {
-            if (rank.keys[RANK_TIER] == AT_TIER_EXACT)
-                snprintf(answer->refused, sizeof answer->refused,
-                         "%s: the entry for this problem is not legal here: %.160s",
-                         candidate->path, err.message);
+            note_refusal(answer, candidate, &rank, &err);
             continue;
         }
         at_traits_launch(&traits, query->problem, &launch.field[AT_GRID_X],
@@ -240,6 +261,8 @@ static bool find_best(const struct at_lookup *lookup, const struct at_query *que
         best = rank;
         found = true;
     }
+    free(done);
+    free(ranks);
     return found;
 }
 
@@ -271,8 +294,10 @@ enum at_status at_answer_check_device(const struct at_answer *answer, const stru
                        "without --strict");
     if (answer->tier > AT_TIER_SHAPE)
         return at_fail(err, AT_MISMATCH,
-                       "no profile is for %s; the nearest, %s, is for %s: tune this device, or do "
-                       "without --strict",
-                       query->device->name, answer->path, answer->record->device.name);
+                       "no profile is for %s with %jd multiprocessors; the nearest, %s, is for %s "
+                       "with %jd: tune this device, or do without --strict",
+                       query->device->name, (intmax_t)query->device->multiprocessors, answer->path,
+                       answer->record->device.name,
+                       (intmax_t)answer->record->device.multiprocessors);
     return AT_OK;
 }

@@ -170,7 +170,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     done
     "$AUTOTUNE" export --as make -p 64x64:f32 hostile.yaml >Makefile
     echo 'all: ; @:' >>Makefile
-    make -s
+    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s
     [ ! -e made ]
     run --separate-stderr -0 "$AUTOTUNE" export --as json -p 64x64:f32 hostile.yaml
 }
