@@ -40,15 +40,16 @@ static enum at_status check(CUresult result, const char *doing, struct at_error 
 
 /* A config that works with rows of an odd length cannot rely on more alignment than an element's in
  * any row but the first, and has no way to treat that one differently: so it works with any
- * address. Of one row or column there would be nothing to tell. */
+ * address. There must be gaps between rows, or it might take the matrix for one run of aligned
+ * memory; and of one row or column there would be nothing to tell. */
 static struct at_problem odd_version(const struct at_problem *problem)
 {
     struct at_problem odd = *problem;
 
     odd.rows += odd.rows < 2;
     odd.cols += odd.cols < 2;
-    odd.ld_src = (odd.ld_src > odd.cols ? odd.ld_src : odd.cols) | 1;
-    odd.ld_dst = (odd.ld_dst > odd.rows ? odd.ld_dst : odd.rows) | 1;
+    odd.ld_src = (odd.ld_src > odd.cols ? odd.ld_src : odd.cols + 1) | 1;
+    odd.ld_dst = (odd.ld_dst > odd.rows ? odd.ld_dst : odd.rows + 1) | 1;
     odd.stride_src = (odd.rows * odd.ld_src) | 1;
     odd.stride_dst = (odd.cols * odd.ld_dst) | 1;
     return odd;
