@@ -13,6 +13,9 @@
  *     at_check         the whole buffer of the destination
  *     at_check_source  the whole buffer of the source: nothing may have changed
  *
+ * In place, the one buffer that the kernel gets is filled as a source and checked as a destination,
+ * whose padding then holds what it held; after an even number of transposes it is a source again.
+ *
  * Red zones are as long as the caller likes, in multiples of 16 bytes. Every kernel takes any
  * one-dimensional grid and block.
  *
@@ -110,6 +113,7 @@ struct source_extent {
 
 struct destination_extent {
     long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;
+    bool in_place; /* what lies between the matrices is the source's own */
     long long elements;
 
     __device__ bool origin(long long at, long long *index) const
@@ -119,8 +123,10 @@ struct destination_extent {
         const long long within = at - matrix * stride_dst;
         const long long col = within / ld_dst, row = within % ld_dst;
 
-        *index = matrix * stride_src + row * ld_src + col;
-        return col < cols && row < rows;
+        const bool inside = col < cols && row < rows;
+
+        *index = inside ? matrix * stride_src + row * ld_src + col : at;
+        return inside || in_place;
     }
 };
 
@@ -208,13 +214,14 @@ extern "C" __global__ void at_fill_source(void *src, long long elements, int ele
 extern "C" __global__ void at_check(const void *dst_base, long long red_zone_bytes, long long rows,
                                     long long cols, long long ld_src, long long ld_dst,
                                     long long batch, long long stride_src, long long stride_dst,
-                                    int elem_size, unsigned long long *result)
+                                    int in_place, int elem_size, unsigned long long *result)
 {
     const long long elements = (batch - 1) * stride_dst + (cols - 1) * ld_dst + rows;
 
     check_any(
         dst_base, red_zone_bytes,
-        destination_extent{rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst, elements},
+        destination_extent{rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst, in_place != 0,
+                           elements},
         elem_size, result);
 }
 

@@ -138,7 +138,8 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
             struct at_problem problem;
 
             at_problem_parse(&problem, entries[j].problem, NULL); /* the reader has seen it parse */
-            AT_PUSH(*problems, *count, *capacity, problem);
+            if (!problem.in_place)                                /* which no format tells apart */
+                AT_PUSH(*problems, *count, *capacity, problem);
         }
     }
 }

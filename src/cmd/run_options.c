@@ -28,8 +28,8 @@ static const struct argp_option options_table[] = {
      "for an emulated one, or auto (the default): the first GPU, else an emulated one",
      1},
     {"problem", 'p', "SPEC", 0,
-     "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]; "
-     "may be repeated",
+     "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
+     "[,inplace=1]; may be repeated",
      1},
     {"problems", KEY_PROBLEMS, "FILE", 0, "All problems of a list like tuning/problems.yaml", 1},
     {"space", KEY_SPACE, "FILE", 0,

@@ -66,6 +66,10 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
         char key[AT_EXPORT_KEY_CHARS];
         enum at_status status;
 
+        if (problems[i].in_place) {
+            free(made.items);
+            return at_fail(err, AT_USAGE, "a transpose in place cannot be exported");
+        }
         make_key(key, &problems[i]);
         if (has_key(&made, key))
             continue;

@@ -60,20 +60,32 @@ static enum at_outcome poison(struct at_device *device, const struct at_harness 
                  (struct at_call){.args = {address, (uint64_t)bytes}}, err);
 }
 
+/* The values of a source, in the source's buffer or, in place, in the destination's. */
+static enum at_outcome fill(const struct at_buffers *buffers, struct at_device *device,
+                            const struct at_harness *harness, at_address extent,
+                            struct at_error *err)
+{
+    int64_t elements = at_problem_src_extent(&buffers->problem);
+
+    return start(device, &harness->fill_source, elements,
+                 (struct at_call){
+                     .args = {extent, (uint64_t)elements, (uint64_t)buffers->problem.elem_size}},
+                 err);
+}
+
 enum at_outcome at_buffers_fill(const struct at_buffers *buffers, struct at_device *device,
                                 const struct at_harness *harness, struct at_error *err)
 {
-    int64_t elements = at_problem_src_extent(&buffers->problem);
     enum at_outcome outcome =
         poison(device, harness, buffers->src, buffers->sets * buffers->src_pitch, err);
 
     if (outcome == AT_CORRECT)
         outcome = poison(device, harness, buffers->dst, buffers->sets * buffers->dst_pitch, err);
     for (int64_t set = 0; set < buffers->sets && outcome == AT_CORRECT; set++)
-        outcome = start(device, &harness->fill_source, elements,
-                        (struct at_call){.args = {at_buffers_src(buffers, set), (uint64_t)elements,
-                                                  (uint64_t)buffers->problem.elem_size}},
-                        err);
+        outcome = fill(buffers, device, harness, at_buffers_src(buffers, set), err);
+    for (int64_t set = 0; buffers->problem.in_place && set < buffers->sets; set++)
+        if (outcome == AT_CORRECT)
+            outcome = fill(buffers, device, harness, at_buffers_dst(buffers, set), err);
     return outcome;
 }
 
@@ -124,12 +136,17 @@ at_address at_buffers_dst(const struct at_buffers *buffers, int64_t set)
     return buffers->dst + (uint64_t)(set * buffers->dst_pitch + buffers->dst_zone);
 }
 
-enum at_outcome at_buffers_poison(const struct at_buffers *buffers, struct at_device *device,
-                                  const struct at_harness *harness, int64_t set,
-                                  struct at_error *err)
+enum at_outcome at_buffers_reset(const struct at_buffers *buffers, struct at_device *device,
+                                 const struct at_harness *harness, int64_t set,
+                                 struct at_error *err)
 {
-    return poison(device, harness, buffers->dst + (uint64_t)(set * buffers->dst_pitch),
-                  buffers->dst_pitch, err);
+    enum at_outcome outcome =
+        poison(device, harness, buffers->dst + (uint64_t)(set * buffers->dst_pitch),
+               buffers->dst_pitch, err);
+
+    if (outcome == AT_CORRECT && buffers->problem.in_place)
+        outcome = fill(buffers, device, harness, at_buffers_dst(buffers, set), err);
+    return outcome;
 }
 
 enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_device *device,
@@ -147,6 +164,7 @@ enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_dev
                                (uint64_t)p->batch,
                                (uint64_t)p->stride_src,
                                (uint64_t)p->stride_dst,
+                               (uint64_t)p->in_place,
                                (uint64_t)p->elem_size,
                                result,
                            }};
@@ -154,20 +172,40 @@ enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_dev
     return start(device, &harness->check, buffers->dst_pitch / p->elem_size, call, err);
 }
 
-enum at_outcome at_buffers_check_source(const struct at_buffers *buffers, struct at_device *device,
-                                        const struct at_harness *harness, int64_t set,
-                                        at_address result, struct at_error *err)
+/* Is a buffer with these margins as a source was filled? */
+static enum at_outcome check_filled(const struct at_buffers *buffers, struct at_device *device,
+                                    const struct at_harness *harness, at_address base, int64_t zone,
+                                    int64_t pitch, at_address result, struct at_error *err)
 {
     const struct at_problem *p = &buffers->problem;
     struct at_call call = {.args = {
-                               buffers->src + (uint64_t)(set * buffers->src_pitch),
-                               (uint64_t)buffers->src_zone,
+                               base,
+                               (uint64_t)zone,
                                (uint64_t)at_problem_src_extent(p),
                                (uint64_t)p->elem_size,
                                result,
                            }};
 
-    return start(device, &harness->check_source, buffers->src_pitch / p->elem_size, call, err);
+    return start(device, &harness->check_source, pitch / p->elem_size, call, err);
+}
+
+enum at_outcome at_buffers_check_source(const struct at_buffers *buffers, struct at_device *device,
+                                        const struct at_harness *harness, int64_t set,
+                                        at_address result, struct at_error *err)
+{
+    return check_filled(buffers, device, harness,
+                        buffers->src + (uint64_t)(set * buffers->src_pitch), buffers->src_zone,
+                        buffers->src_pitch, result, err);
+}
+
+enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
+                                          struct at_device *device,
+                                          const struct at_harness *harness, int64_t set,
+                                          at_address result, struct at_error *err)
+{
+    return check_filled(buffers, device, harness,
+                        buffers->dst + (uint64_t)(set * buffers->dst_pitch), buffers->dst_zone,
+                        buffers->dst_pitch, result, err);
 }
 
 void at_call_set_problem(struct at_call *call, const struct at_problem *problem, at_address dst,
@@ -175,7 +213,7 @@ void at_call_set_problem(struct at_call *call, const struct at_problem *problem,
 {
     const uint64_t args[] = {
         dst,
-        src,
+        problem->in_place ? dst : src,
         (uint64_t)problem->rows,
         (uint64_t)problem->cols,
         (uint64_t)problem->ld_src,

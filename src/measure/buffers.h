@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers of a case on the device: sources whose every element tells its index, destinations full
  * of poison, red zones around both; and the checks that a kernel wrote what it should and nothing
- * else. The work is done by the kernels of templates/harness.cu. */
+ * else. The work is done by the kernels of templates/harness.cu.
+ *
+ * In place, the destination is filled like a source, and kernels get it as both. The source stays
+ * for the copies that a transpose is held against. */
 #ifndef AT_MEASURE_BUFFERS_H
 #define AT_MEASURE_BUFFERS_H
 
@@ -38,10 +41,10 @@ void at_buffers_release(struct at_buffers *buffers, struct at_device *device);
 at_address at_buffers_src(const struct at_buffers *buffers, int64_t set);
 at_address at_buffers_dst(const struct at_buffers *buffers, int64_t set);
 
-/* Starts poisoning the destination of a set. */
-enum at_outcome at_buffers_poison(const struct at_buffers *buffers, struct at_device *device,
-                                  const struct at_harness *harness, int64_t set,
-                                  struct at_error *err);
+/* Starts making the destination of a set what it was at first. */
+enum at_outcome at_buffers_reset(const struct at_buffers *buffers, struct at_device *device,
+                                 const struct at_harness *harness, int64_t set,
+                                 struct at_error *err);
 
 /* What a check found. */
 struct at_check_result {
@@ -57,6 +60,12 @@ enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_dev
 enum at_outcome at_buffers_check_source(const struct at_buffers *buffers, struct at_device *device,
                                         const struct at_harness *harness, int64_t set,
                                         at_address result, struct at_error *err);
+
+/* In place: is the destination as it was at first, as an even number of transposes leaves it? */
+enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
+                                          struct at_device *device,
+                                          const struct at_harness *harness, int64_t set,
+                                          at_address result, struct at_error *err);
 
 /* The arguments of a template's entry point for a problem on a set. */
 void at_call_set_problem(struct at_call *call, const struct at_problem *problem, at_address dst,

@@ -55,7 +55,7 @@ enum at_status at_policy_find(const struct at_policy **policy, const char *name,
 int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,
                               const struct at_device_info *device)
 {
-    int64_t set = at_problem_bytes(problem);
+    int64_t set = at_problem_bytes(problem) / (problem->in_place ? 2 : 1);
     int64_t wanted = policy->l2_multiple * device->l2_bytes;
     int64_t sets = (wanted + set - 1) / set;
 

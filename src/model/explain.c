@@ -73,6 +73,8 @@ static enum at_status allocate(struct run *run, const struct at_problem *problem
     *dst = at_emu_memory_allocate(run->memory, at_problem_dst_extent(problem) * problem->elem_size);
     if (!*src || !*dst)
         return at_fail(err, AT_FAILED, "this machine has not so much memory for the problem");
+    if (problem->in_place)
+        *src = *dst;
     return AT_OK;
 }
 

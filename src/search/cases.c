@@ -35,6 +35,19 @@ _Static_assert(AT_COUNT(shapes) < AT_VERIFICATION_CASES_MAX &&
                    AT_VERIFICATION_CASES_MAX <= 32 /* AT_CASES_MAX of the worker */,
                "every shape and the tuned problem fit");
 
+/* In place: the square with the shape's shorter side, padded and spaced like its source. */
+static void make_square(struct at_problem *problem)
+{
+    int64_t pad = problem->ld_src - problem->cols;
+    int64_t gap = problem->stride_src - problem->rows * problem->ld_src;
+    int64_t side = problem->rows < problem->cols ? problem->rows : problem->cols;
+
+    problem->rows = problem->cols = side;
+    problem->ld_src = problem->ld_dst = side + pad;
+    problem->stride_src = problem->stride_dst = side * problem->ld_src + gap;
+    problem->in_place = 1;
+}
+
 static struct at_problem make_problem(size_t shape, const struct at_problem *like)
 {
     struct at_problem problem = {
@@ -49,7 +62,18 @@ static struct at_problem make_problem(size_t shape, const struct at_problem *lik
     memcpy(problem.type, like->type, sizeof problem.type);
     problem.stride_src = problem.rows * problem.ld_src + shapes[shape].gap_src;
     problem.stride_dst = problem.cols * problem.ld_dst + shapes[shape].gap_dst;
+    if (like->in_place)
+        make_square(&problem);
     return problem;
+}
+
+static bool is_among(const struct at_problem *problem, const struct at_gpu_case *cases,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(&cases[i].problem, problem, sizeof *problem) == 0)
+            return true;
+    return false;
 }
 
 size_t at_cases_for(const struct at_session *session, const struct at_problem *problem,
@@ -60,8 +84,12 @@ size_t at_cases_for(const struct at_session *session, const struct at_problem *p
     cases[count++] =
         (struct at_gpu_case){*problem, at_policy_buffer_sets(session->options.policy, problem,
                                                              at_gpu_info(session->gpu))};
-    for (size_t i = 0; i < AT_COUNT(shapes); i++)
-        cases[count++] = (struct at_gpu_case){make_problem(i, problem), 1};
+    for (size_t i = 0; i < AT_COUNT(shapes); i++) {
+        const struct at_gpu_case made = {make_problem(i, problem), 1};
+
+        if (!is_among(&made.problem, cases + 1, count - 1)) /* as some squares would be */
+            cases[count++] = made;
+    }
     return count;
 }
 

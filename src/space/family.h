@@ -47,6 +47,7 @@ struct at_family {
     char *path; /* of the space file */
     char *summary;
     int64_t preference; /* whose default config is the default of a problem: lowest legal first */
+    int64_t in_place;   /* 1: takes problems in place and no others; 0: the others */
     char *template_path;
     char *source; /* the template's text */
     struct at_param *params;
@@ -80,7 +81,8 @@ char *at_config_format(const struct at_config *config);
 
 struct at_config at_family_default(const struct at_family *family);
 
-/* Is this config legal for the problem on the device: its values are among those of the family, all
+/* Is this config legal for the problem on the device: the family takes problems in place if this is
+ * one, and only then; the config's values are among those of the family, all
  * constraints and needs hold, the block has at most max_threads_per_block threads, 1024 by 1024 by
  * 64, the grid at most 2^31-1 by 65535 by 65535 blocks, none of them fewer than 1, and the dynamic
  * shared memory fits shared_bytes_per_block_optin? If not, *why (may be NULL) gets the rule that

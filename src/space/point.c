@@ -52,7 +52,7 @@ size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *pa
 struct at_point at_point_make(const struct at_family *family, const struct at_problem *problem,
                               const struct at_device_info *device)
 {
-    struct at_point point = {.family = family, .device = device};
+    struct at_point point = {.family = family, .device = device, .in_place = problem->in_place};
 
     for (size_t i = 0; i < AT_COUNT(given); i++) {
         const char *record = given[i].of_device ? (const char *)device : (const char *)problem;

@@ -17,6 +17,7 @@ size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *pa
 struct at_point {
     const struct at_family *family;
     const struct at_device_info *device;
+    int64_t in_place;             /* the problem's */
     int64_t values[AT_NAMES_MAX]; /* of the names, in their order */
 };
 

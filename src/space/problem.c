@@ -23,20 +23,26 @@ static const struct {
     {"u32", 4}, {"f64", 8}, {"i64", 8},  {"u64", 8}, {"c64", 8},  {"c128", 16},
 };
 
-/* In an order in which each default needs only those before it. */
+/* In an order in which each default needs only those before it, and in_place, which none lacks. */
 static const struct {
     const char *name;
     size_t offset;
     size_t factor, other; /* the default is their product; SIZE_MAX: 1 */
+    size_t in_place;      /* the default in place; SIZE_MAX: the same */
 } keys[] = {
-    {"ld_src", offsetof(struct at_problem, ld_src), offsetof(struct at_problem, cols), SIZE_MAX},
-    {"ld_dst", offsetof(struct at_problem, ld_dst), offsetof(struct at_problem, rows), SIZE_MAX},
-    {"batch", offsetof(struct at_problem, batch), SIZE_MAX, SIZE_MAX},
-    {"stride_src", offsetof(struct at_problem, stride_src), offsetof(struct at_problem, rows),
+    {"ld_src", offsetof(struct at_problem, ld_src), offsetof(struct at_problem, cols), SIZE_MAX,
+     SIZE_MAX},
+    {"ld_dst", offsetof(struct at_problem, ld_dst), offsetof(struct at_problem, rows), SIZE_MAX,
      offsetof(struct at_problem, ld_src)},
+    {"batch", offsetof(struct at_problem, batch), SIZE_MAX, SIZE_MAX, SIZE_MAX},
+    {"stride_src", offsetof(struct at_problem, stride_src), offsetof(struct at_problem, rows),
+     offsetof(struct at_problem, ld_src), SIZE_MAX},
     {"stride_dst", offsetof(struct at_problem, stride_dst), offsetof(struct at_problem, cols),
-     offsetof(struct at_problem, ld_dst)},
+     offsetof(struct at_problem, ld_dst), offsetof(struct at_problem, stride_src)},
 };
+
+/* The one key that is there or not: its value is 1. */
+static const char in_place_key[] = "inplace";
 
 static int64_t *member(struct at_problem *problem, size_t offset)
 {
@@ -51,6 +57,10 @@ static int64_t factor_of(const struct at_problem *problem, size_t offset)
 /* The default of a key. False if it does not fit 64 bits. */
 static bool key_default(const struct at_problem *problem, size_t key, int64_t *value)
 {
+    if (problem->in_place && keys[key].in_place != SIZE_MAX) {
+        *value = factor_of(problem, keys[key].in_place);
+        return true;
+    }
     return !__builtin_mul_overflow(factor_of(problem, keys[key].factor),
                                    factor_of(problem, keys[key].other), value);
 }
@@ -92,10 +102,26 @@ static enum at_status read_type(struct at_problem *problem, const char *text, si
                    spec, length < 40 ? (int)length : 40, text, known);
 }
 
+/* "inplace=1" */
+static enum at_status read_in_place(struct at_problem *problem, const char *value, size_t length,
+                                    const char *spec, struct at_error *err)
+{
+    if (problem->in_place)
+        return fail_spec(err, spec, "inplace is given twice");
+    if (length != 1 || *value != '1')
+        return fail_spec(err, spec, "inplace can only be 1; leave it away if src and dst differ");
+    problem->in_place = 1;
+    return AT_OK;
+}
+
 /* Reads one key=value of `length` bytes. A member that has no value yet is 0. */
 static enum at_status read_key(struct at_problem *problem, const char *text, size_t length,
                                const char *spec, struct at_error *err)
 {
+    size_t in_place = sizeof in_place_key - 1;
+
+    if (length > in_place && memcmp(text, in_place_key, in_place) == 0 && text[in_place] == '=')
+        return read_in_place(problem, text + in_place + 1, length - in_place - 1, spec, err);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
         size_t name = strlen(keys[i].name);
         int64_t *value = member(problem, keys[i].offset);
@@ -109,7 +135,7 @@ static enum at_status read_key(struct at_problem *problem, const char *text, siz
     }
     return at_fail(err, AT_USAGE,
                    "problem \"%.200s\": unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
-                   "batch=, stride_src=, stride_dst=, as in 256x256:f32,batch=4096",
+                   "batch=, stride_src=, stride_dst=, inplace=, as in 256x256:f32,batch=4096",
                    spec, length < 40 ? (int)length : 40, text);
 }
 
@@ -202,6 +228,19 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
     return AT_OK;
 }
 
+/* One buffer holds both, so both are laid out alike. */
+static enum at_status check_in_place(const struct at_problem *problem, const char *spec,
+                                     struct at_error *err)
+{
+    if (problem->rows != problem->cols)
+        return fail_spec(err, spec, "in place, a matrix has to be square");
+    if (problem->ld_src != problem->ld_dst || problem->stride_src != problem->stride_dst)
+        return fail_spec(err, spec,
+                         "in place, ld_dst is ld_src and stride_dst is stride_src; leave the "
+                         "former away");
+    return AT_OK;
+}
+
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err)
 {
     struct at_problem read = {0};
@@ -209,6 +248,8 @@ enum at_status at_problem_parse(struct at_problem *problem, const char *spec, st
 
     if (status == AT_OK)
         status = fill_defaults(&read, spec, err);
+    if (status == AT_OK && read.in_place)
+        status = check_in_place(&read, spec, err);
     if (status == AT_OK)
         status = check_layout(&read, spec, err);
     if (status == AT_OK)
@@ -228,6 +269,12 @@ char *at_problem_format(const struct at_problem *problem)
         if (key_default(problem, i, &usual) && value == usual)
             continue;
         longer = at_format("%s,%s=%lld", spec, keys[i].name, (long long)value);
+        free(spec);
+        spec = longer;
+    }
+    if (problem->in_place) {
+        char *longer = at_format("%s,%s=1", spec, in_place_key);
+
         free(spec);
         spec = longer;
     }
@@ -261,6 +308,7 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
     copy.ld_src = count;
     copy.ld_dst = 1;
     copy.batch = 1;
+    copy.in_place = 0;
     copy.stride_src = count;
     copy.stride_dst = count;
     return copy;

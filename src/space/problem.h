@@ -3,7 +3,9 @@
  *
  * Row-major src[b*stride_src + r*ld_src + c] becomes dst[b*stride_dst + c*ld_dst + r], for b below
  * batch, r below rows, c below cols. Written ROWSxCOLS:TYPE[,key=value...], for instance
- * 8192x8192:f32 or 10007x10009:f16,ld_src=10016. */
+ * 8192x8192:f32 or 10007x10009:f16,ld_src=10016.
+ *
+ * In place, dst is src: square matrices, each overwritten by its transpose, and nothing between. */
 #ifndef AT_SPACE_PROBLEM_H
 #define AT_SPACE_PROBLEM_H
 
@@ -18,12 +20,14 @@ struct at_problem {
     int64_t ld_src, ld_dst; /* leading dimensions, in elements */
     int64_t batch;
     int64_t stride_src, stride_dst; /* from one matrix to the next, in elements */
+    int64_t in_place;               /* 1 or 0 */
 };
 
 /* Reads a specification. What is not given takes its dense default: ld_src = cols, ld_dst = rows,
- * batch = 1, strides = one whole matrix; with batch = 1 the strides are always so. AT_USAGE for an
- * unknown type or key, a size below 1, a leading dimension below the row, a stride below one
- * matrix, or bytes that do not fit 62 bits. */
+ * batch = 1, strides = one whole matrix; with batch = 1 the strides are always so; in place, the
+ * destination's layout is the source's. AT_USAGE for an unknown type or key, a size below 1, a
+ * leading dimension below the row, a stride below one matrix, bytes that do not fit 62 bits, or in
+ * place a matrix that is not square or two layouts. */
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
 
 /* The shortest specification that reads back as the same problem; the caller frees it. */

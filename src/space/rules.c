@@ -54,10 +54,12 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
 
 void at_rules_make(struct at_family *family)
 {
-    size_t most = family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
+    size_t most = 1 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
     size_t block_params = 0;
 
     family->rules = at_alloc_array(most, sizeof *family->rules);
+    /* Of all families and first, so that none need say that it takes two buffers. */
+    insert(family, (struct at_rule){.kind = AT_RULE_IN_PLACE});
     insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
     insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
@@ -115,6 +117,9 @@ enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *
     enum at_status status = AT_OK;
 
     switch (rule->kind) {
+    case AT_RULE_IN_PLACE:
+        *holds = point->in_place == point->family->in_place;
+        break;
     case AT_RULE_CONSTRAINT:
     case AT_RULE_NEED:
         status = at_expr_eval(rule->expr, point->values, &value, err);
@@ -137,6 +142,10 @@ char *at_rule_explain(const struct at_rule *rule, const struct at_point *point)
     int64_t value = 0;
 
     switch (rule->kind) {
+    case AT_RULE_IN_PLACE:
+        return at_strdup(point->in_place ? "the family does not transpose in place"
+                                         : "the family transposes in place, and this problem has "
+                                           "two buffers");
     case AT_RULE_CONSTRAINT:
         return at_format("the constraint %s does not hold", at_expr_text(rule->expr));
     case AT_RULE_NEED:

@@ -8,6 +8,7 @@
 #include "space/point.h"
 
 enum at_rule_kind {
+    AT_RULE_IN_PLACE, /* the family transposes in place if the problem is to be, and only then */
     AT_RULE_CONSTRAINT,
     AT_RULE_NEED,
     AT_RULE_LAUNCH,  /* a launch field is within its bounds */

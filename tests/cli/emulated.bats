@@ -36,6 +36,18 @@ teardown() {
     run -0 "$AUTOTUNE" check best.yaml
 }
 
+@test "in place, by families for it alone" {
+    run --separate-stderr -0 tune --quiet --gpu emu --budget 30 --search random \
+        --problem 96x96:f32,inplace=1 --problem 33x33:b1,ld_src=35,batch=3,inplace=1 --out best.yaml
+    [ "$(grep -c 'family: inplace' best.yaml)" -eq 4 ] # winner and default of each
+    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    run -0 "$AUTOTUNE" check --gpu emu best.yaml
+    run -0 "$AUTOTUNE" bench --quiet --gpu emu --profile best.yaml --problem 96x96:f32,inplace=1
+    [[ $output == *'conflict-free '*'not legal here'* ]]
+    run -1 --separate-stderr "$AUTOTUNE" explain naive --problem 96x96:f32,inplace=1
+    [[ $stderr == *"the family does not transpose in place"* ]]
+}
+
 @test "predictions are never called measurements" {
     run --separate-stderr -0 tune --gpu emu --family naive --budget 2 --problem 64x96:f32 \
         --out best.yaml

@@ -12,11 +12,13 @@
 #include <string.h>
 
 /* What stands before and after the element size of a specification, for families that do not take
- * what most do, a large square matrix. The first of a family admits its default config. */
+ * what most do, a large square matrix. */
 static const struct {
     const char *family, *shape, *rest;
 } family_problems[] = {
     {"copy", "1x67108864", ""},
+    {"inplace", "8192x8192", ",inplace=1"},
+    {"warp", "8192x8192", ""},
     /* The families of the studies. */
     {"access", "1x8192", ""},
     {"fields", "8192x1", ""},
@@ -27,47 +29,74 @@ static const struct {
     {"reversal", "1x8192", ""},
 };
 
+/* Narrow matrices of each width both ways, short enough for the emulated device, whose long rows
+ * begin on the boundary of a vector and elsewhere. */
 enum { NARROW_LEAST = 2, NARROW_MOST = 64, NARROW_LONG_SIDE = 2048 };
 
-static inline bool is_narrow(const struct at_family *family)
+static inline char *narrow_problem(size_t number, int elem_size)
 {
-    return strcmp(family->name, "narrow") == 0;
+    int narrow = NARROW_LEAST + (int)number / 4;
+    int wide = NARROW_LONG_SIDE + (number & 1 ? 3 : 0);
+
+    if (number / 4 == 0) /* the default config's */
+        narrow = 3;
+    else if (narrow == 3)
+        narrow = NARROW_LEAST;
+    return at_format("%dx%d:b%d", number & 2 ? narrow : wide, number & 2 ? wide : narrow,
+                     elem_size);
 }
 
-/* How many problems a family has. */
-static inline size_t family_problem_count(const struct at_family *family)
+/* Batches of small squares of each size, in all some 65,536 elements, after one of oblongs and one
+ * matrix that is taken in tiles. */
+enum { SMALL_LEAST = 2, SMALL_MOST = 128, SMALL_ELEMENTS = 65536 };
+
+static inline char *small_problem(size_t number, int elem_size)
+{
+    int side = SMALL_LEAST + (int)number - 3;
+
+    if (number == 1)
+        return at_format("33x17:b%d,batch=19", elem_size);
+    if (number == 2)
+        return at_format("128x192:b%d", elem_size);
+    if (number == 0) /* the default config's */
+        side = 32;
+    return at_format("%dx%d:b%d,batch=%d", side, side, elem_size, 1 + SMALL_ELEMENTS / side / side);
+}
+
+static const struct {
+    const char *family;
+    size_t count;
+    char *(*problem)(size_t number, int elem_size);
+} family_series[] = {
+    {"narrow", 4 * (NARROW_MOST - NARROW_LEAST + 1), narrow_problem},
+    {"small", 3 + SMALL_MOST - SMALL_LEAST + 1, small_problem},
+};
+
+/* How many problems of its own a family has; 0: it takes what most take. */
+static inline size_t family_own_problems(const struct at_family *family)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < AT_COUNT(family_problems); i++)
         count += strcmp(family->name, family_problems[i].family) == 0;
-    if (is_narrow(family))
-        count = 4 * (NARROW_MOST - NARROW_LEAST + 1);
-    return count == 0 ? 1 : count;
+    for (size_t i = 0; i < AT_COUNT(family_series); i++)
+        if (strcmp(family->name, family_series[i].family) == 0)
+            count = family_series[i].count;
+    return count;
 }
 
-/* Does it take what most take? */
-static inline bool family_takes_all(const struct at_family *family)
+static inline size_t family_problem_count(const struct at_family *family)
 {
-    for (size_t i = 0; i < AT_COUNT(family_problems); i++)
-        if (strcmp(family->name, family_problems[i].family) == 0)
-            return false;
-    return !is_narrow(family);
+    size_t own = family_own_problems(family);
+
+    return own == 0 ? 1 : own;
 }
 
-/* Narrow matrices of each width both ways, short enough for the emulated device, whose long rows
- * begin on the boundary of a vector and elsewhere. */
-static inline char *narrow_problem(size_t number, int elem_size)
+static inline char *family_spec(const struct at_family *family, size_t number, int elem_size)
 {
-    int narrow = NARROW_LEAST + (int)(number / 4 + 1) % (NARROW_MOST - NARROW_LEAST + 1);
-    int wide = NARROW_LONG_SIDE + (number & 1 ? 3 : 0);
-
-    return at_format("%dx%d:b%d", number & 2 ? narrow : wide, number & 2 ? wide : narrow,
-                     elem_size);
-}
-
-static inline char *listed_problem(const struct at_family *family, size_t number, int elem_size)
-{
+    for (size_t i = 0; i < AT_COUNT(family_series); i++)
+        if (strcmp(family->name, family_series[i].family) == 0)
+            return family_series[i].problem(number, elem_size);
     for (size_t i = 0; i < AT_COUNT(family_problems); i++)
         if (strcmp(family->name, family_problems[i].family) == 0 && number-- == 0)
             return at_format("%s:b%d%s", family_problems[i].shape, elem_size,
@@ -75,12 +104,11 @@ static inline char *listed_problem(const struct at_family *family, size_t number
     return at_format("8192x8192:b%d", elem_size);
 }
 
-/* The family's problem of this number. */
+/* The family's problem of this number. That of number 0 admits its default config. */
 static inline struct at_problem family_problem(const struct at_family *family, size_t number,
                                                int elem_size)
 {
-    char *spec = is_narrow(family) ? narrow_problem(number, elem_size)
-                                   : listed_problem(family, number, elem_size);
+    char *spec = family_spec(family, number, elem_size);
     struct at_problem problem;
     struct at_error err = {AT_OK, ""};
 
@@ -91,14 +119,18 @@ static inline struct at_problem family_problem(const struct at_family *family, s
 }
 
 /* How many configs of a family a test draws that draws `most` of others: these take the compiler
- * several times as long, with a hundred registers of vectors or both an interior and an edge. */
+ * several times as long, with a hundred registers of vectors or both an interior and an edge, or
+ * have few. */
 static inline size_t family_sample(const struct at_family *family, size_t most)
 {
-    static const char *const large[] = {"narrow", "odd"};
+    static const struct {
+        const char *family;
+        size_t divisor;
+    } smaller[] = {{"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"small", 2}, {"warp", 2}};
 
-    for (size_t i = 0; i < AT_COUNT(large); i++)
-        if (strcmp(family->name, large[i]) == 0)
-            return most / 8;
+    for (size_t i = 0; i < AT_COUNT(smaller); i++)
+        if (strcmp(family->name, smaller[i].family) == 0)
+            return most / smaller[i].divisor;
     return most;
 }
 

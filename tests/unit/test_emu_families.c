@@ -67,6 +67,18 @@ static const struct {
     {"2x515", ""},
     {"288x544", ""}, /* squares of tiles, and vectors that an edge cuts: templates/micro.cu */
     {"250x326", ",ld_src=336,ld_dst=256"},
+    /* Those of families that know the size of their matrices. */
+    {"128x192", ""},
+    {"16x16", ",batch=37"},
+    {"100x100", ",batch=2"},
+    {"33x17", ",batch=19"},
+    {"3x5", ",batch=261"},
+    {"1x1", ",inplace=1"},
+    {"67x67", ",inplace=1,ld_src=69"},
+    {"33x33", ",inplace=1,batch=3,ld_src=37,stride_src=1230"},
+    {"96x96", ",inplace=1,batch=2"},
+    {"128x128", ",inplace=1"},
+    {"200x200", ",inplace=1,ld_src=208"},
 };
 
 /* A config and the problem in whose space it is. */
@@ -170,10 +182,12 @@ static struct buffers make_buffers(const struct at_problem *problem)
     for (size_t i = 0; i < b.src_bytes; i++)
         b.src_host[i] = (unsigned char)at_rng_next(&rng);
     memset(b.dst_host - ZONE, POISON, b.dst_bytes + 2 * ZONE);
+    if (problem->in_place)
+        memcpy(b.dst_host, b.src_host, b.src_bytes);
     return b;
 }
 
-/* The transpose, and around it poison. */
+/* The transpose, and around it poison; in place, between its rows what was there. */
 static unsigned char *expected(const struct buffers *b)
 {
     const struct at_problem *p = &b->problem;
@@ -181,6 +195,8 @@ static unsigned char *expected(const struct buffers *b)
     unsigned char *out = at_alloc(b->dst_bytes + 2 * ZONE);
 
     memset(out, POISON, b->dst_bytes + 2 * ZONE);
+    if (p->in_place)
+        memcpy(out + ZONE, b->src_host, b->src_bytes);
     for (int64_t m = 0; m < p->batch; m++)
         for (int64_t r = 0; r < p->rows; r++)
             for (int64_t c = 0; c < p->cols; c++)
@@ -208,7 +224,7 @@ static void run_transpose(struct buffers *b, const struct at_ptx_kernel *kernel,
     const struct at_problem *p = &b->problem;
     const uint64_t args[] = {
         b->dst,
-        b->src,
+        p->in_place ? b->dst : b->src,
         (uint64_t)p->rows,
         (uint64_t)p->cols,
         (uint64_t)p->ld_src,
@@ -446,8 +462,8 @@ static void check_with_harness(struct verification *v, bool source, uint64_t wro
     else
         RUN_HARNESS(v, "at_check", v->dst_base, ZONE, (uint64_t)p->rows, (uint64_t)p->cols,
                     (uint64_t)p->ld_src, (uint64_t)p->ld_dst, (uint64_t)p->batch,
-                    (uint64_t)p->stride_src, (uint64_t)p->stride_dst, (uint64_t)p->elem_size,
-                    v->result);
+                    (uint64_t)p->stride_src, (uint64_t)p->stride_dst, (uint64_t)p->in_place,
+                    (uint64_t)p->elem_size, v->result);
     assert_int_equal(result[0], wrong);
     assert_int_equal(result[1], first);
 }

@@ -40,6 +40,11 @@ static void fills_in_what_is_not_given(void **state)
         /* a single matrix has no next one */
         {"3x5:b8,stride_src=99,batch=1", "3x5:b8", 8, 3, 5, 5, 3, 1, 15, 15},
         {"1x1:u8", "1x1:u8", 1, 1, 1, 1, 1, 1, 1, 1},
+        /* in place, both sides are laid out alike */
+        {"5x5:b4,inplace=1,ld_src=8", "5x5:b4,ld_src=8,inplace=1", 4, 5, 5, 8, 8, 1, 40, 40},
+        {"5x5:b4,ld_dst=5,inplace=1", "5x5:b4,inplace=1", 4, 5, 5, 5, 5, 1, 25, 25},
+        {"5x5:b4,batch=2,stride_src=30,inplace=1", "5x5:b4,batch=2,stride_src=30,inplace=1", 4, 5,
+         5, 5, 5, 2, 30, 30},
     };
 
     (void)state;
@@ -122,6 +127,14 @@ static void refuses(void **state)
          "with stride_src=34 the matrices overlap: one takes 35 elements"},
         {"5x7:f32,batch=2,stride_dst=1",
          "with stride_dst=1 the matrices overlap: one takes 35 elements"},
+        {"5x5:f32,inplace=0", "inplace can only be 1"},
+        {"5x5:f32,inplace=", "inplace can only be 1"},
+        {"5x5:f32,inplace", "unknown \"inplace\"; expected one of ld_src="},
+        {"5x5:f32,inplace=1,inplace=1", "inplace is given twice"},
+        {"5x7:f32,inplace=1", "in place, a matrix has to be square"},
+        {"5x5:f32,ld_src=8,ld_dst=9,inplace=1", "in place, ld_dst is ld_src"},
+        {"5x5:f32,ld_dst=9,inplace=1", "in place, ld_dst is ld_src"},
+        {"5x5:f32,batch=2,stride_dst=30,inplace=1", "in place, ld_dst is ld_src"},
         {"4611686018427387904x1:b1", "the matrices do not fit 62 bits of bytes"},
         {"9223372036854775807x9223372036854775807:b1", "the matrix does not fit 62 bits of bytes"},
         {"2147483648x1073741825:b1", "the matrices do not fit 62 bits of bytes"},
@@ -159,6 +172,11 @@ static void counts_bytes_and_extents(void **state)
     copy = at_problem_copy_of(&p);
     assert_int_equal(at_problem_bytes(&copy), at_problem_bytes(&p));
     p = parse("1x30:f16");
+    assert_memory_equal(&copy, &p, sizeof p);
+    p = parse("5x5:f16,inplace=1");
+    assert_int_equal(at_problem_bytes(&p), 2 * 2 * 5 * 5);
+    copy = at_problem_copy_of(&p);
+    p = parse("1x25:f16"); /* between two buffers */
     assert_memory_equal(&copy, &p, sizeof p);
 }
 

@@ -30,10 +30,16 @@ static enum at_outcome predict_kernel(struct at_emu_device *device, const struct
 {
     struct at_emu_launch launch = at_emu_launch_of(device, call);
     struct at_prediction prediction;
-    enum at_status status = at_predict_launch(
-        &device->base.info, &device->rates, device->memory, &launch, call->kernel->registers,
-        call->kernel->shared_bytes, call->cold, &prediction, err);
+    /* Some blocks run for it. A transpose can be run on what it has written; one in place, whose
+     * blocks exchange tiles, undoes so what it did, and a second time leaves everything as it was.
+     */
+    int times = call->args[0] == call->args[1] ? 2 : 1;
+    enum at_status status = AT_OK;
 
+    for (int i = 0; i < times && status == AT_OK; i++)
+        status = at_predict_launch(&device->base.info, &device->rates, device->memory, &launch,
+                                   call->kernel->registers, call->kernel->shared_bytes, call->cold,
+                                   &prediction, err);
     if (status != AT_OK) {
         at_fail_within(err, "predicting its time");
         return AT_LAUNCH;
