@@ -184,6 +184,9 @@ static const struct {
     {"shuffle without all lanes",
      "setp.lt.u32 %p1, %r0, 3;\n@%p1 shfl.sync.idx.b32 %r6, %r0, 0, 31, -1; //!", AT_EMU_BARRIER, 1,
      32, 0, 0, "the mask names 0xffffffff"},
+    {"a matrix turned by a part of a warp",
+     "setp.lt.u32 %p1, %r0, 3;\n@%p1 movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r0; //!",
+     AT_EMU_BARRIER, 1, 32, 0, 0, "movmatrix takes all"},
     {"endless loop", "L: add.s32 %r6, %r6, 1; bra.uni L; //!", AT_EMU_LIMIT, 1, 32, 0, 0,
      "more than 1001 a thread"},
     {"endless loop of one lane", "L: setp.eq.s32 %p1, %r0, 9; @%p1 bra L; //!", AT_EMU_LIMIT, 1, 32,
@@ -263,6 +266,15 @@ static uint32_t lane_plus_one(uint32_t t)
     return t % 64 / 32 * 32 + (t % 32 + 1) % 32;
 }
 
+/* Lane 4 * r + c has, as its elements of row r in columns 2 * c and 2 * c + 1, its number and that
+ * plus 100, and gets those of column r in these rows. */
+static uint32_t turned(uint32_t t)
+{
+    uint32_t row = t % 32 / 4, first = t % 4 * 2, of_half = row % 2 * 100;
+
+    return (4 * first + row / 2 + of_half) | (4 * (first + 1) + row / 2 + of_half) << 16;
+}
+
 static uint32_t zero_or_copy(uint32_t t)
 {
     return t % 64 < 32 ? t : 0;
@@ -311,6 +323,9 @@ static const struct {
      branches},
     {"a shuffle", "add.s32 %r7, %r2, 1; shfl.sync.idx.b32 %r6|%p1, %r0, %r7, 31, -1;" STORE,
      lane_plus_one},
+    {"a matrix turned by a warp",
+     "mad.lo.s32 %r7, %r2, 65537, 6553600;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r6, %r7;" STORE,
+     turned},
     {"unwritten shared memory that is read and not used",
      "mov.u32 %r6, 0; setp.lt.u32 %p1, %r0, 32;\n@%p1 st.shared.u32 [%d3], %r4;\n"
      "ld.shared.u32 %r7, [%d3]; add.s32 %r8, %r7, 0; selp.b32 %r6, %r8, 0, %p1;" STORE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the lanes of a warp do together (PTX ISA, shfl.sync, vote.sync, activemask, bar.warp.sync),
- * and waiting (nanosleep). */
+/* What the lanes of a warp do together (PTX ISA, shfl.sync, vote.sync, activemask, bar.warp.sync,
+ * movmatrix), and waiting (nanosleep). */
 #include "device/emu/lanes.h"
 #include "device/emu/ops.h"
 
@@ -109,6 +109,34 @@ SHUFFLE(shuffle_down, i + by, j <= last)
 SHUFFLE(shuffle_butterfly, i ^ by, j <= last)
 SHUFFLE(shuffle_index, first | (by & ~segment), j <= last)
 
+/* The transpose of 8x8 elements of 2 bytes: lane 4 * r + c holds those of row r in columns 2 * c,
+ * in its lower half, and 2 * c + 1 (PTX ISA, movmatrix, "For .m8n8 matrix ... each thread holds").
+ * "All threads in the warp must execute the same movmatrix instruction". */
+AT_RUN(turn_matrix)
+{
+    AT_SOURCE(u32, a, 1);
+    uint32_t undefined = at_emu_undefined(warp, op->row[1]);
+    uint32_t origin = warp->origin[op->row[1] / AT_EMU_ROW_ALIGN];
+    uint32_t spread = 0;
+    u32 out[AT_WARP];
+
+    if (lanes != UINT32_MAX) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, __builtin_ctz(lanes), 0,
+                     "only lanes %#x are here, movmatrix takes all", lanes);
+        return;
+    }
+    AT_EACH_LANE(i)
+    {
+        int half = i / 4 % 2, lower = i % 4 * 8 + i / 8, upper = lower + 4;
+
+        out[i] = (a[lower] >> 16 * half & 0xffff) | (a[upper] >> 16 * half & 0xffff) << 16;
+        spread |= (undefined >> lower | undefined >> upper) & 1 ? at_lane_bit[i] : 0;
+    }
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+    if (warp->undefined_rows)
+        at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);
+}
+
 const struct at_emu_row at_emu_warp_rows[] = {
     {"activemask.b32", "W", activemask},
     {"bar.warp.sync", "w", warp_barrier},
@@ -121,5 +149,6 @@ const struct at_emu_row at_emu_warp_rows[] = {
     {"shfl.sync.down.b32", "WQxwww", shuffle_down},
     {"shfl.sync.bfly.b32", "WQxwww", shuffle_butterfly},
     {"shfl.sync.idx.b32", "WQxwww", shuffle_index},
+    {"movmatrix.sync.aligned.m8n8.trans.b16", "Wx", turn_matrix},
     {0},
 };
