@@ -25,7 +25,7 @@ knows() {
 
 @test "tune names its options" {
     # shellcheck disable=SC2086 # a list
-    knows tune --budget --dry-run --format --journal --out --resume --search --seed $run_options
+    knows tune --budget --dry-run --format --journal --out --record --resume --search --seed $run_options
 }
 
 @test "list, show, check and cache name their options" {
@@ -51,6 +51,10 @@ knows() {
 @test "bench names its options" {
     # shellcheck disable=SC2086 # a list
     knows bench --format --profile $run_options
+}
+
+@test "replay names its options" {
+    knows replay --ahead --budget --format --runs --search --seed --winners
 }
 
 @test "study names its options" {
