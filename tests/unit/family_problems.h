@@ -18,6 +18,10 @@ static const struct {
 } family_problems[] = {
     {"copy", "1x67108864", ""},
     {"inplace", "8192x8192", ",inplace=1"},
+    {"narrow", "2048x3", ""},
+    {"small", "32x32", ",batch=65"},
+    {"small", "33x17", ",batch=19"},
+    {"small", "128x192", ""},
     {"warp", "8192x8192", ""},
     /* The families of the studies. */
     {"access", "1x8192", ""},
@@ -29,48 +33,29 @@ static const struct {
     {"reversal", "1x8192", ""},
 };
 
-/* Narrow matrices of each width both ways, short enough for the emulated device, whose long rows
- * begin on the boundary of a vector and elsewhere. */
-enum { NARROW_LEAST = 2, NARROW_MOST = 64, NARROW_LONG_SIDE = 2048 };
-
-static inline char *narrow_problem(size_t number, int elem_size)
+/* Narrow matrices both ways, short enough for the emulated device, whose long rows begin on the
+ * boundary of a vector and elsewhere. */
+static inline char *narrow_problem(int narrow, size_t variant, int elem_size)
 {
-    int narrow = NARROW_LEAST + (int)number / 4;
-    int wide = NARROW_LONG_SIDE + (number & 1 ? 3 : 0);
+    int wide = 2048 + (variant & 1 ? 3 : 0);
 
-    if (number / 4 == 0) /* the default config's */
-        narrow = 3;
-    else if (narrow == 3)
-        narrow = NARROW_LEAST;
-    return at_format("%dx%d:b%d", number & 2 ? narrow : wide, number & 2 ? wide : narrow,
-                     elem_size);
+    return variant & 2 ? at_format("%dx%d:b%d", narrow, wide, elem_size)
+                       : at_format("%dx%d:b%d", wide, narrow, elem_size);
 }
 
-/* Batches of small squares of each size, in all some 65,536 elements, after one of oblongs and one
- * matrix that is taken in tiles. */
-enum { SMALL_LEAST = 2, SMALL_MOST = 128, SMALL_ELEMENTS = 65536 };
-
-static inline char *small_problem(size_t number, int elem_size)
+/* Batches of small squares, in all some 65,536 elements. */
+static inline char *small_problem(int side, size_t variant, int elem_size)
 {
-    int side = SMALL_LEAST + (int)number - 3;
-
-    if (number == 1)
-        return at_format("33x17:b%d,batch=19", elem_size);
-    if (number == 2)
-        return at_format("128x192:b%d", elem_size);
-    if (number == 0) /* the default config's */
-        side = 32;
-    return at_format("%dx%d:b%d,batch=%d", side, side, elem_size, 1 + SMALL_ELEMENTS / side / side);
+    (void)variant;
+    return at_format("%dx%d:b%d,batch=%d", side, side, elem_size, 1 + 65536 / side / side);
 }
 
+/* Families whose first parameter is a size that the problem must have: problems for each value. */
 static const struct {
     const char *family;
-    size_t count;
-    char *(*problem)(size_t number, int elem_size);
-} family_series[] = {
-    {"narrow", 4 * (NARROW_MOST - NARROW_LEAST + 1), narrow_problem},
-    {"small", 3 + SMALL_MOST - SMALL_LEAST + 1, small_problem},
-};
+    size_t variants;
+    char *(*problem)(int value, size_t variant, int elem_size);
+} family_series[] = {{"narrow", 4, narrow_problem}, {"small", 1, small_problem}};
 
 /* How many problems of its own a family has; 0: it takes what most take. */
 static inline size_t family_own_problems(const struct at_family *family)
@@ -81,7 +66,7 @@ static inline size_t family_own_problems(const struct at_family *family)
         count += strcmp(family->name, family_problems[i].family) == 0;
     for (size_t i = 0; i < AT_COUNT(family_series); i++)
         if (strcmp(family->name, family_series[i].family) == 0)
-            count = family_series[i].count;
+            count += family->params[0].value_count * family_series[i].variants;
     return count;
 }
 
@@ -94,13 +79,17 @@ static inline size_t family_problem_count(const struct at_family *family)
 
 static inline char *family_spec(const struct at_family *family, size_t number, int elem_size)
 {
-    for (size_t i = 0; i < AT_COUNT(family_series); i++)
-        if (strcmp(family->name, family_series[i].family) == 0)
-            return family_series[i].problem(number, elem_size);
     for (size_t i = 0; i < AT_COUNT(family_problems); i++)
         if (strcmp(family->name, family_problems[i].family) == 0 && number-- == 0)
             return at_format("%s:b%d%s", family_problems[i].shape, elem_size,
                              family_problems[i].rest);
+    for (size_t i = 0; i < AT_COUNT(family_series); i++) {
+        size_t variants = family_series[i].variants;
+
+        if (strcmp(family->name, family_series[i].family) == 0)
+            return family_series[i].problem((int)family->params[0].values[number / variants],
+                                            number % variants, elem_size);
+    }
     return at_format("8192x8192:b%d", elem_size);
 }
 

@@ -79,21 +79,35 @@ struct tasks {
     size_t count, capacity;
 };
 
-/* Draws from all configs that a family has for one of its problems. */
+/* All configs that a family has for one of its problems: for one at random, or if it has none for
+ * that, the next one that it has some for. */
+static bool any_space(struct at_space *space, struct at_family *family, int elem_size,
+                      const struct at_device_info *device, struct at_rng *rng)
+{
+    size_t count = family_problem_count(family), first = (size_t)at_rng_below(rng, count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct at_problem problem = family_problem(family, (first + i) % count, elem_size);
+        struct at_error err = {AT_OK, ""};
+
+        if (at_space_build(space, &family, 1, &problem, device, SPACE_MAX, &err) != AT_OK)
+            fail_msg("%s", err.message);
+        if (space->count > 0)
+            return true;
+        at_space_clear(space);
+    }
+    return false;
+}
+
 static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
                  const struct at_device_info *device, struct at_rng *rng)
 {
-    const size_t number = (size_t)at_rng_below(rng, family_problem_count(family));
     const size_t sample = family_sample(family, SAMPLE);
-    struct at_problem problem = family_problem(family, number, elem_size);
     struct at_space space;
-    struct at_error err = {AT_OK, ""};
 
-    if (at_space_build(&space, &family, 1, &problem, device, SPACE_MAX, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    if (space.count == 0)
-        fail_msg("family %s has no config for %s on compute capability %d", family->name,
-                 at_problem_format(&problem), (int)device->compute_capability);
+    if (!any_space(&space, family, elem_size, device, rng))
+        fail_msg("family %s has no config of %d bytes on compute capability %d", family->name,
+                 elem_size, (int)device->compute_capability);
     for (size_t left = space.count; left > 0 && space.count - left < sample; left--) {
         size_t drawn = (size_t)at_rng_below(rng, left);
         struct task task = {space.configs[drawn], elem_size};
