@@ -65,16 +65,10 @@ enum at_status at_bench_table_add_copies(struct at_bench_table *table, struct at
 static enum at_status verify(const struct at_bench_line *line, struct at_session *session,
                              struct at_error *err)
 {
-    struct at_measurement measurement = {0};
     enum at_status status = at_shootout_prepare(session, &line->contestant->problem, err);
 
-    if (status == AT_OK)
-        status = at_shootout_verify(session, line->contestant, &measurement, err);
-    if (status == AT_OK && measurement.outcome != AT_CORRECT)
-        status = at_fail(err, AT_FAILED, "%s: %s: %s", line->label,
-                         at_outcome_names[measurement.outcome], measurement.message);
-    at_measurement_clear(&measurement);
-    return status;
+    return status == AT_OK ? at_shootout_require(session, line->contestant, line->label, err)
+                           : status;
 }
 
 enum at_status at_bench_table_time(struct at_bench_table *table, struct at_session *session,

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune explain: what a config does to the memory system, line by line of its source. */
+/* autotune explain: what a config does to the memory system, line by line of its source; and how
+ * long it takes, predicted and, on a GPU, measured. */
 #include "model/explain.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/paths.h"
 #include "cmd/cmd.h"
+#include "cmd/explain_table.h"
 #include "cmd/run_options.h"
 #include "kernel/render.h"
+#include "measure/select.h"
 #include "model/description.h"
+#include "search/time_config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +20,7 @@ enum { KEY_SPACE = 0x100, KEY_BLOCKS, BLOCKS_MAX = 1000000 };
 
 static const struct argp_option options_table[] = {
     {"problem", 'p', "SPEC", 0, "Problem (default: 1024x1024:f32)", 0},
-    {"device", 'd', "NAME", 0, "Described in tuning/devices (default: h200)", 0},
+    {"gpu", 'g', "SEL", 0, "Device, as for tune (default: emu)", 0},
     {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 0},
     {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
     {"format", 'f', "NAME", 0, "table (the default) or json", 0},
@@ -25,8 +28,8 @@ static const struct argp_option options_table[] = {
 };
 
 struct explain_options {
-    struct at_run_options run; /* for its --space */
-    const char *family, *problem, *device;
+    struct at_run_options run; /* for its --gpu and --space, and the session on a GPU */
+    const char *family, *problem;
     char **settings; /* "PAD=0" */
     int setting_count;
     int64_t blocks;
@@ -51,8 +54,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'p':
         options->problem = arg;
         return 0;
-    case 'd':
-        options->device = arg;
+    case 'g':
+        options->run.gpu = arg;
         return 0;
     case KEY_BLOCKS:
         options->blocks = parse_blocks(state, arg);
@@ -83,7 +86,8 @@ static const struct argp argp = {
     .args_doc = "FAMILY [PARAM=VALUE]...",
     .doc = "Runs a config on the emulated device and tells, for each line of its source, what its "
            "memory accesses cost: sectors for global memory, wavefronts for shared memory, and how "
-           "many the same bytes would take at best; and it predicts the time. No GPU is needed."
+           "many the same bytes would take at best; and it predicts the time. No GPU is needed; "
+           "with one, --gpu 0 has the measured time beside the predicted one."
            "\vParameters that are not given have their default.",
 };
 
@@ -142,79 +146,52 @@ static enum at_status check_legal(const struct at_config *config, const struct a
     return status;
 }
 
-/* ---- the table ---- */
+/* ---- on which device ---- */
 
-/* The source's text at a line of the family's template, without its indentation; "" elsewhere. The
- * caller frees it. */
-static char *source_text(const struct at_family *family, const struct at_explained_line *line)
+/* A device and, where its model is described, how fast that is. */
+struct target {
+    struct at_device_info device;
+    bool described;
+    struct at_device_info description;
+    struct at_rates rates;
+};
+
+static enum at_status find_target(const char *gpu, struct target *target, struct at_error *err)
 {
-    const char *text = family->source;
+    struct at_device_info *devices;
+    size_t count;
+    enum at_status status = at_select_devices(gpu, &devices, &count, err);
 
-    if (line->line < 1 || strcmp(at_path_name(family->template_path), line->file) != 0)
-        return at_strdup("");
-    for (int64_t i = 1; i < line->line && *text; i++) {
-        text += strcspn(text, "\n");
-        text += *text == '\n';
+    if (status != AT_OK)
+        return status;
+    target->device = devices[0];
+    free(devices);
+    if (count > 1)
+        return at_fail(err, AT_USAGE, "\"%s\" means %zu devices; explain takes one", gpu, count);
+    return at_description_find(&target->description, &target->rates, &target->described,
+                               &target->device, err);
+}
+
+/* On an emulated device the prediction is all there is. */
+static enum at_status measure(const struct explain_options *options, const struct target *target,
+                              const struct at_config *config, const struct at_problem *problem,
+                              struct at_explanation *explanation, struct at_error *err)
+{
+    struct at_session *session = NULL;
+    struct at_config_time time;
+    enum at_status status;
+
+    if (at_device_is_emulated(&target->device))
+        return AT_OK;
+    status = at_session_open(&session, &target->device, &options->run.session, err);
+    if (status == AT_OK)
+        status = at_time_config(session, config, problem, &time, err);
+    if (status == AT_OK) {
+        explanation->measured_ns = (int64_t)(time.ns + 0.5);
+        explanation->measured_spread_permille = time.spread_permille;
     }
-    text += strspn(text, " ");
-    return at_strndup(text, strcspn(text, "\n"));
-}
-
-static void print_line(const struct at_family *family, const struct at_explained_line *line)
-{
-    bool shared = line->wavefronts > 0;
-    double requests = (double)line->requests;
-    double cost = (double)(shared ? line->wavefronts : line->sectors);
-    double least = (double)(shared ? line->least_wavefronts : line->least_sectors);
-    char *text = source_text(family, line), place[96];
-
-    snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
-    printf("  %-18s %-13s %3jd B %10jd %8.2f %8.2f %6.1f%%  %.60s\n", place, line->access,
-           (intmax_t)line->bytes, (intmax_t)line->requests, cost / requests, least / requests,
-           100 * least / cost, text);
-    free(text);
-}
-
-/* Bytes that sectors move, against those of the elements. */
-static void print_traffic(const struct at_explanation *e)
-{
-    const struct at_explained_line *lines = e->lines.items;
-    int64_t sectors = 0, least = 0, wavefronts = 0, least_wavefronts = 0;
-
-    for (size_t i = 0; i < e->lines.count; i++) {
-        sectors += lines[i].sectors;
-        least += lines[i].least_sectors;
-        wavefronts += lines[i].wavefronts;
-        least_wavefronts += lines[i].least_wavefronts;
-    }
-    printf("\n  global: %jd sectors, %.2f times the least\n", (intmax_t)sectors,
-           least ? (double)sectors / (double)least : 0);
-    if (wavefronts > 0)
-        printf("  shared: %jd wavefronts, of which %jd are bank conflicts\n", (intmax_t)wavefronts,
-               (intmax_t)(wavefronts - least_wavefronts));
-}
-
-static void print_explanation(const struct at_explanation *e, const struct at_family *family)
-{
-    const struct at_explained_line *lines = e->lines.items;
-
-    printf("%s %s\non %s, %s (emulated)\n\n", e->family, e->config, e->problem, e->device);
-    printf("  %jd blocks of %jd threads, %jd registers, %jd B static and %jd B dynamic shared "
-           "memory\n",
-           (intmax_t)e->blocks, (intmax_t)e->threads, (intmax_t)e->registers,
-           (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
-    printf("  occupancy %jd%%: %jd blocks a multiprocessor, limited by %s\n",
-           (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
-    printf("  predicted %.1f us, bound by %s (a prediction, not a measurement)\n",
-           (double)e->predicted_ns / 1e3, e->bound);
-    if (e->blocks_counted < e->blocks)
-        printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);
-    printf("\n  %-18s %-13s %5s %10s %8s %8s %7s  %s\n", "line", "access", "lane", "requests",
-           "cost", "least", "good", "source");
-    for (size_t i = 0; i < e->lines.count; i++)
-        print_line(family, &lines[i]);
-    puts("  cost and least: sectors a request (global), wavefronts a request (shared)");
-    print_traffic(e);
+    at_session_close(session);
+    return status;
 }
 
 /* ---- the whole ---- */
@@ -222,28 +199,33 @@ static void print_explanation(const struct at_explanation *e, const struct at_fa
 static enum at_status explain(const struct explain_options *options, struct at_error *err)
 {
     struct at_problem problem;
-    struct at_device_info device;
-    struct at_rates rates;
+    struct target target = {0};
     struct at_config config;
     struct at_explanation explanation = {0};
     char *header = NULL;
     enum at_status status = at_problem_parse(&problem, options->problem, err);
 
     if (status == AT_OK)
-        status = at_description_read(&device, &rates, options->device, err);
-    if (status == AT_OK)
         status = choose_config(options, &config, err);
     if (status == AT_OK)
-        status = check_legal(&config, &problem, &device, err);
+        status = find_target(options->run.gpu, &target, err);
+    if (status == AT_OK)
+        status = check_legal(&config, &problem, &target.device, err);
     if (status == AT_OK)
         status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK)
-        status = at_explain(&config, &problem, &device, &rates, header, options->blocks,
-                            &explanation, err);
+        status =
+            at_explain(&config, &problem, &target.device, target.described ? &target.rates : NULL,
+                       header, options->blocks, &explanation, err);
+    if (status == AT_OK) {
+        memcpy(explanation.predictions, target.description.predictions,
+               sizeof explanation.predictions);
+        status = measure(options, &target, &config, &problem, &explanation, err);
+    }
     if (status == AT_OK && options->format == AT_FORMAT_JSON)
         at_print_json(&at_explanation_schema, &explanation);
     else if (status == AT_OK)
-        print_explanation(&explanation, config.family);
+        at_explanation_print(&explanation, config.family);
     at_schema_clear(&at_explanation_schema, &explanation);
     free(header);
     return status;
@@ -251,10 +233,13 @@ static enum at_status explain(const struct explain_options *options, struct at_e
 
 static enum at_status run_explain(int argc, char **argv, struct at_error *err)
 {
-    struct explain_options options = {.problem = "1024x1024:f32", .device = "h200", .blocks = 256};
+    struct explain_options options = {.problem = "1024x1024:f32", .blocks = 256};
     enum at_status status;
 
+    at_run_options_init(&options.run);
+    options.run.gpu = "emu";
     argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_run_options_finish(&options.run);
     status = at_run_families(&options.run, err);
     if (status == AT_OK)
         status = explain(&options, err);

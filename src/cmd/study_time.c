@@ -12,19 +12,6 @@
 
 _Static_assert((int)AT_STUDY_ROWS_MAX <= (int)AT_CONTESTANTS_MAX, "all rows fit one shoot-out");
 
-static enum at_status verify(struct at_session *session, const struct at_contestant *contestant,
-                             const char *label, struct at_error *err)
-{
-    struct at_measurement measurement = {0};
-    enum at_status status = at_shootout_verify(session, contestant, &measurement, err);
-
-    if (status == AT_OK && measurement.outcome != AT_CORRECT)
-        status = at_fail(err, AT_FAILED, "%s: %s: %s", label, at_outcome_names[measurement.outcome],
-                         measurement.message);
-    at_measurement_clear(&measurement);
-    return status;
-}
-
 /* Times those lines that have this problem; which[i] is the line of contestant i. */
 static enum at_status time_problem(struct at_session *session, struct at_contestant *contestants,
                                    const size_t *which, size_t count, struct at_study_line *lines,
@@ -38,8 +25,9 @@ static enum at_status time_problem(struct at_session *session, struct at_contest
     if (status == AT_OK)
         status = at_shootout_prepare(session, problem, err);
     for (size_t i = 0; i < count && status == AT_OK; i++)
-        status = at_interrupt_seen() ? at_fail(err, AT_INTERRUPTED, "interrupted")
-                                     : verify(session, &contestants[i], lines[which[i]].label, err);
+        status = at_interrupt_seen()
+                     ? at_fail(err, AT_INTERRUPTED, "interrupted")
+                     : at_shootout_require(session, &contestants[i], lines[which[i]].label, err);
     if (status == AT_OK)
         status = at_shootout_time(session, contestants, count, err);
     for (size_t i = 0; i < count && status == AT_OK; i++)

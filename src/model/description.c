@@ -5,7 +5,6 @@
 #include "base/paths.h"
 #include "profile/profile.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,23 +53,31 @@ static const struct at_field fields[] = {
 static const struct at_schema schema = {"a device description", sizeof(struct description), fields,
                                         AT_COUNT(fields)};
 
+void at_description_files(glob_t *files)
+{
+    char *pattern = at_path_data_file("tuning/devices/*.yaml");
+
+    *files = (glob_t){0};
+    glob(pattern, 0, NULL, files); /* none is a result too */
+    free(pattern);
+}
+
 /* "h100, h200" */
 static char *list_names(void)
 {
-    char *pattern = at_path_data_file("tuning/devices/*.yaml"), *text;
+    char *text;
     size_t size;
     FILE *out = at_text_stream(&text, &size);
-    glob_t files = {0};
+    glob_t files;
 
-    if (glob(pattern, 0, NULL, &files) == 0)
-        for (size_t i = 0; i < files.gl_pathc; i++) {
-            const char *base = at_path_name(files.gl_pathv[i]);
+    at_description_files(&files);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const char *base = at_path_name(files.gl_pathv[i]);
 
-            fprintf(out, "%s%.*s", i ? ", " : "", (int)(strlen(base) - strlen(".yaml")), base);
-        }
+        fprintf(out, "%s%.*s", i ? ", " : "", (int)(strlen(base) - strlen(".yaml")), base);
+    }
     globfree(&files);
     fclose(out);
-    free(pattern);
     return text;
 }
 
@@ -95,6 +102,14 @@ static enum at_status check(const struct description *description, const char *p
     return AT_OK;
 }
 
+static enum at_status read_file(struct description *description, const char *path,
+                                struct at_error *err)
+{
+    enum at_status status = at_schema_read_file(&schema, description, path, err);
+
+    return status == AT_OK ? check(description, path, err) : status;
+}
+
 enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
                                    const char *name, struct at_error *err)
 {
@@ -110,10 +125,8 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
             at_fail(err, AT_USAGE, "no description of a device \"%s\"; known are %s", name, known);
         free(known);
     } else {
-        status = at_schema_read_file(&schema, &description, path, err);
+        status = read_file(&description, path, err);
     }
-    if (status == AT_OK)
-        status = check(&description, path, err);
     if (status == AT_OK) {
         *info = description.device;
         if (rates)
@@ -122,4 +135,30 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
     free(path);
     free(below);
     return status;
+}
+
+enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
+                                   const struct at_device_info *device, struct at_error *err)
+{
+    struct description description = {0};
+    enum at_status status = AT_OK;
+    bool same = false;
+    glob_t files;
+
+    at_description_files(&files);
+    for (size_t i = 0; i < files.gl_pathc && status == AT_OK && !same; i++) {
+        description = (struct description){0};
+        status = read_file(&description, files.gl_pathv[i], err);
+        same = status == AT_OK && strcmp(description.device.name, device->name) == 0 &&
+               description.device.compute_capability == device->compute_capability;
+    }
+    globfree(&files);
+    if (status != AT_OK)
+        return status;
+    *found = same;
+    if (same) {
+        *info = description.device;
+        *rates = description.rates;
+    }
+    return AT_OK;
 }

@@ -7,9 +7,20 @@
 #include "device/info.h"
 #include "model/predict.h"
 
+#include <glob.h>
+#include <stdbool.h>
+
+/* The files of all descriptions, in the order of their names, for the caller to globfree. */
+void at_description_files(glob_t *files);
+
 /* Reads the description called name ("h200"): what the device is, and how fast (rates may be NULL).
  * AT_USAGE for one there is not, with those there are. */
 enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
                                    const char *name, struct at_error *err);
+
+/* Finds the description of the model that a device is of, by name and compute capability. *found
+ * tells whether there is one; the outputs are set only then. */
+enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
+                                   const struct at_device_info *device, struct at_error *err);
 
 #endif

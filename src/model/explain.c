@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SECTOR_BYTES = 32 };
+
 /* ---- compiling ---- */
 
 static enum at_status compile(const struct at_config *config, const struct at_problem *problem,
@@ -185,6 +187,19 @@ static struct at_ptx_source source_of(const struct at_ptx_kernel *kernel, size_t
     return strcmp(at_path_name(here.file), AT_TEMPLATE_HEADER) == 0 ? caller : here;
 }
 
+/* Sectors of the blocks counted, as bytes of the whole grid. */
+static void add_bytes(struct at_explanation *explanation)
+{
+    const struct at_explained_line *lines = explanation->lines.items;
+    int64_t sectors[2] = {0};
+    double scale = SECTOR_BYTES * (double)explanation->blocks / (double)explanation->blocks_counted;
+
+    for (size_t i = 0; i < explanation->lines.count; i++)
+        sectors[strncmp(lines[i].access, "load", 4) != 0] += lines[i].sectors;
+    explanation->bytes_read = (int64_t)((double)sectors[0] * scale);
+    explanation->bytes_written = (int64_t)((double)sectors[1] * scale);
+}
+
 /* One line an instruction, then those of one place and kind added up. */
 static void collect_lines(const struct run *run, struct at_list *list)
 {
@@ -234,8 +249,10 @@ static enum at_status describe(const struct at_config *config, const struct at_p
     snprintf(explanation->config, sizeof explanation->config, "%s", text);
     snprintf(explanation->problem, sizeof explanation->problem, "%s", spec);
     snprintf(explanation->device, sizeof explanation->device, "%s", device->name);
+    snprintf(explanation->kind, sizeof explanation->kind, "%s", device->kind);
     free(spec);
     free(text);
+    explanation->bytes_needed = at_problem_bytes(problem) / 2;
     explanation->threads =
         launch->field[AT_BLOCK_X] * launch->field[AT_BLOCK_Y] * launch->field[AT_BLOCK_Z];
     explanation->registers = resources->registers;
@@ -284,6 +301,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
         collect_lines(&run, &made.lines);
+        add_bytes(&made);
         *explanation = made;
     }
     end_run(&run);

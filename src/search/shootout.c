@@ -129,3 +129,17 @@ enum at_status at_shootout_verify(struct at_session *session,
         at_gpu_take(session->gpu, measurement);
     return status;
 }
+
+enum at_status at_shootout_require(struct at_session *session,
+                                   const struct at_contestant *contestant, const char *label,
+                                   struct at_error *err)
+{
+    struct at_measurement measurement = {0};
+    enum at_status status = at_shootout_verify(session, contestant, &measurement, err);
+
+    if (status == AT_OK && measurement.outcome != AT_CORRECT)
+        status = at_fail(err, AT_FAILED, "%s: %s: %s", label, at_outcome_names[measurement.outcome],
+                         measurement.message);
+    at_measurement_clear(&measurement);
+    return status;
+}

@@ -38,6 +38,12 @@ enum at_status at_shootout_verify(struct at_session *session,
                                   const struct at_contestant *contestant,
                                   struct at_measurement *measurement, struct at_error *err);
 
+/* The same, where anything but a correct result is AT_FAILED, with what the contestant is called in
+ * the message. */
+enum at_status at_shootout_require(struct at_session *session,
+                                   const struct at_contestant *contestant, const char *label,
+                                   struct at_error *err);
+
 /* Times them against each other. The buffers are those of the tuned problem, in which the vector of
  * as many bytes fits too. Tried twice, where the worker is lost; then AT_FAILED. */
 enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,

@@ -89,6 +89,36 @@ least() {
     [[ $output != *'counted in'* ]]
 }
 
+@test "bytes moved, against those needed" {
+    explain naive DIRECTION=0
+    [[ $output == *'reads 4.19 MB, 1.00 times the 4.19 MB needed; writes 33.55 MB, 8.00 times'* ]]
+    # Sampled, scaled to the whole grid.
+    explain tile --problem 8192x8192:f32 --blocks 16
+    [[ $output == *'reads 268.44 MB, 1.00 times the 268.44 MB needed; writes 268.44 MB, 1.00 times'* ]]
+}
+
+@test "on the device that is named" {
+    for device in emu:{a100,b200,h100,h200,l40s,rtx-4090}; do
+        explain tile --gpu "$device"
+        [ "$status" -eq 0 ]
+        if [ "$device" = emu:h200 ]; then
+            [[ $output != *uncalibrated* ]]
+        else
+            [[ $output == *'(a prediction, not a measurement; uncalibrated: no such GPU has been measured)'* ]]
+        fi
+        explain tile --gpu "$device" --format json
+        [[ $output == *'"kind": "emulated"'* && $output == *'"predicted_ns"'* ]]
+        [[ $output != *measured_ns* ]]
+    done
+    run --separate-stderr -3 "$AUTOTUNE" explain tile --gpu emu:nothing
+    [[ $stderr == *'there is no device "emu:nothing"'* ]]
+    export CUDA_VISIBLE_DEVICES=-1
+    run --separate-stderr -3 "$AUTOTUNE" explain tile --gpu 0
+    [ -z "$output" ]
+    explain tile --gpu auto
+    [[ ${lines[1]} == *'(emulated)' ]]
+}
+
 @test "all of it as JSON" {
     explain tile PAD=0 --format json
     [ "$status" -eq 0 ]
@@ -103,8 +133,6 @@ least() {
     refused 'PAD=3 is not in the space' explain tile PAD=3
     refused '"PAD" is not PARAM=VALUE' explain tile PAD
     refused '"PAD=x" is not PARAM=VALUE' explain tile PAD=x
-    refused 'no description of a device "nothing"; known are a100, b200, h100, h200, l40s, rtx-4090' explain tile --device nothing
-    refused 'no description of a device "../devices/h200"' explain tile --device ../devices/h200
     refused '--blocks takes a whole number' explain tile --blocks 0
     refused 'unknown format' explain tile --format xml
     run --separate-stderr -1 "$AUTOTUNE" explain tile LOAD_VEC=4 --problem 1001x1001:f32

@@ -55,6 +55,17 @@ tune_faults() {
     run -0 "$AUTOTUNE" check --space "$faults" best.yaml
 }
 
+@test "explain has the measured time beside the predicted one" {
+    run -0 "$AUTOTUNE" explain tile --gpu 0 --problem 1024x1024:f32
+    [[ $output == *'  measured '*' us, spread '* ]]
+    [[ $output == *'  predicted '*'(a prediction, not a measurement'* ||
+        $output == *'  no time is predicted'* ]]
+    [[ ${lines[1]} != *emulated* ]]
+    run --separate-stderr -1 "$AUTOTUNE" explain fault FAULT=5 --space "$faults" --gpu 0 \
+        --problem 96x64:f32
+    [[ $stderr == *'fault: wrong: '* ]]
+}
+
 @test "the journal tells what became of each config, and why" {
     need_sqlite
     tune_faults --space "$faults"

@@ -6,7 +6,6 @@
 #include "device/emu/emu_device.h"
 #include "model/description.h"
 
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,16 +28,6 @@ static enum at_status describe(struct at_device_info *info, struct at_rates *rat
     return status;
 }
 
-/* The descriptions' files, in the order of their names. */
-static void find_descriptions(glob_t *files)
-{
-    char *pattern = at_path_data_file("tuning/devices/*.yaml");
-
-    *files = (glob_t){0};
-    glob(pattern, 0, NULL, files); /* none is a result too */
-    free(pattern);
-}
-
 enum at_status at_emu_list(struct at_device_info **infos, size_t *count, struct at_error *err)
 {
     struct at_device_info *found;
@@ -46,7 +35,7 @@ enum at_status at_emu_list(struct at_device_info **infos, size_t *count, struct 
     enum at_status status = AT_OK;
     glob_t files;
 
-    find_descriptions(&files);
+    at_description_files(&files);
     found = at_alloc_array(files.gl_pathc, sizeof *found);
     for (size_t i = 0; i < files.gl_pathc && status == AT_OK; i++)
         status = describe(&found[i], &rates, files.gl_pathv[i], i, err);
@@ -66,7 +55,7 @@ enum at_status at_emu_open(struct at_device **device, int64_t ordinal, struct at
     enum at_status status;
     glob_t files;
 
-    find_descriptions(&files);
+    at_description_files(&files);
     if (ordinal < 0 || (uint64_t)ordinal >= files.gl_pathc)
         status = at_fail(err, AT_DEVICE, "there is no emulated device %" PRId64, ordinal);
     else

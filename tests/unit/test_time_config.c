@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time of one config, on the emulated device: the way that `explain --gpu 0` goes on a GPU. */
+#include "base/memory.h"
+#include "base/paths.h"
+#include "cmd/run_options.h"
+#include "measure/select.h"
+#include "model/description.h"
+#include "model/explain.h"
+#include "search/time_config.h"
+#include "worker/worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+enum { SKIPPED = 77 };
+
+static struct at_run_options options;
+static struct at_device_info *device;
+static struct at_session *session;
+
+static struct at_config config_of(const char *family)
+{
+    struct at_config config = {0};
+
+    for (size_t i = 0; i < options.session.family_count; i++)
+        if (strcmp(options.families[i]->name, family) == 0)
+            config = at_family_default(options.families[i]);
+    assert_non_null(config.family);
+    return config;
+}
+
+/* The worker's prediction is the one that explain makes without a worker. */
+static void test_time(void **state)
+{
+    struct at_config config = config_of("tile");
+    struct at_explanation explanation = {0};
+    struct at_device_info described;
+    struct at_config_time time;
+    struct at_problem problem;
+    struct at_rates rates;
+    struct at_error err = {AT_OK, ""};
+    bool found;
+
+    (void)state;
+    assert_int_equal(at_problem_parse(&problem, "200x300:f32", &err), AT_OK);
+    assert_int_equal(at_time_config(session, &config, &problem, &time, &err), AT_OK);
+    assert_int_equal(time.samples, options.session.policy->shootout_samples);
+    assert_int_equal(time.spread_permille, 0);
+
+    assert_int_equal(at_description_find(&described, &rates, &found, device, &err), AT_OK);
+    assert_true(found);
+    assert_int_equal(
+        at_explain(&config, &problem, device, &rates, session->header, 256, &explanation, &err),
+        AT_OK);
+    assert_true(time.ns > (double)explanation.predicted_ns - 1 &&
+                time.ns < (double)explanation.predicted_ns + 1);
+    assert_int_equal(explanation.bytes_needed, 200 * 300 * 4);
+    at_schema_clear(&at_explanation_schema, &explanation);
+
+    /* A device of a model that is not described gets counts and no time. */
+    assert_int_equal(
+        at_explain(&config, &problem, device, NULL, session->header, 256, &explanation, &err),
+        AT_OK);
+    assert_int_equal(explanation.predicted_ns, 0);
+    assert_string_equal(explanation.bound, "");
+    assert_true(explanation.lines.count > 0 && explanation.occupancy_blocks > 0);
+    at_schema_clear(&at_explanation_schema, &explanation);
+}
+
+/* No time is told of a kernel that does not do its work. fault.cu says what each number is. */
+static void test_faults(void **state)
+{
+    static const struct {
+        int32_t fault;
+        const char *message;
+    } cases[] = {{2, "fault: crash: "}, {5, "fault: wrong: "}, {7, "fault does not compile"}};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_config config = config_of("fault");
+        struct at_config_time time = {.samples = 17};
+        struct at_problem problem;
+        struct at_error err = {AT_OK, ""};
+
+        config.values[0] = cases[i].fault;
+        assert_int_equal(at_problem_parse(&problem, "64x96:f32", &err), AT_OK);
+        assert_int_equal(at_time_config(session, &config, &problem, &time, &err), AT_FAILED);
+        if (strncmp(err.message, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("%s", err.message);
+        assert_int_equal(time.samples, 17);
+    }
+}
+
+static void test_too_large(void **state)
+{
+    struct at_config config = config_of("tile");
+    struct at_config_time time;
+    struct at_problem problem;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    assert_int_equal(at_problem_parse(&problem, "16384x16384:b1", &err), AT_OK);
+    assert_int_equal(at_time_config(session, &config, &problem, &time, &err), AT_USAGE);
+}
+
+/* Models are told apart by name and compute capability. */
+static void test_find_description(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t compute_capability;
+        bool found;
+    } cases[] = {{"NVIDIA L40S", 89, true}, {"NVIDIA L40S", 90, false}, {"NVIDIA L40", 89, false}};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_device_info there = {.kind = "cuda",
+                                       .compute_capability = cases[i].compute_capability};
+        struct at_device_info described = {.multiprocessors = 17};
+        struct at_rates rates;
+        struct at_error err = {AT_OK, ""};
+        bool found;
+
+        snprintf(there.name, sizeof there.name, "%s", cases[i].name);
+        assert_int_equal(at_description_find(&described, &rates, &found, &there, &err), AT_OK);
+        assert_int_equal(found, cases[i].found);
+        assert_int_equal(described.multiprocessors, cases[i].found ? 142 : 17);
+    }
+}
+
+/* ---- the whole ---- */
+
+static int set_up(void **state)
+{
+    static char *faults;
+    struct at_error err = {AT_OK, ""};
+    enum at_status status;
+    size_t count;
+
+    (void)state;
+    at_run_options_init(&options);
+    options.quiet = true;
+    at_run_options_finish(&options);
+    faults = path_of("tests/gpu/fault.yaml");
+    AT_PUSH(options.spaces, options.space_count, options.space_capacity, faults);
+    status = at_run_families(&options, &err);
+    free(faults);
+    if (status == AT_OK)
+        status = at_select_devices("emu", &device, &count, &err);
+    if (status == AT_OK)
+        status = at_session_open(&session, device, &options.session, &err);
+    if (status != AT_OK)
+        fprintf(stderr, "%s\n", err.message);
+    return status == AT_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    at_session_close(session);
+    free(device);
+    at_run_options_clear(&options);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_find_description),
+    };
+    struct at_error err = {AT_OK, ""};
+    int exit_code, *known;
+    size_t known_count;
+    char *data;
+
+    /* The workers that the session starts are this program. */
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
+        fprintf(stderr, "skipped: %s\n", err.message);
+        return SKIPPED;
+    }
+    free(known);
+    data = path_of("");
+    setenv("AUTOTUNE_DATADIR", data, 1);
+    free(data);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
