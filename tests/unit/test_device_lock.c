@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ static pid_t start_holder(void)
     if (pid == 0) {
         struct at_device_lock *lock;
 
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
         if (take(&lock, &gpu, false, NULL) != AT_OK || write(ends[1], "x", 1) != 1)
             _exit(1);
         for (;;)

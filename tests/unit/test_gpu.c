@@ -102,6 +102,14 @@ static int clean_up(void **state)
     return 0;
 }
 
+/* To the worker, which a test that failed may have left dead: 0 would be this process's own group.
+ */
+static void signal_worker(int signal_number)
+{
+    assert_int_equal(at_gpu_revive(gpu, NULL), AT_OK);
+    assert_int_equal(kill(gpu->worker.pid, signal_number), 0);
+}
+
 /* Starts an evaluation; disturbs it; and has its outcome and message. */
 static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char message[256])
 {
@@ -111,12 +119,12 @@ static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char messag
 
     /* A worker that stands still before it is asked cannot be done before it is disturbed. */
     if (signal_number)
-        assert_int_equal(kill(gpu->worker.pid, SIGSTOP), 0);
+        signal_worker(SIGSTOP);
     assert_int_equal(at_gpu_evaluate(gpu, naive.program, &run, &timing, NULL, 0, limit_ns, NULL),
                      AT_OK);
     assert_true(at_gpu_busy(gpu));
     if (signal_number && signal_number != SIGSTOP)
-        assert_int_equal(kill(gpu->worker.pid, signal_number), 0);
+        signal_worker(signal_number);
     at_gpu_take(gpu, &measurement);
     assert_false(at_gpu_busy(gpu));
     outcome = measurement.outcome;
@@ -188,7 +196,7 @@ static void test_killed_always(void **state)
 
     (void)state;
     sigaction(SIGALRM, &action, NULL);
-    assert_int_equal(kill(gpu->worker.pid, SIGSTOP), 0);
+    signal_worker(SIGSTOP);
     assert_int_equal(at_gpu_evaluate(gpu, naive.program, &run, &timing, NULL, 0, long_ns, NULL),
                      AT_OK);
     setitimer(ITIMER_REAL, &often, NULL);
