@@ -119,7 +119,7 @@ static inline size_t family_sample(const struct at_family *family, size_t most)
 
     for (size_t i = 0; i < AT_COUNT(smaller); i++)
         if (strcmp(family->name, smaller[i].family) == 0)
-            return most / smaller[i].divisor;
+            return (most + smaller[i].divisor - 1) / smaller[i].divisor;
     return most;
 }
 

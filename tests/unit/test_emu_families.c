@@ -25,8 +25,8 @@
 #include "source_tree.h"
 
 enum {
-    SAMPLE = 16,         /* configs of each family, element size and architecture, */
-    STUDY_SAMPLE = 6,    /* of the smaller ones of the studies fewer; and then one for each */
+    SAMPLE = 8,          /* configs of each family, element size and architecture, */
+    STUDY_SAMPLE = 4,    /* of the smaller ones of the studies fewer; and then one for each */
                          /* value of a parameter that is not among them yet; */
     DRAWN_FOR = 8,       /* drawn from those for so many of the family's problems, */
     PROGRAM_KERNELS = 8, /* so many of them a program, */
