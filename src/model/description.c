@@ -24,13 +24,17 @@ struct description {
     }
 
 static const struct at_field rate_fields[] = {
-    RATE(block_ns),         RATE(clock_khz),         RATE(dram_latency_ns),
-    RATE(dram_mbps),        RATE(far_partial_bytes), RATE(issue_per_clock),
-    RATE(l2_mbps),          RATE(launch_ns),         RATE(lines_per_clock),
-    RATE(load_run_percent), RATE(page_bytes),        RATE(page_percent),
-    RATE(page_run_percent), RATE(partial_bytes),     RATE(request_ns),
-    RATE(run_bytes),        RATE(serial_percent),    RATE(store_run_percent),
-    RATE(tail_percent),     RATE(warp_ns),           RATE(wavefronts_per_clock),
+    RATE(block_ns),          RATE(clock_khz),
+    RATE(dram_latency_ns),   RATE(dram_mbps),
+    RATE(far_partial_bytes), RATE(issue_per_clock),
+    RATE(l2_mbps),           RATE(launch_ns),
+    RATE(lines_per_clock),   RATE(load_run_percent),
+    RATE(page_bytes),        RATE(page_percent),
+    RATE(page_run_percent),  RATE(partial_bytes),
+    RATE(request_ns),        RATE(request_percent),
+    RATE(run_bytes),         RATE(serial_percent),
+    RATE(store_run_percent), RATE(tail_percent),
+    RATE(warp_ns),           RATE(wavefronts_per_clock),
 };
 static const struct at_schema rates_schema = {"rates", sizeof(struct at_rates), rate_fields,
                                               AT_COUNT(rate_fields)};

@@ -26,6 +26,7 @@ struct block {
     int64_t registers;
     double resident; /* blocks a multiprocessor at once */
     double each;     /* blocks that a multiprocessor runs one after another */
+    double filled;   /* of a multiprocessor's threads, by the resident blocks */
 };
 
 /* Nanoseconds for so many of what a multiprocessor does at a rate a clock in thousandths. */
@@ -103,6 +104,15 @@ static double rounds(const struct block *b)
     return fmax(b->traffic->load_rounds, asked / (double)b->registers);
 }
 
+/* Loads queue up behind those of the same warp, and behind those of the other warps resident. */
+static double queue_ns(const struct block *b)
+{
+    double shared = (double)b->rates->request_percent / 100;
+
+    return (double)b->rates->request_ns * b->traffic->load.requests / b->warps *
+           (1 - shared + shared * b->filled);
+}
+
 /* How long one block lives, with its loads' latency in full and what of its own work they do not
  * hide. Little's law: at most `resident` blocks a multiprocessor end in that time. */
 static double life_ns(const struct block *b)
@@ -110,8 +120,7 @@ static double life_ns(const struct block *b)
     const struct at_rates *rates = b->rates;
     double work = lines_ns(b) + shared_ns(b) + issue_ns(b);
 
-    return (double)rates->block_ns + rounds(b) * (double)rates->dram_latency_ns +
-           (double)rates->request_ns * b->traffic->load.requests / b->warps +
+    return (double)rates->block_ns + rounds(b) * (double)rates->dram_latency_ns + queue_ns(b) +
            (double)rates->warp_ns * b->warps + work * (double)rates->serial_percent / 100;
 }
 
@@ -183,6 +192,8 @@ enum at_status at_predict_launch(const struct at_device_info *device, const stru
             .each = each < (double)occupancy.blocks ? ceil(each) : each,
         };
 
+        block.filled =
+            block.resident * block.threads / (double)device->max_threads_per_multiprocessor;
         predict(&block, cold, prediction);
     }
     return status;

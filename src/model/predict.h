@@ -27,6 +27,7 @@ struct at_rates {
     int64_t page_run_percent;  /* the same, and more, for the shortest runs */
     int64_t partial_bytes;     /* a sector that is written in parts costs DRAM more */
     int64_t request_ns;        /* by which each load of a warp delays the last one's arrival */
+    int64_t request_percent;   /* of that: in proportion to the warps resident, which also load */
     int64_t run_bytes;         /* in one piece, from which on DRAM is at its best */
     int64_t serial_percent;    /* of a block's work that its loads do not overlap with */
     int64_t store_run_percent; /* longer, for stores in the shortest runs */
