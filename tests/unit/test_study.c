@@ -191,7 +191,7 @@ static int read_families(void **state)
     char *studies = path_of("templates/study");
     struct at_family **own;
     struct at_error err = {AT_OK, ""};
-    size_t count, capacity;
+    size_t count = 0, capacity;
 
     (void)state;
     if (at_families_read(&families, &tuned_count, tuning, templates, &err) != AT_OK ||
