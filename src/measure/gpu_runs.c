@@ -113,7 +113,8 @@ enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_program *prog
         .trial_count = trial_count < AT_CASES_MAX ? trial_count : AT_CASES_MAX,
         .limit_ns = limit_ns,
     };
-    memcpy(gpu->evaluating.trials, trials, gpu->evaluating.trial_count * sizeof *trials);
+    for (size_t i = 0; i < gpu->evaluating.trial_count; i++)
+        gpu->evaluating.trials[i] = trials[i];
     status = send_evaluation(gpu, err);
     gpu->busy = status == AT_OK;
     return status;
