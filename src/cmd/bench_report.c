@@ -1,42 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/bench_report.h"
 
-#include "base/memory.h"
 #include "cmd/cmd.h"
-
-#define INT(record, member)                                                                        \
-    {                                                                                              \
-        .key = #member, .kind = AT_FIELD_INT, .offset = offsetof(struct record, member),           \
-        .max = INT64_MAX                                                                           \
-    }
-#define CHARS(record, member)                                                                      \
-    {                                                                                              \
-        .key = #member, .kind = AT_FIELD_CHARS, .offset = offsetof(struct record, member),         \
-        .max = sizeof(((struct record *)0)->member)                                                \
-    }
+#include "schema/table.h"
 
 static const struct at_field row_fields[] = {
-    INT(at_bench_row, bandwidth_mbps),   INT(at_bench_row, from_l2),
-    CHARS(at_bench_row, kernel),         CHARS(at_bench_row, label),
-    INT(at_bench_row, of_copy_permille), INT(at_bench_row, spread_permille),
-    INT(at_bench_row, time_ns),
+    AT_COUNTER(at_bench_row, bandwidth_mbps),
+    AT_COUNTER(at_bench_row, from_l2),
+    AT_CHARS(at_bench_row, kernel),
+    AT_CHARS(at_bench_row, label),
+    AT_COUNTER(at_bench_row, of_copy_permille),
+    AT_COUNTER(at_bench_row, spread_permille),
+    AT_COUNTER(at_bench_row, time_ns),
 };
-static const struct at_schema row_schema = {"a row", sizeof(struct at_bench_row), row_fields,
-                                            AT_COUNT(row_fields)};
+static const struct at_schema row_schema = AT_SCHEMA("a row", at_bench_row, row_fields);
 static const struct at_field report_fields[] = {
-    CHARS(at_bench_report, device),
-    CHARS(at_bench_report, note),
-    CHARS(at_bench_report, policy),
-    INT(at_bench_report, predicted),
-    CHARS(at_bench_report, problem),
-    {.key = "rows",
-     .kind = AT_FIELD_OBJECTS,
-     .offset = offsetof(struct at_bench_report, rows),
-     .max = 64,
-     .object = &row_schema},
+    AT_CHARS(at_bench_report, device),  AT_CHARS(at_bench_report, note),
+    AT_CHARS(at_bench_report, policy),  AT_COUNTER(at_bench_report, predicted),
+    AT_CHARS(at_bench_report, problem), AT_OBJECTS(at_bench_report, rows, 0, 64, row_schema),
 };
-static const struct at_schema report_schema = {"a report", sizeof(struct at_bench_report),
-                                               report_fields, AT_COUNT(report_fields)};
+static const struct at_schema report_schema = AT_SCHEMA("a report", at_bench_report, report_fields);
 
 static void print_row(const struct at_bench_row *row)
 {

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "export/export.h"
 #include "kernel/builder.h"
+#include "schema/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,35 +22,26 @@ struct index {
     int64_t schema;
 };
 
-#define FIELD(record, member, field_kind, ...)                                                     \
-    {                                                                                              \
-        .key = #member, .kind = (field_kind), .offset = offsetof(struct record, member),           \
-        __VA_ARGS__                                                                                \
-    }
-
-/* Only written with, which needs no bounds. */
 static const struct at_field kernel_fields[] = {
-    FIELD(kernel_record, block, AT_FIELD_INTS),
-    FIELD(kernel_record, carveout_percent, AT_FIELD_INT),
-    FIELD(kernel_record, elem_size, AT_FIELD_INT),
-    FIELD(kernel_record, grid, AT_FIELD_INTS),
-    FIELD(kernel_record, image, AT_FIELD_TEXT),
-    FIELD(kernel_record, kernel, AT_FIELD_TEXT),
-    FIELD(kernel_record, problem, AT_FIELD_TEXT),
-    FIELD(kernel_record, registers, AT_FIELD_INT),
-    FIELD(kernel_record, shared_bytes, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, block, AT_FIELD_INTS),
+    AT_WRITTEN(kernel_record, carveout_percent, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, elem_size, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, grid, AT_FIELD_INTS),
+    AT_WRITTEN(kernel_record, image, AT_FIELD_TEXT),
+    AT_WRITTEN(kernel_record, kernel, AT_FIELD_TEXT),
+    AT_WRITTEN(kernel_record, problem, AT_FIELD_TEXT),
+    AT_WRITTEN(kernel_record, registers, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, shared_bytes, AT_FIELD_INT),
 };
-static const struct at_schema kernel_schema = {"a kernel", sizeof(struct kernel_record),
-                                               kernel_fields, AT_COUNT(kernel_fields)};
+static const struct at_schema kernel_schema = AT_SCHEMA("a kernel", kernel_record, kernel_fields);
 static const struct at_field index_fields[] = {
-    FIELD(index, arch, AT_FIELD_TEXT),
-    FIELD(index, device, AT_FIELD_TEXT),
-    FIELD(index, kernels, AT_FIELD_OBJECTS, .object = &kernel_schema),
-    FIELD(index, nvrtc, AT_FIELD_TEXT),
-    FIELD(index, schema, AT_FIELD_INT),
+    AT_WRITTEN(index, arch, AT_FIELD_TEXT),
+    AT_WRITTEN(index, device, AT_FIELD_TEXT),
+    AT_WRITTEN(index, kernels, AT_FIELD_OBJECTS, .object = &kernel_schema),
+    AT_WRITTEN(index, nvrtc, AT_FIELD_TEXT),
+    AT_WRITTEN(index, schema, AT_FIELD_INT),
 };
-static const struct at_schema index_schema = {"an index", sizeof(struct index), index_fields,
-                                              AT_COUNT(index_fields)};
+static const struct at_schema index_schema = AT_SCHEMA("an index", index, index_fields);
 
 static enum at_status write_image(const char *folder, const char *name,
                                   const struct at_program *program, struct at_error *err)

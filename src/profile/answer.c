@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "profile/flow.h"
+#include "schema/table.h"
 #include "space/named.h"
 
 #include <math.h>
@@ -14,47 +15,35 @@ enum { WIDTH = 100, LABEL_WIDTH = 13 };
 
 /* ---- as JSON: a record and its tables, as for a profile ---- */
 
-#define CHARS(member)                                                                              \
-    {                                                                                              \
-        .key = #member, .kind = AT_FIELD_CHARS, .offset = offsetof(struct at_fact_record, member), \
-        .max = sizeof(((struct at_fact_record *)0)->member), .optional = true                      \
-    }
-/* Only the writer uses the table, which needs no bounds. */
-#define FIELD(member, name, field_kind, ...)                                                       \
-    {                                                                                              \
-        .key = (name), .kind = (field_kind), .offset = offsetof(struct at_answer_record, member),  \
-        __VA_ARGS__                                                                                \
-    }
-#define OPTIONAL .optional = true
+/* A text that may be missing. */
+#define FACT(member) AT_WRITTEN(at_fact_record, member, AT_FIELD_CHARS, AT_OPTIONAL)
 
-static const struct at_field fact_fields[] = {CHARS(here), CHARS(name), CHARS(state), CHARS(tuned)};
-static const struct at_schema fact_schema = {"a fact", sizeof(struct at_fact_record), fact_fields,
-                                             AT_COUNT(fact_fields)};
+static const struct at_field fact_fields[] = {FACT(here), FACT(name), FACT(state), FACT(tuned)};
+static const struct at_schema fact_schema = AT_SCHEMA("a fact", at_fact_record, fact_fields);
 
 static const struct at_field answer_fields[] = {
-    FIELD(block, "block", AT_FIELD_INTS),
-    FIELD(carveout_percent, "carveout_percent", AT_FIELD_INT),
-    FIELD(device, "device", AT_FIELD_TEXT),
-    FIELD(facts, "differs", AT_FIELD_OBJECTS, .object = &fact_schema),
-    FIELD(terms, "distance_terms", AT_FIELD_NAMED_INTS),
-    FIELD(distance_thousandths, "distance_thousandths", AT_FIELD_INT),
-    FIELD(shared_bytes, "dynamic_shared_bytes", AT_FIELD_INT),
-    FIELD(expected_of_copy_permille, "expected_of_copy_permille", AT_FIELD_INT, OPTIONAL),
-    FIELD(family, "family", AT_FIELD_TEXT),
-    FIELD(grid, "grid", AT_FIELD_INTS),
-    FIELD(note, "note", AT_FIELD_TEXT, OPTIONAL),
-    FIELD(parameters, "parameters", AT_FIELD_NAMED_INTS),
-    FIELD(policy, "policy", AT_FIELD_TEXT),
-    FIELD(predicted, "predicted", AT_FIELD_INT),
-    FIELD(problem, "problem", AT_FIELD_TEXT),
-    FIELD(tier, "tier", AT_FIELD_TEXT),
-    FIELD(tuned_device, "tuned_device", AT_FIELD_TEXT, OPTIONAL),
-    FIELD(tuned_path, "tuned_path", AT_FIELD_TEXT, OPTIONAL),
-    FIELD(tuned_policy, "tuned_policy", AT_FIELD_TEXT, OPTIONAL),
-    FIELD(tuned_problem, "tuned_problem", AT_FIELD_TEXT, OPTIONAL),
+    AT_WRITTEN(at_answer_record, block, AT_FIELD_INTS),
+    AT_WRITTEN(at_answer_record, carveout_percent, AT_FIELD_INT),
+    AT_WRITTEN(at_answer_record, device, AT_FIELD_TEXT),
+    AT_FIELD(at_answer_record, "differs", facts, .kind = AT_FIELD_OBJECTS, .object = &fact_schema),
+    AT_FIELD(at_answer_record, "distance_terms", terms, .kind = AT_FIELD_NAMED_INTS),
+    AT_WRITTEN(at_answer_record, distance_thousandths, AT_FIELD_INT),
+    AT_FIELD(at_answer_record, "dynamic_shared_bytes", shared_bytes, .kind = AT_FIELD_INT),
+    AT_WRITTEN(at_answer_record, expected_of_copy_permille, AT_FIELD_INT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, family, AT_FIELD_TEXT),
+    AT_WRITTEN(at_answer_record, grid, AT_FIELD_INTS),
+    AT_WRITTEN(at_answer_record, note, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, parameters, AT_FIELD_NAMED_INTS),
+    AT_WRITTEN(at_answer_record, policy, AT_FIELD_TEXT),
+    AT_WRITTEN(at_answer_record, predicted, AT_FIELD_INT),
+    AT_WRITTEN(at_answer_record, problem, AT_FIELD_TEXT),
+    AT_WRITTEN(at_answer_record, tier, AT_FIELD_TEXT),
+    AT_WRITTEN(at_answer_record, tuned_device, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, tuned_path, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, tuned_policy, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, tuned_problem, AT_FIELD_TEXT, AT_OPTIONAL),
 };
-const struct at_schema at_answer_schema = {"an answer", sizeof(struct at_answer_record),
-                                           answer_fields, AT_COUNT(answer_fields)};
+const struct at_schema at_answer_schema = AT_SCHEMA("an answer", at_answer_record, answer_fields);
 
 static struct at_list extents(const int64_t values[3])
 {

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "profile/diff.h"
 #include "profile/flow.h"
+#include "schema/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,34 +146,23 @@ struct document {
     struct at_list changes; /* of struct difference_record */
 };
 
-#define FIELD(member, field_kind, ...)                                                             \
-    {                                                                                              \
-        .key = #member, .kind = (field_kind),                                                      \
-        .offset = offsetof(struct difference_record, member), __VA_ARGS__                          \
-    }
-
-/* Only written with, which needs no bounds. */
 static const struct at_field difference_fields[] = {
-    FIELD(change, AT_FIELD_CHARS),
-    FIELD(device, AT_FIELD_CHARS),
-    FIELD(from, AT_FIELD_OBJECT, .object = &at_entry_schema, .optional = true),
-    FIELD(policy, AT_FIELD_CHARS),
-    FIELD(problem, AT_FIELD_CHARS),
-    FIELD(time_change_permille, AT_FIELD_INT),
-    FIELD(to, AT_FIELD_OBJECT, .object = &at_entry_schema, .optional = true),
+    AT_WRITTEN(difference_record, change, AT_FIELD_CHARS),
+    AT_WRITTEN(difference_record, device, AT_FIELD_CHARS),
+    AT_WRITTEN(difference_record, from, AT_FIELD_OBJECT, .object = &at_entry_schema, AT_OPTIONAL),
+    AT_WRITTEN(difference_record, policy, AT_FIELD_CHARS),
+    AT_WRITTEN(difference_record, problem, AT_FIELD_CHARS),
+    AT_WRITTEN(difference_record, time_change_permille, AT_FIELD_INT),
+    AT_WRITTEN(difference_record, to, AT_FIELD_OBJECT, .object = &at_entry_schema, AT_OPTIONAL),
 };
-static const struct at_schema difference_schema = {"a difference", sizeof(struct difference_record),
-                                                   difference_fields, AT_COUNT(difference_fields)};
+static const struct at_schema difference_schema =
+    AT_SCHEMA("a difference", difference_record, difference_fields);
 
 static const struct at_field document_fields[] = {
-    {.key = "alike", .kind = AT_FIELD_INT, .offset = offsetof(struct document, alike)},
-    {.key = "changes",
-     .kind = AT_FIELD_OBJECTS,
-     .offset = offsetof(struct document, changes),
-     .object = &difference_schema},
+    AT_WRITTEN(document, alike, AT_FIELD_INT),
+    AT_WRITTEN(document, changes, AT_FIELD_OBJECTS, .object = &difference_schema),
 };
-static const struct at_schema document_schema = {"differences", sizeof(struct document),
-                                                 document_fields, AT_COUNT(document_fields)};
+static const struct at_schema document_schema = AT_SCHEMA("differences", document, document_fields);
 
 static struct difference_record make_record(const struct at_difference *difference)
 {

@@ -2,8 +2,8 @@
 /* What a profile may hold: the keys of each record, in the order of the alphabet, and the bounds of
  * each number. Bounds are there to refuse nonsense before anything computes with it; what the
  * numbers say about each other is checked in check.c. */
-#include "base/memory.h"
 #include "profile/internal.h"
+#include "schema/table.h"
 
 #define BYTES_MAX          ((int64_t)1 << 50)
 #define TIME_NS_MAX        INT64_C(1000000000000)
@@ -31,146 +31,128 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
     return AT_OK;
 }
 
-/* Fields of `struct RECORD`; the key is the member's name unless given. What may be unknown ends in
- * OPTIONAL: 0 or empty, and then not in the file. */
-#define FIELD(record, name, member, ...)                                                           \
-    {                                                                                              \
-        .key = (name), .offset = offsetof(struct record, member), __VA_ARGS__                      \
-    }
-#define INT(record, member, low, high, ...)                                                        \
-    FIELD(record, #member, member, .kind = AT_FIELD_INT, .min = (low), .max = (high), __VA_ARGS__)
-#define CHARS(record, member, ...)                                                                 \
-    FIELD(record, #member, member, .kind = AT_FIELD_CHARS,                                         \
-          .max = sizeof(((struct record *)0)->member), __VA_ARGS__)
-#define LIST(record, member, list_kind, low, high, ...)                                            \
-    FIELD(record, #member, member, .kind = (list_kind), .min = (low), .max = (high), __VA_ARGS__)
-#define OBJECT(record, name, member, schema, ...)                                                  \
-    FIELD(record, name, member, .kind = AT_FIELD_OBJECT, .object = &(schema), __VA_ARGS__)
-#define OPTIONAL .optional = true
-#define WORD     .word = true
-#define SCHEMA(name, record, table)                                                                \
-    {                                                                                              \
-        .what = (name), .size = sizeof(struct record), .fields = (table),                          \
-        .field_count = AT_COUNT(table)                                                             \
-    }
+/* What may be unknown is optional: 0 or empty, and then not in the file. */
+#define WORD .word = true
 
 static const struct at_field device_fields[] = {
-    INT(at_device_info, compute_capability, 10, 999),
-    CHARS(at_device_info, kind, WORD),
-    INT(at_device_info, l2_bytes, 0, BYTES_MAX, OPTIONAL),
-    INT(at_device_info, max_threads_per_block, 1, 65536),
-    INT(at_device_info, max_threads_per_multiprocessor, 1, 65536),
-    INT(at_device_info, memory_bus_bits, 0, 1 << 20, OPTIONAL),
-    INT(at_device_info, memory_bytes, 1, BYTES_MAX),
-    INT(at_device_info, memory_clock_khz, 0, CLOCK_KHZ_MAX, OPTIONAL),
-    INT(at_device_info, multiprocessors, 1, 65536),
-    CHARS(at_device_info, name),
-    INT(at_device_info, ordinal, 0, 65535),
-    CHARS(at_device_info, pci_bus_id, OPTIONAL),
-    INT(at_device_info, pci_device_id, 0, UINT32_MAX, OPTIONAL),
-    INT(at_device_info, peak_bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX, OPTIONAL),
-    CHARS(at_device_info, predictions, OPTIONAL),
-    INT(at_device_info, registers_per_multiprocessor, 1, 1 << 24),
-    INT(at_device_info, shared_bytes_per_block, 0, 1 << 24),
-    INT(at_device_info, shared_bytes_per_block_optin, 0, 1 << 24),
-    INT(at_device_info, shared_bytes_per_multiprocessor, 0, 1 << 24),
-    CHARS(at_device_info, uuid, OPTIONAL),
-    INT(at_device_info, warp_size, 1, 1024),
+    AT_INT(at_device_info, compute_capability, 10, 999),
+    AT_CHARS(at_device_info, kind, WORD),
+    AT_INT(at_device_info, l2_bytes, 0, BYTES_MAX, AT_OPTIONAL),
+    AT_INT(at_device_info, max_threads_per_block, 1, 65536),
+    AT_INT(at_device_info, max_threads_per_multiprocessor, 1, 65536),
+    AT_INT(at_device_info, memory_bus_bits, 0, 1 << 20, AT_OPTIONAL),
+    AT_INT(at_device_info, memory_bytes, 1, BYTES_MAX),
+    AT_INT(at_device_info, memory_clock_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_device_info, multiprocessors, 1, 65536),
+    AT_CHARS(at_device_info, name),
+    AT_INT(at_device_info, ordinal, 0, 65535),
+    AT_CHARS(at_device_info, pci_bus_id, AT_OPTIONAL),
+    AT_INT(at_device_info, pci_device_id, 0, UINT32_MAX, AT_OPTIONAL),
+    AT_INT(at_device_info, peak_bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX, AT_OPTIONAL),
+    AT_CHARS(at_device_info, predictions, AT_OPTIONAL),
+    AT_INT(at_device_info, registers_per_multiprocessor, 1, 1 << 24),
+    AT_INT(at_device_info, shared_bytes_per_block, 0, 1 << 24),
+    AT_INT(at_device_info, shared_bytes_per_block_optin, 0, 1 << 24),
+    AT_INT(at_device_info, shared_bytes_per_multiprocessor, 0, 1 << 24),
+    AT_CHARS(at_device_info, uuid, AT_OPTIONAL),
+    AT_INT(at_device_info, warp_size, 1, 1024),
 };
-const struct at_schema at_device_schema = SCHEMA("a device", at_device_info, device_fields);
+const struct at_schema at_device_schema = AT_SCHEMA("a device", at_device_info, device_fields);
 
 static const struct at_field environment_fields[] = {
-    CHARS(at_environment, autotune),
-    CHARS(at_environment, cuda_driver, OPTIONAL),
-    CHARS(at_environment, driver, OPTIONAL),
-    CHARS(at_environment, nvrtc, OPTIONAL),
-    CHARS(at_environment, nvrtc_identity, OPTIONAL),
+    AT_CHARS(at_environment, autotune),
+    AT_CHARS(at_environment, cuda_driver, AT_OPTIONAL),
+    AT_CHARS(at_environment, driver, AT_OPTIONAL),
+    AT_CHARS(at_environment, nvrtc, AT_OPTIONAL),
+    AT_CHARS(at_environment, nvrtc_identity, AT_OPTIONAL),
 };
 static const struct at_schema environment_schema =
-    SCHEMA("an environment", at_environment, environment_fields);
+    AT_SCHEMA("an environment", at_environment, environment_fields);
 
 static const struct at_field policy_fields[] = {
-    INT(at_policy_record, buffer_bytes, 0, BYTES_MAX),
-    CHARS(at_policy_record, name, WORD),
-    INT(at_policy_record, search_samples, 1, 1000000),
-    INT(at_policy_record, shootout_samples, 1, 1000000),
-    INT(at_policy_record, train_ns, 0, TIME_NS_MAX),
+    AT_INT(at_policy_record, buffer_bytes, 0, BYTES_MAX),
+    AT_CHARS(at_policy_record, name, WORD),
+    AT_INT(at_policy_record, search_samples, 1, 1000000),
+    AT_INT(at_policy_record, shootout_samples, 1, 1000000),
+    AT_INT(at_policy_record, train_ns, 0, TIME_NS_MAX),
 };
 static const struct at_schema policy_schema =
-    SCHEMA("a measurement policy", at_policy_record, policy_fields);
+    AT_SCHEMA("a measurement policy", at_policy_record, policy_fields);
 
 static const struct at_field conditions_fields[] = {
-    INT(at_conditions, clock_memory_khz, 0, CLOCK_KHZ_MAX, OPTIONAL),
-    INT(at_conditions, clock_sm_max_khz, 0, CLOCK_KHZ_MAX, OPTIONAL),
-    INT(at_conditions, clock_sm_min_khz, 0, CLOCK_KHZ_MAX, OPTIONAL),
-    INT(at_conditions, power_max_mw, 0, 100000000, OPTIONAL),
-    INT(at_conditions, temperature_max_c, 0, 1000, OPTIONAL),
-    CHARS(at_conditions, throttle, OPTIONAL),
+    AT_INT(at_conditions, clock_memory_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, clock_sm_max_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, clock_sm_min_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, power_max_mw, 0, 100000000, AT_OPTIONAL),
+    AT_INT(at_conditions, temperature_max_c, 0, 1000, AT_OPTIONAL),
+    AT_CHARS(at_conditions, throttle, AT_OPTIONAL),
 };
 static const struct at_schema conditions_schema =
-    SCHEMA("measurement conditions", at_conditions, conditions_fields);
+    AT_SCHEMA("measurement conditions", at_conditions, conditions_fields);
 
 static const struct at_field result_fields[] = {
-    INT(at_result_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
-    LIST(at_result_record, block, AT_FIELD_INTS, 3, 3),
-    CHARS(at_result_record, family, WORD),
-    LIST(at_result_record, grid, AT_FIELD_INTS, 3, 3),
-    INT(at_result_record, of_copy_permille, 0, PERMILLE_MAX),
-    LIST(at_result_record, parameters, AT_FIELD_NAMED_INTS, 0, PARAMETERS_MAX),
-    INT(at_result_record, registers, 0, 1024),
-    INT(at_result_record, samples, 1, 1000000),
-    INT(at_result_record, shared_bytes, 0, 1 << 24),
-    INT(at_result_record, spill_bytes, 0, 1 << 24),
-    INT(at_result_record, spread_permille, 0, PERMILLE_MAX),
-    INT(at_result_record, time_high_ns, 1, TIME_NS_MAX, OPTIONAL),
-    INT(at_result_record, time_low_ns, 1, TIME_NS_MAX, OPTIONAL),
-    INT(at_result_record, time_ns, 1, TIME_NS_MAX),
+    AT_INT(at_result_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
+    AT_LIST(at_result_record, block, AT_FIELD_INTS, 3, 3),
+    AT_CHARS(at_result_record, family, WORD),
+    AT_LIST(at_result_record, grid, AT_FIELD_INTS, 3, 3),
+    AT_INT(at_result_record, of_copy_permille, 0, PERMILLE_MAX),
+    AT_LIST(at_result_record, parameters, AT_FIELD_NAMED_INTS, 0, PARAMETERS_MAX),
+    AT_INT(at_result_record, registers, 0, 1024),
+    AT_INT(at_result_record, samples, 1, 1000000),
+    AT_INT(at_result_record, shared_bytes, 0, 1 << 24),
+    AT_INT(at_result_record, spill_bytes, 0, 1 << 24),
+    AT_INT(at_result_record, spread_permille, 0, PERMILLE_MAX),
+    AT_INT(at_result_record, time_high_ns, 1, TIME_NS_MAX, AT_OPTIONAL),
+    AT_INT(at_result_record, time_low_ns, 1, TIME_NS_MAX, AT_OPTIONAL),
+    AT_INT(at_result_record, time_ns, 1, TIME_NS_MAX),
 };
-static const struct at_schema result_schema = SCHEMA("a result", at_result_record, result_fields);
+static const struct at_schema result_schema =
+    AT_SCHEMA("a result", at_result_record, result_fields);
 
 static const struct at_field copy_fields[] = {
-    INT(at_copy_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
-    INT(at_copy_record, memcpy_ns, 0, TIME_NS_MAX, OPTIONAL),
-    CHARS(at_copy_record, method),
-    INT(at_copy_record, time_ns, 1, TIME_NS_MAX),
+    AT_INT(at_copy_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
+    AT_INT(at_copy_record, memcpy_ns, 0, TIME_NS_MAX, AT_OPTIONAL),
+    AT_CHARS(at_copy_record, method),
+    AT_INT(at_copy_record, time_ns, 1, TIME_NS_MAX),
 };
-static const struct at_schema copy_schema = SCHEMA("a copy limit", at_copy_record, copy_fields);
+static const struct at_schema copy_schema = AT_SCHEMA("a copy limit", at_copy_record, copy_fields);
 
 static const struct at_field evaluations_fields[] = {
-    INT(at_evaluations, compile, 0, COUNT_MAX), INT(at_evaluations, correct, 0, COUNT_MAX),
-    INT(at_evaluations, crash, 0, COUNT_MAX),   INT(at_evaluations, launch, 0, COUNT_MAX),
-    INT(at_evaluations, oom, 0, COUNT_MAX),     INT(at_evaluations, raw, 0, COUNT_MAX),
-    INT(at_evaluations, space, 0, COUNT_MAX),   INT(at_evaluations, timeout, 0, COUNT_MAX),
-    INT(at_evaluations, wrong, 0, COUNT_MAX),
+    AT_INT(at_evaluations, compile, 0, COUNT_MAX), AT_INT(at_evaluations, correct, 0, COUNT_MAX),
+    AT_INT(at_evaluations, crash, 0, COUNT_MAX),   AT_INT(at_evaluations, launch, 0, COUNT_MAX),
+    AT_INT(at_evaluations, oom, 0, COUNT_MAX),     AT_INT(at_evaluations, raw, 0, COUNT_MAX),
+    AT_INT(at_evaluations, space, 0, COUNT_MAX),   AT_INT(at_evaluations, timeout, 0, COUNT_MAX),
+    AT_INT(at_evaluations, wrong, 0, COUNT_MAX),
 };
 static const struct at_schema evaluations_schema =
-    SCHEMA("evaluation counts", at_evaluations, evaluations_fields);
+    AT_SCHEMA("evaluation counts", at_evaluations, evaluations_fields);
 
 static const struct at_field entry_fields[] = {
-    INT(at_entry, complete, 0, 1),
-    OBJECT(at_entry, "copy", copy, copy_schema),
-    OBJECT(at_entry, "default", fallback, result_schema, OPTIONAL),
-    OBJECT(at_entry, "evaluations", evaluations, evaluations_schema),
-    INT(at_entry, from_l2, 0, 1),
-    CHARS(at_entry, problem),
-    CHARS(at_entry, search, WORD),
-    INT(at_entry, seed, 0, INT64_MAX),
-    OBJECT(at_entry, "winner", winner, result_schema),
+    AT_INT(at_entry, complete, 0, 1),
+    AT_OBJECT(at_entry, "copy", copy, copy_schema),
+    AT_OBJECT(at_entry, "default", fallback, result_schema, AT_OPTIONAL),
+    AT_OBJECT(at_entry, "evaluations", evaluations, evaluations_schema),
+    AT_INT(at_entry, from_l2, 0, 1),
+    AT_CHARS(at_entry, problem),
+    AT_CHARS(at_entry, search, WORD),
+    AT_INT(at_entry, seed, 0, INT64_MAX),
+    AT_OBJECT(at_entry, "winner", winner, result_schema),
 };
-const struct at_schema at_entry_schema = SCHEMA("a problem", at_entry, entry_fields);
+const struct at_schema at_entry_schema = AT_SCHEMA("a problem", at_entry, entry_fields);
 
 static const struct at_field device_record_fields[] = {
-    OBJECT(at_device_record, "conditions", conditions, conditions_schema),
-    OBJECT(at_device_record, "device", device, at_device_schema),
-    OBJECT(at_device_record, "environment", environment, environment_schema),
-    OBJECT(at_device_record, "policy", policy, policy_schema),
-    LIST(at_device_record, problems, AT_FIELD_OBJECTS, 0, PROBLEMS_MAX, .object = &at_entry_schema),
+    AT_OBJECT(at_device_record, "conditions", conditions, conditions_schema),
+    AT_OBJECT(at_device_record, "device", device, at_device_schema),
+    AT_OBJECT(at_device_record, "environment", environment, environment_schema),
+    AT_OBJECT(at_device_record, "policy", policy, policy_schema),
+    AT_LIST(at_device_record, problems, AT_FIELD_OBJECTS, 0, PROBLEMS_MAX,
+            .object = &at_entry_schema),
 };
 static const struct at_schema device_record_schema =
-    SCHEMA("a tuned device", at_device_record, device_record_fields);
+    AT_SCHEMA("a tuned device", at_device_record, device_record_fields);
 
 static const struct at_field profile_fields[] = {
-    LIST(at_profile, devices, AT_FIELD_OBJECTS, 1, DEVICES_MAX, .object = &device_record_schema),
-    INT(at_profile, schema, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA),
+    AT_LIST(at_profile, devices, AT_FIELD_OBJECTS, 1, DEVICES_MAX, .object = &device_record_schema),
+    AT_INT(at_profile, schema, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA),
 };
-const struct at_schema at_profile_schema = SCHEMA("a profile", at_profile, profile_fields);
+const struct at_schema at_profile_schema = AT_SCHEMA("a profile", at_profile, profile_fields);

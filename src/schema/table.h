@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shorthand for a schema's table: fields of `struct RECORD`, whose key is the member's name. More
+ * designated initialisers may follow, as AT_OPTIONAL. */
+#ifndef AT_SCHEMA_TABLE_H
+#define AT_SCHEMA_TABLE_H
+
+#include "base/memory.h"
+#include "schema/schema.h"
+
+#define AT_FIELD(record, name, member, ...)                                                        \
+    {                                                                                              \
+        .key = (name), .offset = offsetof(struct record, member), __VA_ARGS__                      \
+    }
+#define AT_INT(record, member, low, high, ...)                                                     \
+    AT_FIELD(record, #member, member, .kind = AT_FIELD_INT, .min = (low), .max = (high),           \
+             __VA_ARGS__)
+/* One that is only ever written: any number that is not negative. */
+#define AT_COUNTER(record, member, ...) AT_INT(record, member, 0, INT64_MAX, __VA_ARGS__)
+#define AT_CHARS(record, member, ...)                                                              \
+    AT_FIELD(record, #member, member, .kind = AT_FIELD_CHARS,                                      \
+             .max = sizeof(((struct record *)0)->member), __VA_ARGS__)
+#define AT_TEXT(record, member, bytes_max, ...)                                                    \
+    AT_FIELD(record, #member, member, .kind = AT_FIELD_TEXT, .max = (bytes_max), __VA_ARGS__)
+#define AT_LIST(record, member, list_kind, low, high, ...)                                         \
+    AT_FIELD(record, #member, member, .kind = (list_kind), .min = (low), .max = (high), __VA_ARGS__)
+#define AT_OBJECTS(record, member, low, high, schema, ...)                                         \
+    AT_LIST(record, member, AT_FIELD_OBJECTS, low, high, .object = &(schema), __VA_ARGS__)
+#define AT_OBJECT(record, name, member, schema, ...)                                               \
+    AT_FIELD(record, name, member, .kind = AT_FIELD_OBJECT, .object = &(schema), __VA_ARGS__)
+/* Of a record that is only ever written: no bounds. */
+#define AT_WRITTEN(record, member, field_kind, ...)                                                \
+    AT_FIELD(record, #member, member, .kind = (field_kind), __VA_ARGS__)
+#define AT_OPTIONAL .optional = true
+
+#define AT_SCHEMA(name, record, table)                                                             \
+    {                                                                                              \
+        .what = (name), .size = sizeof(struct record), .fields = (table),                          \
+        .field_count = AT_COUNT(table)                                                             \
+    }
+
+#endif
