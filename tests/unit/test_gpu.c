@@ -123,8 +123,13 @@ static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char messag
     assert_int_equal(at_gpu_evaluate(gpu, naive.program, &run, &timing, NULL, 0, limit_ns, NULL),
                      AT_OK);
     assert_true(at_gpu_busy(gpu));
-    if (signal_number && signal_number != SIGSTOP)
-        signal_worker(signal_number);
+    if (signal_number && signal_number != SIGSTOP) {
+        pid_t pid = gpu->worker.pid;
+
+        /* One that stands still takes notice of an abort when it goes on. */
+        assert_int_equal(kill(pid, signal_number), 0);
+        assert_int_equal(kill(pid, SIGCONT), 0);
+    }
     at_gpu_take(gpu, &measurement);
     assert_false(at_gpu_busy(gpu));
     outcome = measurement.outcome;
