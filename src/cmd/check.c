@@ -9,7 +9,6 @@
 #include "space/named.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct check_options {
@@ -77,16 +76,11 @@ static enum at_status check_result(const struct at_result_record *result,
 {
     struct at_config config;
     struct at_launch launch;
-    bool legal;
-    char *why = NULL;
     enum at_status status = at_config_from_names(&config, known->families, known->family_count,
                                                  result->family, &result->parameters, err);
 
     if (status == AT_OK)
-        status = at_config_legal(&config, problem, device, &legal, &why, err);
-    if (status == AT_OK && !legal)
-        status = at_fail(err, AT_FAILED, "illegal here: %s", why);
-    free(why);
+        status = at_config_require(&config, problem, device, "illegal here", err);
     if (status == AT_OK)
         status = at_config_launch(&config, problem, device, &launch, err);
     if (status == AT_OK && !same_launch(result, &launch))

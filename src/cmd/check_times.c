@@ -50,20 +50,6 @@ static enum at_status add(struct rematch *rematch, const struct at_result_record
     return status;
 }
 
-static enum at_status verify(struct rematch *rematch, struct at_session *session,
-                             struct at_error *err)
-{
-    struct at_measurement measurement = {0};
-    enum at_status status =
-        at_shootout_verify(session, &rematch->contestants[0], &measurement, err);
-
-    if (status == AT_OK && measurement.outcome != AT_CORRECT)
-        status = at_fail(err, AT_FAILED, "%s: %s", at_outcome_names[measurement.outcome],
-                         measurement.message);
-    at_measurement_clear(&measurement);
-    return status;
-}
-
 /* Is the default faster, beyond the noise? */
 static bool loses_to_default(const struct rematch *rematch, size_t samples)
 {
@@ -92,7 +78,7 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
     if (status == AT_OK)
         status = at_shootout_prepare(session, &rematch->problem, err);
     if (status == AT_OK)
-        status = verify(rematch, session, err);
+        status = at_shootout_require(session, winner, NULL, err);
     if (status == AT_OK)
         status = at_shootout_time(session, rematch->contestants, rematch->count, err);
     if (status != AT_OK)

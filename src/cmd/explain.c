@@ -133,19 +133,6 @@ static enum at_status choose_config(const struct explain_options *options, struc
     return status;
 }
 
-static enum at_status check_legal(const struct at_config *config, const struct at_problem *problem,
-                                  const struct at_device_info *device, struct at_error *err)
-{
-    bool legal;
-    char *why = NULL;
-    enum at_status status = at_config_legal(config, problem, device, &legal, &why, err);
-
-    if (status == AT_OK && !legal)
-        status = at_fail(err, AT_FAILED, "not legal for this problem: %s", why);
-    free(why);
-    return status;
-}
-
 /* ---- on which device ---- */
 
 /* A device and, where its model is described, how fast that is. */
@@ -210,7 +197,8 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     if (status == AT_OK)
         status = find_target(options->run.gpu, &target, err);
     if (status == AT_OK)
-        status = check_legal(&config, &problem, &target.device, err);
+        status =
+            at_config_require(&config, &problem, &target.device, "not legal for this problem", err);
     if (status == AT_OK)
         status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK)

@@ -14,20 +14,6 @@
 /* Blocks of the grid that are counted. They are all alike in these kernels, but for the last. */
 enum { BLOCKS_COUNTED = 64 };
 
-static enum at_status check_legal(const struct at_study_case *item,
-                                  const struct at_device_info *device, struct at_error *err)
-{
-    bool legal;
-    char *why = NULL;
-    enum at_status status =
-        at_config_legal(&item->config, &item->problem, device, &legal, &why, err);
-
-    if (status == AT_OK && !legal)
-        status = at_fail(err, AT_FAILED, "not legal for its problem: %s", why);
-    free(why);
-    return status;
-}
-
 static enum at_status prepare(const struct at_study *study, const char *path,
                               const struct at_device_info *device,
                               const struct at_session_options *options, struct at_study_case *cases,
@@ -42,7 +28,8 @@ static enum at_status prepare(const struct at_study *study, const char *path,
                                       options->family_count, &cases[i].config, err);
         if (status != AT_OK)
             return status;
-        status = check_legal(&cases[i], device, err);
+        status = at_config_require(&cases[i].config, &cases[i].problem, device,
+                                   "not legal for its problem", err);
         if (status != AT_OK)
             at_fail_within(err, "%s: %s", path, rows[i].kernel.label);
     }

@@ -211,18 +211,5 @@ enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
 void at_call_set_problem(struct at_call *call, const struct at_problem *problem, at_address dst,
                          at_address src)
 {
-    const uint64_t args[] = {
-        dst,
-        problem->in_place ? dst : src,
-        (uint64_t)problem->rows,
-        (uint64_t)problem->cols,
-        (uint64_t)problem->ld_src,
-        (uint64_t)problem->ld_dst,
-        (uint64_t)problem->batch,
-        (uint64_t)problem->stride_src,
-        (uint64_t)problem->stride_dst,
-    };
-
-    for (size_t i = 0; i < AT_COUNT(args); i++)
-        call->args[i] = args[i];
+    at_problem_args(problem, dst, src, call->args);
 }

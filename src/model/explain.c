@@ -46,7 +46,7 @@ struct run {
     struct at_emu_memory *memory;
     struct at_counts *counts;
     struct at_emu_launch emu;
-    uint64_t args[9];
+    uint64_t args[AT_PROBLEM_ARGS];
 };
 
 static void end_run(struct run *run)
@@ -89,12 +89,7 @@ static enum at_status prepare(struct run *run, const struct at_problem *problem,
 
     if (status != AT_OK)
         return status;
-    memcpy(run->args,
-           (const uint64_t[]){dst, src, (uint64_t)problem->rows, (uint64_t)problem->cols,
-                              (uint64_t)problem->ld_src, (uint64_t)problem->ld_dst,
-                              (uint64_t)problem->batch, (uint64_t)problem->stride_src,
-                              (uint64_t)problem->stride_dst},
-           sizeof run->args);
+    at_problem_args(problem, dst, src, run->args);
     run->emu = (struct at_emu_launch){
         .kernel = run->kernel,
         .dynamic_shared_bytes = launch->field[AT_SHARED_BYTES],

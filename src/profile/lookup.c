@@ -165,16 +165,10 @@ static struct rank rank_of(const struct candidate *candidate, const struct at_qu
 static bool is_legal(const struct candidate *candidate, const struct at_query *query,
                      struct at_launch *launch, struct at_error *err)
 {
-    bool legal = false;
-    char *why = NULL;
-    enum at_status status =
-        at_config_legal(&candidate->config, query->problem, query->device, &legal, &why, err);
-
-    if (status == AT_OK && !legal)
-        status = at_fail(err, AT_FAILED, "%s", why);
-    free(why);
-    return status == AT_OK && at_config_launch(&candidate->config, query->problem, query->device,
-                                               launch, err) == AT_OK;
+    return at_config_require(&candidate->config, query->problem, query->device, NULL, err) ==
+               AT_OK &&
+           at_config_launch(&candidate->config, query->problem, query->device, launch, err) ==
+               AT_OK;
 }
 
 /* ---- the answer ---- */

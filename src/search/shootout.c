@@ -138,8 +138,8 @@ enum at_status at_shootout_require(struct at_session *session,
     enum at_status status = at_shootout_verify(session, contestant, &measurement, err);
 
     if (status == AT_OK && measurement.outcome != AT_CORRECT)
-        status = at_fail(err, AT_FAILED, "%s: %s: %s", label, at_outcome_names[measurement.outcome],
-                         measurement.message);
+        status = at_fail(err, AT_FAILED, "%s%s%s: %s", label ? label : "", label ? ": " : "",
+                         at_outcome_names[measurement.outcome], measurement.message);
     at_measurement_clear(&measurement);
     return status;
 }

@@ -38,8 +38,8 @@ enum at_status at_shootout_verify(struct at_session *session,
                                   const struct at_contestant *contestant,
                                   struct at_measurement *measurement, struct at_error *err);
 
-/* The same, where anything but a correct result is AT_FAILED, with what the contestant is called in
- * the message. */
+/* The same, where anything but a correct result is AT_FAILED, with what the contestant is called
+ * (NULL: nothing) in the message. */
 enum at_status at_shootout_require(struct at_session *session,
                                    const struct at_contestant *contestant, const char *label,
                                    struct at_error *err);

@@ -21,10 +21,11 @@ static bool is_equal(const struct at_contestant *contestant, const struct at_con
 
 static int64_t parameters_off_default(const struct at_config *config)
 {
+    const struct at_config usual = at_family_default(config->family);
     int64_t count = 0;
 
     for (size_t i = 0; i < config->family->param_count; i++)
-        count += config->values[i] != at_family_default(config->family).values[i];
+        count += config->values[i] != usual.values[i];
     return count;
 }
 

@@ -95,6 +95,21 @@ enum at_status at_config_legal(const struct at_config *config, const struct at_p
     return AT_OK;
 }
 
+enum at_status at_config_require(const struct at_config *config, const struct at_problem *problem,
+                                 const struct at_device_info *device, const char *refusal,
+                                 struct at_error *err)
+{
+    bool legal;
+    char *why = NULL;
+    enum at_status status = at_config_legal(config, problem, device, &legal, &why, err);
+
+    if (status == AT_OK && !legal)
+        status =
+            at_fail(err, AT_FAILED, "%s%s%s", refusal ? refusal : "", refusal ? ": " : "", why);
+    free(why);
+    return status;
+}
+
 enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
                                 const struct at_device_info *device, struct at_launch *launch,
                                 struct at_error *err)

@@ -91,6 +91,12 @@ enum at_status at_config_legal(const struct at_config *config, const struct at_p
                                const struct at_device_info *device, bool *legal, char **why,
                                struct at_error *err);
 
+/* The same as an error: if the config is not legal, AT_FAILED with the rule that failed, after the
+ * words of `refusal` (NULL: none). */
+enum at_status at_config_require(const struct at_config *config, const struct at_problem *problem,
+                                 const struct at_device_info *device, const char *refusal,
+                                 struct at_error *err);
+
 /* The launch of a legal config. */
 enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
                                 const struct at_device_info *device, struct at_launch *launch,

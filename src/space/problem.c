@@ -313,3 +313,21 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
     copy.stride_dst = count;
     return copy;
 }
+
+void at_problem_args(const struct at_problem *problem, uint64_t dst, uint64_t src,
+                     uint64_t args[AT_PROBLEM_ARGS])
+{
+    const uint64_t all[AT_PROBLEM_ARGS] = {
+        dst,
+        problem->in_place ? dst : src,
+        (uint64_t)problem->rows,
+        (uint64_t)problem->cols,
+        (uint64_t)problem->ld_src,
+        (uint64_t)problem->ld_dst,
+        (uint64_t)problem->batch,
+        (uint64_t)problem->stride_src,
+        (uint64_t)problem->stride_dst,
+    };
+
+    memcpy(args, all, sizeof all);
+}

@@ -44,4 +44,10 @@ int64_t at_problem_bytes(const struct at_problem *problem);
  * what the copy limit is measured on. */
 struct at_problem at_problem_copy_of(const struct at_problem *problem);
 
+/* The arguments of every template's entry point, each in a word (HACKING.md): in place, src is dst.
+ */
+enum { AT_PROBLEM_ARGS = 9 };
+void at_problem_args(const struct at_problem *problem, uint64_t dst, uint64_t src,
+                     uint64_t args[AT_PROBLEM_ARGS]);
+
 #endif

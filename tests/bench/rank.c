@@ -211,18 +211,11 @@ static enum at_status predict_all(struct sample *sample, struct at_error *err)
         at_emu_memory_allocate(memory, at_problem_src_extent(problem) * problem->elem_size);
     uint64_t dst =
         at_emu_memory_allocate(memory, at_problem_dst_extent(problem) * problem->elem_size);
-    const uint64_t args[] = {dst,
-                             src,
-                             (uint64_t)problem->rows,
-                             (uint64_t)problem->cols,
-                             (uint64_t)problem->ld_src,
-                             (uint64_t)problem->ld_dst,
-                             (uint64_t)problem->batch,
-                             (uint64_t)problem->stride_src,
-                             (uint64_t)problem->stride_dst};
+    uint64_t args[AT_PROBLEM_ARGS];
     struct at_builder *builder = NULL;
     enum at_status status = at_builder_open(&builder, &options, NULL, 0, err);
 
+    at_problem_args(problem, dst, src, args);
     if (status == AT_OK && (!src || !dst))
         status = at_fail(err, AT_FAILED, "this machine has not so much memory for the problem");
     for (size_t i = 0; i < sample->count && status == AT_OK; i++)
