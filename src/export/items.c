@@ -66,9 +66,10 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
         char key[AT_EXPORT_KEY_CHARS];
         enum at_status status;
 
-        if (problems[i].in_place) {
+        if (problems[i].in_place || problems[i].offset_src || problems[i].offset_dst) {
             free(made.items);
-            return at_fail(err, AT_USAGE, "a transpose in place cannot be exported");
+            return at_fail(err, AT_USAGE, "a transpose %s cannot be exported",
+                           problems[i].in_place ? "in place" : "of matrices at an offset");
         }
         make_key(key, &problems[i]);
         if (has_key(&made, key))

@@ -98,13 +98,16 @@ enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *de
     const struct at_problem *problem = &wanted->problem;
     int64_t src_bytes = at_problem_src_extent(problem) * problem->elem_size;
     int64_t dst_bytes = at_problem_dst_extent(problem) * problem->elem_size;
+    /* An offset makes the front red zone longer, and the one behind it alike. */
+    int64_t src_offset = problem->offset_src * problem->elem_size;
+    int64_t dst_offset = problem->offset_dst * problem->elem_size;
     struct at_buffers made = {
         .problem = *problem,
         .sets = wanted->sets,
-        .src_zone = at_red_zone_bytes(src_bytes, info),
-        .dst_zone = at_red_zone_bytes(dst_bytes, info),
-        .src_pitch = at_buffer_bytes_with_zones(src_bytes, info),
-        .dst_pitch = at_buffer_bytes_with_zones(dst_bytes, info),
+        .src_zone = at_red_zone_bytes(src_bytes, info) + src_offset,
+        .dst_zone = at_red_zone_bytes(dst_bytes, info) + dst_offset,
+        .src_pitch = at_buffer_bytes_with_zones(src_bytes, src_offset, info),
+        .dst_pitch = at_buffer_bytes_with_zones(dst_bytes, dst_offset, info),
     };
     enum at_outcome outcome = ops->allocate(device, made.sets * made.src_pitch, &made.src, err);
 

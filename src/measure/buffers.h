@@ -23,7 +23,7 @@ enum at_outcome at_harness_load(struct at_harness *harness, struct at_device *de
 struct at_buffers {
     struct at_problem problem;
     int64_t sets;
-    int64_t src_zone, dst_zone;   /* red zone bytes */
+    int64_t src_zone, dst_zone;   /* red zone bytes, the offset of the matrix included */
     int64_t src_pitch, dst_pitch; /* from one set to the next, in bytes */
     at_address src, dst;          /* the first set's front red zone */
 };

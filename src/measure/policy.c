@@ -74,9 +74,11 @@ int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *dev
     return share < least ? least : share > most ? most : share;
 }
 
-int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, const struct at_device_info *device)
+int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, int64_t offset_bytes,
+                                   const struct at_device_info *device)
 {
-    return ((buffer_bytes + 255) & ~INT64_C(255)) + 2 * at_red_zone_bytes(buffer_bytes, device);
+    return ((buffer_bytes + 2 * offset_bytes + 255) & ~INT64_C(255)) +
+           2 * at_red_zone_bytes(buffer_bytes, device);
 }
 
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
@@ -84,7 +86,9 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
 {
     int64_t src = at_problem_src_extent(problem) * problem->elem_size;
     int64_t dst = at_problem_dst_extent(problem) * problem->elem_size;
-    int64_t set = at_buffer_bytes_with_zones(src, device) + at_buffer_bytes_with_zones(dst, device);
+    int64_t set =
+        at_buffer_bytes_with_zones(src, problem->offset_src * problem->elem_size, device) +
+        at_buffer_bytes_with_zones(dst, problem->offset_dst * problem->elem_size, device);
     int64_t bytes;
 
     /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */

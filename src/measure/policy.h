@@ -41,7 +41,8 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
  * keep the alignment of their allocation. */
 int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device);
 
-/* A buffer with both margins. */
-int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, const struct at_device_info *device);
+/* A buffer with both margins, each of them longer by the offset at which a matrix is to begin. */
+int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, int64_t offset_bytes,
+                                   const struct at_device_info *device);
 
 #endif

@@ -12,7 +12,12 @@ static struct at_call call_of(const struct at_bench *bench, const struct at_kern
                               const struct at_gpu_run *run, int64_t set)
 {
     const struct at_buffers *tuned = &bench->cases[0];
-    at_address dst = at_buffers_dst(tuned, set), src = at_buffers_src(tuned, set);
+    /* A copy's problem has no offset, whatever that of the transpose is: it starts within the red
+     * zones, which are that much longer. */
+    int64_t dst_step = run->problem.offset_dst - tuned->problem.offset_dst;
+    int64_t src_step = run->problem.offset_src - tuned->problem.offset_src;
+    at_address dst = at_buffers_dst(tuned, set) + (uint64_t)(dst_step * run->problem.elem_size);
+    at_address src = at_buffers_src(tuned, set) + (uint64_t)(src_step * run->problem.elem_size);
     struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
 
     if (kernel)

@@ -19,10 +19,10 @@ static double log2_capped(double value, double most)
     return log2(value < most ? value : most);
 }
 
-/* The power of two that divides the row's bytes. */
-static double alignment(int64_t ld, int64_t elem_size)
+/* The power of two that divides every row's address. */
+static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
 {
-    int64_t bytes = ld * elem_size, divisor = bytes & -bytes;
+    int64_t bytes = (ld | offset) * elem_size, divisor = bytes & -bytes;
 
     return log2_capped((double)divisor, (double)align_max);
 }
@@ -38,8 +38,8 @@ struct at_traits at_traits_of(const struct at_problem *problem, int64_t l2_bytes
         .cols = log2_capped(cols, narrow_max),
         .aspect = log2(rows / cols),
         .size = log2_capped((double)bytes, size_max),
-        .source_align = alignment(problem->ld_src, problem->elem_size),
-        .dest_align = alignment(problem->ld_dst, problem->elem_size),
+        .source_align = alignment(problem->ld_src, problem->offset_src, problem->elem_size),
+        .dest_align = alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
         .in_l2 = bytes <= l2_bytes,
         .batched = problem->batch > 1,
         .thread_excess = -INFINITY,

@@ -13,22 +13,24 @@ static const struct {
     int pad_src, pad_dst; /* leading dimension beyond the row */
     int batch;
     int gap_src, gap_dst; /* stride beyond the matrix */
+    int offset_src, offset_dst;
 } shapes[] = {
-    {1, 1, 0, 0, 1, 0, 0},         /* one element */
-    {1, 37, 0, 0, 1, 0, 0},        /* vectors, below and above a block's tile */
-    {37, 1, 0, 0, 1, 0, 0},        /* */
-    {1, 100003, 0, 0, 1, 0, 0},    /* */
-    {33, 65, 0, 0, 1, 0, 0},       /* one more than tiles */
-    {127, 129, 0, 0, 1, 0, 0},     /* one less, one more */
-    {131, 67, 3, 5, 1, 0, 0},      /* odd padding on both sides */
-    {3, 1000, 0, 1, 1, 0, 0},      /* few rows */
-    {1000, 3, 1, 0, 1, 0, 0},      /* few columns */
-    {17, 19, 2, 3, 5, 7, 11},      /* an odd batch with odd gaps */
-    {128, 256, 0, 0, 1, 0, 0},     /* aligned, rectangular */
-    {256, 64, 32, 64, 1, 0, 0},    /* aligned padding */
-    {160, 96, 0, 0, 3, 0, 0},      /* aligned batch, not of powers of two */
-    {64, 128, 32, 32, 2, 64, 128}, /* aligned, padded, batched */
-    {288, 544, 0, 0, 1, 0, 0},     /* several tiles each way, the last of them partial */
+    {1, 1, 0, 0, 1, 0, 0, 0, 0},         /* one element */
+    {1, 37, 0, 0, 1, 0, 0, 0, 0},        /* vectors, below and above a block's tile */
+    {37, 1, 0, 0, 1, 0, 0, 0, 0},        /* */
+    {1, 100003, 0, 0, 1, 0, 0, 0, 0},    /* */
+    {33, 65, 0, 0, 1, 0, 0, 0, 0},       /* one more than tiles */
+    {127, 129, 0, 0, 1, 0, 0, 0, 0},     /* one less, one more */
+    {131, 67, 3, 5, 1, 0, 0, 0, 0},      /* odd padding on both sides */
+    {67, 130, 2, 1, 1, 0, 0, 3, 1},      /* and odd addresses */
+    {3, 1000, 0, 1, 1, 0, 0, 0, 0},      /* few rows */
+    {1000, 3, 1, 0, 1, 0, 0, 0, 0},      /* few columns */
+    {17, 19, 2, 3, 5, 7, 11, 0, 0},      /* an odd batch with odd gaps */
+    {128, 256, 0, 0, 1, 0, 0, 0, 0},     /* aligned, rectangular */
+    {256, 64, 32, 64, 1, 0, 0, 0, 0},    /* aligned padding */
+    {160, 96, 0, 0, 3, 0, 0, 0, 0},      /* aligned batch, not of powers of two */
+    {64, 128, 32, 32, 2, 64, 128, 0, 0}, /* aligned, padded, batched */
+    {288, 544, 0, 0, 1, 0, 0, 0, 0},     /* several tiles each way, the last of them partial */
 };
 
 _Static_assert(AT_COUNT(shapes) < AT_VERIFICATION_CASES_MAX &&
@@ -45,6 +47,7 @@ static void make_square(struct at_problem *problem)
     problem->rows = problem->cols = side;
     problem->ld_src = problem->ld_dst = side + pad;
     problem->stride_src = problem->stride_dst = side * problem->ld_src + gap;
+    problem->offset_dst = problem->offset_src;
     problem->in_place = 1;
 }
 
@@ -57,6 +60,8 @@ static struct at_problem make_problem(size_t shape, const struct at_problem *lik
         .ld_src = shapes[shape].cols + shapes[shape].pad_src,
         .ld_dst = shapes[shape].rows + shapes[shape].pad_dst,
         .batch = shapes[shape].batch,
+        .offset_src = shapes[shape].offset_src,
+        .offset_dst = shapes[shape].offset_dst,
     };
 
     memcpy(problem.type, like->type, sizeof problem.type);

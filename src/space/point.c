@@ -25,6 +25,8 @@ static const struct {
     PROBLEM(batch),
     PROBLEM(stride_src),
     PROBLEM(stride_dst),
+    PROBLEM(offset_src),
+    PROBLEM(offset_dst),
     DEVICE(compute_capability),
     DEVICE(multiprocessors),
     DEVICE(warp_size),

@@ -7,7 +7,7 @@
 #include "space/family.h"
 #include "space/problem.h"
 
-enum { AT_NAMES_GIVEN = 18, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
+enum { AT_NAMES_GIVEN = 20, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
 /* The parameters' names, then those of the problem and the device. Returns how many. */
 size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *params,

@@ -23,11 +23,16 @@ static const struct {
     {"u32", 4}, {"f64", 8}, {"i64", 8},  {"u64", 8}, {"c64", 8},  {"c128", 16},
 };
 
+#define NOTHING (SIZE_MAX - 1)
+
+/* Alignment repeats after less: no access is wider than 16 bytes, no line of a cache than 128. */
+enum { OFFSET_MAX = 255 };
+
 /* In an order in which each default needs only those before it, and in_place, which none lacks. */
 static const struct {
     const char *name;
     size_t offset;
-    size_t factor, other; /* the default is their product; SIZE_MAX: 1 */
+    size_t factor, other; /* the default is their product; SIZE_MAX: 1, NOTHING: 0 */
     size_t in_place;      /* the default in place; SIZE_MAX: the same */
 } keys[] = {
     {"ld_src", offsetof(struct at_problem, ld_src), offsetof(struct at_problem, cols), SIZE_MAX,
@@ -39,6 +44,9 @@ static const struct {
      offsetof(struct at_problem, ld_src), SIZE_MAX},
     {"stride_dst", offsetof(struct at_problem, stride_dst), offsetof(struct at_problem, cols),
      offsetof(struct at_problem, ld_dst), offsetof(struct at_problem, stride_src)},
+    {"offset_src", offsetof(struct at_problem, offset_src), NOTHING, SIZE_MAX, SIZE_MAX},
+    {"offset_dst", offsetof(struct at_problem, offset_dst), NOTHING, SIZE_MAX,
+     offsetof(struct at_problem, offset_src)},
 };
 
 /* The one key that is there or not: its value is 1. */
@@ -51,6 +59,8 @@ static int64_t *member(struct at_problem *problem, size_t offset)
 
 static int64_t factor_of(const struct at_problem *problem, size_t offset)
 {
+    if (offset == NOTHING)
+        return 0;
     return offset == SIZE_MAX ? 1 : *(const int64_t *)((const char *)problem + offset);
 }
 
@@ -135,7 +145,8 @@ static enum at_status read_key(struct at_problem *problem, const char *text, siz
     }
     return at_fail(err, AT_USAGE,
                    "problem \"%.200s\": unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
-                   "batch=, stride_src=, stride_dst=, inplace=, as in 256x256:f32,batch=4096",
+                   "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, as in "
+                   "256x256:f32,batch=4096",
                    spec, length < 40 ? (int)length : 40, text);
 }
 
@@ -196,13 +207,13 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
                                    struct at_error *err)
 {
     const struct {
-        const char *ld_name, *stride_name;
-        int64_t ld, stride, lines, line;
+        const char *ld_name, *stride_name, *offset_name;
+        int64_t ld, stride, offset, lines, line;
     } sides[] = {
-        {"ld_src", "stride_src", problem->ld_src, problem->stride_src, problem->rows,
-         problem->cols},
-        {"ld_dst", "stride_dst", problem->ld_dst, problem->stride_dst, problem->cols,
-         problem->rows},
+        {"ld_src", "stride_src", "offset_src", problem->ld_src, problem->stride_src,
+         problem->offset_src, problem->rows, problem->cols},
+        {"ld_dst", "stride_dst", "offset_dst", problem->ld_dst, problem->stride_dst,
+         problem->offset_dst, problem->cols, problem->rows},
     };
     int64_t bytes, total = 0;
 
@@ -217,6 +228,12 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
         if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld, &bytes) ||
             (total += bytes) >> 62 != 0)
             return fail_spec(err, spec, "the matrices do not fit 62 bits of bytes");
+        if (sides[i].offset > OFFSET_MAX)
+            return at_fail(
+                err, AT_USAGE,
+                "problem \"%.200s\": %s=%lld is more than %d elements; an offset tells how "
+                "far a matrix begins from an aligned address",
+                spec, sides[i].offset_name, (long long)sides[i].offset, OFFSET_MAX);
         matrix = (sides[i].lines - 1) * sides[i].ld + sides[i].line;
         if (sides[i].stride < matrix)
             return at_fail(err, AT_USAGE,
@@ -234,10 +251,11 @@ static enum at_status check_in_place(const struct at_problem *problem, const cha
 {
     if (problem->rows != problem->cols)
         return fail_spec(err, spec, "in place, a matrix has to be square");
-    if (problem->ld_src != problem->ld_dst || problem->stride_src != problem->stride_dst)
+    if (problem->ld_src != problem->ld_dst || problem->stride_src != problem->stride_dst ||
+        problem->offset_src != problem->offset_dst)
         return fail_spec(err, spec,
-                         "in place, ld_dst is ld_src and stride_dst is stride_src; leave the "
-                         "former away");
+                         "in place, ld_dst is ld_src, stride_dst is stride_src and offset_dst is "
+                         "offset_src; leave the former away");
     return AT_OK;
 }
 
@@ -311,6 +329,7 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
     copy.in_place = 0;
     copy.stride_src = count;
     copy.stride_dst = count;
+    copy.offset_src = copy.offset_dst = 0;
     return copy;
 }
 

@@ -5,6 +5,9 @@
  * batch, r below rows, c below cols. Written ROWSxCOLS:TYPE[,key=value...], for instance
  * 8192x8192:f32 or 10007x10009:f16,ld_src=10016.
  *
+ * The first element of either side stands so many elements behind an address that suits any access:
+ * by themselves none, so that only an offset says that a matrix begins anywhere.
+ *
  * In place, dst is src: square matrices, each overwritten by its transpose, and nothing between. */
 #ifndef AT_SPACE_PROBLEM_H
 #define AT_SPACE_PROBLEM_H
@@ -20,14 +23,15 @@ struct at_problem {
     int64_t ld_src, ld_dst; /* leading dimensions, in elements */
     int64_t batch;
     int64_t stride_src, stride_dst; /* from one matrix to the next, in elements */
+    int64_t offset_src, offset_dst; /* of the first element from an aligned address, in elements */
     int64_t in_place;               /* 1 or 0 */
 };
 
 /* Reads a specification. What is not given takes its dense default: ld_src = cols, ld_dst = rows,
- * batch = 1, strides = one whole matrix; with batch = 1 the strides are always so; in place, the
- * destination's layout is the source's. AT_USAGE for an unknown type or key, a size below 1, a
- * leading dimension below the row, a stride below one matrix, bytes that do not fit 62 bits, or in
- * place a matrix that is not square or two layouts. */
+ * batch = 1, strides = one whole matrix; with batch = 1 the strides are always so; no offsets; in
+ * place, the destination's layout is the source's. AT_USAGE for an unknown type or key, a size
+ * below 1, an offset of a kilobyte or more, a leading dimension below the row, a stride below one
+ * matrix, bytes that do not fit 62 bits, or in place a matrix that is not square or two layouts. */
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
 
 /* The shortest specification that reads back as the same problem; the caller frees it. */

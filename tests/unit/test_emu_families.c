@@ -67,6 +67,9 @@ static const struct {
     {"2x515", ""},
     {"288x544", ""}, /* squares of tiles, and vectors that an edge cuts: templates/micro.cu */
     {"250x326", ",ld_src=336,ld_dst=256"},
+    {"160x224", ",offset_src=1,offset_dst=3"},
+    {"67x130", ",ld_src=132,offset_src=2,offset_dst=16"},
+    {"1001x3", ",offset_dst=5"},
     /* Those of families that know the size of their matrices. */
     {"128x192", ""},
     {"16x16", ",batch=37"},
@@ -170,11 +173,17 @@ static struct buffers make_buffers(const struct at_problem *problem)
 {
     struct buffers b = {.problem = *problem, .memory = at_emu_memory_new()};
     struct at_rng rng = {(uint64_t)problem->elem_size};
+    int64_t src_offset, dst_offset;
 
     b.src_bytes = (size_t)(at_problem_src_extent(problem) * problem->elem_size);
     b.dst_bytes = (size_t)(at_problem_dst_extent(problem) * problem->elem_size);
-    b.src = at_emu_memory_allocate(b.memory, (int64_t)b.src_bytes) /* nothing around it */;
-    b.dst = at_emu_memory_allocate(b.memory, (int64_t)b.dst_bytes + 2 * ZONE) + ZONE;
+    src_offset = problem->offset_src * problem->elem_size;
+    dst_offset = problem->offset_dst * problem->elem_size + ZONE;
+    b.src =
+        at_emu_memory_allocate(b.memory, (int64_t)b.src_bytes + src_offset) /* nothing behind it */;
+    b.src += (uint64_t)src_offset;
+    b.dst = at_emu_memory_allocate(b.memory, (int64_t)b.dst_bytes + dst_offset + ZONE);
+    b.dst += (uint64_t)dst_offset;
     b.src_host = at_emu_memory_host(b.memory, b.src, b.src_bytes);
     b.dst_host = at_emu_memory_host(b.memory, b.dst, b.dst_bytes);
     assert_non_null(b.src_host);

@@ -27,24 +27,30 @@ static void fills_in_what_is_not_given(void **state)
     static const struct {
         const char *spec, *shortest;
         int64_t size, rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;
+        int64_t offset_src, offset_dst;
     } cases[] = {
-        {"8192x4096:f32", "8192x4096:f32", 4, 8192, 4096, 4096, 8192, 1, 33554432, 33554432},
-        {"3x5:b16,ld_src=8", "3x5:b16,ld_src=8", 16, 3, 5, 8, 3, 1, 24, 15},
-        {"3x5:b1,ld_dst=4,ld_src=5", "3x5:b1,ld_dst=4", 1, 3, 5, 5, 4, 1, 15, 20},
-        {"3x5:b2,batch=7", "3x5:b2,batch=7", 2, 3, 5, 5, 3, 7, 15, 15},
+        {"8192x4096:f32", "8192x4096:f32", 4, 8192, 4096, 4096, 8192, 1, 33554432, 33554432, 0, 0},
+        {"3x5:b16,ld_src=8", "3x5:b16,ld_src=8", 16, 3, 5, 8, 3, 1, 24, 15, 0, 0},
+        {"3x5:b1,ld_dst=4,ld_src=5", "3x5:b1,ld_dst=4", 1, 3, 5, 5, 4, 1, 15, 20, 0, 0},
+        {"3x5:b2,batch=7", "3x5:b2,batch=7", 2, 3, 5, 5, 3, 7, 15, 15, 0, 0},
         {"3x5:b8,stride_src=20,batch=2,stride_dst=15", "3x5:b8,batch=2,stride_src=20", 8, 3, 5, 5,
-         3, 2, 20, 15},
+         3, 2, 20, 15, 0, 0},
         /* the last row need not be a whole leading dimension */
         {"3x5:b8,batch=2,ld_src=10,stride_src=25", "3x5:b8,ld_src=10,batch=2,stride_src=25", 8, 3,
-         5, 10, 3, 2, 25, 15},
+         5, 10, 3, 2, 25, 15, 0, 0},
         /* a single matrix has no next one */
-        {"3x5:b8,stride_src=99,batch=1", "3x5:b8", 8, 3, 5, 5, 3, 1, 15, 15},
-        {"1x1:u8", "1x1:u8", 1, 1, 1, 1, 1, 1, 1, 1},
+        {"3x5:b8,stride_src=99,batch=1", "3x5:b8", 8, 3, 5, 5, 3, 1, 15, 15, 0, 0},
+        {"1x1:u8", "1x1:u8", 1, 1, 1, 1, 1, 1, 1, 1, 0, 0},
         /* in place, both sides are laid out alike */
-        {"5x5:b4,inplace=1,ld_src=8", "5x5:b4,ld_src=8,inplace=1", 4, 5, 5, 8, 8, 1, 40, 40},
-        {"5x5:b4,ld_dst=5,inplace=1", "5x5:b4,inplace=1", 4, 5, 5, 5, 5, 1, 25, 25},
+        {"5x5:b4,inplace=1,ld_src=8", "5x5:b4,ld_src=8,inplace=1", 4, 5, 5, 8, 8, 1, 40, 40, 0, 0},
+        {"5x5:b4,ld_dst=5,inplace=1", "5x5:b4,inplace=1", 4, 5, 5, 5, 5, 1, 25, 25, 0, 0},
         {"5x5:b4,batch=2,stride_src=30,inplace=1", "5x5:b4,batch=2,stride_src=30,inplace=1", 4, 5,
-         5, 5, 5, 2, 30, 30},
+         5, 5, 5, 2, 30, 30, 0, 0},
+        {"3x5:b4,offset_dst=255", "3x5:b4,offset_dst=255", 4, 3, 5, 5, 3, 1, 15, 15, 0, 255},
+        {"3x5:b4,offset_dst=2,offset_src=1", "3x5:b4,offset_src=1,offset_dst=2", 4, 3, 5, 5, 3, 1,
+         15, 15, 1, 2},
+        {"5x5:b4,inplace=1,offset_src=3", "5x5:b4,offset_src=3,inplace=1", 4, 5, 5, 5, 5, 1, 25, 25,
+         3, 3},
     };
 
     (void)state;
@@ -60,6 +66,8 @@ static void fills_in_what_is_not_given(void **state)
         assert_int_equal(p.batch, cases[i].batch);
         assert_int_equal(p.stride_src, cases[i].stride_src);
         assert_int_equal(p.stride_dst, cases[i].stride_dst);
+        assert_int_equal(p.offset_src, cases[i].offset_src);
+        assert_int_equal(p.offset_dst, cases[i].offset_dst);
         assert_string_equal(shortest, cases[i].shortest);
         again = parse(shortest);
         assert_memory_equal(&again, &p, sizeof p);
@@ -135,6 +143,10 @@ static void refuses(void **state)
         {"5x5:f32,ld_src=8,ld_dst=9,inplace=1", "in place, ld_dst is ld_src"},
         {"5x5:f32,ld_dst=9,inplace=1", "in place, ld_dst is ld_src"},
         {"5x5:f32,batch=2,stride_dst=30,inplace=1", "in place, ld_dst is ld_src"},
+        {"5x5:f32,offset_src=0", "offset_src is \"0\", not an integer"},
+        {"5x5:f32,offset_src=1,offset_src=1", "offset_src is given twice"},
+        {"5x5:f32,offset_dst=256", "offset_dst=256 is more than 255 elements"},
+        {"5x5:f32,offset_dst=1,inplace=1", "in place, ld_dst is ld_src"},
         {"4611686018427387904x1:b1", "the matrices do not fit 62 bits of bytes"},
         {"9223372036854775807x9223372036854775807:b1", "the matrix does not fit 62 bits of bytes"},
         {"2147483648x1073741825:b1", "the matrices do not fit 62 bits of bytes"},

@@ -325,7 +325,7 @@ static void test_red_zones(void **state)
     (void)state;
     for (int64_t bytes = 1; bytes < INT64_C(1) << 40; bytes += bytes / 3 + 1) {
         int64_t zone = at_red_zone_bytes(bytes, &device);
-        int64_t whole = at_buffer_bytes_with_zones(bytes, &device);
+        int64_t whole = at_buffer_bytes_with_zones(bytes, 0, &device);
 
         assert_int_equal(zone % 256, 0);
         assert_true(zone >= 64 << 10 && zone <= 8 << 20);
@@ -334,6 +334,8 @@ static void test_red_zones(void **state)
         /* Both zones, and the buffer up to where the alignment begins again. */
         assert_int_equal(whole % 256, 0);
         assert_true(whole >= bytes + 2 * zone && whole < bytes + 2 * zone + 256);
+        /* With an offset both are longer by it. */
+        assert_true(at_buffer_bytes_with_zones(bytes, 80, &device) >= bytes + 2 * (zone + 80));
     }
 }
 
@@ -348,8 +350,8 @@ static void test_buffers_bytes(void **state)
         int64_t dst = at_problem_dst_extent(&problem) * problem.elem_size;
         int64_t one = at_buffers_bytes(&problem, 1, &device);
 
-        assert_true(one == at_buffer_bytes_with_zones(src, &device) +
-                               at_buffer_bytes_with_zones(dst, &device));
+        assert_true(one == at_buffer_bytes_with_zones(src, 0, &device) +
+                               at_buffer_bytes_with_zones(dst, 0, &device));
         assert_true(at_buffers_bytes(&problem, 1000, &device) == 1000 * one);
     }
 }
