@@ -23,6 +23,7 @@
     each(explain) \
     each(study) \
     each(replay) \
+    each(convert) \
     each(cache)
 /* clang-format on */
 

@@ -147,7 +147,7 @@ static void know_winners(struct at_knowledge *knowledge, const struct at_recordi
                          size_t count, const struct at_recording *except)
 {
     for (size_t i = 0; i < count; i++)
-        if (&recordings[i] != except)
+        if (&recordings[i] != except && !recordings[i].kernel && !except->kernel)
             at_knowledge_add(knowledge, &recordings[i].problem,
                              &recordings[i].space.configs[recordings[i].best]);
 }
@@ -170,7 +170,7 @@ static enum at_status compare_on(struct at_compared_recording *compared,
     };
     enum at_status status = AT_OK;
 
-    compared->problem = at_problem_format(&recording->problem);
+    compared->problem = at_recording_title(recording);
     compared->device = at_strdup(recording->device);
     compared->configs = (int64_t)recording->space.count;
     compared->optimum_ns = llround(recording->results[recording->best].time_ns);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/recording.h"
+#include "store/recording_parts.h"
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/printable.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void write_head(FILE *out, const struct at_recording *recording)
 {
@@ -50,24 +52,108 @@ static void write_row(FILE *out, const struct at_config *config, const struct at
     fputc('\n', out);
 }
 
-enum at_status at_recording_write(const struct at_recording *recording, const char *path,
-                                  struct at_error *err)
+static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
 {
-    char *text;
-    size_t size, row = 0;
-    FILE *out = at_text_stream(&text, &size);
-    enum at_status status;
+    size_t row = 0;
 
+    (void)err;
     write_head(out, recording);
     for (size_t i = 0; i < recording->family_count; i++) {
         write_family(out, &recording->families[i]);
         for (size_t j = 0; j < recording->families[i].config_count; j++, row++)
             write_row(out, &recording->space.configs[row], &recording->results[row]);
     }
+    return AT_OK;
+}
+
+const struct at_recording_format at_recording_text = {
+    .name = "recording",
+    .summary = "autotune's own format",
+    .write = write,
+};
+
+enum at_status at_recording_write(const struct at_recording *recording, const char *path,
+                                  struct at_error *err)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+    enum at_status status;
+
+    write(recording, out, err);
     fclose(out);
     status = at_file_replace(path, text, size, err);
     free(text);
     return status;
+}
+
+/* ---- reading, whichever format it is ---- */
+
+enum at_status at_recording_read(struct at_recording *recording, const char *path,
+                                 struct at_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    enum at_status status = at_file_read(&text, &size, path, AT_RECORDING_BYTES_MAX, err);
+
+    if (status != AT_OK)
+        return status;
+    if (text[strspn(text, " \t\r\n")] == '{')
+        status = at_recording_read_json(recording, path, text, size, err);
+    else
+        status = at_recording_read_text(recording, path, text, size, err);
+    free(text);
+    return status;
+}
+
+/* ---- what both kinds of readers need ---- */
+
+static size_t level_of(const struct at_param *param, int32_t value)
+{
+    size_t level = 0;
+
+    while (param->values[level] != value)
+        level++;
+    return level;
+}
+
+int at_config_compare(const struct at_config *a, const struct at_config *b)
+{
+    for (size_t i = 0; i < a->family->param_count; i++) {
+        size_t left = level_of(&a->family->params[i], a->values[i]);
+        size_t right = level_of(&b->family->params[i], b->values[i]);
+
+        if (left != right)
+            return left < right ? -1 : 1;
+    }
+    return 0;
+}
+
+bool at_recording_text_fits(const char *text)
+{
+    size_t size = strnlen(text, AT_RECORDING_TEXT_MAX + 1);
+
+    return size >= 1 && size <= AT_RECORDING_TEXT_MAX && at_text_is_printable(text, size);
+}
+
+bool at_recording_find_best(struct at_recording *recording)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < recording->space.count; i++) {
+        if (recording->results[i].outcome != AT_CORRECT)
+            continue;
+        if (!found || recording->results[i].time_ns < recording->results[recording->best].time_ns)
+            recording->best = i;
+        found = true;
+    }
+    return found;
+}
+
+char *at_recording_title(const struct at_recording *recording)
+{
+    return recording->kernel ? at_strdup(recording->kernel)
+                             : at_problem_format(&recording->problem);
 }
 
 void at_recording_clear(struct at_recording *recording)
@@ -80,6 +166,7 @@ void at_recording_clear(struct at_recording *recording)
     }
     free(recording->families);
     free(recording->results);
+    free(recording->kernel);
     free(recording->device);
     free(recording->setting);
     at_space_clear(&recording->space);

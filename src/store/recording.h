@@ -8,6 +8,8 @@
 #include "measure/outcome.h"
 #include "space/space.h"
 
+#include <stdio.h>
+
 /* Of a file; what is beyond these is refused. */
 enum {
     AT_RECORDING_VERSION = 1,
@@ -15,6 +17,7 @@ enum {
     AT_RECORDING_FAMILIES_MAX = 32,
     AT_RECORDING_SAMPLES_MAX = 64,
     AT_RECORDING_CONFIGS_MAX = 500000,
+    AT_RECORDING_TEXT_MAX = 1000, /* bytes of a name, a device, a setting */
 };
 
 /* A config's result. */
@@ -33,9 +36,11 @@ struct at_recorded_family {
 
 struct at_recording {
     struct at_problem problem;
-    char *device;          /* name */
-    char *setting;         /* all else that the times depend on, as a journal has it */
-    int64_t copy_ns;       /* the best copy of as many bytes; 0: not known */
+    char *kernel;    /* NULL; or what else was tuned, of another tuner's file: then there is no
+                        problem, and the recording can be replayed and not written */
+    char *device;    /* name */
+    char *setting;   /* all else that the times depend on, as a journal has it */
+    int64_t copy_ns; /* the best copy of as many bytes; 0: not known */
     int64_t evaluation_ns; /* what an evaluation took, compilation included; 0: not known */
     struct at_recorded_family *families;
     size_t family_count;
@@ -44,14 +49,36 @@ struct at_recording {
     size_t best;                 /* the fastest correct config */
 };
 
-/* Reads a file. AT_USAGE with the line at fault, if it is anything but a whole recording with at
- * least one correct config. */
+/* Reads a file in any of the formats below. AT_USAGE with the place at fault, if it is anything but
+ * a whole recording with at least one correct config; only a Kernel Tuner cache need not be whole.
+ */
 enum at_status at_recording_read(struct at_recording *recording, const char *path,
                                  struct at_error *err);
 
 /* Writes the file, whole or not at all. raw and best are not written. */
 enum at_status at_recording_write(const struct at_recording *recording, const char *path,
                                   struct at_error *err);
+
+/* What is recorded: the problem, or the other kernel; the caller frees it. */
+char *at_recording_title(const struct at_recording *recording);
+
+/* A form in which recordings are written. AT_USAGE for what cannot be said in it. */
+struct at_recording_format {
+    const char *name;
+    const char *summary;
+    enum at_status (*write)(const struct at_recording *recording, FILE *out, struct at_error *err);
+};
+
+extern const struct at_recording_format *const at_recording_formats[]; /* NULL-ended */
+
+enum at_status at_recording_format_find(const struct at_recording_format **format, const char *name,
+                                        struct at_error *err);
+
+/* Writes the recording. A recording of another kernel is AT_USAGE, and so is what the format's
+ * write refuses. */
+enum at_status at_recording_write_as(const struct at_recording *recording,
+                                     const struct at_recording_format *format, FILE *out,
+                                     struct at_error *err);
 
 /* Frees all that a recording holds. */
 void at_recording_clear(struct at_recording *recording);

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a recording: line by line, each of them one of a few kinds. */
-#include "base/file.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/source.h"
 #include "base/stats.h"
-#include "store/recording.h"
+#include "store/recording_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A sample is at most a quarter of an hour, which no evaluation is given. */
-static const int64_t sample_ns_max = INT64_C(900) * 1000 * 1000 * 1000;
 
 struct reader {
     struct at_recording recording;
@@ -67,15 +63,15 @@ static bool cut_integer(char **rest, char separator, int64_t least, int64_t most
 
 static enum at_status take_text(const struct reader *reader, char **text, const char *value)
 {
-    if (!*value || strchr(value, '\t'))
-        return FAIL(reader, "a text without tabs was expected");
+    if (!at_recording_text_fits(value))
+        return FAIL(reader, "a printable text without tabs was expected");
     *text = at_strdup(value);
     return AT_OK;
 }
 
 static enum at_status take_time(const struct reader *reader, int64_t *ns, char *value)
 {
-    if (!cut_integer(&value, '\t', 0, sample_ns_max, ns) || value)
+    if (!cut_integer(&value, '\t', 0, AT_RECORDING_NS_MAX, ns) || value)
         return FAIL(reader, "a time in nanoseconds was expected");
     return AT_OK;
 }
@@ -149,7 +145,7 @@ static enum at_status read_param(const struct reader *reader, struct at_family *
     struct at_param *param = &family->params[family->param_count];
     const char *name = cut(&line, '\t');
 
-    if (!name || !*name)
+    if (!name || !at_recording_text_fits(name))
         return FAIL(reader, "a parameter's name was expected");
     for (size_t i = 0; i < family->param_count; i++)
         if (strcmp(family->params[i].name, name) == 0)
@@ -172,10 +168,11 @@ static enum at_status read_family(struct reader *reader, char *line, struct at_f
     bool right;
     enum at_status status = AT_OK;
 
-    right = strcmp(key, "family") == 0 && name && *name &&
+    right = strcmp(key, "family") == 0 && name && at_recording_text_fits(name) &&
             cut_integer(&line, '\t', INT32_MIN, INT32_MAX, &preference);
     hash = cut(&line, '\t');
-    right = right && hash && *hash && cut_integer(&line, '\t', 0, AT_PARAMS_MAX, &params) &&
+    right = right && hash && at_recording_text_fits(hash) &&
+            cut_integer(&line, '\t', 0, AT_PARAMS_MAX, &params) &&
             cut_integer(&line, '\t', 0, AT_RECORDING_CONFIGS_MAX, &count) && !line;
     if (!right)
         return FAIL(reader,
@@ -207,28 +204,6 @@ static enum at_status read_family(struct reader *reader, char *line, struct at_f
 
 /* ---- configs ---- */
 
-static size_t level_of(const struct at_param *param, int32_t value)
-{
-    size_t level = 0;
-
-    while (param->values[level] != value)
-        level++;
-    return level;
-}
-
-/* Does the config come after the other in the order of the parameters' values? */
-static bool is_after(const struct at_config *config, const struct at_config *other)
-{
-    for (size_t i = 0; i < config->family->param_count; i++) {
-        size_t a = level_of(&config->family->params[i], config->values[i]);
-        size_t b = level_of(&config->family->params[i], other->values[i]);
-
-        if (a != b)
-            return a > b;
-    }
-    return false;
-}
-
 static enum at_status read_config(const struct reader *reader, struct at_config *config,
                                   char *values)
 {
@@ -255,7 +230,7 @@ static enum at_status read_samples(const struct reader *reader, struct at_record
     while (samples) {
         if (result->sample_count == AT_RECORDING_SAMPLES_MAX)
             return FAIL(reader, "more than %d samples", AT_RECORDING_SAMPLES_MAX);
-        if (!cut_integer(&samples, ' ', 1, sample_ns_max, &value))
+        if (!cut_integer(&samples, ' ', 1, AT_RECORDING_NS_MAX, &value))
             return FAIL(reader, "samples in nanoseconds, or an outcome, were expected");
         AT_PUSH(result->samples_ns, result->sample_count, capacity, (double)value);
     }
@@ -291,7 +266,8 @@ static enum at_status read_row(struct reader *reader, const struct at_family *fa
     if (!values)
         return FAIL(reader, "the file ends before the last config of %s", family->name);
     status = read_config(reader, &config, values);
-    if (status == AT_OK && !first && !is_after(&config, &space->configs[space->count - 1]))
+    if (status == AT_OK && !first &&
+        at_config_compare(&config, &space->configs[space->count - 1]) <= 0)
         status = FAIL(reader, "this config does not come after the one before it");
     if (status == AT_OK && space->count == AT_RECORDING_CONFIGS_MAX)
         status = FAIL(reader, "more than %d configs", AT_RECORDING_CONFIGS_MAX);
@@ -323,21 +299,6 @@ static enum at_status read_families(struct reader *reader)
     return status;
 }
 
-static enum at_status find_best(struct reader *reader)
-{
-    struct at_recording *recording = &reader->recording;
-    bool found = false;
-
-    for (size_t i = 0; i < recording->space.count; i++) {
-        if (recording->results[i].outcome != AT_CORRECT)
-            continue;
-        if (!found || recording->results[i].time_ns < recording->results[recording->best].time_ns)
-            recording->best = i;
-        found = true;
-    }
-    return found ? AT_OK : FAIL(reader, "no config in this recording is correct");
-}
-
 static enum at_status check_text(const struct reader *reader, const char *text, size_t size)
 {
     if (strlen(text) != size)
@@ -348,25 +309,18 @@ static enum at_status check_text(const struct reader *reader, const char *text, 
     return AT_OK;
 }
 
-enum at_status at_recording_read(struct at_recording *recording, const char *path,
-                                 struct at_error *err)
+enum at_status at_recording_read_text(struct at_recording *recording, const char *path, char *text,
+                                      size_t size, struct at_error *err)
 {
-    struct reader reader = {.source = {path, 0, 1}, .err = err};
-    char *text = NULL;
-    size_t size;
-    enum at_status status = at_file_read(&text, &size, path, AT_RECORDING_BYTES_MAX, err);
+    struct reader reader = {.next = text, .source = {path, 0, 1}, .err = err};
+    enum at_status status = check_text(&reader, text, size);
 
-    if (status != AT_OK)
-        return status;
-    reader.next = text;
-    status = check_text(&reader, text, size);
     if (status == AT_OK)
         status = read_head(&reader);
     if (status == AT_OK)
         status = read_families(&reader);
-    if (status == AT_OK)
-        status = find_best(&reader);
-    free(text);
+    if (status == AT_OK && !at_recording_find_best(&reader.recording))
+        status = FAIL(&reader, "no config in this recording is correct");
     if (status == AT_OK)
         *recording = reader.recording;
     else

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune convert: a recording in another tuner's format, and back. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "cmd/cmd.h"
+#include "store/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct convert_options {
+    const char *file, *out;
+    const struct at_recording_format *format;
+};
+
+enum { KEY_TO = 0x100 };
+
+static const struct argp_option options_table[] = {
+    {"to", KEY_TO, "FORMAT", 0, "recording, kernel-tuner or t4", 0},
+    {"out", 'o', "FILE", 0, "Write there (default: standard output)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct convert_options *options = state->input;
+    struct at_error err;
+
+    switch (key) {
+    case KEY_TO:
+        if (at_recording_format_find(&options->format, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        return 0;
+    case 'o':
+        options->out = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            argp_error(state, "one recording at a time");
+        options->file = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->file)
+            argp_error(state, "which recording?");
+        if (!options->format)
+            argp_error(state, "into which format? See --to");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .args_doc = "FILE",
+    .doc = "Writes a recording as a cache file of Kernel Tuner or as T4 results, which other "
+           "auto-tuners read, or one of these as a recording again.\vNothing is lost on the way: "
+           "what these formats have no place for is in their member \"autotune\". Files that other "
+           "tuners have made can be replayed (autotune replay), but are no recordings of a "
+           "transpose.",
+};
+
+static enum at_status write_text(const struct at_recording *recording,
+                                 const struct convert_options *options, struct at_error *err)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+    enum at_status status = at_recording_write_as(recording, options->format, out, err);
+
+    fclose(out);
+    if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
+        status = at_file_replace(options->out, text, size, err);
+    else if (status == AT_OK)
+        fwrite(text, 1, size, stdout); /* a failure shows when the program ends */
+    free(text);
+    return status;
+}
+
+static enum at_status run_convert(int argc, char **argv, struct at_error *err)
+{
+    struct convert_options options = {0};
+    struct at_recording recording = {0};
+    enum at_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    status = at_recording_read(&recording, options.file, err);
+    if (status == AT_OK)
+        status = write_text(&recording, &options, err);
+    at_recording_clear(&recording);
+    return status;
+}
+
+const struct at_command at_command_convert = {
+    .name = "convert",
+    .summary = "recordings as Kernel Tuner caches or T4 results, and back",
+    .run = run_convert,
+};

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings as cache files of Kernel Tuner, in version 1.1.0 of their schema
+ * (github.com/KernelTuner/kernel_tuner, kernel_tuner/schema/cache/1.1.0/schema.json; what writes
+ * and reads them is process_cache, store_cache and read_cache in kernel_tuner/util.py).
+ * Version 1.0.0 and files without a version differ in nothing that is read here. */
+#include "base/memory.h"
+#include "store/recording_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Words in the place of the time. Of ours, only what the driver refuses to launch is what Kernel
+ * Tuner means by its third; the others end a run of Kernel Tuner. */
+static const char *const errors[AT_OUTCOMES] = {
+    [AT_CONSTRAINT] = "InvalidConfig",   [AT_COMPILE] = "CompilationFailedConfig",
+    [AT_LAUNCH] = "RuntimeFailedConfig", [AT_TIMEOUT] = "RuntimeFailedConfig",
+    [AT_CRASH] = "RuntimeFailedConfig",  [AT_WRONG] = "RuntimeFailedConfig",
+    [AT_OOM] = "RuntimeFailedConfig",
+};
+
+/* ---- reading ---- */
+
+static const char *const times_of_entry[] = {"compile_time", "verification_time", "benchmark_time",
+                                             "strategy_time", "framework_time"};
+
+/* What came of a config: newer versions tell of a failure in "__error__", older ones in the place
+ * of the time or whatever else is the objective. */
+static const json_t *find_result(const json_t *entry, const char *objective)
+{
+    const char *const members[] = {"__error__", "time", objective};
+    const json_t *found = NULL;
+
+    for (size_t i = 0; i < AT_COUNT(members) && !found; i++)
+        found = json_object_get(entry, members[i]);
+    return found;
+}
+
+static enum at_status read_entry(struct at_json_reader *reader, const json_t *entry,
+                                 const char *objective)
+{
+    const json_t *result = find_result(entry, objective);
+    struct at_json_row row = {0};
+    enum at_status status = at_json_read_config(reader, entry, &row);
+
+    if (status != AT_OK)
+        return status;
+    if (json_is_string(result))
+        status = at_json_read_outcome(reader, entry, errors, json_string_value(result),
+                                      &row.result.outcome);
+    else
+        status =
+            at_json_read_samples(reader, json_object_get(entry, "times"),
+                                 json_object_get(entry, "time"), AT_JSON_NS_PER_MS, &row.result);
+    return status == AT_OK ? at_json_add_row(reader, &row) : status;
+}
+
+static enum at_status read_entries(struct at_json_reader *reader, const json_t *root)
+{
+    const char *objective = json_string_value(json_object_get(root, "objective"));
+    const char *key;
+    json_t *entry;
+    double sum_ms = 0;
+
+    json_object_foreach(json_object_get(root, "cache"), key, entry)
+    {
+        enum at_status status = read_entry(reader, entry, objective ? objective : "time");
+
+        if (status != AT_OK)
+            return at_fail_within(reader->err, "\"%.200s\"", key);
+        sum_ms += at_json_sum(entry, times_of_entry, AT_COUNT(times_of_entry));
+    }
+    at_json_set_evaluation(reader, sum_ms * AT_JSON_NS_PER_MS);
+    return AT_OK;
+}
+
+/* Another kernel: its name, and its problem as it is written in the file. */
+static enum at_status read_kernel(struct at_json_reader *reader, const json_t *root,
+                                  const char **name)
+{
+    const json_t *size = json_object_get(root, "problem_size");
+    char *text;
+    enum at_status status =
+        at_json_text(reader, json_object_get(root, "kernel_name"), "kernel_name", name);
+
+    if (status != AT_OK)
+        return status;
+    text = size ? json_dumps(size, JSON_ENCODE_ANY) : NULL;
+    reader->recording.kernel =
+        text && at_recording_text_fits(text) ? at_format("%s %s", *name, text) : at_strdup(*name);
+    free(text);
+    return AT_OK;
+}
+
+static enum at_status read_space(struct at_json_reader *reader, const json_t *root)
+{
+    const json_t *keys = json_object_get(root, "tune_params_keys");
+    const json_t *values = json_object_get(root, "tune_params");
+    const char *name;
+    struct at_family *family;
+    enum at_status status = read_kernel(reader, root, &name);
+
+    if (status != AT_OK)
+        return status;
+    if (json_array_size(keys) == 0 || json_array_size(keys) > AT_PARAMS_MAX)
+        return at_fail(reader->err, AT_USAGE, "tune_params_keys: from 1 to %d were expected",
+                       AT_PARAMS_MAX);
+    family = at_json_foreign_family(reader, name, json_array_size(keys));
+    while (family->param_count < json_array_size(keys) && status == AT_OK) {
+        struct at_param *param = &family->params[family->param_count];
+        const char *key;
+
+        status = at_json_text(reader, json_array_get(keys, family->param_count), "tune_params_keys",
+                              &key);
+        if (status != AT_OK)
+            break;
+        family->param_count++;
+        param->name = at_strdup(key);
+        status = at_json_read_values(reader, json_object_get(values, key), param);
+        if (status == AT_OK)
+            param->default_value = param->values[0];
+    }
+    return status;
+}
+
+/* A device without a name is none that can be told from others, but no reason to refuse a file. */
+static void read_device(struct at_json_reader *reader, const json_t *root)
+{
+    const char *name = json_string_value(json_object_get(root, "device_name"));
+
+    reader->recording.device =
+        at_strdup(name && at_recording_text_fits(name) ? name : "a device without a name");
+    reader->recording.setting = at_strdup("Kernel Tuner");
+}
+
+enum at_status at_kernel_tuner_read(struct at_json_reader *reader, const json_t *root)
+{
+    enum at_status status = AT_OK;
+
+    if (!reader->ours) {
+        read_device(reader, root);
+        status = read_space(reader, root);
+    }
+    return status == AT_OK ? read_entries(reader, root) : status;
+}
+
+/* ---- writing ---- */
+
+/* All parameters of all families, the family itself first: Kernel Tuner knows one space a file, so
+ * each config has a value for each of them, null for those that its family does not have. */
+static json_t *tune_params(const struct at_recording *recording)
+{
+    json_t *params = json_object(), *names = json_array();
+
+    json_object_set_new(params, "family", names);
+    for (size_t i = 0; i < recording->family_count; i++) {
+        const struct at_family *family = recording->families[i].family;
+
+        json_array_append_new(names, json_string(family->name));
+        for (size_t j = 0; j < family->param_count; j++)
+            if (!json_object_get(params, family->params[j].name))
+                json_object_set_new(params, family->params[j].name, json_array());
+    }
+    return params;
+}
+
+static bool has_value(const json_t *values, const json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(values); i++)
+        if (json_equal(json_array_get(values, i), value))
+            return true;
+    return false;
+}
+
+static void add_value(json_t *values, json_t *value)
+{
+    if (!has_value(values, value))
+        json_array_append(values, value);
+    json_decref(value);
+}
+
+/* Gives each parameter the values that any family gives it. */
+static void fill_values(json_t *params, const struct at_recording *recording)
+{
+    const char *name;
+    json_t *values;
+
+    json_object_foreach(params, name, values)
+    {
+        for (size_t i = 0; i < recording->family_count && strcmp(name, "family") != 0; i++) {
+            const struct at_family *family = recording->families[i].family;
+            size_t j = 0;
+
+            while (j < family->param_count && strcmp(family->params[j].name, name) != 0)
+                j++;
+            for (size_t k = 0; j < family->param_count && k < family->params[j].value_count; k++)
+                add_value(values, json_integer(family->params[j].values[k]));
+            if (j == family->param_count)
+                add_value(values, json_null());
+        }
+    }
+}
+
+/* "tile,32,None": as Python prints the values, separated by commas. */
+static void write_key(const json_t *config, FILE *out)
+{
+    const char *name, *separator = "\"";
+    json_t *value;
+
+    json_object_foreach((json_t *)config, name, value)
+    {
+        if (json_is_string(value))
+            fprintf(out, "%s%s", separator, json_string_value(value));
+        else if (json_is_integer(value))
+            fprintf(out, "%s%lld", separator, (long long)json_integer_value(value));
+        else
+            fprintf(out, "%sNone", separator);
+        separator = ",";
+    }
+    fputs("\": ", out);
+}
+
+/* The config with all parameters, in their order. */
+static json_t *pad(const json_t *params, const struct at_config *config)
+{
+    json_t *own = at_json_config(config), *padded = json_object();
+    const char *name;
+    json_t *values;
+
+    json_object_foreach((json_t *)params, name, values)
+    {
+        json_t *value = json_object_get(own, name);
+
+        json_object_set_new(padded, name, value ? json_incref(value) : json_null());
+    }
+    json_decref(own);
+    return padded;
+}
+
+/* Members that the schema asks for and that are not known of a single config are 0; what an
+ * evaluation took on the average, all of it, is framework_time. */
+static enum at_status write_entry(const struct at_recording *recording, size_t row,
+                                  const json_t *params, FILE *out, struct at_error *err)
+{
+    const struct at_recorded *result = &recording->results[row];
+    json_t *entry = pad(params, &recording->space.configs[row]);
+
+    write_key(entry, out);
+    if (result->outcome == AT_CORRECT) {
+        json_object_set_new(entry, "time", json_real(result->time_ns / AT_JSON_NS_PER_MS));
+        json_object_set_new(entry, "times", at_json_samples(result));
+    } else {
+        json_object_set_new(entry, "time", json_string(errors[result->outcome]));
+        json_object_set_new(entry, "outcome", json_string(at_outcome_names[result->outcome]));
+    }
+    for (size_t i = 0; i < AT_COUNT(times_of_entry); i++)
+        json_object_set_new(entry, times_of_entry[i], json_integer(0));
+    json_object_set_new(entry, "framework_time",
+                        json_real((double)recording->evaluation_ns / AT_JSON_NS_PER_MS));
+    json_object_set_new(entry, "timestamp", json_string("1970-01-01T00:00:00+00:00"));
+    return at_json_put(entry, out, err);
+}
+
+/* Every member on a line, every entry on a line, and the last two brackets as Kernel Tuner puts
+ * them, which otherwise takes the file for one that is not finished (correct_open_cache). */
+static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
+{
+    char *problem = at_problem_format(&recording->problem);
+    json_t *params = tune_params(recording), *keys = json_array(), *head, *value;
+    const char *name;
+    enum at_status status = at_json_check_names(recording, err);
+
+    fill_values(params, recording);
+    json_object_foreach(params, name, value) json_array_append_new(keys, json_string(name));
+    head = json_pack("{s:s, s:s, s:s, s:s, s:o, s:O, s:s, s:o}", "schema_version", "1.1.0",
+                     "device_name", recording->device, "kernel_name", "transpose", "problem_size",
+                     problem, "tune_params_keys", keys, "tune_params", params, "objective", "time",
+                     "autotune", at_json_about(recording));
+    free(problem);
+    fputs("{\n", out);
+    json_object_foreach(head, name, value)
+    {
+        fprintf(out, "\"%s\": ", name);
+        if (status == AT_OK)
+            status = at_json_put(json_incref(value), out, err);
+        fputs(",\n", out);
+    }
+    fputs("\"cache\": {", out);
+    for (size_t i = 0; i < recording->space.count && status == AT_OK; i++) {
+        fputs(i == 0 ? "\n" : ",\n", out);
+        status = write_entry(recording, i, params, out, err);
+    }
+    fputs("}\n}\n", out);
+    json_decref(head);
+    json_decref(params);
+    return status;
+}
+
+const struct at_recording_format at_recording_kernel_tuner = {
+    .name = "kernel-tuner",
+    .summary = "a cache file of Kernel Tuner",
+    .write = write,
+};
