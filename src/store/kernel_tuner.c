@@ -201,10 +201,13 @@ static void fill_values(json_t *params, const struct at_recording *recording)
 }
 
 /* "tile,32,None": as Python prints the values, separated by commas. */
-static void write_key(const json_t *config, FILE *out)
+static json_t *key_of(const json_t *config)
 {
-    const char *name, *separator = "\"";
-    json_t *value;
+    const char *name, *separator = "";
+    json_t *value, *key;
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
 
     json_object_foreach((json_t *)config, name, value)
     {
@@ -216,7 +219,10 @@ static void write_key(const json_t *config, FILE *out)
             fprintf(out, "%sNone", separator);
         separator = ",";
     }
-    fputs("\": ", out);
+    fclose(out);
+    key = json_string(text);
+    free(text);
+    return key;
 }
 
 /* The config with all parameters, in their order. */
@@ -243,8 +249,9 @@ static enum at_status write_entry(const struct at_recording *recording, size_t r
 {
     const struct at_recorded *result = &recording->results[row];
     json_t *entry = pad(params, &recording->space.configs[row]);
+    enum at_status status = at_json_put(key_of(entry), out, err);
 
-    write_key(entry, out);
+    fputs(": ", out);
     if (result->outcome == AT_CORRECT) {
         json_object_set_new(entry, "time", json_real(result->time_ns / AT_JSON_NS_PER_MS));
         json_object_set_new(entry, "times", at_json_samples(result));
@@ -257,26 +264,29 @@ static enum at_status write_entry(const struct at_recording *recording, size_t r
     json_object_set_new(entry, "framework_time",
                         json_real((double)recording->evaluation_ns / AT_JSON_NS_PER_MS));
     json_object_set_new(entry, "timestamp", json_string("1970-01-01T00:00:00+00:00"));
-    return at_json_put(entry, out, err);
+    if (status == AT_OK)
+        return at_json_put(entry, out, err);
+    json_decref(entry);
+    return status;
 }
 
-/* Every member on a line, every entry on a line, and the last two brackets as Kernel Tuner puts
- * them, which otherwise takes the file for one that is not finished (correct_open_cache). */
-static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
+static enum at_status write_head(const struct at_recording *recording, json_t *params, FILE *out,
+                                 struct at_error *err)
 {
     char *problem = at_problem_format(&recording->problem);
-    json_t *params = tune_params(recording), *keys = json_array(), *head, *value;
+    json_t *keys = json_array(), *head, *value;
     const char *name;
-    enum at_status status = at_json_check_names(recording, err);
+    enum at_status status = AT_OK;
 
-    fill_values(params, recording);
-    json_object_foreach(params, name, value) json_array_append_new(keys, json_string(name));
+    json_object_foreach(params, name, value)
+    {
+        json_array_append_new(keys, json_string(name));
+    }
     head = json_pack("{s:s, s:s, s:s, s:s, s:o, s:O, s:s, s:o}", "schema_version", "1.1.0",
                      "device_name", recording->device, "kernel_name", "transpose", "problem_size",
                      problem, "tune_params_keys", keys, "tune_params", params, "objective", "time",
                      "autotune", at_json_about(recording));
     free(problem);
-    fputs("{\n", out);
     json_object_foreach(head, name, value)
     {
         fprintf(out, "\"%s\": ", name);
@@ -284,13 +294,29 @@ static enum at_status write(const struct at_recording *recording, FILE *out, str
             status = at_json_put(json_incref(value), out, err);
         fputs(",\n", out);
     }
+    json_decref(head);
+    return status;
+}
+
+/* Every member on a line, every entry on a line, and the last two brackets as Kernel Tuner puts
+ * them, which otherwise takes the file for one that is not finished (correct_open_cache). */
+static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
+{
+    enum at_status status = at_json_check_names(recording, err);
+    json_t *params;
+
+    if (status != AT_OK)
+        return status;
+    params = tune_params(recording);
+    fill_values(params, recording);
+    fputs("{\n", out);
+    status = write_head(recording, params, out, err);
     fputs("\"cache\": {", out);
     for (size_t i = 0; i < recording->space.count && status == AT_OK; i++) {
         fputs(i == 0 ? "\n" : ",\n", out);
         status = write_entry(recording, i, params, out, err);
     }
     fputs("}\n}\n", out);
-    json_decref(head);
     json_decref(params);
     return status;
 }

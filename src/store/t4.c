@@ -209,11 +209,12 @@ static enum at_status write(const struct at_recording *recording, FILE *out, str
 {
     enum at_status status = at_json_check_names(recording, err);
 
+    if (status != AT_OK)
+        return status;
     fputs("{\n\"schema_version\": \"1.0.0\",\n\"metadata\": {\"timeunit\": \"milliseconds\"},\n"
           "\"autotune\": ",
           out);
-    if (status == AT_OK)
-        status = at_json_put(at_json_about(recording), out, err);
+    status = at_json_put(at_json_about(recording), out, err);
     fputs(",\n\"results\": [", out);
     for (size_t i = 0; i < recording->space.count && status == AT_OK; i++) {
         fputs(i == 0 ? "\n" : ",\n", out);

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings as Kernel Tuner caches and T4 results, and back: src/store/recording_json.c, json_*.c,
+ * kernel_tuner.c, t4.c, recording_formats.c. */
+#include "base/memory.h"
+#include "store/recording.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "source_tree.h"
+
+static char path[] = "/tmp/autotune-test-interchange-XXXXXX";
+
+static void put(const char *text)
+{
+    FILE *out = fopen(path, "w");
+
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void read_put(struct at_recording *recording, const char *text)
+{
+    struct at_error err = {AT_OK, ""};
+
+    put(text);
+    if (at_recording_read(recording, path, &err) != AT_OK)
+        fail_msg("%s", err.message);
+}
+
+static char *write_as(const struct at_recording *recording, const char *name)
+{
+    const struct at_recording_format *format;
+    struct at_error err = {AT_OK, ""};
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+
+    assert_int_equal(at_recording_format_find(&format, name, &err), AT_OK);
+    if (at_recording_write_as(recording, format, out, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    fclose(out);
+    return text;
+}
+
+/* ---- there and back ---- */
+
+/* Two families that share a parameter, and every way to end. */
+#define OURS                                                                                       \
+    "autotune recording\t1\nproblem\t64x32:f16,ld_src=40\ndevice\tSome \"GPU\"\nsetting\tany\n"    \
+    "copy_ns\t90\nevaluation_ns\t5000001\n"                                                        \
+    "family\to\"ne\t1\tabc\t2\t7\nparam\tA\t1\t1 2\nparam\tB\t0\t0 5 -1 7\n"                       \
+    "1 0\t100 104 101\n1 5\tcompile\n1 -1\twrong\n1 7\ttimeout\n2 0\tcrash\n2 5\t899999999999\n"   \
+    "2 7\toom\n"                                                                                   \
+    "family\ttwo\t-2\tdef\t2\t2\nparam\tB\t9\t9 0\nparam\tC\t3\t3\n"                               \
+    "9 3\tlaunch\n0 3\t1\n"
+
+static void check_there_and_back(const char *text)
+{
+    for (size_t i = 0; at_recording_formats[i]; i++) {
+        struct at_recording recording, again;
+        char *written, *back;
+
+        read_put(&recording, text);
+        written = write_as(&recording, at_recording_formats[i]->name);
+        read_put(&again, written);
+        back = write_as(&again, "recording");
+        assert_string_equal(back, text);
+        assert_int_equal(again.best, recording.best);
+        free(back);
+        free(written);
+        at_recording_clear(&again);
+        at_recording_clear(&recording);
+    }
+}
+
+static void test_there_and_back(void **state)
+{
+    char *shipped = text_of("tests/recordings/h200-10007x10009-b1.recording");
+
+    (void)state;
+    check_there_and_back(OURS);
+    check_there_and_back(shipped);
+    free(shipped);
+}
+
+/* ---- what the schemas of the others ask for ---- */
+
+static const json_t *member(const json_t *object, const char *name, json_type type)
+{
+    const json_t *value = json_object_get(object, name);
+
+    if (!value || json_typeof(value) != type)
+        fail_msg("%s is missing, or of another type", name);
+    return value;
+}
+
+static json_t *load(const struct at_recording *recording, const char *format)
+{
+    char *text = write_as(recording, format);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+    assert_non_null(root);
+    free(text);
+    return root;
+}
+
+static void test_kernel_tuner_schema(void **state)
+{
+    static const char *const times[] = {"compile_time", "verification_time", "benchmark_time",
+                                        "strategy_time", "framework_time"};
+    struct at_recording recording;
+    const json_t *params, *entry;
+    json_t *root;
+    char *text;
+
+    (void)state;
+    read_put(&recording, OURS);
+    root = load(&recording, "kernel-tuner");
+    assert_string_equal(json_string_value(member(root, "schema_version", JSON_STRING)), "1.1.0");
+    assert_string_equal(json_string_value(member(root, "objective", JSON_STRING)), "time");
+    member(root, "device_name", JSON_STRING);
+    member(root, "kernel_name", JSON_STRING);
+    member(root, "problem_size", JSON_STRING);
+    assert_int_equal(json_array_size(member(root, "tune_params_keys", JSON_ARRAY)), 4);
+    params = member(root, "tune_params", JSON_OBJECT);
+    /* 0, 5, -1, 7 of the one and 9 of the other; and null for C, which the one has not. */
+    assert_int_equal(json_array_size(member(params, "B", JSON_ARRAY)), 5);
+    assert_int_equal(json_array_size(member(params, "C", JSON_ARRAY)), 2);
+    assert_int_equal(json_object_size(member(root, "cache", JSON_OBJECT)), 9);
+    /* The key is what Python's str() makes of the values. */
+    entry = member(json_object_get(root, "cache"), "two,None,0,3", JSON_OBJECT);
+    assert_true(json_real_value(member(entry, "time", JSON_REAL)) == 1e-6);
+    entry = member(json_object_get(root, "cache"), "o\"ne,1,7,None", JSON_OBJECT);
+    assert_string_equal(json_string_value(member(entry, "time", JSON_STRING)),
+                        "RuntimeFailedConfig");
+    for (size_t i = 0; i < AT_COUNT(times); i++)
+        assert_true(json_is_number(json_object_get(entry, times[i])));
+    member(entry, "timestamp", JSON_STRING);
+    json_decref(root);
+    /* What Kernel Tuner looks for at the end of a file that it may go on with. */
+    text = write_as(&recording, "kernel-tuner");
+    assert_string_equal(text + strlen(text) - strlen("}}\n}\n"), "}}\n}\n");
+    free(text);
+    at_recording_clear(&recording);
+}
+
+static void test_t4_schema(void **state)
+{
+    static const char *const invalidities[] = {"correct", "compile", "correctness",
+                                               "timeout", "runtime", "correct",
+                                               "runtime", "runtime", "correct"};
+    struct at_recording recording;
+    const json_t *results;
+    json_t *root;
+
+    (void)state;
+    read_put(&recording, OURS);
+    root = load(&recording, "t4");
+    assert_string_equal(json_string_value(member(root, "schema_version", JSON_STRING)), "1.0.0");
+    results = member(root, "results", JSON_ARRAY);
+    assert_int_equal(json_array_size(results), AT_COUNT(invalidities));
+    for (size_t i = 0; i < AT_COUNT(invalidities); i++) {
+        const json_t *result = json_array_get(results, i);
+        const json_t *times = member(result, "times", JSON_OBJECT);
+        const char *invalidity = json_string_value(member(result, "invalidity", JSON_STRING));
+
+        member(result, "configuration", JSON_OBJECT);
+        member(result, "objectives", JSON_ARRAY);
+        member(result, "measurements", JSON_ARRAY);
+        member(times, "runtimes", JSON_ARRAY);
+        member(times, "framework", JSON_REAL);
+        assert_string_equal(invalidity, invalidities[i]);
+        assert_int_equal(json_integer_value(member(result, "correctness", JSON_INTEGER)),
+                         strcmp(invalidity, "correct") == 0);
+    }
+    json_decref(root);
+    at_recording_clear(&recording);
+}
+
+/* ---- files of others ---- */
+
+static void test_kernel_tuner_file(void **state)
+{
+    static const enum at_outcome outcomes[] = {AT_CORRECT, AT_CORRECT, AT_LAUNCH, AT_COMPILE,
+                                               AT_CONSTRAINT};
+    char *name = path_of("tests/data/interchange/kernel-tuner.json"), *title;
+    struct at_recording recording;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_recording_read(&recording, name, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    title = at_recording_title(&recording);
+    assert_string_equal(title, "vector_add [10000000, 1]");
+    assert_string_equal(recording.device, "Some GPU");
+    assert_int_equal(recording.family_count, 1);
+    assert_int_equal(recording.families[0].family->params[0].value_count, 3);
+    assert_int_equal(recording.space.count, AT_COUNT(outcomes));
+    /* In the order of the parameters' values: 256 is before 128, false before true. */
+    for (size_t i = 0; i < AT_COUNT(outcomes); i++)
+        assert_int_equal(recording.results[i].outcome, outcomes[i]);
+    assert_int_equal(recording.space.configs[0].values[0], 256);
+    assert_int_equal(recording.space.configs[2].values[2], -2);
+    assert_int_equal(recording.results[0].sample_count, 7);
+    assert_true(recording.results[0].time_ns == 27008); /* the median, rounded to a nanosecond */
+    assert_true(recording.results[1].time_ns == 30000); /* there are no times but the one */
+    assert_int_equal(recording.best, 0);
+    /* (436.5 + 1 + 1.5 + 439 + 1 + 0.5 + 3 * 0.5) ms over five */
+    assert_int_equal(recording.evaluation_ns, 176200000);
+    free(title);
+    free(name);
+    at_recording_clear(&recording);
+}
+
+/* Wherever a run of Kernel Tuner has been cut off, what is whole is read. */
+static void test_kernel_tuner_unfinished(void **state)
+{
+    char *text = text_of("tests/data/interchange/kernel-tuner.json");
+    size_t end = strlen(text), rows = 5;
+
+    (void)state;
+    while (strstr(text, "},\n\"2048")) { /* the first entry is whole */
+        struct at_recording recording;
+
+        read_put(&recording, text);
+        assert_true(recording.space.count == rows || recording.space.count == rows - 1);
+        assert_true(recording.results[0].time_ns == 27008);
+        rows = recording.space.count;
+        at_recording_clear(&recording);
+        text[--end] = '\0';
+    }
+    assert_int_equal(rows, 1);
+    free(text);
+}
+
+static void test_t4_file(void **state)
+{
+    static const enum at_outcome outcomes[] = {AT_CONSTRAINT, AT_LAUNCH, AT_CORRECT, AT_CORRECT};
+    char *name = path_of("tests/data/interchange/t4.json");
+    struct at_recording recording;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_recording_read(&recording, name, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(recording.space.count, AT_COUNT(outcomes));
+    for (size_t i = 0; i < AT_COUNT(outcomes); i++)
+        assert_int_equal(recording.results[i].outcome, outcomes[i]);
+    assert_int_equal(recording.families[0].family->params[0].values[0], 128);
+    assert_true(recording.results[2].time_ns == 13000000);
+    assert_true(recording.results[3].time_ns == 12257900);
+    assert_int_equal(recording.best, 3);
+    assert_int_equal(recording.evaluation_ns, 300000000);
+    free(name);
+    at_recording_clear(&recording);
+}
+
+/* A file of another kernel has no problem, so it cannot be written in any format. */
+static void test_others_are_not_written(void **state)
+{
+    char *name = path_of("tests/data/interchange/t4.json");
+    struct at_recording recording;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    assert_int_equal(at_recording_read(&recording, name, &err), AT_OK);
+    for (size_t i = 0; at_recording_formats[i]; i++)
+        assert_int_equal(at_recording_write_as(&recording, at_recording_formats[i], stdout, &err),
+                         AT_USAGE);
+    free(name);
+    at_recording_clear(&recording);
+}
+
+/* ---- what is refused ---- */
+
+#define KT(keys, params, cache)                                                                    \
+    "{\"device_name\": \"G\", \"kernel_name\": \"k\", \"tune_params_keys\": [" keys                \
+    "], \"tune_params\": {" params "}, \"cache\": {" cache "}}"
+#define KT_A(cache)  KT("\"a\"", "\"a\": [1, 2]", cache)
+#define T4(results)  "{\"results\": [" results "]}"
+#define T4_A(result) T4("{\"configuration\": {\"a\": 1}, " result "}")
+#define ABOUT(problem, families)                                                                   \
+    "{\"autotune\": {\"version\": 1, \"problem\": \"" problem                                      \
+    "\", \"device\": \"G\", \"setting\": \"s\", \"copy_ns\": 1, \"evaluation_ns\": 1, "            \
+    "\"families\": [" families "]}, \"cache\": {"
+#define FAMILY(name, params)                                                                       \
+    "{\"name\": \"" name "\", \"preference\": 1, \"hash\": \"h\", \"params\": [" params "]}"
+#define PARAM(name, value, values)                                                                 \
+    "{\"name\": \"" name "\", \"default\": " value ", \"values\": [" values "]}"
+#define ROW "\"1\": {\"family\": \"f\", \"A\": 1, \"time\": 1}}}"
+
+static void test_read_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"{", ": 1:1: "},
+        {"{}", "neither a Kernel Tuner cache"},
+        {"{\"cache\": {}, \"cache\": {}}", "duplicate object key"},
+        {"{\"cache\": {}} x", "end of file expected"},
+        {"{\"a\": [[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}", "more than 16 levels"},
+        {"{\"cache\": {\"a\": \"\xff\"}}", "1:"},
+        {"{\"cache\": 1e999}", "overflow"},
+        {"{\"cache\": {}}", "kernel_name: a printable text was expected"},
+        {"{\"cache\": {}, \"kernel_name\": \"\\u001b[31m\"}", "kernel_name: a printable text"},
+        {"{\"cache\": {}, \"kernel_name\": \"k\"}", "tune_params_keys: from 1 to 24"},
+        {KT("1", "", ""), "tune_params_keys: a printable text"},
+        {KT("\"a\"", "", ""), "a: from 1 to 64 values"},
+        {KT("\"a\"", "\"a\": []", ""), "a: from 1 to 64 values"},
+        {KT("\"a\"", "\"a\": [1, 1]", ""), "a: whole numbers of 32 bits, no two alike"},
+        {KT("\"a\"", "\"a\": [1.5]", ""), "a: whole numbers of 32 bits"},
+        {KT("\"a\"", "\"a\": [\"x\"]", ""), "a: whole numbers of 32 bits"},
+        {KT("\"a\"", "\"a\": [2147483648]", ""), "a: whole numbers of 32 bits"},
+        {KT_A(""), "no config in this recording is correct"},
+        {KT_A("\"1\": 5"), "\"1\": no value of a"},
+        {KT_A("\"1\": {\"a\": 3, \"time\": 1}"), "\"1\": no value of a"},
+        {KT_A("\"1\": {\"a\": 1}"), "\"1\": a time above 0"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": 0}"), "\"1\": a time above 0"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": -1}"), "\"1\": a time above 0"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": 1e20}"), "\"1\": a time above 0"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": 1, \"times\": [1, true]}"), "\"1\": a time above 0"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": \"Broken\"}"), "\"1\": Broken: no such failure"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": \"InvalidConfig\"}"), "no config in this recording"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": 1}, \"01\": {\"a\": 1, \"time\": 2}"),
+         "the config a=1 of k stands there twice"},
+        {T4(""), "the first result: a configuration"},
+        {T4("{\"configuration\": {}}"), "the first result: a configuration"},
+        {T4_A("\"times\": {}"), "result 0: : no such failure"},
+        {T4_A("\"invalidity\": \"wrong\""), "result 0: wrong: no such failure"},
+        {T4_A("\"invalidity\": \"correct\""), "result 0: a time above 0"},
+        {T4_A("\"invalidity\": \"correct\"}, {\"configuration\": {\"b\": 1}"),
+         "result 1: a: a whole number"},
+        {"{\"metadata\": {\"timeunit\": \"weeks\"}, \"results\": "
+         "[{\"configuration\": {\"a\": 1}}]}",
+         "timeunit: no such unit"},
+        {"{\"results\": [{\"configuration\": {\"a\": 1}}", "1:"},
+        {"{\"autotune\": 1, \"cache\": {}}", "\"autotune\": version: a whole number"},
+        {"{\"autotune\": {\"version\": 2}, \"cache\": {}}", "\"autotune\": version: a whole"},
+        {ABOUT("8", "") "}}", "\"autotune\": problem \"8\": expected ROWSxCOLS"},
+        {ABOUT("8x8:f32", "") "}}", "\"autotune\": families: from 1 to 32"},
+        {ABOUT("8x8:f32", "1") "}}", "\"autotune\": name: a printable text"},
+        {ABOUT("8x8:f32", FAMILY("f\\n", "")) "}}", "\"autotune\": name: a printable text"},
+        {ABOUT("8x8:f32", FAMILY("f", "") ", " FAMILY("f", "")) "}}", "a second family named f"},
+        {ABOUT("8x8:f32", FAMILY("f", PARAM("A", "2", "1"))) "}}", "A: the default is none"},
+        {ABOUT("8x8:f32", FAMILY("f", PARAM("A", "1", "1, 1"))) "}}", "A: whole numbers"},
+        {ABOUT("8x8:f32", FAMILY("f", PARAM("A", "1", "1") ", " PARAM("A", "1", "1"))) "}}",
+         "a second parameter named A"},
+        {ABOUT("8x8:f32", FAMILY("g", PARAM("A", "1", "1"))) ROW, "\"1\": \"family\" is none"},
+        {ABOUT("8x8:f32",
+               FAMILY("f",
+                      PARAM("A", "1", "1"))) "\"1\": {\"family\": \"f\", \"A\": 1, "
+                                             "\"time\": \"InvalidConfig\", \"outcome\": \"oom\"}}}",
+         "\"1\": InvalidConfig: no such failure"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_recording recording = {.best = 12345};
+        struct at_error err = {AT_OK, ""};
+
+        put(cases[i].text);
+        if (at_recording_read(&recording, path, &err) != AT_USAGE)
+            fail_msg("case %zu was read: %s", i, cases[i].text);
+        if (!strstr(err.message, cases[i].expected) || strncmp(err.message, path, strlen(path)))
+            fail_msg("case %zu: %s", i, err.message);
+        assert_int_equal(recording.best, 12345);
+    }
+}
+
+/* One over each bound. */
+static void test_bounds(void **state)
+{
+    static const struct {
+        const char *before, *unit, *after;
+        size_t count;
+        const char *expected;
+    } cases[] = {
+        {"{\"cache\": [", "0,", "0]}", 4000000, "more than 4000000 values"},
+        {"{\"tune_params_keys\": [\"a\"], \"kernel_name\": \"k\", \"cache\": {\"1\": {\"a\": 1, "
+         "\"times\": [",
+         "1,", "1]}}, \"tune_params\": {\"a\": [1]}}", 64, "more than 64 times"},
+        {"{\"kernel_name\": \"k\", \"cache\": {}, \"tune_params_keys\": [", "\"a\",", "\"a\"]}", 24,
+         "tune_params_keys: from 1 to 24"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_recording recording;
+        struct at_error err = {AT_OK, ""};
+        FILE *out = fopen(path, "w");
+
+        assert_non_null(out);
+        fputs(cases[i].before, out);
+        for (size_t j = 0; j < cases[i].count; j++)
+            fputs(cases[i].unit, out);
+        fputs(cases[i].after, out);
+        assert_int_equal(fclose(out), 0);
+        assert_int_equal(at_recording_read(&recording, path, &err), AT_USAGE);
+        if (!strstr(err.message, cases[i].expected))
+            fail_msg("case %zu: %s", i, err.message);
+    }
+}
+
+/* A parameter whose name the format keeps for itself. */
+static void test_names_that_clash(void **state)
+{
+    struct at_recording recording;
+    const struct at_recording_format *format;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    read_put(&recording, "autotune recording\t1\nproblem\t8x8:f32\ndevice\tG\nsetting\ts\n"
+                         "copy_ns\t0\nevaluation_ns\t0\nfamily\tf\t0\th\t1\t1\n"
+                         "param\ttime\t1\t1\n1\t5\n");
+    assert_int_equal(at_recording_format_find(&format, "t4", &err), AT_OK);
+    assert_int_equal(at_recording_write_as(&recording, format, stdout, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "the parameter time of f"));
+    assert_int_equal(at_recording_format_find(&format, "T4", &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "known are recording, kernel-tuner, t4"));
+    at_recording_clear(&recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_kernel_tuner_schema),
+        cmocka_unit_test(test_t4_schema),
+        cmocka_unit_test(test_kernel_tuner_file),
+        cmocka_unit_test(test_kernel_tuner_unfinished),
+        cmocka_unit_test(test_t4_file),
+        cmocka_unit_test(test_others_are_not_written),
+        cmocka_unit_test(test_read_what_is_wrong),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_names_that_clash),
+    };
+    int file = mkstemp(path), failed;
+
+    if (file < 0)
+        return 1;
+    close(file);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
+}
