@@ -33,6 +33,18 @@ static void evaluate(const char *text)
     at_expr_free(expr);
 }
 
+/* What is touched lies between 1 and the 62 bits that a problem may have. */
+static void measure(const struct at_problem *problem)
+{
+    const struct at_problem copy = at_problem_copy_of(problem);
+    uint64_t args[AT_PROBLEM_ARGS];
+
+    if (at_problem_src_extent(problem) < 1 || at_problem_dst_extent(problem) < 1 ||
+        at_problem_bytes(problem) < 2 || at_problem_bytes(&copy) != at_problem_bytes(problem))
+        abort();
+    at_problem_args(problem, 1, 2, args);
+}
+
 static void format(const char *text)
 {
     struct at_problem problem, again;
@@ -41,6 +53,7 @@ static void format(const char *text)
 
     if (at_problem_parse(&problem, text, &err) != AT_OK)
         return;
+    measure(&problem);
     formatted = at_problem_format(&problem);
     if (at_problem_parse(&again, formatted, &err) != AT_OK ||
         memcmp(&problem, &again, sizeof problem) != 0)
