@@ -18,6 +18,7 @@ _autotune_values() {
     -f | --format) echo table json ;;
     --policy) echo cold warm ;;
     --search) echo exhaustive random ;;
+    --to) echo recording kernel-tuner t4 ;;
     -g | --gpu) echo auto all emu 0 ;;
     esac
 }

@@ -71,4 +71,9 @@ zsh_offers() {
         [[ $output == *"cannot open /nonexistent.yaml"* ]]
     done
     [ "$(offers autotune export --as "" | wc -l)" -eq 6 ]
+    for format in $(offers autotune convert --to ""); do
+        run "$AUTOTUNE" convert --to "$format" /nonexistent.recording
+        [[ $output == *"cannot open /nonexistent.recording"* ]]
+    done
+    [ "$(offers autotune convert --to "" | wc -l)" -eq 3 ]
 }

@@ -57,6 +57,10 @@ knows() {
     knows replay --ahead --budget --format --runs --search --seed --winners
 }
 
+@test "convert names its options" {
+    knows convert --out --to
+}
+
 @test "study names its options" {
     knows study --format --gpu --quiet
 }

@@ -2,7 +2,7 @@
 # What several Bats files need.
 
 # shellcheck disable=SC2034 # used there
-commands=(tune list show check lookup export merge diff bench explain study replay cache)
+commands=(tune list show check lookup export merge diff bench explain study replay convert cache)
 
 # refused WORDS ARGUMENT...: the arguments are a usage error, said on stderr in these words; nothing
 # goes to stdout.

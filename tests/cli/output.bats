@@ -37,6 +37,7 @@ need_full() {
 @test "JSON must arrive" {
     need_full
     undelivered show --format json "$sound"
+    undelivered convert --to t4 "$srcdir/tests/recordings/h200-10007x10009-b1.recording"
 }
 
 @test "help must arrive" {

@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Recordings in other tuners' formats, and files of other tuners.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+recordings=$srcdir/tests/recordings
+others=$srcdir/tests/data/interchange
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "each shipped recording, there and back, is the same to the byte" {
+    for recording in "$recordings"/*.recording; do
+        for format in kernel-tuner t4; do
+            "$AUTOTUNE" convert --to "$format" --out there.json "$recording"
+            "$AUTOTUNE" convert --to recording there.json | cmp - "$recording"
+        done
+    done
+}
+
+@test "from one format to the other and back, and the same bytes each time" {
+    one=$recordings/h200-10007x10009-b1.recording
+    "$AUTOTUNE" convert --to t4 "$one" >one.json
+    "$AUTOTUNE" convert --to kernel-tuner --out - one.json >two.json
+    "$AUTOTUNE" convert --to t4 -o three.json two.json
+    cmp one.json three.json
+}
+
+@test "a search takes the same course on a recording in any format" {
+    one=$recordings/h200-10007x10009-b1.recording
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided,genetic --runs 3
+    expected=$output
+    for format in kernel-tuner t4; do
+        "$AUTOTUNE" convert --to "$format" --out one.json "$one"
+        run --separate-stderr -0 "$AUTOTUNE" replay one.json --search guided,genetic --runs 3
+        [ "$output" = "$expected" ]
+    done
+}
+
+@test "files of other tuners can be replayed, and not written" {
+    run --separate-stderr -0 "$AUTOTUNE" replay "$others/kernel-tuner.json" "$others/t4.json" \
+        --runs 2 --winners
+    [[ $output == *'vector_add [10000000, 1] on Some GPU: 5 configs, the best 27008 ns'* ]]
+    [[ $output == *'a kernel that T4 does not name on a device that T4 does not name: 4 configs'* ]]
+    refused 'this is a recording of vector_add [10000000, 1], not of a transpose' \
+        convert --to t4 "$others/kernel-tuner.json"
+    refused 'not of a transpose' convert --to recording --out never "$others/t4.json"
+    [ ! -e never ]
+}
+
+@test "a cache that Kernel Tuner was stopped in writing is read as far as it is whole" {
+    sed '/^"2048/q' "$others/kernel-tuner.json" | head -c -100 >torn.json
+    run --separate-stderr -0 "$AUTOTUNE" replay torn.json --runs 1 --search random
+    [[ $output == *': 1 configs, the best 27008 ns'* ]]
+}
+
+@test "what convert does not take is refused" {
+    refused 'which recording?' convert --to t4
+    refused 'one recording at a time' convert --to t4 a b
+    refused 'into which format? See --to' convert a
+    refused 'unknown format "xml"; known are recording, kernel-tuner, t4' convert --to xml a
+    refused 'cannot open none.json' convert --to t4 none.json
+    printf '{"results": [}' >broken.json
+    refused 'broken.json: 1:14: unexpected token' convert --to t4 broken.json
+    printf '{"cache": {}, "kernel_name": "\\u001b[2J%%n"}' >escape.json
+    refused 'escape.json: kernel_name: a printable text was expected' convert --to t4 escape.json
+    refused 'cannot write' convert --to t4 --out /none/x.json "$recordings/h200-10007x10009-b1.recording"
+}
