@@ -14,7 +14,7 @@ _autotune_options() {
 # The words that an option takes, where they are few.
 _autotune_values() {
     case $1 in
-    --as) echo header cu cubin make cmake json ;;
+    --as) echo header cu cubin make cmake json t4 ;;
     -f | --format) echo table json ;;
     --policy) echo cold warm ;;
     --search) echo exhaustive random ;;

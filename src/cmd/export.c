@@ -16,7 +16,7 @@
 enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY };
 
 static const struct argp_option options_table[] = {
-    {"as", KEY_AS, "FORMAT", 0, "header, cu, cubin, make, cmake or json", 0},
+    {"as", KEY_AS, "FORMAT", 0, "header, cu, cubin, make, cmake, json or t4", 0},
     {"out", 'o', "FILE", 0, "Write to this file, or folder for cubin (default: standard output)",
      0},
     {"problem", 'p', "SPEC", 0,

@@ -6,11 +6,11 @@
 #include <string.h>
 
 extern const struct at_export_format at_export_cmake, at_export_cu, at_export_cubin,
-    at_export_header, at_export_json, at_export_make_file;
+    at_export_header, at_export_json, at_export_make_file, at_export_t4;
 
 const struct at_export_format *const at_export_formats[] = {
-    &at_export_header, &at_export_cu, &at_export_cubin, &at_export_make_file, &at_export_cmake,
-    &at_export_json,   NULL,
+    &at_export_header, &at_export_cu,   &at_export_cubin, &at_export_make_file,
+    &at_export_cmake,  &at_export_json, &at_export_t4,    NULL,
 };
 
 enum at_status at_export_format_find(const struct at_export_format **format, const char *name,

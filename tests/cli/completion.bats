@@ -70,7 +70,7 @@ zsh_offers() {
         run "$AUTOTUNE" export --as "$format" --out "$BATS_TEST_TMPDIR/out" /nonexistent.yaml
         [[ $output == *"cannot open /nonexistent.yaml"* ]]
     done
-    [ "$(offers autotune export --as "" | wc -l)" -eq 6 ]
+    [ "$(offers autotune export --as "" | wc -l)" -eq 7 ]
     for format in $(offers autotune convert --to ""); do
         run "$AUTOTUNE" convert --to "$format" /nonexistent.recording
         [[ $output == *"cannot open /nonexistent.recording"* ]]

@@ -75,6 +75,20 @@ END
     done
 }
 
+@test "T4 results: what was measured of the winner and the default, and nothing else" {
+    export_as t4 out.json -p 8192x8192:f32 -p 8191x8192:f32
+    [ "$(grep -c '"configuration"' out.json)" -eq 2 ]
+    [ "$(grep -c '"problem": "8192x8192:f32"' out.json)" -eq 2 ]
+    time_ns=$("$AUTOTUNE" lookup --format json --problem 8192x8192:f32 --device 'NVIDIA H200' \
+        "$profile" | sed -n 's/.*"time_ns": \([0-9]*\).*/\1/p' | head -n 1)
+    grep -q "\"value\": $(awk -v ns="$time_ns" 'BEGIN { print ns / 1e6 }')" out.json
+    run --separate-stderr -4 "$AUTOTUNE" export --as t4 -p 8191x8192:f32 "$profile"
+    [[ $stderr == *'none of these problems was measured on NVIDIA H200'* ]]
+    # What is predicted is no result.
+    run --separate-stderr -4 "$AUTOTUNE" export --as t4 "$srcdir/tests/golden/profile/emulated.yaml"
+    [[ $stderr == *'none of these problems was measured'* ]]
+}
+
 @test "header, for C99" {
     need cc
     export_as header out.h
