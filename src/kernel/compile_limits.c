@@ -7,6 +7,10 @@
 /* Sixteen kernels take 0.2 GB. NVRTC that gets no more says so, as an error in the source. */
 static const rlim_t memory_bytes = (rlim_t)2 << 30;
 
+/* A stack is no part of that. Eight times what it has where nobody has set a limit; where it was
+ * set to none, deep nesting would take all memory. */
+static const rlim_t stack_bytes = (rlim_t)64 << 20;
+
 static void lower(__rlimit_resource_t resource, rlim_t most)
 {
     struct rlimit limit;
@@ -26,6 +30,7 @@ void at_compile_limit_process(void)
         return;
     signal(SIGXFSZ, SIG_IGN); /* a write that fails is enough */
     lower(RLIMIT_DATA, memory_bytes);
+    lower(RLIMIT_STACK, stack_bytes);
     lower(RLIMIT_FSIZE, 0);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's side of one compile worker: at most one program in hand. A process that dies or
- * takes too long is a failure of that program; the next program starts a new process. */
+/* The driver's side of one compile worker: at most one program in hand. A process that dies,
+ * takes too long or stands still is a failure of that program; the next one starts a new process.
+ */
 #ifndef AT_KERNEL_COMPILE_PROCESS_H
 #define AT_KERNEL_COMPILE_PROCESS_H
 
@@ -38,7 +39,8 @@ struct at_compile_process {
     int64_t cpu_limit_s;    /* a program */
     bool greeted;           /* the answer to the hello has been read */
     struct at_batch *batch; /* in hand, or NULL */
-    int64_t deadline_ns;
+    int64_t cpu_ns;         /* the processor time that it had taken at the last look */
+    int64_t deadline_ns;    /* the next look */
 };
 
 enum at_compile_end {
@@ -65,7 +67,7 @@ enum at_status at_compile_process_hello(struct at_compile_process *process,
 void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch);
 
 /* Is there an answer, or will there be none? */
-bool at_compile_process_ready(const struct at_compile_process *process);
+bool at_compile_process_ready(struct at_compile_process *process);
 
 /* The batch that was in hand with its answer; the jobs' resources are filled. NULL where what could
  * be read was only the answer to the hello. */

@@ -54,11 +54,11 @@ enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *er
 }
 
 /* The small cases take the host a fraction of a second, and each megabyte of the problem tens of
- * milliseconds; this leaves room for a slow and busy one. An endless loop ends long before, by the
- * number of its instructions. */
+ * milliseconds; this leaves room for one that is a hundred times as slow, or as busy. An endless
+ * loop ends long before, by the number of its instructions. */
 static int64_t emulated_allowance_ns(const struct at_problem *problem)
 {
-    static const int64_t cases_ns = INT64_C(30000000000);
+    static const int64_t cases_ns = 300 * INT64_C(1000000000);
 
     return cases_ns + 1000 * at_problem_bytes(problem);
 }

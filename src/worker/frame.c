@@ -52,8 +52,8 @@ static enum at_frame_result send_all(int fd, const void *bytes, size_t size, int
     return AT_FRAME_OK;
 }
 
-/* A worker that reads nothing for so long is not going to. */
-static const int64_t send_limit_ns = INT64_C(10000000000);
+/* A worker that has not read it all by then is not going to, on however busy a machine. */
+static const int64_t send_limit_ns = 60 * INT64_C(1000000000);
 
 enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *message)
 {

@@ -52,31 +52,44 @@ outcome() {
         WHERE config = 'WEIGHT=$1'"
 }
 
-@test "a compiler that computes for ever, and one that crashes" {
-    skip_with_sanitizer
-    heavy '0, 1, 2'
+# What is asked of these is in processor time, in bytes and in signals: however busy the machine is,
+# they end the same way.
+@test "a compiler that computes for ever" {
+    heavy '0, 1'
     tune_heavy --timeout 1
     [ "$status" -eq 0 ]
     [ "$(figure correct)" -eq 1 ]
-    [ "$(figure compile)" -eq 2 ]
+    [ "$(figure compile)" -eq 1 ]
     [ "$(outcome 1)" = 'compile: the compiler took more than 3 s of processor time' ]
+    assert_nothing_left
+}
+
+# Its stack has an end even where the shell sets none.
+@test "a compiler that crashes" {
+    skip_with_sanitizer
+    heavy '0, 2'
+    ulimit -s unlimited 2>/dev/null || true
+    tune_heavy --timeout 60
+    [ "$status" -eq 0 ]
+    [ "$(figure correct)" -eq 1 ]
+    [ "$(figure compile)" -eq 1 ]
     [[ "$(outcome 2)" == "compile: the compiler's process ended with signal 11"* ]]
     assert_nothing_left
 }
 
 @test "a compiler that gets no more memory" {
     skip_with_sanitizer
-    heavy '0, 1'
+    heavy '0, 3'
     ulimit -d 300000
-    tune_heavy --timeout 30
+    tune_heavy --timeout 60
     [ "$status" -eq 0 ]
     [ "$(figure correct)" -eq 1 ]
-    [[ "$(outcome 1)" == 'compile: '*'out of memory'* ]]
+    [[ "$(outcome 3)" == 'compile: '*'out of memory'* ]]
 }
 
 @test "a template that reads the machine's files" {
-    heavy '0, 1'
-    printf '#if WEIGHT == 1\n#include "/etc/passwd"\n#endif\n' | cat - heavy.cu >reads.cu
+    heavy '0, 4'
+    printf '#if WEIGHT == 4\n#include "/etc/passwd"\n#endif\n' | cat - heavy.cu >reads.cu
     mv reads.cu heavy.cu
     tune_heavy
     [ "$(figure compile)" -eq 1 ]

@@ -69,12 +69,26 @@ kill_workers() {
     echo "killed $killed"
 }
 
-# Nothing is left of a run: none of its processes, no temporary file.
+# The processes of runs in this folder, which workers share with their driver.
+processes_here() {
+    local process
+    for process in /proc/[0-9]*; do
+        if [ "$process/exe" -ef "$AUTOTUNE" ] && [ "$process/cwd" -ef . ]; then
+            echo "${process#/proc/}"
+        fi
+    done
+}
+
+# Nothing is left of a run: none of its processes, once they have had time to end, no temporary file.
 assert_nothing_left() {
     local left
-    left=$(pgrep -f "$AUTOTUNE tune.*$PWD" || true)
-    [ -z "$left" ]
-    [ -z "$(find . "$XDG_CACHE_HOME" -name '.autotune-*' -o -name '*.aside')" ]
+    # shellcheck disable=SC2046 # a word each
+    ended $(processes_here)
+    left=$(find . "$XDG_CACHE_HOME" -name '.autotune-*' -o -name '*.aside')
+    [ -z "$left" ] || {
+        echo "left: $left"
+        return 1
+    }
 }
 
 # assert_correct COUNT: so many evaluations, all correct, and a profile that is sound.

@@ -83,11 +83,12 @@ wait_for_measurements() {
     return 1
 }
 
-# ended PID...: waits until all these processes have ended; a zombie has.
+# ended PID...: waits until all these processes have ended; a zombie has. A minute each, which only a
+# test that fails takes.
 ended() {
     local pid tries state
     for pid; do
-        for ((tries = 0; tries < 100; tries++)); do
+        for ((tries = 0; tries < 600; tries++)); do
             state=$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null) || state=Z
             [ "$state" != Z ] || break
             sleep 0.1

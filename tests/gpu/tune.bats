@@ -236,8 +236,11 @@ END
     wait_for_measurements
     mapfile -t workers < <(pgrep -P "$driver")
     [ "${#workers[@]}" -ge 2 ]
-    kill -STOP "$driver" # there is time, then, to see that nobody else may use the journal
-    run --separate-stderr -2 tune --problem 96x64:f32 --journal best.yaml.journal
+    # There is time, then, to see that nobody else may use the device, nor the journal on another one.
+    kill -STOP "$driver"
+    run --separate-stderr -3 tune --problem 96x64:f32 --journal best.yaml.journal
+    [[ $stderr == *"is in use by another run of autotune, process $driver"* ]]
+    run --separate-stderr -2 tune --gpu emu --problem 96x64:f32 --journal best.yaml.journal
     [[ $stderr == *'in use by another process'* ]]
 
     kill -KILL "$driver"

@@ -215,14 +215,14 @@ static void test_worker_ends_by_itself(void **state)
     }
 }
 
-/* Waits for the process, some seconds at most; false if it is still there, and then it is killed.
+/* Waits for the process, a minute at most; false if it is still there, and then it is killed.
  */
 static bool ends(pid_t pid, int *status)
 {
     const struct timespec pause_time = {0, 10000000};
     pid_t ended = 0;
 
-    for (int i = 0; i < 1000 && ended == 0; i++) {
+    for (int i = 0; i < 6000 && ended == 0; i++) {
         ended = waitpid(pid, status, WNOHANG);
         if (ended == 0)
             nanosleep(&pause_time, NULL);
