@@ -47,7 +47,8 @@ enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *er
             struct at_measurement failed = {.outcome = built.outcome};
 
             memcpy(failed.message, built.message, sizeof failed.message);
-            at_pipeline_settle_new(p, index, &failed);
+            at_pipeline_file(p, index, &failed);
+            at_pipeline_settle_filed(p, index, &failed);
         }
     }
     return status;
@@ -109,7 +110,8 @@ enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err)
     return AT_OK;
 }
 
-/* The next evaluation starts before this one's result is filed: the disk is slower than the GPU. */
+/* The result is filed before the next evaluation starts, so that whoever kills the driver costs it
+ * one of the two and never both; and is on disk only after that: a disk is slower than a GPU. */
 enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_error *err)
 {
     struct at_measurement measurement;
@@ -118,8 +120,9 @@ enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_erro
 
     at_gpu_take(p->session->gpu, &measurement);
     at_program_release(p->on_gpu.built.program);
+    at_pipeline_file(p, index, &measurement);
     fed = at_pipeline_feed_gpu(p, err);
-    at_pipeline_settle_new(p, index, &measurement);
+    at_pipeline_settle_filed(p, index, &measurement);
     at_measurement_clear(&measurement);
     return fed;
 }

@@ -32,16 +32,19 @@ struct at_pipeline {
     int failures;       /* of the device, in a row */
 };
 
-/* results.c: a result taken in, wherever it came from; filed first if it is new; found again. */
+/* results.c: a result taken in, wherever it came from; a new one filed, which then outlives the
+ * driver, and taken in as such; found again. */
 void at_pipeline_settle(struct at_pipeline *p, size_t index,
                         const struct at_measurement *measurement);
-void at_pipeline_settle_new(struct at_pipeline *p, size_t index,
-                            const struct at_measurement *measurement);
+void at_pipeline_file(struct at_pipeline *p, size_t index,
+                      const struct at_measurement *measurement);
+void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
+                              const struct at_measurement *measurement);
 enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, bool *found,
                                            struct at_error *err);
 
 /* gpu_stage.c: compiled configs made ready; the next one given to the GPU, if it is free; and its
- * result taken, with the next one given before that is filed. */
+ * result taken: filed, and then the next one given before that is settled. */
 enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *err);
 enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err);
 enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_error *err);

@@ -21,8 +21,18 @@ static struct at_journal_key key_of(const struct at_search *search, const char *
                                    *config};
 }
 
-/* Files a result before it counts, so that nothing that counted is ever lost; unless the disk is
- * full: then there is a warning, and a machine that costs by the hour goes on. */
+/* A disk that is full is worth a warning, once; a machine that costs by the hour goes on. */
+static void tell_of_journal(struct at_session *session, enum at_status status,
+                            const struct at_error *err)
+{
+    if (status == AT_OK || session->journal_failed)
+        return;
+    session->journal_failed = true;
+    at_warn(session->options.progress,
+            "%s; the run goes on, and --resume will measure anew what is not in the journal",
+            err->message);
+}
+
 static void file_result(const struct at_search *search, const char *problem_text, size_t index,
                         const struct at_measurement *measurement)
 {
@@ -34,14 +44,16 @@ static void file_result(const struct at_search *search, const char *problem_text
     if (!session->journal)
         return;
     key = key_of(search, problem_text, index, &config);
-    if (at_journal_add(session->journal, &key, measurement, &err) != AT_OK &&
-        !session->journal_failed) {
-        session->journal_failed = true;
-        at_warn(session->options.progress,
-                "%s; the run goes on, and --resume will measure anew what is not in the journal",
-                err.message);
-    }
+    tell_of_journal(session, at_journal_add(session->journal, &key, measurement, &err), &err);
     free(config);
+}
+
+static void sync_results(struct at_session *session)
+{
+    struct at_error err = {AT_OK, ""};
+
+    if (session->journal && !session->journal_failed)
+        tell_of_journal(session, at_journal_sync(session->journal, &err), &err);
 }
 
 static void show_compile_failure(struct at_pipeline *p, size_t index, const char *message)
@@ -79,10 +91,16 @@ void at_pipeline_settle(struct at_pipeline *p, size_t index,
     search->strategy->tell(p->strategy, index, candidate->outcome, candidate->time_ns);
 }
 
-void at_pipeline_settle_new(struct at_pipeline *p, size_t index,
-                            const struct at_measurement *measurement)
+void at_pipeline_file(struct at_pipeline *p, size_t index, const struct at_measurement *measurement)
 {
     file_result(p->search, p->problem_text, index, measurement);
+}
+
+/* On disk before it counts, so that nothing that counted is ever lost. */
+void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
+                              const struct at_measurement *measurement)
+{
+    sync_results(p->session);
     at_pipeline_settle(p, index, measurement);
     p->in_flight--;
 }
@@ -92,6 +110,7 @@ void at_search_refuse(struct at_search *search, size_t index, const struct at_me
     char *problem_text = at_problem_format(&search->problem);
 
     file_result(search, problem_text, index, failure);
+    sync_results(search->session);
     free(problem_text);
     search->counts[AT_CORRECT]--;
     search->counts[failure->outcome]++;

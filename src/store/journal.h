@@ -48,9 +48,12 @@ enum at_status at_journal_open(struct at_journal **journal, const char *path, co
                                bool resume, struct at_error *err);
 void at_journal_close(struct at_journal *journal);
 
-/* Files one measurement, on disk when it returns. */
+/* Files one measurement: when it returns, it outlives this process. */
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
                               const struct at_measurement *measurement, struct at_error *err);
+
+/* Has all that was filed on disk, so that it outlives the machine's power too. */
+enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err);
 
 /* Looks one up; *found says whether there is one, and then the caller clears *measurement. */
 enum at_status at_journal_find(struct at_journal *journal, const struct at_journal_key *key,

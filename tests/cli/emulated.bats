@@ -21,10 +21,6 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-teardown() {
-    stop_run
-}
-
 @test "every element size, padded and batched" {
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 30 \
         --search random --problem 64x96:f32 --problem 33x65:b1,ld_src=70,batch=3 --problem 1x1:f16 \
@@ -126,39 +122,6 @@ teardown() {
     [[ ${found[1]} == 'FAULT=2|'*'outside every allocation at 0x40'* ]]
     [[ ${found[2]} == 'FAULT=3|'*'misaligned access'* ]]
     [[ ${found[3]} == 'FAULT=4|'*'trap'* ]]
-}
-
-# Starts a run that takes some seconds, and waits until it has measurements of the problem itself.
-start_emulated_run() {
-    start_long_run --gpu emu --budget 90
-    wait_for_measurements
-}
-
-@test "interrupted, the best so far is written; resumed, nothing is measured twice" {
-    need_sqlite
-    start_emulated_run
-    kill -INT "$driver"
-    waited 130
-    [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
-    [ "$(figure complete)" -eq 0 ]
-    [ "$(figure correct)" -lt 90 ]
-    run -0 "$AUTOTUNE" check best.yaml
-    run -0 tune --quiet --gpu emu --family tile --problem 512x512:f32 --search random --budget 90 \
-        --out best.yaml --resume
-    [ "$(figure correct)" -eq 90 ]
-    [ "$(query best.yaml.journal 'SELECT count(*) FROM (SELECT 1 FROM measurements
-        GROUP BY problem, family, config HAVING count(*) > 1)')" -eq 0 ]
-}
-
-@test "a GPU worker that is killed is replaced" {
-    start_emulated_run
-    worker=$(pgrep -P "$driver" -x gpu)
-    kill -KILL "$worker"
-    ended "$worker"
-    waited 0
-    [ "$(figure crash)" -le 1 ]
-    [ "$(($(figure crash) + $(figure correct)))" -eq 90 ]
-    run -0 "$AUTOTUNE" check best.yaml
 }
 
 @test "devices that are not described, and problems that are too large" {

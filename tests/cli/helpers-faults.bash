@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs on the emulated device that something is done to. They are as short as may be: a data folder
-# without the family of copies saves a search before each. AUTOTUNE_TEST_FAULTS says how often what
-# happens at random moments happens (10).
+# Runs that something is done to, on the emulated device or, where `short` says so, on a GPU.
+# AUTOTUNE_TEST_FAULTS says how often what happens at random moments happens (10).
 
 kills=${AUTOTUNE_TEST_FAULTS:-10}
 
-# To be called by setup_file.
+# To be called by setup_file. Runs on the emulated device are as short as may be: a data folder without
+# the family of copies saves a search before each.
 make_data() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
     if "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC'; then
@@ -21,9 +21,12 @@ make_data() {
 # The options of a short run of some configs of the family tile.
 short=(--quiet --gpu emu --jobs 2 --family tile --search random --problem 8x8:f32 --out best.yaml)
 
+# Its problem and family, as one follows the other in a record of the journal.
+record=8x8:f32tile
+
 # start_run ARGUMENT...: in the background; $driver is its process.
 start_run() {
-    progress=0
+    progress=$(last_filed || true)
     "$AUTOTUNE" tune "${short[@]}" "$@" >table 2>errors 3>&- &
     driver=$!
 }
@@ -37,23 +40,21 @@ running() {
     kill -0 "$driver" 2>/dev/null
 }
 
-# How many measurements the journal's log has seen.
-logged() {
-    if [ -e best.yaml.journal-wal ]; then
-        grep -aoF 8x8:f32tile best.yaml.journal-wal | wc -l
-    else
-        echo 0
-    fi
+# When the journal's log last took a measurement in; it tells by holding one of the problem itself, which
+# those of copies precede.
+last_filed() {
+    grep -qaF "$record" best.yaml.journal-wal 2>/dev/null && stat -c %.9Y best.yaml.journal-wal
 }
 
-# wait_for_progress: until there are more measurements than at the last call, so that no config has all
+# wait_for_progress: until something has been measured since the last call, so that no config has all
 # the bad luck, or the run ends; then for a random part of a fifth of a second.
 wait_for_progress() {
     local now
-    while running && now=$(logged) && ((now <= progress)); do
+    until now=$(last_filed) && [ "$now" != "$progress" ]; do
+        running || break
         sleep 0.02
     done
-    progress=${now:-0}
+    progress=$now
     sleep "0.$(printf %03d $((RANDOM % 200)))"
 }
 
@@ -109,4 +110,50 @@ assert_measured_once() {
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq "$1" ]
     [ "$(query best.yaml.journal 'SELECT count(*) FROM (SELECT DISTINCT problem, family, config
         FROM measurements)')" -eq "$1" ]
+}
+
+# What was measured before is in the journal as it was, and first; `seen` holds it.
+assert_all_kept() {
+    query best.yaml.journal 'SELECT * FROM measurements ORDER BY id' >now
+    head -n "$(wc -l <seen)" now | cmp - seen
+    mv now seen
+}
+
+# kill_driver TIMES COUNT: kills the driver so often at random moments, each time resumed at once, while
+# the workers of the one before may still be there; and lets it end, with so many measurements.
+kill_driver() {
+    local i
+    : >seen
+    for ((i = 0; i < $1; i++)); do
+        start_run --budget "$2" --resume
+        wait_for_progress
+        kill -KILL "$driver" 2>/dev/null || true
+        wait "$driver" || true
+        assert_all_kept
+    done
+    start_run --budget "$2" --resume
+    waited 0
+    assert_all_kept
+    assert_correct "$2"
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM runs')" -eq 1 ]
+    assert_nothing_left
+}
+
+# cannot_end PID: from now on a kill is not the end of it: a process that another one traces is not gone
+# for its parent before the tracer has seen its end, which is what a process that a driver holds looks
+# like. $tracer is to be killed.
+cannot_end() {
+    python3 - "$1" <<'END' 3>&- &
+import ctypes, sys, time
+PTRACE_SEIZE = 0x4206
+if ctypes.CDLL(None).ptrace(PTRACE_SEIZE, int(sys.argv[1]), 0, 0) != 0:
+    sys.exit("cannot trace")
+print("traced", file=open("traced", "w"))
+time.sleep(600)
+END
+    tracer=$!
+    until [ -e traced ]; do
+        kill -0 "$tracer" || skip "this machine lets nobody trace"
+        sleep 0.05
+    done
 }

@@ -13,6 +13,7 @@ find_device() {
         return 1
     fi
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+    mkdir "$XDG_CACHE_HOME"
 }
 
 # To be called by setup.
@@ -23,7 +24,7 @@ need_device() {
 
 # tune ARGUMENT...: a run that may not hang.
 tune() {
-    timeout --kill-after=5 150 "$AUTOTUNE" tune "$@"
+    timeout --kill-after=5 900 "$AUTOTUNE" tune "$@"
 }
 
 # figure KEY [FILE]: the first number by that name in the profile.
@@ -57,30 +58,6 @@ END
 
 need_sqlite() {
     python3 -c 'import sqlite3' 2>/dev/null || skip "needs python3 with sqlite3"
-}
-
-# Starts a run of 400 configs of the family tile, in the background: $driver is its process. It compiles
-# everything anew in two processes, so that there are some seconds to do something to it.
-start_long_run() {
-    "$AUTOTUNE" tune --quiet --no-cache --jobs 2 --family tile --problem 512x512:f32 --search random \
-        --budget 400 --out best.yaml "$@" >table 2>errors 3>&- &
-    driver=$!
-}
-
-# Waits until the journal's log has measurements of the problem itself, and not of copies alone. A
-# record holds problem and family one behind the other.
-wait_for_measurements() {
-    local tries
-    for ((tries = 0; tries < 600; tries++)); do
-        kill -0 "$driver" 2>/dev/null || break
-        if [ -e best.yaml.journal-wal ] &&
-            (($(grep -aoF 512x512:f32tile best.yaml.journal-wal | wc -l) > 50)); then
-            return
-        fi
-        sleep 0.1
-    done
-    echo "the run ended, or stood still, before it could be disturbed:" "$(<errors)"
-    return 1
 }
 
 # ended PID...: waits until all these processes have ended; a zombie has. A minute each, which only a

@@ -1,0 +1,346 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What a run survives, caused on a GPU: kernels that fail in every way, workers and drivers that are
+# killed, signals, other processes on the device. doc/robustness.md is the list; what needs no GPU is in
+# tests/cli/faults.bats and kills.bats. About three minutes, with ten of whatever comes at random moments.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load ../cli/helpers-faults
+
+faults=$srcdir/tests/gpu/fault.yaml
+
+# Some hundred configs a second, all compiled anew in two processes.
+short=(--quiet --no-cache --jobs 2 --family tile --search random --problem 512x512:f32
+    --out best.yaml)
+export record=512x512:f32tile
+
+setup_file() {
+    find_device
+}
+
+setup() {
+    need_device
+    need_sqlite
+}
+
+teardown() {
+    stop_run
+    [ -z "${other:-}" ] || kill -KILL "$other" 2>/dev/null || true
+}
+
+# ended_as NAME COUNT...: so many evaluations of the profile ended so, and no others.
+ended_as() {
+    local name
+    local -A expected=([correct]=0 [compile]=0 [launch]=0 [timeout]=0 [crash]=0 [wrong]=0 [oom]=0)
+    while (($# > 0)); do
+        expected[$1]=$2
+        shift 2
+    done
+    for name in "${!expected[@]}"; do
+        [ "$(figure "$name")" -eq "${expected[$name]}" ] || {
+            echo "$name: expected ${expected[$name]}"
+            sed -n '/evaluations:/,/wrong:/p' best.yaml
+            return 1
+        }
+    done
+}
+
+# tune_faults ARGUMENT...: the configs of the family fault alone.
+tune_faults() {
+    run --separate-stderr tune --quiet --family fault --problem 96x64:f32 --timeout 1 --jobs 2 \
+        --out best.yaml "$@"
+}
+
+# Gone on with, the run has nothing to measure, and comes to the same.
+assert_resumes() {
+    cp best.yaml before.yaml
+    query best.yaml.journal 'SELECT * FROM measurements' >before
+    run --separate-stderr tune --quiet --family fault --problem 96x64:f32 --timeout 1 --jobs 2 \
+        --out best.yaml "$@" --resume
+    [ "$status" -eq 0 ]
+    query best.yaml.journal 'SELECT * FROM measurements' | cmp - before
+    [ "$(sed -n '/evaluations:/,/wrong:/p' best.yaml)" = "$(sed -n '/evaluations:/,/wrong:/p' before.yaml)" ]
+}
+
+# assert_tile_measured_once COUNT: so many configs of the family, none of them, nor a copy, twice.
+assert_tile_measured_once() {
+    [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'tile'")" -eq "$1" ]
+    [ -z "$(query best.yaml.journal "SELECT problem, family, config FROM measurements
+        GROUP BY problem, family, family_hash, config HAVING count(*) > 1")" ]
+}
+
+# ---- kernels ----
+
+@test "every way to fail is survived, and told from the others" {
+    tune_faults --space "$faults"
+    echo "$stderr"
+    [ "$status" -eq 0 ]
+    ended_as correct 1 timeout 1 crash 3 wrong 5 compile 2 launch 2
+    [ "$(figure complete)" -eq 1 ]
+    grep -q 'FAULT: 0' best.yaml
+    # Two configs do not compile; that is worth one warning.
+    [ "$(grep -c 'fault does not compile: ' <<<"$stderr")" -eq 1 ]
+    run -0 "$AUTOTUNE" check --space "$faults" best.yaml
+    assert_resumes --space "$faults"
+    assert_nothing_left
+}
+
+@test "the journal tells what became of each config, and why" {
+    tune_faults --space "$faults"
+    [ "$status" -eq 0 ]
+    query best.yaml.journal "SELECT config, outcome FROM measurements WHERE family = 'fault'
+        AND problem = '96x64:f32' ORDER BY CAST(substr(config, 7) AS INTEGER)" >outcomes
+    diff outcomes - <<'END'
+FAULT=0|correct
+FAULT=1|timeout
+FAULT=2|crash
+FAULT=3|crash
+FAULT=4|crash
+FAULT=5|wrong
+FAULT=6|wrong
+FAULT=7|compile
+FAULT=8|compile
+FAULT=9|wrong
+FAULT=10|wrong
+FAULT=11|wrong
+FAULT=12|launch
+FAULT=13|launch
+END
+    [ "$(query best.yaml.journal "SELECT count(*) FROM measurements
+        WHERE outcome <> 'correct' AND (trim(message) = '' OR message GLOB '*' || char(10) || '*')")" -eq 0 ]
+    # 'oom', and the constraints, never get this far.
+    [ "$(query best.yaml.journal "SELECT count(*) FROM measurements
+        WHERE outcome NOT IN ('correct', 'timeout', 'crash', 'wrong', 'compile', 'launch')")" -eq 0 ]
+}
+
+@test "beside faults, the tool's own kernels stay correct" {
+    run --separate-stderr -0 tune --quiet --family naive --family fault --space "$faults" \
+        --problem 96x64:f32 --timeout 1 --out best.yaml
+    ended_as correct "$(($(figure space) - 13))" timeout 1 crash 3 wrong 5 compile 2 launch 2
+}
+
+@test "a kernel that spoils its source spoils nobody else's" {
+    variant '9, 0' "$twice"
+    tune_faults --space fault.yaml --jobs 1 # in this order
+    echo "$stderr"
+    [ "$status" -eq 0 ]
+    ended_as correct 2 wrong 2
+}
+
+@test "a kernel that writes outside its destination does no harm to others" {
+    variant '6, 11, 0' "$twice"
+    tune_faults --space fault.yaml --jobs 1
+    [ "$status" -eq 0 ]
+    ended_as correct 2 wrong 4
+}
+
+@test "a compile failure is told once, with its line in the template" {
+    variant '7, 0' "$twice"
+    tune_faults --space fault.yaml
+    [ "$status" -eq 0 ]
+    ended_as correct 2 compile 2
+    line=$(grep -n '^#error' "${faults%.yaml}.cu" | cut -d: -f1)
+    [ "$(grep -c 'does not compile' <<<"$stderr")" -eq 1 ]
+    [[ $stderr == *"fault does not compile: fault.cu($line): "*'a fault on purpose'* ]]
+}
+
+@test "a kernel that is wrong one time in fifty does not win" {
+    variant '0, 14'
+    tune_faults --space fault.yaml
+    [ "$status" -eq 0 ]
+    grep -q 'FAULT: 0' best.yaml
+    run ! grep -q 'FAULT: 14' best.yaml
+}
+
+@test "kernels that never end, one after the other: each costs a worker, and nobody else" {
+    variant '0, 1' "$twice"
+    tune_faults --space fault.yaml
+    [ "$status" -eq 0 ]
+    ended_as correct 2 timeout 2
+    [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE outcome = 'timeout'
+        AND message LIKE '%did not answer in time%'")" -eq 2 ]
+    assert_resumes --space fault.yaml
+    assert_nothing_left
+}
+
+# ---- workers ----
+
+@test "GPU workers killed at random moments: nothing is lost, nobody blamed" {
+    start_run --budget 1000
+    kill_workers gpu
+    waited 0
+    ((killed > kills / 2))
+    assert_correct 1000
+    assert_tile_measured_once 1000
+    assert_nothing_left
+}
+
+@test "compile workers killed at random moments: nothing is lost, nobody blamed" {
+    start_run --budget 1000
+    kill_workers compile
+    waited 0
+    ((killed > 0))
+    assert_correct 1000
+    assert_tile_measured_once 1000
+    assert_nothing_left
+}
+
+@test "a GPU worker that stands still: a timeout, and another worker" {
+    start_run --budget 400 --timeout 1
+    wait_for_progress
+    worker=$(pgrep -P "$driver" -x gpu)
+    kill -STOP "$worker"
+    waited 0
+    ended "$worker"
+    ended_as correct 399 timeout 1
+    assert_nothing_left
+}
+
+@test "a worker that cannot be killed: the device is wedged, the run ends with what it has" {
+    [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
+    start_run --budget 400
+    wait_for_progress
+    worker=$(pgrep -P "$driver" -x gpu)
+    cannot_end "$worker"
+    kill -KILL "$worker"
+    waited 3
+    kill "$tracer"
+    [[ "$(<errors)" == *" is wedged: process $worker, killed, has not let go of it;"* ]]
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 400 --resume
+    assert_tile_measured_once 400
+    assert_nothing_left
+}
+
+# ---- the driver ----
+
+@test "the driver killed at random moments and resumed: nothing is lost or measured twice" {
+    kill_driver $(((kills + 1) / 2)) 1000
+    assert_tile_measured_once 1000
+}
+
+@test "SIGINT or SIGTERM: the best so far is written; resumed, nothing is measured twice" {
+    for signal in INT TERM; do
+        start_run --budget 600
+        wait_for_progress
+        mapfile -t workers < <(pgrep -P "$driver")
+        kill -$signal "$driver"
+        waited 130
+        [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
+        ended "${workers[@]}"
+        [ "$(figure complete)" -eq 0 ]
+        [ "$(figure correct)" -lt 600 ]
+        run -0 "$AUTOTUNE" check best.yaml
+        run -0 "$AUTOTUNE" tune "${short[@]}" --budget 600 --resume
+        assert_correct 600
+        rm best.yaml*
+    done
+    assert_nothing_left
+}
+
+@test "a second signal, of whichever kind: the end at once" {
+    start_run --budget 600
+    wait_for_progress
+    mapfile -t workers < <(pgrep -P "$driver")
+    kill -STOP "${workers[@]}" # none of them can help it to an end
+    kill -INT "$driver"
+    while kill -TERM "$driver" 2>/dev/null; do # within half a second it is one request with the first
+        sleep 0.1
+    done
+    waited 130
+    ended "${workers[@]}"
+    [ ! -e best.yaml ]
+}
+
+# ---- others on the device ----
+
+@test "a second run on the device is refused, or waits" {
+    start_run --budget 600
+    wait_for_progress
+    kill -STOP "$driver" # so that it has the device for as long as need be
+    run --separate-stderr -3 tune --quiet --family naive --problem 96x64:f32
+    [[ $stderr == *"is in use by another run of autotune, process $driver: wait for its end with --wait"* ]]
+    tune --family naive --problem 96x64:f32 --wait >waited 2>notes 3>&- &
+    second=$!
+    until grep -q "waiting for .* which process $driver uses" notes; do
+        kill -0 "$second"
+        sleep 0.1
+    done
+    kill -CONT "$driver"
+    waited 0
+    wait "$second"
+    grep -q '96x64:f32 *naive' waited
+    assert_correct 600
+}
+
+@test "a journal that another run has is refused, on whatever device" {
+    start_run --budget 600
+    wait_for_progress
+    kill -STOP "$driver"
+    run --separate-stderr -2 tune --gpu emu --problem 96x64:f32 --journal best.yaml.journal
+    [[ $stderr == *'in use by another process'* ]]
+    kill -CONT "$driver"
+    waited 0
+    assert_tile_measured_once 600
+}
+
+# take_memory MIB: another process leaves so much of the GPU's memory free. $other is to be killed.
+take_memory() {
+    mkfifo held
+    "$srcdir/tests/gpu/take-memory" "$1" <held >taken 2>&1 3>&- &
+    other=$!
+    exec 4>held # kept open, until give_memory
+    until grep -q taken taken; do
+        kill -0 "$other" || {
+            cat taken
+            return 1
+        }
+        sleep 0.1
+    done
+}
+
+give_memory() {
+    exec 4>&-
+    wait "$other"
+    other=
+    rm held taken
+}
+
+@test "the memory taken by another process before: refused, with what is free" {
+    take_memory 2000
+    run --separate-stderr -2 tune --quiet --family tile --problem 16384x16384:f32 --out best.yaml
+    echo "$stderr"
+    [[ $stderr =~ 16384x16384:f32\ needs\ [0-9.]+\ GiB.*\ [0-9.]+\ GiB\ of\ [0-9.]+\ GiB\ are\ free ]]
+    give_memory
+    take_memory 0
+    run --separate-stderr -3 tune --quiet --family tile --problem 96x64:f32 --out best.yaml
+    echo "$stderr"
+    [[ ${stderr,,} == *memory* ]]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    give_memory
+    [ ! -e best.yaml ]
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 20
+    assert_correct 20
+    assert_nothing_left
+}
+
+@test "the memory taken by another process during the run: the problem that has none fails, others do not" {
+    start_run --problem 16384x16384:f32 --problem 96x64:f32 --budget 900
+    wait_for_progress
+    kill -STOP "$driver" # not to be through before there is no memory left
+    take_memory 1000
+    kill -CONT "$driver"
+    waited 1
+    cat errors
+    grep -q '16384x16384:f32: .*memory' errors
+    [ "$(tail -n 1 errors)" = 'autotune: 1 of 3 problems have no valid config' ]
+    [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
+    run -0 "$AUTOTUNE" check best.yaml
+    give_memory
+    run -0 "$AUTOTUNE" tune "${short[@]}" --problem 16384x16384:f32 --problem 96x64:f32 \
+        --budget 900 --resume
+    [ "$(grep -c ' problem: ' best.yaml)" -eq 3 ]
+    [ -z "$(query best.yaml.journal "SELECT 1 FROM measurements
+        GROUP BY problem, family, family_hash, config HAVING count(*) > 1")" ]
+    assert_nothing_left
+}
