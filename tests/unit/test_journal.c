@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -608,6 +609,48 @@ static void test_not_finite(void **state)
     at_journal_close(journal);
 }
 
+/* In the place of the C library's, which SQLite calls. */
+static int syncs;
+
+int fdatasync(int fd)
+{
+    syncs++;
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fsync(int fd)
+{
+    syncs++;
+    return (int)syscall(SYS_fsync, fd);
+}
+
+/* Filing leaves the disk for later: a GPU waits for it. */
+static void test_sync(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal = open_journal(path, false);
+    double sample = 1;
+    struct at_measurement measurement = {.samples_ns = &sample, .sample_count = 1};
+
+    assert_int_equal(at_journal_sync(journal, NULL), AT_OK);
+    for (int i = 0; i < 3; i++) {
+        int before;
+
+        assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
+        before = syncs;
+        assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
+        assert_int_equal(syncs, before);
+        assert_int_equal(at_journal_sync(journal, NULL), AT_OK);
+        assert_int_equal(syncs, before + 1);
+    }
+    at_journal_close(journal);
+    journal = open_journal(":memory:", false);
+    assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
+    assert_int_equal(at_journal_sync(journal, NULL), AT_OK);
+    at_journal_close(journal);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -619,6 +662,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_hashes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_tables, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_killed, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_sync, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_locked, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_not_a_journal, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_foreign_log, make_folder, remove_folder),

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/search/pipeline: what a driver that is killed leaves behind, on the emulated device. The
+ * driver is another process, which is this program, as are its workers. */
+#include "base/memory.h"
+#include "cmd/run_options.h"
+#include "kernel/nvrtc.h"
+#include "measure/gpu_protocol.h"
+#include "measure/select.h"
+#include "search/tune.h"
+#include "worker/worker.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+enum { SKIPPED = 77 };
+
+/* This process kills itself when it has sent so many requests for an evaluation; 0: never. */
+static int fatal_evaluation;
+
+/* In the place of the C library's. A frame's header is sent alone: a magic number, its type, a
+ * size. */
+ssize_t send(int fd, const void *bytes, size_t size, int flags)
+{
+    static int evaluations;
+    ssize_t sent = sendto(fd, bytes, size, flags, NULL, 0);
+    int32_t header[4];
+
+    if (fatal_evaluation == 0 || size != sizeof header)
+        return sent;
+    memcpy(header, bytes, sizeof header);
+    if (header[1] == AT_GPU_EVALUATE && ++evaluations == fatal_evaluation)
+        kill(getpid(), SIGKILL);
+    return sent;
+}
+
+/* Tunes as `autotune tune --gpu emu --family tile --problem 8x8:f32 --budget 4` does. */
+static enum at_status tune(const char *journal)
+{
+    struct at_run_options options;
+    struct at_device_info *device = NULL;
+    struct at_session *session = NULL;
+    struct at_problem problem;
+    struct at_entry entry = {0};
+    const struct at_budget budget = {.evaluations = 4};
+    struct at_error err = {AT_OK, ""};
+    enum at_status status;
+    size_t count;
+
+    at_run_options_init(&options);
+    options.quiet = true;
+    at_run_options_finish(&options);
+    options.session.journal = journal;
+    options.session.use_cache = false;
+    status = at_run_families(&options, &err);
+    if (status == AT_OK)
+        status = at_select_devices("emu", &device, &count, &err);
+    if (status == AT_OK)
+        status = at_session_open(&session, device, &options.session, &err);
+    if (status == AT_OK)
+        status = at_problem_parse(&problem, "8x8:f32", &err);
+    if (status == AT_OK)
+        status =
+            at_tune_problem(session, &problem, &budget, (struct at_tune_place){1, 1}, &entry, &err);
+    if (status != AT_OK)
+        fprintf(stderr, "%s\n", err.message);
+    at_session_close(session);
+    return status;
+}
+
+static int64_t count_filed(const char *path)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    int64_t count;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT count(*) FROM measurements", -1, &statement, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    count = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return count;
+}
+
+/* Killed with an evaluation under way, it has filed all those before, the last one too. */
+static void test_killed(void **state)
+{
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    char folder[] = "/tmp/autotune-test-pipeline-XXXXXX", *path;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    path = at_format("%s/journal", folder);
+    for (int fatal = 1; fatal <= 5; fatal++) {
+        int status;
+        pid_t driver = fork();
+
+        if (driver == 0) {
+            fatal_evaluation = fatal;
+            _exit(tune(path));
+        }
+        assert_int_equal(waitpid(driver, &status, 0), driver);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        assert_int_equal(count_filed(path), fatal - 1);
+        for (size_t i = 0; i < AT_COUNT(endings); i++) {
+            char *file = at_format("%s%s", path, endings[i]);
+
+            unlink(file);
+            free(file);
+        }
+    }
+    assert_int_equal(rmdir(folder), 0);
+    free(path);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed)};
+    struct at_error err = {AT_OK, ""};
+    int exit_code, *known;
+    size_t known_count;
+    char *data;
+
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
+        fprintf(stderr, "skipped: %s\n", err.message);
+        return SKIPPED;
+    }
+    free(known);
+    data = path_of("");
+    setenv("AUTOTUNE_DATADIR", data, 1);
+    free(data);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
