@@ -29,6 +29,12 @@ void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
 
 /* ---- one request and its answer ---- */
 
+/* Memory that is not there is missed by what asked for it alone: the next may need less. */
+static enum at_status status_of(int result)
+{
+    return result == AT_CORRECT ? AT_OK : result == AT_OOM ? AT_FAILED : AT_DEVICE;
+}
+
 static const char *frame_trouble(enum at_frame_result result)
 {
     return result == AT_FRAME_TIMEOUT  ? "it did not answer in time"
@@ -61,7 +67,7 @@ int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, in
     result = (int)at_wire_get_int(reply);
     if (result != 0) {
         at_wire_get_text(reply, message, sizeof message);
-        at_fail(err, AT_DEVICE, "%s", message);
+        at_fail(err, status_of(result), "%s", message);
         at_wire_clear(reply);
         if (at_outcome_loses_device((enum at_outcome)result)) /* and the worker ends itself */
             at_gpu_stop(gpu, NULL);
@@ -196,10 +202,9 @@ static enum at_status revive_once(struct at_gpu *gpu, struct at_error *err)
         result = send_harness(gpu, err);
     if (result == 0 && gpu->case_count > 0)
         result = send_cases(gpu, err);
-    if (result == 0)
-        return AT_OK;
-    at_gpu_stop(gpu, NULL);
-    return AT_DEVICE;
+    if (result != 0)
+        at_gpu_stop(gpu, NULL);
+    return status_of(result);
 }
 
 enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
@@ -308,7 +313,7 @@ enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *case
         result = send_cases(gpu, err);
     if (gpu->worker.pid == 0) /* it was not there, or got lost: another one begins with the cases */
         return at_gpu_revive(gpu, err);
-    return result == AT_CORRECT ? AT_OK : result == AT_OOM ? AT_FAILED : AT_DEVICE;
+    return status_of(result);
 }
 
 const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu)

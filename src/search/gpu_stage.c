@@ -101,6 +101,8 @@ enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err)
     status = start_evaluation(p, &p->ready[p->ready_first], err);
     if (status == AT_DEVICE && ++p->failures < REVIVALS_MAX)
         return AT_OK; /* tried again in the next round */
+    if (status == AT_FAILED)
+        return at_fail_within(err, "%s", p->problem_text);
     if (status != AT_OK)
         return status;
     p->failures = 0;

@@ -130,6 +130,44 @@ outcome() {
     [ ! -e best.yaml ]
 }
 
+# ---- memory that others have taken ----
+
+# The problem in the middle has failed, and the others have not.
+assert_middle_failed() {
+    [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
+    run ! grep -q 4096x4096:f32 best.yaml
+    [ -z "$(query best.yaml.journal "SELECT 1 FROM measurements WHERE outcome <> 'correct'")" ]
+    [[ "$(<errors)" == *'warning: 4096x4096:f32: allocating '*'autotune: 1 of 3 problems have no valid config' ]]
+    "$AUTOTUNE" check best.yaml
+    assert_nothing_left
+}
+
+@test "too little memory before the run: the problem that has too little fails, others do not" {
+    skip_with_sanitizer
+    (
+        ulimit -d 100000
+        start_run --problem 4096x4096:f32 --problem 16x8:f32 --budget 6
+        waited 1
+    )
+    assert_middle_failed
+}
+
+@test "too little memory during the run: the problem that has too little fails, others do not" {
+    skip_with_sanitizer
+    start_run --problem 4096x4096:f32 --problem 16x8:f32 --budget 45
+    wait_for_progress
+    kill -STOP "$driver" # not to be through before there is too little
+    worker=$(pgrep -P "$driver" -x gpu)
+    taken=$(awk '/^VmData:/ { print $2 }' "/proc/$worker/status")
+    prlimit --pid "$worker" --data=$(((taken + 32000) * 1024))
+    kill -CONT "$driver"
+    waited 1
+    assert_middle_failed
+    run -0 "$AUTOTUNE" tune "${short[@]}" --problem 16x8:f32 --budget 50 --resume
+    [ -z "$(query best.yaml.journal 'SELECT 1 FROM measurements
+        GROUP BY problem, family, config HAVING count(*) > 1')" ]
+}
+
 # ---- places to write ----
 
 # A file that may not grow past so many KiB is as good as a full disk, for root too.
