@@ -5,7 +5,9 @@
  * which the end of this process loses nothing: that lets a result be filed before the GPU is given
  * something else to do. What a power cut could take is only safe after an fsync, some milliseconds
  * on a common disk: SQLite leaves it out after a commit in this mode, and at_journal_sync does it
- * (https://www.sqlite.org/pragma.html#pragma_synchronous), while the GPU works.
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous), while the GPU works. So is the log
+ * folded into the file now and then, which takes two of them, and which SQLite would do in a
+ * commit.
  *
  * locking_mode=EXCLUSIVE: one writer, no reader beside it. It also keeps the log's index in memory
  * rather than in a shared mapping beside the file, which network file systems do not offer
@@ -60,10 +62,14 @@ static const char find_sql[] =
     "  WHERE run = ?1 AND problem = ?2 AND family = ?3 AND family_hash = ?4 AND config = ?5"
     "  ORDER BY id DESC LIMIT 1"; /* measured again: the newest counts */
 
+/* A measurement takes three pages of the log, of four KiB. */
+enum { FOLD_AFTER = 300 };
+
 struct at_journal {
     sqlite3 *db;
     char *path;
     sqlite3_int64 run;
+    int unfolded; /* measurements since the log was last folded into the file */
     sqlite3_stmt *add, *find;
 };
 
@@ -182,7 +188,10 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
     if (status != AT_OK)
         return status;
     sqlite3_db_config(journal->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
-    return execute(journal, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
+    return execute(journal,
+                   "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                   "PRAGMA wal_autocheckpoint = 0",
+                   err);
 }
 
 /* There is no run of this setting to go on from. If there is one on the device, whoever asked for
@@ -338,6 +347,7 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
     sqlite3_bind_text(add, 11, samples, -1, SQLITE_STATIC);
     if (sqlite3_step(add) != SQLITE_DONE)
         status = fail(journal, err);
+    journal->unfolded++;
     sqlite3_reset(add);
     sqlite3_clear_bindings(add);
     free(samples);
@@ -355,6 +365,10 @@ enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
         return AT_OK;
     if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) != SQLITE_OK)
         return at_fail(err, AT_INTERNAL, "journal %s: cannot write to the disk", journal->path);
+    if (journal->unfolded >= FOLD_AFTER) {
+        sqlite3_wal_checkpoint_v2(journal->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+        journal->unfolded = 0; /* where it could not be, the log has it all */
+    }
     return AT_OK;
 }
 

@@ -624,6 +624,34 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
+static off_t size_of_log(const char *path)
+{
+    char *name = at_format("%s-wal", path);
+    struct stat status;
+
+    assert_int_equal(stat(name, &status), 0);
+    free(name);
+    return status.st_size;
+}
+
+/* The log is folded into the file now and then. */
+static bool grows_no_more(struct at_journal *journal, const char *path)
+{
+    double sample = 1;
+    struct at_measurement measurement = {.samples_ns = &sample, .sample_count = 1};
+    off_t sizes[3];
+
+    for (size_t i = 0; i < AT_COUNT(sizes); i++) {
+        for (int j = 0; j < 700; j++) {
+            assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
+            if (j % 7 == 0)
+                assert_int_equal(at_journal_sync(journal, NULL), AT_OK);
+        }
+        sizes[i] = size_of_log(path);
+    }
+    return sizes[2] == sizes[1];
+}
+
 /* Filing leaves the disk for later: a GPU waits for it. */
 static void test_sync(void **state)
 {
@@ -643,6 +671,7 @@ static void test_sync(void **state)
         assert_int_equal(at_journal_sync(journal, NULL), AT_OK);
         assert_int_equal(syncs, before + 1);
     }
+    assert_true(grows_no_more(journal, path));
     at_journal_close(journal);
     journal = open_journal(":memory:", false);
     assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
