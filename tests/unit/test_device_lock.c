@@ -3,8 +3,10 @@
 #include "base/memory.h"
 #include "measure/device_lock.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +84,32 @@ static void test_refused(void **state)
     at_device_lock_release(lock);
     at_device_lock_release(second);
     free(named);
+}
+
+/* A worker that outlives its driver for a moment, as one that is busy dying does, keeps nobody off.
+ */
+static void test_not_inherited(void **state)
+{
+    char name[] = "cat", *const arguments[] = {name, NULL};
+    struct at_device_lock *lock = NULL;
+    int ends[2], status;
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    assert_int_equal(posix_spawnp(&child, "cat", &actions, NULL, arguments, NULL), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    at_device_lock_release(lock);
+    assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
+    assert_int_equal(waitpid(child, &status, WNOHANG), 0); /* there all the while */
+    at_device_lock_release(lock);
+    close(ends[1]);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
 }
 
 static void test_released(void **state)
@@ -182,9 +210,13 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_released),
-        cmocka_unit_test(test_waits),    cmocka_unit_test(test_waiting_is_interrupted),
-        cmocka_unit_test(test_emulated), cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_not_inherited),
+        cmocka_unit_test(test_released),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_waiting_is_interrupted),
+        cmocka_unit_test(test_emulated),
+        cmocka_unit_test(test_no_folder),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
