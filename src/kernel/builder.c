@@ -189,6 +189,11 @@ static void retry_part(struct at_builder *builder, struct at_job **jobs, size_t 
  */
 enum { TRIES_MAX = 2, CPU_LIMIT_S = 10 };
 
+/* A compiler that computes for ever is ended by the processor time that it takes, which it may have
+ * to wait for on a busy machine. One that takes none at all for so long waits for something else.
+ */
+static const int64_t idle_limit_ns = 60 * INT64_C(1000000000);
+
 /* Each alone: whatever exhausts the compiler would do so again in one of the halves, and take that
  * long each time. */
 static void retry_alone(struct at_builder *builder, struct at_batch *batch)
@@ -372,6 +377,7 @@ enum at_status at_builder_open(struct at_builder **builder,
         opened->processes[i].image = options->image;
         opened->processes[i].cpu_limit_s =
             options->cpu_limit_s ? options->cpu_limit_s : CPU_LIMIT_S;
+        opened->processes[i].idle_limit_ns = idle_limit_ns;
         opened->processes[i].header = options->header;
     }
     status = at_compile_process_hello(&opened->processes[0], &opened->compiler, err);

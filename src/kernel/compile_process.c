@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* One that computes for ever is ended by the processor time that it takes, which it may have to
- * wait for on a busy machine. One that takes none at all for so long waits for something else. */
-static const int64_t idle_limit_ns = 60 * INT64_C(1000000000);
-
 struct at_batch *at_batch_new(size_t capacity)
 {
     return at_alloc(sizeof(struct at_batch) + capacity * sizeof(struct at_job *));
@@ -44,7 +40,7 @@ static int64_t cpu_time_ns(pid_t pid)
 static void restart_clock(struct at_compile_process *process)
 {
     process->cpu_ns = cpu_time_ns(process->worker.pid);
-    process->deadline_ns = at_now_ns() + idle_limit_ns;
+    process->deadline_ns = at_now_ns() + process->idle_limit_ns;
 }
 
 /* Is the time over, and has the process taken no processor time in it? */
@@ -83,7 +79,7 @@ static enum at_compile_end judge_end(const struct at_compile_process *process,
 {
     if (result == AT_FRAME_TIMEOUT) {
         snprintf(message, message_size, "the compiler stood still for %d s",
-                 (int)(idle_limit_ns / 1000000000));
+                 (int)(process->idle_limit_ns / 1000000000));
         return AT_TOOK_LONG;
     }
     if (how->signal == SIGXCPU) {

@@ -37,6 +37,7 @@ struct at_compile_process {
     const char *header;
     struct at_worker worker;
     int64_t cpu_limit_s;    /* a program */
+    int64_t idle_limit_ns;  /* without taking any processor time */
     bool greeted;           /* the answer to the hello has been read */
     struct at_batch *batch; /* in hand, or NULL */
     int64_t cpu_ns;         /* the processor time that it had taken at the last look */

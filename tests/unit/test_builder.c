@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "kernel/builder.h"
+#include "kernel/compile_process.h"
 #include "kernel/cubin_cache.h"
 #include "space/space.h"
 #include "worker/worker.h"
@@ -11,6 +12,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -124,6 +126,31 @@ static void test_build(void **state)
     (void)state;
     assert_int_equal(build_all(builder), LAST - FIRST);
     at_builder_close(builder);
+}
+
+/* It is not computing that it is ended for: it does not get to that. */
+static void test_compiler_stands_still(void **state)
+{
+    struct at_compile_process process = {.compute_capability = 90,
+                                         .cpu_limit_s = 60,
+                                         .idle_limit_ns = INT64_C(60000000000),
+                                         .header = header};
+    struct at_batch *batch = at_batch_new(0);
+    struct at_compile_reply reply;
+    struct at_compiler compiler;
+
+    (void)state;
+    assert_int_equal(at_compile_process_hello(&process, &compiler, NULL), AT_OK);
+    assert_int_equal(kill(process.worker.pid, SIGSTOP), 0);
+    process.idle_limit_ns = 1000000;
+    at_compile_process_give(&process, batch);
+    while (!at_compile_process_ready(&process))
+        continue;
+    assert_ptr_equal(at_compile_process_take(&process, &reply), batch);
+    assert_int_equal(reply.end, AT_TOOK_LONG);
+    assert_non_null(strstr(reply.message, "the compiler stood still"));
+    assert_int_equal(process.worker.pid, 0);
+    at_batch_free(batch);
 }
 
 static size_t count_files(const char *suffix)
@@ -283,9 +310,13 @@ static int remove_folder(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_build),       cmocka_unit_test(test_refused_by_ptxas),
-        cmocka_unit_test(test_cache),       cmocka_unit_test(test_damaged_cache),
-        cmocka_unit_test(test_open_folder), cmocka_unit_test(test_key),
+        cmocka_unit_test(test_build),
+        cmocka_unit_test(test_compiler_stands_still),
+        cmocka_unit_test(test_refused_by_ptxas),
+        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_damaged_cache),
+        cmocka_unit_test(test_open_folder),
+        cmocka_unit_test(test_key),
     };
     int exit_code;
 
