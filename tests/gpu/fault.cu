@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One element a thread, correct for FAULT 0. Every other value is an error that the tool has to
- * notice and to survive: whoever adds a value adds what has to become of it to tune.bats. */
+ * notice and to survive: whoever adds a value adds what has to become of it to faults.bats. */
 #include "transpose.cuh"
 
 enum {
