@@ -46,14 +46,25 @@ struct at_call {
     bool cold; /* its data shall come from DRAM: for a device that predicts the time of a train */
 };
 
+/* How long a train took, and the multiprocessors' mean clock meanwhile; -1: not known. */
+struct at_train_time {
+    double ns;
+    int64_t clock_sm_khz;
+};
+
 /* What NVML says of the device's state; a negative number where it does not. */
 struct at_device_state {
     int64_t clock_sm_khz, clock_memory_khz;
     int64_t power_mw;
     int64_t temperature_c;
+    int64_t capped_ns; /* how long the power limit has held the clocks down, since some beginning */
+    int64_t slowed_ns; /* the same of heat and of the power supply */
+    int64_t other_processes; /* that have a context on the device, besides this one */
     bool throttle_known;
     uint64_t throttle; /* set of enum at_throttle */
 };
+
+extern const struct at_device_state at_device_state_unknown;
 
 /* Why clocks are held down; one bit each. */
 enum at_throttle {
@@ -109,8 +120,8 @@ struct at_device_ops {
      * would in an endless round of them. */
     enum at_outcome (*make_train)(struct at_device *device, const struct at_call *calls,
                                   size_t count, struct at_train **train, struct at_error *err);
-    enum at_outcome (*time_train)(struct at_device *device, struct at_train *train, double *ns,
-                                  struct at_error *err);
+    enum at_outcome (*time_train)(struct at_device *device, struct at_train *train,
+                                  struct at_train_time *time, struct at_error *err);
     void (*free_train)(struct at_device *device, struct at_train *train);
 };
 

@@ -9,6 +9,13 @@
 
 enum { AT_CHECKS_MAX = 2 * AT_CASES_MAX + 4 };
 
+/* The multiprocessors' clocks in the last samples: a ring. */
+enum { AT_CLOCKS_MAX = 64 };
+struct at_clocks {
+    double recent_khz[AT_CLOCKS_MAX];
+    size_t count, next;
+};
+
 /* A device with its harness and the prepared cases. */
 struct at_bench {
     struct at_device *device;
@@ -17,6 +24,8 @@ struct at_bench {
     at_address results;                    /* AT_CHECKS_MAX of struct at_check_result */
     struct at_buffers cases[AT_CASES_MAX]; /* the first is the tuned one */
     size_t case_count;
+    struct at_clocks clocks;
+    int64_t discarded; /* samples, for low clocks */
 };
 
 /* Loads the harness; prepares cases, releasing what was prepared before. */

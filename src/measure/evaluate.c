@@ -2,6 +2,7 @@
 /* Evaluating one config, and timing several against each other. */
 #include "base/memory.h"
 #include "measure/gpu_server.h"
+#include "measure/sampling.h"
 
 #include <stdlib.h>
 
@@ -31,23 +32,26 @@ static enum at_outcome find_kernel(struct at_gpu_server *server, const struct at
     return outcome;
 }
 
-/* Times one train so many times, each divided by its launches. */
-static enum at_outcome take_samples(struct at_bench *bench, struct at_train *train,
+enum { SAMPLES_MAX = 1000, HOPELESS_SAMPLES = 1, RUNS_MAX = 64, TRIALS_MAX = AT_CASES_MAX };
+
+/* Heat and a failing power supply slow the memory down too, which no multiprocessor's clock tells.
+ * If NVML has counted such time until now, the samples of a kernel are taken again, so often. */
+enum { SLOWED_TRIES = 3 };
+
+static enum at_outcome take_samples(struct at_gpu_server *server, struct at_train *train,
                                     int64_t launches, int64_t samples, double *ns,
                                     struct at_error *err)
 {
-    enum at_outcome outcome = AT_CORRECT;
+    enum at_outcome outcome = at_sample(&server->bench, train, launches, samples, ns, err);
 
-    for (int64_t i = 0; i < samples && outcome == AT_CORRECT; i++) {
-        double train_ns = 0;
-
-        outcome = bench->ops->time_train(bench->device, train, &train_ns, err);
-        ns[i] = train_ns / (double)launches;
+    for (int i = 0; outcome == AT_CORRECT && i < SLOWED_TRIES; i++) {
+        if (!at_gpu_server_note_conditions(server))
+            break;
+        server->bench.discarded += samples;
+        outcome = at_sample(&server->bench, train, launches, samples, ns, err);
     }
     return outcome;
 }
-
-enum { SAMPLES_MAX = 1000, HOPELESS_SAMPLES = 1, RUNS_MAX = 64, TRIALS_MAX = AT_CASES_MAX };
 
 static enum at_outcome time_run(struct at_gpu_server *server, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, const struct at_gpu_timing *timing,
@@ -64,8 +68,7 @@ static enum at_outcome time_run(struct at_gpu_server *server, const struct at_ke
     if (outcome != AT_CORRECT)
         return outcome;
     *samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
-    outcome = take_samples(bench, train, launches, *samples, ns, err);
-    at_gpu_server_note_conditions(server);
+    outcome = take_samples(server, train, launches, *samples, ns, err);
     if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, train);
     return outcome;
@@ -161,7 +164,7 @@ int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exc
             at_gpu_server_unload(server, program.name);
         return outcome;
     }
-    at_wire_put_bytes(exchange->reply, &server->conditions, sizeof server->conditions);
+    at_gpu_server_put_conditions(server, exchange->reply);
     put_kernel(exchange->reply, &kernel);
     at_wire_put_int(exchange->reply, samples);
     for (int64_t i = 0; i < samples; i++)
@@ -175,22 +178,24 @@ struct finalist {
     struct at_kernel kernel; /* zeroes for the driver's copy */
     struct at_train *train;
     int64_t launches;
+    int64_t again; /* samples that may yet be discarded */
     double ns[SAMPLES_MAX];
 };
 
 /* Samples in rounds, one of each finalist a round, so that drift of the clocks or of the memory
- * touches all alike; every other round backwards, so that none always follows the same one. */
+ * touches all alike; every other round backwards, so that none always follows the same one. The
+ * first round warms up, and the next one writes over it. */
 static enum at_outcome take_rounds(struct at_gpu_server *server, struct finalist *finalists,
                                    size_t count, int64_t samples, struct at_error *err)
 {
     enum at_outcome outcome = AT_CORRECT;
 
-    for (int64_t round = 0; round < samples && outcome == AT_CORRECT; round++)
+    for (int64_t round = -1; round < samples && outcome == AT_CORRECT; round++)
         for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
             struct finalist *finalist = &finalists[round % 2 ? count - 1 - i : i];
 
-            outcome = take_samples(&server->bench, finalist->train, finalist->launches, 1,
-                                   &finalist->ns[round], err);
+            outcome = at_sample_once(&server->bench, finalist->train, finalist->launches,
+                                     &finalist->again, &finalist->ns[round < 0 ? 0 : round], err);
         }
     at_gpu_server_note_conditions(server);
     return outcome;
@@ -215,8 +220,10 @@ static enum at_outcome hold_shootout(struct at_gpu_server *server, struct finali
 {
     enum at_outcome outcome = AT_CORRECT;
 
-    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++)
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
+        finalists[i].again = samples;
         outcome = make_finalist(server, &finalists[i], train_ns, err);
+    }
     if (outcome == AT_CORRECT)
         outcome = take_rounds(server, finalists, count, samples, err);
     if (!at_outcome_loses_device(outcome))
@@ -239,7 +246,7 @@ int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exc
     for (size_t i = 0; i < count; i++)
         at_wire_get_struct(exchange->request, &finalists[i].run, sizeof finalists[i].run);
     outcome = hold_shootout(server, finalists, count, train_ns, samples, exchange->err);
-    at_wire_put_bytes(exchange->reply, &server->conditions, sizeof server->conditions);
+    at_gpu_server_put_conditions(server, exchange->reply);
     for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
         put_kernel(exchange->reply, &finalists[i].kernel);
         for (int64_t j = 0; j < samples; j++)

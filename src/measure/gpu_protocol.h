@@ -61,12 +61,18 @@ struct at_gpu_timing {
     int64_t verify_more; /* so many times, besides once before and once after */
 };
 
-/* Extremes of what NVML said so far, in this process; -1 where it said nothing. */
+/* What was seen of the device. First extremes of what NVML said so far, in this process; -1 where
+ * it said nothing. Then what came to pass since the last answer, to be added up. */
 struct at_gpu_conditions {
     int64_t clock_sm_min_khz, clock_sm_max_khz, clock_memory_khz;
     int64_t power_max_mw, temperature_max_c;
+    int64_t other_processes;
     int64_t throttle_known; /* 0: NVML does not tell, or was not asked yet */
     uint64_t throttle;      /* set of enum at_throttle, all seen */
+
+    int64_t capped_ns, slowed_ns; /* as in at_device_state */
+    int64_t discarded;            /* samples that were taken again: measure/sampling.h */
+    int64_t busy_ns;              /* the worker had something to do */
 };
 
 /* Nothing seen. */

@@ -16,7 +16,9 @@ struct at_gpu_server {
     struct at_loaded_program *programs;
     size_t program_count, program_capacity;
     struct at_gpu_conditions conditions;
-    int64_t conditions_due_ns; /* when to look next */
+    int64_t conditions_due_ns;   /* when to look next */
+    struct at_device_state last; /* what was seen then */
+    int64_t began_ns;            /* the request in hand */
 };
 
 /* What a handler reads from and writes to. Its result goes before the reply; where it is not 0, the
@@ -38,8 +40,12 @@ enum at_outcome at_gpu_server_take_program(struct at_gpu_server *server,
                                            struct at_exchange *exchange,
                                            struct at_taken_program *taken);
 
-/* Looks at the device's state; called while the clocks still are what the work made them. */
-void at_gpu_server_note_conditions(struct at_gpu_server *server);
+/* Looks at the device's state; called while the clocks still are what the work made them. Has heat
+ * or the power supply held them down since it was looked at last? */
+bool at_gpu_server_note_conditions(struct at_gpu_server *server);
+
+/* Puts what has been seen into a reply. */
+void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *reply);
 
 /* evaluate.c */
 int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exchange);

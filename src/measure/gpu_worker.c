@@ -159,23 +159,56 @@ static int load(struct at_gpu_server *server, struct at_exchange *exchange)
 /* NVML takes up to milliseconds to answer, so it is not asked after every config. */
 static const int64_t conditions_interval_ns = 100000000;
 
-void at_gpu_server_note_conditions(struct at_gpu_server *server)
+/* How far a counter has come, where both of its readings are known. */
+static int64_t advance(int64_t from, int64_t to)
+{
+    return from >= 0 && to > from ? to - from : 0;
+}
+
+bool at_gpu_server_note_conditions(struct at_gpu_server *server)
 {
     struct at_device_state now;
+    int64_t slowed_ns;
 
     if (at_now_ns() < server->conditions_due_ns)
-        return;
+        return false;
     server->conditions_due_ns = at_now_ns() + conditions_interval_ns;
     server->bench.ops->state(server->bench.device, &now);
+    slowed_ns = advance(server->last.slowed_ns, now.slowed_ns);
+    server->conditions.slowed_ns += slowed_ns;
+    server->conditions.capped_ns += advance(server->last.capped_ns, now.capped_ns);
+    server->last = now;
     at_gpu_conditions_widen(&server->conditions, &(struct at_gpu_conditions){
                                                      .clock_sm_min_khz = now.clock_sm_khz,
                                                      .clock_sm_max_khz = now.clock_sm_khz,
                                                      .clock_memory_khz = now.clock_memory_khz,
                                                      .power_max_mw = now.power_mw,
                                                      .temperature_max_c = now.temperature_c,
+                                                     .other_processes = now.other_processes,
                                                      .throttle_known = now.throttle_known,
                                                      .throttle = now.throttle,
                                                  });
+    return slowed_ns > 0;
+}
+
+/* What a request without figures took is told with the next one that has some. */
+static void note_busy(struct at_gpu_server *server)
+{
+    int64_t now_ns = at_now_ns();
+
+    server->conditions.busy_ns += now_ns - server->began_ns;
+    server->began_ns = now_ns;
+}
+
+void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *reply)
+{
+    struct at_gpu_conditions *seen = &server->conditions;
+
+    seen->discarded = server->bench.discarded;
+    note_busy(server);
+    at_wire_put_bytes(reply, seen, sizeof *seen);
+    server->bench.discarded = 0;
+    seen->capped_ns = seen->slowed_ns = seen->busy_ns = 0;
 }
 
 static const struct {
@@ -205,7 +238,9 @@ static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at
     if (type < 1 || (size_t)type >= AT_COUNT(requests) || !requests[type].handle ||
         (requests[type].needs_device && !server->bench.device))
         return false;
+    server->began_ns = at_now_ns();
     result = requests[type].handle(server, &exchange);
+    note_busy(server);
     at_wire_put_int(&reply, result);
     if (result != 0)
         at_wire_put_text(&reply, err.message);
@@ -220,7 +255,8 @@ static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at
 
 static int serve(int fd)
 {
-    struct at_gpu_server server = {.conditions = at_gpu_conditions_none()};
+    struct at_gpu_server server = {.conditions = at_gpu_conditions_none(),
+                                   .last = at_device_state_unknown};
     struct at_wire request = {0};
     int32_t type;
     bool going = true;

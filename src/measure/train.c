@@ -48,12 +48,14 @@ static enum at_outcome estimate(struct at_bench *bench, const struct at_kernel *
                                 const struct at_gpu_run *run, double *ns, struct at_error *err)
 {
     struct at_train *train;
+    struct at_train_time time = {0};
     enum at_outcome outcome = make(bench, kernel, run, 1, &train, err);
 
     if (outcome != AT_CORRECT)
         return outcome;
     for (int i = 0; i < 2 && outcome == AT_CORRECT; i++)
-        outcome = bench->ops->time_train(bench->device, train, ns, err);
+        outcome = bench->ops->time_train(bench->device, train, &time, err);
+    *ns = time.ns;
     if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, train);
     return outcome;

@@ -230,7 +230,7 @@ static int64_t least_known(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* What was seen in either run. */
+/* What was seen in either run, which may be the same one: so nothing is added up. */
 static void join_conditions(struct at_conditions *into, const struct at_conditions *from)
 {
     into->clock_sm_min_khz = least_known(into->clock_sm_min_khz, from->clock_sm_min_khz);
@@ -238,6 +238,12 @@ static void join_conditions(struct at_conditions *into, const struct at_conditio
     into->clock_memory_khz = most(into->clock_memory_khz, from->clock_memory_khz);
     into->power_max_mw = most(into->power_max_mw, from->power_max_mw);
     into->temperature_max_c = most(into->temperature_max_c, from->temperature_max_c);
+    into->other_processes = most(into->other_processes, from->other_processes);
+    into->capped_ms = most(into->capped_ms, from->capped_ms);
+    into->slowed_ms = most(into->slowed_ms, from->slowed_ms);
+    into->discarded_samples = most(into->discarded_samples, from->discarded_samples);
+    into->drifts = most(into->drifts, from->drifts);
+    into->remeasured = most(into->remeasured, from->remeasured);
     join_throttle(into, from);
 }
 

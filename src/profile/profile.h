@@ -37,6 +37,11 @@ struct at_conditions {
     int64_t power_max_mw;
     int64_t temperature_max_c;
     char throttle[128]; /* reasons seen, by NVML's names, space-separated: "sw_power_cap"; "none" */
+    int64_t capped_ms, slowed_ms; /* clocks held down by the power limit; by heat or the supply */
+    int64_t other_processes;      /* seen on the device, at most */
+    int64_t discarded_samples;    /* taken again, since the clocks were low */
+    int64_t drifts;               /* times that the canary had changed */
+    int64_t remeasured;           /* configs that were measured again for that */
 };
 
 /* One kernel, how it is launched, and how long it took. */

@@ -133,6 +133,28 @@ static void show_policy(const struct at_policy_record *policy, FILE *out)
     at_flow_end(&flow);
 }
 
+/* What happened, each with how often or how long; what did not is left out. */
+static void show_troubles(const struct at_conditions *seen, struct at_flow *flow)
+{
+    const struct {
+        const char *what;
+        int64_t amount;
+        const char *unit;
+    } troubles[] = {
+        {"at the power limit", seen->capped_ms, " ms"},
+        {"slowed by heat or supply", seen->slowed_ms, " ms"},
+        {"samples taken again", seen->discarded_samples, ""},
+        {"drifts", seen->drifts, ""},
+        {"configs measured again", seen->remeasured, ""},
+        {"other processes", seen->other_processes, ""},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(troubles); i++)
+        if (troubles[i].amount > 0)
+            at_flow_add(flow, "%s: %jd%s,", troubles[i].what, (intmax_t)troubles[i].amount,
+                        troubles[i].unit);
+}
+
 /* What was seen of the device while it measured; what is not known is left out. */
 static void show_conditions(const struct at_conditions *seen, FILE *out)
 {
@@ -148,6 +170,7 @@ static void show_conditions(const struct at_conditions *seen, FILE *out)
         at_flow_add(&flow, "max %s W,", fixed(low, seen->power_max_mw, 1000, 0));
     if (seen->temperature_max_c)
         at_flow_add(&flow, "max %jd C,", (intmax_t)seen->temperature_max_c);
+    show_troubles(seen, &flow);
     at_flow_add(&flow, "throttling: %s", seen->throttle[0] ? seen->throttle : "not known");
     at_flow_end(&flow);
 }

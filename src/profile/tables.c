@@ -80,10 +80,16 @@ static const struct at_schema policy_schema =
     AT_SCHEMA("a measurement policy", at_policy_record, policy_fields);
 
 static const struct at_field conditions_fields[] = {
+    AT_INT(at_conditions, capped_ms, 0, INT64_MAX, AT_OPTIONAL),
     AT_INT(at_conditions, clock_memory_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
     AT_INT(at_conditions, clock_sm_max_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
     AT_INT(at_conditions, clock_sm_min_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, discarded_samples, 0, INT64_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, drifts, 0, INT64_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, other_processes, 0, INT64_MAX, AT_OPTIONAL),
     AT_INT(at_conditions, power_max_mw, 0, 100000000, AT_OPTIONAL),
+    AT_INT(at_conditions, remeasured, 0, INT64_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, slowed_ms, 0, INT64_MAX, AT_OPTIONAL),
     AT_INT(at_conditions, temperature_max_c, 0, 1000, AT_OPTIONAL),
     AT_CHARS(at_conditions, throttle, AT_OPTIONAL),
 };

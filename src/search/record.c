@@ -134,8 +134,9 @@ static int64_t known(int64_t value)
     return value < 0 ? 0 : value;
 }
 
-static void record_conditions(const struct at_gpu_conditions *seen, struct at_conditions *record)
+static void record_conditions(const struct at_session *session, struct at_conditions *record)
 {
+    const struct at_gpu_conditions *seen = at_gpu_conditions(session->gpu);
     size_t used = 0;
 
     *record = (struct at_conditions){
@@ -144,6 +145,12 @@ static void record_conditions(const struct at_gpu_conditions *seen, struct at_co
         .clock_memory_khz = known(seen->clock_memory_khz),
         .power_max_mw = known(seen->power_max_mw),
         .temperature_max_c = known(seen->temperature_max_c),
+        .other_processes = known(seen->other_processes),
+        .capped_ms = seen->capped_ns / 1000000,
+        .slowed_ms = seen->slowed_ns / 1000000,
+        .discarded_samples = seen->discarded,
+        .drifts = session->drifts,
+        .remeasured = session->remeasured,
     };
     if (!seen->throttle_known)
         return;
@@ -175,5 +182,5 @@ void at_tune_describe(struct at_session *session, struct at_device_record *recor
     record->policy.train_ns = policy->shootout_train_ns;
     record->policy.search_samples = policy->search_samples;
     record->policy.shootout_samples = policy->shootout_samples;
-    record_conditions(at_gpu_conditions(session->gpu), &record->conditions);
+    record_conditions(session, &record->conditions);
 }

@@ -239,3 +239,23 @@ enum at_status at_session_check_memory(struct at_session *session, const struct 
     free(text);
     return AT_USAGE;
 }
+
+void at_session_warn(struct at_session *session)
+{
+    const struct at_gpu_conditions *seen = at_gpu_conditions(session->gpu);
+    const char *device = at_gpu_info(session->gpu)->name;
+
+    if (seen->other_processes > 0 && !session->told_of_others) {
+        session->told_of_others = true;
+        at_warn(session->options.progress,
+                "%" PRId64 " other process%s on the %s: if it works there, the times are not to be "
+                "relied on",
+                seen->other_processes, seen->other_processes > 1 ? "es are" : " is", device);
+    }
+    if (seen->slowed_ns > 0 && !session->told_of_slowing) {
+        session->told_of_slowing = true;
+        at_warn(session->options.progress,
+                "heat or the power supply slows the %s down: times may not be reached again",
+                device);
+    }
+}

@@ -53,6 +53,8 @@ struct at_session {
     struct at_copy_candidates *copies;
     struct at_knowledge knowledge; /* what has won so far */
     bool *compile_failure_shown;   /* by family: the first is shown, once */
+    int64_t drifts, remeasured;    /* of the canary; and configs measured again for that */
+    bool told_of_others, told_of_slowing;
 };
 
 /* Opens the device, when no other run has it, the compiler, the cache and the journal. */
@@ -68,5 +70,8 @@ struct at_gpu_run at_session_run(const struct at_session *session, const struct 
  * is free; or that it is too large to be emulated. */
 enum at_status at_session_check_memory(struct at_session *session, const struct at_problem *problem,
                                        struct at_error *err);
+
+/* Warns, once each, of what was seen on the device that makes its times doubtful. */
+void at_session_warn(struct at_session *session);
 
 #endif

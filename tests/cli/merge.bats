@@ -138,3 +138,14 @@ merge() {
     refused "two profiles at a time" diff old.yaml old.yaml old.yaml
     refused "none.yaml" diff old.yaml none.yaml
 }
+
+@test "conditions of two runs: the worse of either" {
+    local first='0,/    clock_memory_khz/s//'
+    variant worse.yaml -e "$first    capped_ms: 40\n    drifts: 2\n&/"
+    variant other.yaml -e "$first    capped_ms: 30\n    other_processes: 1\n&/" \
+        -e "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
+    run --separate-stderr -0 "$AUTOTUNE" merge worse.yaml other.yaml
+    grep -q '^    capped_ms: 40$' <<<"$output"
+    grep -q '^    drifts: 2$' <<<"$output"
+    grep -q '^    other_processes: 1$' <<<"$output"
+}

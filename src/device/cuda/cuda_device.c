@@ -80,6 +80,7 @@ static enum at_status open_device(struct at_device **device, int64_t ordinal, st
         return status;
     }
     opened->nvml = at_nvml_open(opened->base.info.pci_bus_id);
+    at_cuda_clock_open(opened);
     *device = (struct at_device *)opened;
     return AT_OK;
 }

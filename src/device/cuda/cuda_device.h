@@ -9,6 +9,14 @@
 
 extern const struct at_device_ops at_cuda_device_ops;
 
+/* When a stamp is made: before a train, or after it. */
+enum at_cuda_stamp { AT_CUDA_BEFORE, AT_CUDA_AFTER, AT_CUDA_STAMPS };
+
+/* As the device writes it. */
+struct at_cuda_clock_stamp {
+    uint64_t ns, cycles;
+};
+
 /* What the files of this folder share. */
 struct at_cuda_device {
     struct at_device_base base;
@@ -16,6 +24,8 @@ struct at_cuda_device {
     CUcontext context;
     CUstream stream;
     struct at_nvml *nvml;
+    CUfunction stamp;
+    struct at_cuda_clock_stamp *stamps; /* AT_CUDA_STAMPS, in the host's memory; NULL: none */
 };
 
 static inline struct at_cuda_device *at_cuda_device_of(struct at_device *device)
@@ -25,6 +35,13 @@ static inline struct at_cuda_device *at_cuda_device_of(struct at_device *device)
 
 /* Turns a failed call into an outcome, with a message that begins with what was being done. */
 enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err);
+
+/* clock.c: makes stamps possible, if it can; starts one, which changes nothing if it could not; and
+ * the multiprocessors' mean clock between the last two; -1 if there are none, or it makes no sense.
+ */
+void at_cuda_clock_open(struct at_cuda_device *device);
+CUresult at_cuda_clock_stamp(const struct at_cuda_device *device, enum at_cuda_stamp which);
+int64_t at_cuda_clock_khz(const struct at_cuda_device *device);
 
 /* list.c */
 enum at_status at_cuda_list(struct at_device_info **infos, size_t *count, struct at_error *err);
@@ -39,8 +56,8 @@ enum at_outcome at_cuda_wait(struct at_device *device, struct at_error *err);
 /* train.c */
 enum at_outcome at_cuda_make_train(struct at_device *device, const struct at_call *calls,
                                    size_t count, struct at_train **train, struct at_error *err);
-enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *train, double *ns,
-                                   struct at_error *err);
+enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *train,
+                                   struct at_train_time *time, struct at_error *err);
 void at_cuda_free_train(struct at_device *device, struct at_train *train);
 
 #endif

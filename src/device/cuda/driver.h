@@ -30,6 +30,7 @@
     X(cuMemGetInfo, "cuMemGetInfo_v2")                                                             \
     X(cuMemAlloc, "cuMemAlloc_v2")                                                                 \
     X(cuMemFree, "cuMemFree_v2")                                                                   \
+    X(cuMemHostAlloc, "cuMemHostAlloc")                                                            \
     X(cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                                             \
     X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")                                                   \
     X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                                   \

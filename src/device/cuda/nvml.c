@@ -17,6 +17,29 @@ struct nvml_pci_info { /* nvmlPciInfo_t */
     char bus_id[32];
 };
 
+/* nvmlProcessInfo_t, as the third version of its functions has it. */
+struct nvml_process {
+    unsigned pid;
+    unsigned long long memory_bytes;
+    unsigned gpu_instance, compute_instance;
+};
+
+struct nvml_field { /* nvmlFieldValue_t */
+    unsigned id, scope;
+    long long timestamp_us, latency_us;
+    int type, result;
+    unsigned long long value; /* of the fields below: nanoseconds */
+};
+
+/* Time that the clocks were held down for a reason (NVML API Reference, Field Value Enums,
+ * NVML_FI_DEV_CLOCKS_EVENT_REASON_*). Older drivers do not know all of them. */
+static const struct {
+    unsigned id;
+    bool capped; /* by the power limit; else by heat, or by the power supply */
+} held_fields[] = {{74, true}, {251, false}, {252, false}, {253, false}};
+
+enum { HELD_FIELDS = AT_COUNT(held_fields) };
+
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_TEMPERATURE_GPU = 0 };
 
 static struct {
@@ -27,6 +50,8 @@ static struct {
     int (*power)(nvml_handle, unsigned *);
     int (*temperature)(nvml_handle, int, unsigned *);
     int (*reasons)(nvml_handle, unsigned long long *);
+    int (*fields)(nvml_handle, int, struct nvml_field *);
+    int (*processes)(nvml_handle, unsigned *, struct nvml_process *);
     int (*driver_version)(char *, unsigned);
 } api;
 
@@ -61,6 +86,9 @@ static bool load(void)
         /* Renamed in driver 535; the old name still answers everywhere. */
         {"nvmlDeviceGetCurrentClocksThrottleReasons", (void **)&api.reasons, 0},
         {"nvmlSystemGetDriverVersion", (void **)&api.driver_version, 0},
+        /* Drivers from before 510 lack what follows. */
+        {"nvmlDeviceGetFieldValues", (void **)&api.fields, 1},
+        {"nvmlDeviceGetComputeRunningProcesses_v3", (void **)&api.processes, 1},
     };
 
     if (!ready)
@@ -87,14 +115,49 @@ void at_nvml_close(struct at_nvml *nvml)
     free(nvml);
 }
 
+/* How long the clocks have been held down, for either kind of reason. */
+static void read_held(const struct at_nvml *nvml, struct at_device_state *state)
+{
+    struct nvml_field fields[HELD_FIELDS] = {0};
+
+    for (size_t i = 0; i < HELD_FIELDS; i++)
+        fields[i].id = held_fields[i].id;
+    if (!api.fields || api.fields(nvml->handle, HELD_FIELDS, fields) != 0)
+        return;
+    for (size_t i = 0; i < HELD_FIELDS; i++) {
+        int64_t *sum = held_fields[i].capped ? &state->capped_ns : &state->slowed_ns;
+
+        if (fields[i].result == 0)
+            *sum = (*sum < 0 ? 0 : *sum) + (int64_t)fields[i].value;
+    }
+}
+
+/* This process has a context and is among them, but where it runs in a container it may not know
+ * the number that it has there; so they are counted. A container may also hide the others. */
+static void count_processes(const struct at_nvml *nvml, struct at_device_state *state)
+{
+    static const int too_many_for_the_room = 7; /* NVML_ERROR_INSUFFICIENT_SIZE; count is set */
+    struct nvml_process processes[64];
+    unsigned count = AT_COUNT(processes);
+    int result;
+
+    if (!api.processes)
+        return;
+    result = api.processes(nvml->handle, &count, processes);
+    if (result == 0 || result == too_many_for_the_room)
+        state->other_processes = count > 0 ? (int64_t)count - 1 : 0;
+}
+
 void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state)
 {
     unsigned value;
     unsigned long long reasons;
 
-    *state = (struct at_device_state){-1, -1, -1, -1, false, 0};
+    *state = at_device_state_unknown;
     if (!nvml)
         return;
+    read_held(nvml, state);
+    count_processes(nvml, state);
     if (api.clock(nvml->handle, NVML_CLOCK_SM, &value) == 0)
         state->clock_sm_khz = INT64_C(1000) * value;
     if (api.clock(nvml->handle, NVML_CLOCK_MEM, &value) == 0)

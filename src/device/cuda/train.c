@@ -18,14 +18,22 @@ struct at_train {
     size_t count;
 };
 
+static enum at_outcome stamp(struct at_device *device, enum at_cuda_stamp which,
+                             struct at_error *err)
+{
+    return at_cuda_outcome(at_cuda_clock_stamp(at_cuda_device_of(device), which), "stamping", err);
+}
+
 /* Starts the whole train with its events, into the stream or the graph being captured from it. */
 static enum at_outcome start_train(struct at_device *device, const struct at_train *train,
                                    const struct at_call *calls, unsigned event_flags,
                                    struct at_error *err)
 {
     CUstream stream = at_cuda_device_of(device)->stream;
-    enum at_outcome outcome = at_cuda_start(device, &calls[train->count - 1], err);
+    enum at_outcome outcome = stamp(device, AT_CUDA_BEFORE, err);
 
+    if (outcome == AT_CORRECT)
+        outcome = at_cuda_start(device, &calls[train->count - 1], err);
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuEventRecordWithFlags(train->start, stream, event_flags),
                                   "timing", err);
@@ -34,7 +42,7 @@ static enum at_outcome start_train(struct at_device *device, const struct at_tra
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuEventRecordWithFlags(train->stop, stream, event_flags),
                                   "timing", err);
-    return outcome;
+    return outcome == AT_CORRECT ? stamp(device, AT_CUDA_AFTER, err) : outcome;
 }
 
 static enum at_outcome capture(struct at_device *device, struct at_train *train,
@@ -83,8 +91,8 @@ enum at_outcome at_cuda_make_train(struct at_device *device, const struct at_cal
     return outcome;
 }
 
-enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *train, double *ns,
-                                   struct at_error *err)
+enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *train,
+                                   struct at_train_time *time, struct at_error *err)
 {
     CUstream stream = at_cuda_device_of(device)->stream;
     float elapsed_ms = 0;
@@ -100,7 +108,8 @@ enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *tr
         outcome = at_cuda_outcome(
             at_cuda.cuEventElapsedTime(&elapsed_ms, train->start, train->stop), "timing", err);
     if (outcome == AT_CORRECT)
-        *ns = 1e6 * (double)elapsed_ms;
+        *time = (struct at_train_time){1e6 * (double)elapsed_ms,
+                                       at_cuda_clock_khz(at_cuda_device_of(device))};
     return outcome;
 }
 

@@ -95,12 +95,12 @@ enum at_outcome at_emu_make_train(struct at_device *device, const struct at_call
     return outcome;
 }
 
-enum at_outcome at_emu_time_train(struct at_device *device, struct at_train *train, double *ns,
-                                  struct at_error *err)
+enum at_outcome at_emu_time_train(struct at_device *device, struct at_train *train,
+                                  struct at_train_time *time, struct at_error *err)
 {
     (void)device;
     (void)err;
-    *ns = train->ns;
+    *time = (struct at_train_time){train->ns, -1};
     return AT_CORRECT;
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clock of the multiprocessors over a train: stamps of cycles and nanoseconds before and after
+ * it, which the device writes into memory of the host. NVML is too slow to be asked for each train,
+ * and what it answers is a moment's clock; NVBench takes stamps so too. */
+#include "device/cuda/cuda_device.h"
+
+#include <stddef.h>
+
+/* One multiprocessor writes, always the same one, since each counts cycles of its own. A launch of
+ * a block for each reaches it. PTX, which the driver compiles: there is no other kernel in this
+ * program, and nobody waits for these few instructions. */
+static const char stamp_ptx[] = ".version 6.3\n"
+                                ".target sm_70\n"
+                                ".address_size 64\n"
+                                ".visible .entry stamp(.param .u64 to)\n"
+                                "{\n"
+                                ".reg .pred %other;\n"
+                                ".reg .b32 %multiprocessor;\n"
+                                ".reg .b64 %place, %ns, %cycles;\n"
+                                "mov.u32 %multiprocessor, %smid;\n"
+                                "setp.ne.u32 %other, %multiprocessor, 0;\n"
+                                "@%other bra done;\n"
+                                "ld.param.u64 %place, [to];\n"
+                                "mov.u64 %ns, %globaltimer;\n"
+                                "mov.u64 %cycles, %clock64;\n"
+                                "st.volatile.global.v2.u64 [%place], {%ns, %cycles};\n"
+                                "done:\n"
+                                "ret;\n"
+                                "}\n";
+
+void at_cuda_clock_open(struct at_cuda_device *device)
+{
+    void *stamps = NULL;
+    CUmodule module;
+    CUresult result = at_cuda.cuModuleLoadData(&module, stamp_ptx);
+
+    if (result == CUDA_SUCCESS)
+        result = at_cuda.cuModuleGetFunction(&device->stamp, module, "stamp");
+    if (result == CUDA_SUCCESS)
+        result = at_cuda.cuMemHostAlloc(&stamps, AT_CUDA_STAMPS * sizeof *device->stamps,
+                                        CU_MEMHOSTALLOC_DEVICEMAP);
+    if (result == CUDA_SUCCESS)
+        device->stamps = stamps;
+}
+
+CUresult at_cuda_clock_stamp(const struct at_cuda_device *device, enum at_cuda_stamp which)
+{
+    const void *place = &device->stamps[which];
+    void *args[] = {&place};
+
+    if (!device->stamps)
+        return CUDA_SUCCESS;
+    return at_cuda.cuLaunchKernel(device->stamp, (unsigned)device->base.info.multiprocessors, 1, 1,
+                                  1, 1, 1, 0, device->stream, args, NULL);
+}
+
+int64_t at_cuda_clock_khz(const struct at_cuda_device *device)
+{
+    /* What no clock is: a stamp was not written, or the counters were set back. */
+    static const double least_khz = 1e4, most_khz = 1e7;
+    const volatile struct at_cuda_clock_stamp *first, *last;
+    double ns, khz;
+
+    if (!device->stamps)
+        return -1;
+    first = &device->stamps[AT_CUDA_BEFORE];
+    last = &device->stamps[AT_CUDA_AFTER];
+    ns = (double)(int64_t)(last->ns - first->ns);
+    khz = ns > 0 ? 1e6 * (double)(int64_t)(last->cycles - first->cycles) / ns : 0;
+    return khz >= least_khz && khz <= most_khz ? (int64_t)khz : -1;
+}

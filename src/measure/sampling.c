@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/sampling.h"
+
+#include "base/stats.h"
+
+#include <math.h>
+
+/* The first replay of a graph of short kernels was seen to take a quarter longer than all others,
+ * which agree to half a percent (H200, CUDA 13.0: doc/measurement.md). */
+static const double warm_share = 0.01;
+enum { WARM_UPS_MAX = 4 };
+
+/* Boost clocks go in steps of 15 MHz, less than a percent; one or two are no reason. */
+static const double low_share = 0.03;
+enum { CLOCKS_LEAST = 8 }; /* before there are so many, nobody knows what is usual */
+
+static bool is_low(const struct at_clocks *clocks, int64_t clock_khz)
+{
+    return clock_khz > 0 && clocks->count >= CLOCKS_LEAST &&
+           (double)clock_khz < (1 - low_share) * at_median(clocks->recent_khz, clocks->count);
+}
+
+static void remember(struct at_clocks *clocks, int64_t clock_khz)
+{
+    if (clock_khz <= 0)
+        return;
+    clocks->recent_khz[clocks->next] = (double)clock_khz;
+    clocks->next = (clocks->next + 1) % AT_CLOCKS_MAX;
+    clocks->count += clocks->count < AT_CLOCKS_MAX;
+}
+
+enum at_outcome at_sample_once(struct at_bench *bench, struct at_train *train, int64_t launches,
+                               int64_t *again, double *ns, struct at_error *err)
+{
+    for (;;) {
+        struct at_train_time time = {0};
+        enum at_outcome outcome = bench->ops->time_train(bench->device, train, &time, err);
+        bool low = is_low(&bench->clocks, time.clock_sm_khz);
+
+        if (outcome != AT_CORRECT)
+            return outcome;
+        remember(&bench->clocks, time.clock_sm_khz);
+        *ns = time.ns / (double)launches;
+        if (!low || *again == 0)
+            return AT_CORRECT;
+        --*again;
+        bench->discarded++;
+    }
+}
+
+/* The first two samples. */
+static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, int64_t launches,
+                               int64_t *again, double ns[2], struct at_error *err)
+{
+    enum at_outcome outcome = at_sample_once(bench, train, launches, again, &ns[0], err);
+
+    if (outcome == AT_CORRECT)
+        outcome = at_sample_once(bench, train, launches, again, &ns[1], err);
+    for (int i = 0; i < WARM_UPS_MAX && outcome == AT_CORRECT; i++) {
+        if (fabs(ns[0] - ns[1]) <= warm_share * ns[1])
+            break;
+        ns[0] = ns[1];
+        outcome = at_sample_once(bench, train, launches, again, &ns[1], err);
+    }
+    return outcome;
+}
+
+enum at_outcome at_sample(struct at_bench *bench, struct at_train *train, int64_t launches,
+                          int64_t samples, double *ns, struct at_error *err)
+{
+    enum at_outcome outcome = AT_CORRECT;
+    int64_t again = samples, taken = 0;
+
+    if (samples >= 2) {
+        outcome = warm_up(bench, train, launches, &again, ns, err);
+        taken = 2;
+    }
+    for (; taken < samples && outcome == AT_CORRECT; taken++)
+        outcome = at_sample_once(bench, train, launches, &again, &ns[taken], err);
+    return outcome;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking samples that can be compared: after a warm-up, and none from a moment in which the
+ * device's clocks were lower than they usually are in this run. */
+#ifndef AT_MEASURE_SAMPLING_H
+#define AT_MEASURE_SAMPLING_H
+
+#include "measure/bench.h"
+
+/* Times a train so many times; ns[i] is the time of one of its launches.
+ *
+ * Warm-up: the first sample counts if the second agrees with it to 1 %; else it is dropped, the
+ * second is the first one, and so on, four times at most. Of one sample that is asked for nobody
+ * knows if it was warm.
+ *
+ * Low clocks: a sample whose mean clock is more than 3 % below the median of the last 64 samples,
+ * whatever they were samples of, is discarded and taken again; at most as many as were asked for,
+ * and then they are kept. The median is one of what was discarded too. So where a power limit holds
+ * the clocks down for good, they are soon the usual ones; and of a kernel that draws more power
+ * than others, and always runs at lower clocks, the samples are kept in the end, for that is how it
+ * runs.
+ *
+ * bench->discarded counts those of the second kind. */
+enum at_outcome at_sample(struct at_bench *bench, struct at_train *train, int64_t launches,
+                          int64_t samples, double *ns, struct at_error *err);
+
+/* One sample, in a round of several trains that take turns: without a warm-up. *again is how many
+ * more may be discarded, which is the caller's to keep. */
+enum at_outcome at_sample_once(struct at_bench *bench, struct at_train *train, int64_t launches,
+                               int64_t *again, double *ns, struct at_error *err);
+
+#endif

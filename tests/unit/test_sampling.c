@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/measure/sampling: which of a device's samples count. The device is one that takes the times
+ * and has the clocks that the tests say, since no real one can be told to be cold, or hot. */
+#include "base/memory.h"
+#include "measure/sampling.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What the next samples are; the last one goes on for ever. */
+static const struct at_train_time *script;
+static size_t script_length, taken;
+
+static enum at_outcome play(struct at_device *device, struct at_train *train,
+                            struct at_train_time *time, struct at_error *err)
+{
+    (void)device;
+    (void)train;
+    (void)err;
+    *time = script[taken < script_length ? taken : script_length - 1];
+    taken++;
+    return AT_CORRECT;
+}
+
+static enum at_outcome lose_device(struct at_device *device, struct at_train *train,
+                                   struct at_train_time *time, struct at_error *err)
+{
+    (void)device;
+    (void)train;
+    (void)time;
+    (void)err;
+    return ++taken < 3 ? AT_CORRECT : AT_CRASH;
+}
+
+static const struct at_device_ops scripted = {.time_train = play},
+                                  failing = {.time_train = lose_device};
+
+/* Takes samples of two launches each as the script has them, on a bench that may know clocks. */
+static void sample(struct at_bench *bench, const struct at_train_time *times, size_t count,
+                   int64_t samples, double *ns)
+{
+    bench->ops = &scripted;
+    script = times;
+    script_length = count;
+    taken = 0;
+    assert_int_equal(at_sample(bench, NULL, 2, samples, ns, NULL), AT_CORRECT);
+}
+
+static void test_warm_up(void **state)
+{
+    /* Of times without clocks: how many are dropped before the first of five that count. */
+    static const struct {
+        struct at_train_time times[8];
+        size_t count, dropped;
+    } cases[] = {
+        {{{200, -1}}, 1, 0},
+        {{{201, -1}, {200, -1}}, 2, 0},                       /* within 1 % */
+        {{{199, -1}, {200, -1}}, 2, 0},                       /* on either side */
+        {{{250, -1}, {200, -1}}, 2, 1},                       /* the graph's first replay */
+        {{{150, -1}, {200, -1}}, 2, 1},                       /* clocks that were still high */
+        {{{250, -1}, {230, -1}, {210, -1}, {200, -1}}, 4, 3}, /* slowly */
+        {{{250, -1}, {200, -1}, {250, -1}, {200, -1}, {250, -1}, {200, -1}}, 6, 4}, /* never */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_bench bench = {0};
+        double ns[5];
+
+        sample(&bench, cases[i].times, cases[i].count, 5, ns);
+        assert_int_equal(taken, 5 + cases[i].dropped);
+        assert_int_equal(bench.discarded, 0);
+        for (size_t j = 0; j < 5; j++) {
+            size_t place = cases[i].dropped + j;
+
+            if (place >= cases[i].count)
+                place = cases[i].count - 1;
+            assert_true(ns[j] == cases[i].times[place].ns / 2); /* of two launches */
+        }
+    }
+}
+
+/* Who asks for one sample gets the first one. */
+static void test_one_sample(void **state)
+{
+    static const struct at_train_time times[] = {{250, -1}, {200, -1}};
+    struct at_bench bench = {0};
+    double ns;
+
+    (void)state;
+    sample(&bench, times, AT_COUNT(times), 1, &ns);
+    assert_int_equal(taken, 1);
+    assert_true(ns == 125);
+}
+
+/* A bench that has seen this clock so often. */
+static struct at_bench bench_at(int64_t khz, size_t count)
+{
+    static struct at_train_time time;
+    struct at_bench bench = {.ops = &scripted};
+
+    time = (struct at_train_time){200, khz};
+    script = &time;
+    script_length = 1;
+    for (size_t i = 0; i < count; i++) {
+        int64_t again = 0;
+        double ns;
+
+        assert_int_equal(at_sample_once(&bench, NULL, 1, &again, &ns, NULL), AT_CORRECT);
+    }
+    return bench;
+}
+
+static void test_low_clocks(void **state)
+{
+    /* The third of five samples has a clock of its own. */
+    static const struct {
+        int64_t usual_khz, khz;
+        size_t known;
+        int64_t discarded;
+    } cases[] = {
+        {1980000, 1980000, 64, 0}, {1980000, 1935000, 64, 0}, /* 2.3 % lower */
+        {1980000, 1905000, 64, 1},                            /* 3.8 % */
+        {1980000, 990000, 64, 1},  {1980000, 2100000, 64, 0},
+        {1980000, 990000, 2, 0},   {1980000, 990000, 8, 1}, /* few are known; enough */
+        {1980000, -1, 64, 0},                               /* a clock that is not known */
+        {-1, 990000, 64, 0},                                /* nor any before */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_bench bench = bench_at(cases[i].usual_khz, cases[i].known);
+        const struct at_train_time times[] = {{200, cases[i].usual_khz},
+                                              {200, cases[i].usual_khz},
+                                              {300, cases[i].khz},
+                                              {200, cases[i].usual_khz}};
+        double ns[5];
+
+        sample(&bench, times, AT_COUNT(times), 5, ns);
+        assert_int_equal(bench.discarded, cases[i].discarded);
+        assert_int_equal(taken, 5 + cases[i].discarded);
+        assert_true(ns[2] == (cases[i].discarded ? 100 : 150));
+    }
+}
+
+/* What lasts is not waited out: no more are discarded than were asked for, and then it is usual. */
+static void test_low_for_good(void **state)
+{
+    static const struct at_train_time low = {300, 1700000};
+    struct at_bench bench = bench_at(1980000, 64);
+    int64_t discarded = 0;
+    double ns[5];
+
+    (void)state;
+    sample(&bench, &low, 1, 5, ns);
+    assert_int_equal(taken, 10);
+    assert_int_equal(bench.discarded, 5);
+    assert_true(ns[0] == 150 && ns[4] == 150);
+    for (int i = 0; i < 10; i++) {
+        discarded = bench.discarded;
+        sample(&bench, &low, 1, 5, ns);
+    }
+    assert_int_equal(bench.discarded, discarded);
+    assert_int_equal(taken, 5);
+}
+
+static void test_failure(void **state)
+{
+    struct at_bench bench = {.ops = &failing};
+    double ns[5];
+
+    (void)state;
+    taken = 0;
+    assert_int_equal(at_sample(&bench, NULL, 1, 5, ns, NULL), AT_CRASH);
+    assert_int_equal(taken, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_warm_up),    cmocka_unit_test(test_one_sample),
+        cmocka_unit_test(test_low_clocks), cmocka_unit_test(test_low_for_good),
+        cmocka_unit_test(test_failure),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
