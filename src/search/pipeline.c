@@ -55,6 +55,7 @@ static enum at_status fill(struct at_pipeline *p, struct at_error *err)
     enum at_status status = AT_OK;
     size_t index, asked = 0;
 
+    at_watch_start(p);
     /* What the journal has is settled at once; after a window's worth of it, a look at the clock.
      */
     while (status == AT_OK && may_ask(p) && asked++ < p->window) {
@@ -136,6 +137,16 @@ static void draw(struct at_pipeline *p)
     at_progress_draw(p->session->options.progress, state);
 }
 
+/* Is there nothing more to be done, and nothing in what was done that the canary has found off? */
+static bool is_finished(struct at_pipeline *p)
+{
+    if (p->in_flight > 0 || may_ask(p) || at_watch_wants(p))
+        return false;
+    if (!p->stopping)
+        at_watch_look(p, true);
+    return !at_watch_wants(p);
+}
+
 static enum at_status loop(struct at_pipeline *p, struct at_error *err)
 {
     enum at_status status = AT_OK;
@@ -148,7 +159,7 @@ static enum at_status loop(struct at_pipeline *p, struct at_error *err)
             status = at_pipeline_take_built(p, err);
         if (status == AT_OK)
             status = at_pipeline_feed_gpu(p, err);
-        if (status != AT_OK || (p->in_flight == 0 && !may_ask(p)))
+        if (status != AT_OK || is_finished(p))
             break;
         wait_for_work(p, &gpu_ready);
         if (gpu_ready)
@@ -177,6 +188,8 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     search->progress.budget_ends_ns = search->budget.ends_ns;
     p->case_count = at_cases_for(p->session, &search->problem, p->cases);
     status = at_gpu_prepare(p->session->gpu, p->cases, p->case_count, err);
+    if (status == AT_OK)
+        status = at_watch_open(p, err);
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", p->problem_text);
 }
 
@@ -194,6 +207,7 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
         search->reason = search->strategy->reason(p.strategy);
     at_progress_clear(p.session->options.progress);
     search->strategy->destroy(p.strategy);
+    at_watch_close(&p);
     free(p.problem_text);
     free(p.ready);
     return status;

@@ -11,6 +11,7 @@
 /* What is known of one config of the space. */
 struct at_candidate {
     bool started, done;
+    bool remeasured; /* the canary had drifted */
     enum at_outcome outcome;
     double time_ns; /* median of the search's samples, if correct */
 };
@@ -24,12 +25,15 @@ struct at_search {
     struct at_budget budget;
     struct at_progress_state progress; /* what, index, of, and of_copy's base are the caller's */
     double copy_ns;                    /* the copy limit so far; 0: unknown */
-    struct at_recorded *recorded;      /* by config, for a recording; NULL: none is made */
+    const struct at_config *canary;    /* timed again and again; NULL: none; borrowed */
+    struct at_problem canary_problem;
+    struct at_recorded *recorded; /* by config, for a recording; NULL: none is made */
 
     /* Results. */
     struct at_candidate *candidates; /* as many as the space has configs, in its order */
     size_t counts[AT_OUTCOMES];
     size_t best;        /* index; valid if counts[AT_CORRECT] > 0 */
+    size_t doubted;     /* results that were too good, and so were measured twice */
     bool complete;      /* every config of the space has been evaluated */
     const char *reason; /* why the strategy stopped before; NULL: it did not */
 };

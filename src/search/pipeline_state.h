@@ -3,7 +3,9 @@
 #ifndef AT_SEARCH_PIPELINE_STATE_H
 #define AT_SEARCH_PIPELINE_STATE_H
 
+#include "search/canary.h"
 #include "search/pipeline.h"
+#include "search/shootout.h"
 
 /* A compiled config with all that its evaluation takes, so that the GPU does not wait for it. */
 struct at_ready {
@@ -12,6 +14,7 @@ struct at_ready {
     struct at_gpu_run run;
     struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX];
     size_t trial_count;
+    bool again; /* it was suspiciously fast, and is verified and timed once more */
 };
 
 struct at_pipeline {
@@ -30,6 +33,11 @@ struct at_pipeline {
     struct at_ready on_gpu;
     size_t evaluations; /* made by this run, or found in the journal */
     int failures;       /* of the device, in a row */
+    struct at_canary canary;
+    struct at_contestant copy; /* the canary's kernel; without a config there is none */
+    int64_t canary_due_ns;
+    size_t *again; /* configs that it has found touched, to be measured once more */
+    size_t again_count, again_capacity;
 };
 
 /* results.c: a result taken in, wherever it came from; a new one filed, which then outlives the
@@ -42,6 +50,15 @@ void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
                               const struct at_measurement *measurement);
 enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, bool *found,
                                            struct at_error *err);
+
+/* watch.c: the canary's kernel built; given back; and a look at it while the GPU is idle, if it is
+ * time or, `last`, if anything was measured since. Whether it has found configs that are to be
+ * measured again, and as many of them as there is room for on their way. */
+enum at_status at_watch_open(struct at_pipeline *p, struct at_error *err);
+void at_watch_close(struct at_pipeline *p);
+void at_watch_look(struct at_pipeline *p, bool last);
+bool at_watch_wants(const struct at_pipeline *p);
+void at_watch_start(struct at_pipeline *p);
 
 /* gpu_stage.c: compiled configs made ready; the next one given to the GPU, if it is free; and its
  * result taken: filed, and then the next one given before that is settled. */

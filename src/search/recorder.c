@@ -37,6 +37,9 @@ void at_recorder_take(struct at_search *search, size_t index,
         return;
     recorded = &search->recorded[index];
     recorded->outcome = measurement->outcome;
+    free(recorded->samples_ns); /* of an earlier time */
+    recorded->samples_ns = NULL;
+    recorded->sample_count = 0;
     if (measurement->outcome != AT_CORRECT)
         return;
     recorded->sample_count = measurement->sample_count < AT_RECORDING_SAMPLES_MAX

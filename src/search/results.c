@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "search/pipeline_state.h"
+#include "search/ranking.h"
 #include "search/recorder.h"
 
 #include <stdlib.h>
@@ -91,6 +92,31 @@ void at_pipeline_settle(struct at_pipeline *p, size_t index,
     search->strategy->tell(p->strategy, index, candidate->outcome, candidate->time_ns);
 }
 
+static void find_best(struct at_search *search)
+{
+    size_t best;
+
+    if (at_rank_best(search, &best, 1) > 0)
+        search->best = best;
+}
+
+/* A config that has been measured before: its newer result takes the place of the older one. The
+ * strategy is not told, which knows each config once. */
+static void settle_again(struct at_pipeline *p, size_t index,
+                         const struct at_measurement *measurement)
+{
+    struct at_search *search = p->search;
+    struct at_candidate *candidate = &search->candidates[index];
+
+    at_recorder_take(search, index, measurement);
+    search->counts[candidate->outcome]--;
+    search->counts[measurement->outcome]++;
+    candidate->outcome = measurement->outcome;
+    if (measurement->outcome == AT_CORRECT)
+        candidate->time_ns = at_median(measurement->samples_ns, measurement->sample_count);
+    find_best(search);
+}
+
 void at_pipeline_file(struct at_pipeline *p, size_t index, const struct at_measurement *measurement)
 {
     file_result(p->search, p->problem_text, index, measurement);
@@ -101,7 +127,10 @@ void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
                               const struct at_measurement *measurement)
 {
     sync_results(p->session);
-    at_pipeline_settle(p, index, measurement);
+    if (p->search->candidates[index].done)
+        settle_again(p, index, measurement);
+    else
+        at_pipeline_settle(p, index, measurement);
     p->in_flight--;
 }
 

@@ -202,7 +202,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
 {
     const struct at_session *session = search->session;
     size_t *likely;
-    int64_t began_ns = at_now_ns();
+    int64_t began_ns = at_now_ns(), busy_ns = at_gpu_conditions(session->gpu)->busy_ns, took_ns;
     enum at_status status;
 
     search->start.likely_count =
@@ -215,11 +215,17 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     status = at_pipeline_run(search, fallback, err);
     search->start.likely = NULL;
     free(likely);
+    took_ns = at_now_ns() - began_ns;
+    if (status == AT_OK)
+        at_note(
+            session->options.progress, "%s: searched for %.2f s, the GPU at work for %.1f %% of it",
+            search->progress.what, (double)took_ns / 1e9,
+            100 * (double)(at_gpu_conditions(session->gpu)->busy_ns - busy_ns) / (double)took_ns);
     if (status == AT_OK && search->reason)
         at_note(session->options.progress, "%s: the search stopped after %zu of %zu configs: %s",
                 search->progress.what, search->progress.done, search->space.count, search->reason);
     if (status == AT_OK && session->options.record)
-        status = at_recorder_write(search, session->options.record, at_now_ns() - began_ns, err);
+        status = at_recorder_write(search, session->options.record, took_ns, err);
     return status;
 }
 
@@ -236,6 +242,8 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     if (status != AT_OK)
         return status;
     search->copy_ns = copies.best_ns;
+    search->canary = copies.count > 0 ? &copies.configs[0] : NULL;
+    search->canary_problem = copies.problem;
     if (!at_interrupt_seen())
         status = run_search(search, fallback, err);
     if (status != AT_OK)
@@ -273,6 +281,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
         status = search.space.count > 0 ? search_and_finish(&search, entry, err)
                                         : no_winner(&search, err);
     at_search_clear(&search);
+    at_session_warn(session);
     free(what);
     return status;
 }

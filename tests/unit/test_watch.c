@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A search on the emulated device, the pipeline's watch over it: what a canary that has changed
+ * touched is measured again, and what is too good to be true is measured twice. Nothing changes on
+ * an emulated device, so the tests tell the search that the copy took another time before. */
+#include "base/memory.h"
+#include "cmd/run_options.h"
+#include "measure/select.h"
+#include "search/pipeline.h"
+#include "worker/worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+enum { SKIPPED = 77, EVALUATIONS = 3 };
+
+static struct at_run_options options;
+static struct at_device_info *device;
+static struct at_session *session;
+static struct at_family **naive;
+static struct at_config copy;
+
+static struct at_family **find_family(const char *name)
+{
+    for (size_t i = 0; i < options.session.family_count; i++)
+        if (strcmp(options.families[i]->name, name) == 0)
+            return &options.families[i];
+    fail_msg("there is no family %s", name);
+    return NULL;
+}
+
+/* Searches some configs with a canary, if there is to be one, that took copy_ns before. */
+static void search_some(struct at_search *search, bool canary, double copy_ns)
+{
+    struct at_error err = {AT_OK, ""};
+
+    *search = (struct at_search){.session = session,
+                                 .strategy = &at_strategy_exhaustive,
+                                 .budget = {.evaluations = EVALUATIONS},
+                                 .copy_ns = copy_ns,
+                                 .progress = {.what = "a test"}};
+    session->drifts = session->remeasured = 0;
+    assert_int_equal(at_problem_parse(&search->problem, "8x8:f32", &err), AT_OK);
+    search->canary = canary ? &copy : NULL;
+    search->canary_problem = at_problem_copy_of(&search->problem);
+    if (at_space_build(&search->space, naive, 1, &search->problem, device, 1000, &err) != AT_OK ||
+        at_pipeline_run(search, SIZE_MAX, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(search->counts[AT_CORRECT], EVALUATIONS);
+}
+
+/* What the canary's kernel takes: where nothing is known of it, nothing has changed. */
+static void test_no_drift(void **state)
+{
+    struct at_search search;
+
+    (void)state;
+    search_some(&search, true, 0);
+    assert_int_equal(session->drifts, 0);
+    assert_int_equal(session->remeasured, 0);
+    assert_int_equal(search.doubted, 0);
+    at_search_clear(&search);
+}
+
+static void test_drift(void **state)
+{
+    struct at_search plain, search;
+
+    (void)state;
+    search_some(&plain, false, 0);
+    assert_int_equal(session->drifts, 0);
+    /* It was a nanosecond: found at the first look, when some have been measured. */
+    search_some(&search, true, 1);
+    assert_int_equal(session->drifts, 1);
+    assert_in_range(session->remeasured, 1, EVALUATIONS);
+    for (size_t i = 0; i < search.space.count; i++) {
+        assert_int_equal(search.candidates[i].done, plain.candidates[i].done);
+        assert_true(search.candidates[i].time_ns == plain.candidates[i].time_ns);
+    }
+    assert_int_equal(search.best, plain.best);
+    at_search_clear(&plain);
+    at_search_clear(&search);
+}
+
+/* A transpose in a hundredth of the time of a copy: only those that would lead are doubted. */
+static void test_doubt(void **state)
+{
+    struct at_search plain, search;
+    size_t leaders = 0;
+    double best_ns = 0;
+
+    (void)state;
+    search_some(&plain, false, 0);
+    for (size_t i = 0; i < plain.space.count; i++)
+        if (plain.candidates[i].done && (leaders == 0 || plain.candidates[i].time_ns < best_ns)) {
+            best_ns = plain.candidates[i].time_ns;
+            leaders++;
+        }
+    search_some(&search, false, 100 * best_ns);
+    assert_in_range(leaders, 1, EVALUATIONS);
+    assert_int_equal(search.doubted, leaders);
+    assert_true(search.candidates[search.best].time_ns == best_ns);
+    at_search_clear(&plain);
+    at_search_clear(&search);
+}
+
+static int set_up(void **state)
+{
+    struct at_error err = {AT_OK, ""};
+    enum at_status status;
+    size_t count;
+
+    (void)state;
+    at_run_options_init(&options);
+    options.quiet = true;
+    at_run_options_finish(&options);
+    options.session.jobs = 1; /* so that the results come in the order of the space */
+    status = at_run_families(&options, &err);
+    if (status == AT_OK)
+        status = at_select_devices("emu", &device, &count, &err);
+    if (status == AT_OK)
+        status = at_session_open(&session, device, &options.session, &err);
+    if (status != AT_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        return -1;
+    }
+    naive = find_family("naive");
+    copy = at_family_default(*find_family("copy"));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    at_session_close(session);
+    free(device);
+    at_run_options_clear(&options);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_drift),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_doubt),
+    };
+    struct at_error err = {AT_OK, ""};
+    int exit_code, *known;
+    size_t known_count;
+    char *data;
+
+    /* The workers that the session starts are this program. */
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
+        fprintf(stderr, "skipped: %s\n", err.message);
+        return SKIPPED;
+    }
+    free(known);
+    data = path_of("");
+    setenv("AUTOTUNE_DATADIR", data, 1);
+    free(data);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
