@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* The first replay of a graph of short kernels was seen to take a quarter longer than all others,
- * which agree to half a percent (H200, CUDA 13.0: doc/measurement.md). */
+/* Samples of a kernel of 3 us, once they are warm, agree to half a percent (H200, CUDA 13.0:
+ * doc/measurement.md). */
 static const double warm_share = 0.01;
 enum { WARM_UPS_MAX = 4 };
 

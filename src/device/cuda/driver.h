@@ -46,6 +46,7 @@
     X(cuStreamBeginCapture, "cuStreamBeginCapture_v2")                                             \
     X(cuStreamEndCapture, "cuStreamEndCapture")                                                    \
     X(cuGraphInstantiate, "cuGraphInstantiateWithFlags")                                           \
+    X(cuGraphUpload, "cuGraphUpload")                                                              \
     X(cuGraphLaunch, "cuGraphLaunch")                                                              \
     X(cuGraphExecDestroy, "cuGraphExecDestroy")                                                    \
     X(cuGraphDestroy, "cuGraphDestroy")                                                            \

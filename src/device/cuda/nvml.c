@@ -31,12 +31,13 @@ struct nvml_field { /* nvmlFieldValue_t */
     unsigned long long value; /* of the fields below: nanoseconds */
 };
 
-/* Time that the clocks were held down for a reason (NVML API Reference, Field Value Enums,
- * NVML_FI_DEV_CLOCKS_EVENT_REASON_*). Older drivers do not know all of them. */
+/* Time that the clocks were held down for a reason (NVML API Reference, Field Value Enums:
+ * NVML_FI_DEV_PERF_POLICY_POWER, _THERMAL and
+ * NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN). Not every GPU knows all of them. */
 static const struct {
     unsigned id;
     bool capped; /* by the power limit; else by heat, or by the power supply */
-} held_fields[] = {{74, true}, {251, false}, {252, false}, {253, false}};
+} held_fields[] = {{74, true}, {75, false}, {253, false}};
 
 enum { HELD_FIELDS = AT_COUNT(held_fields) };
 

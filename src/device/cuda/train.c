@@ -64,6 +64,11 @@ static enum at_outcome capture(struct at_device *device, struct at_train *train,
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuGraphInstantiate(&train->graph, graph, 0),
                                   "instantiating the graph", err);
+    /* Otherwise the first launch uploads it, node by node, and short kernels wait for that: of 3 us
+     * each, the first train took 1.3 times as long as the others (doc/measurement.md). */
+    if (outcome == AT_CORRECT)
+        outcome = at_cuda_outcome(at_cuda.cuGraphUpload(train->graph, stream),
+                                  "uploading the graph", err);
     if (graph)
         at_cuda.cuGraphDestroy(graph);
     return outcome;
