@@ -14,6 +14,7 @@ enum { AT_CLOCKS_MAX = 64 };
 struct at_clocks {
     double recent_khz[AT_CLOCKS_MAX];
     size_t count, next;
+    int64_t least_khz, most_khz; /* of all; 0: none is known */
 };
 
 /* A device with its harness and the prepared cases. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Evaluating one config, and timing several against each other. */
 #include "base/memory.h"
+#include "base/stats.h"
 #include "measure/gpu_server.h"
 #include "measure/sampling.h"
 
@@ -136,10 +137,10 @@ static enum at_outcome clean_up(struct at_bench *bench, enum at_outcome outcome,
     return cleaned;
 }
 
-static void put_kernel(struct at_wire *reply, const struct at_kernel *kernel)
+static void put_kernel(struct at_wire *reply, const struct at_kernel *kernel, int64_t clock_sm_khz)
 {
     const struct at_gpu_kernel figures = {kernel->registers, kernel->local_bytes,
-                                          kernel->shared_bytes};
+                                          kernel->shared_bytes, clock_sm_khz};
 
     at_wire_put_bytes(reply, &figures, sizeof figures);
 }
@@ -165,7 +166,7 @@ int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exc
         return outcome;
     }
     at_gpu_server_put_conditions(server, exchange->reply);
-    put_kernel(exchange->reply, &kernel);
+    put_kernel(exchange->reply, &kernel, 0);
     at_wire_put_int(exchange->reply, samples);
     for (int64_t i = 0; i < samples; i++)
         at_wire_put_real(exchange->reply, ns[i]);
@@ -179,7 +180,7 @@ struct finalist {
     struct at_train *train;
     int64_t launches;
     int64_t again; /* samples that may yet be discarded */
-    double ns[SAMPLES_MAX];
+    double ns[SAMPLES_MAX], khz[SAMPLES_MAX];
 };
 
 /* Samples in rounds, one of each finalist a round, so that drift of the clocks or of the memory
@@ -193,9 +194,12 @@ static enum at_outcome take_rounds(struct at_gpu_server *server, struct finalist
     for (int64_t round = -1; round < samples && outcome == AT_CORRECT; round++)
         for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
             struct finalist *finalist = &finalists[round % 2 ? count - 1 - i : i];
+            struct at_train_time sample = {0};
 
             outcome = at_sample_once(&server->bench, finalist->train, finalist->launches,
-                                     &finalist->again, &finalist->ns[round < 0 ? 0 : round], err);
+                                     &finalist->again, &sample, err);
+            finalist->ns[round < 0 ? 0 : round] = sample.ns;
+            finalist->khz[round < 0 ? 0 : round] = (double)sample.clock_sm_khz;
         }
     at_gpu_server_note_conditions(server);
     return outcome;
@@ -248,7 +252,9 @@ int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exc
     outcome = hold_shootout(server, finalists, count, train_ns, samples, exchange->err);
     at_gpu_server_put_conditions(server, exchange->reply);
     for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
-        put_kernel(exchange->reply, &finalists[i].kernel);
+        double khz = samples > 0 ? at_median(finalists[i].khz, (size_t)samples) : 0;
+
+        put_kernel(exchange->reply, &finalists[i].kernel, khz > 0 ? (int64_t)khz : 0);
         for (int64_t j = 0; j < samples; j++)
             at_wire_put_real(exchange->reply, finalists[i].ns[j]);
     }

@@ -36,6 +36,7 @@ struct at_gpu_case {
 
 struct at_gpu_kernel {
     int64_t registers, local_bytes, shared_bytes;
+    int64_t clock_sm_khz; /* the median of what it had in a shoot-out; 0: not known */
 };
 
 /* One kernel with its launch on the tuned case's buffers. */

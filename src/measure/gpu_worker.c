@@ -204,6 +204,15 @@ void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *
 {
     struct at_gpu_conditions *seen = &server->conditions;
 
+    if (server->bench.clocks.count > 0)
+        at_gpu_conditions_widen(seen, &(struct at_gpu_conditions){
+                                          .clock_sm_min_khz = server->bench.clocks.least_khz,
+                                          .clock_sm_max_khz = server->bench.clocks.most_khz,
+                                          .clock_memory_khz = -1,
+                                          .power_max_mw = -1,
+                                          .temperature_max_c = -1,
+                                          .other_processes = -1,
+                                      });
     seen->discarded = server->bench.discarded;
     note_busy(server);
     at_wire_put_bytes(reply, seen, sizeof *seen);

@@ -27,20 +27,24 @@ static void remember(struct at_clocks *clocks, int64_t clock_khz)
     clocks->recent_khz[clocks->next] = (double)clock_khz;
     clocks->next = (clocks->next + 1) % AT_CLOCKS_MAX;
     clocks->count += clocks->count < AT_CLOCKS_MAX;
+    if (clocks->least_khz == 0 || clock_khz < clocks->least_khz)
+        clocks->least_khz = clock_khz;
+    if (clock_khz > clocks->most_khz)
+        clocks->most_khz = clock_khz;
 }
 
 enum at_outcome at_sample_once(struct at_bench *bench, struct at_train *train, int64_t launches,
-                               int64_t *again, double *ns, struct at_error *err)
+                               int64_t *again, struct at_train_time *sample, struct at_error *err)
 {
     for (;;) {
-        struct at_train_time time = {0};
-        enum at_outcome outcome = bench->ops->time_train(bench->device, train, &time, err);
-        bool low = is_low(&bench->clocks, time.clock_sm_khz);
+        enum at_outcome outcome = bench->ops->time_train(bench->device, train, sample, err);
+        bool low;
 
         if (outcome != AT_CORRECT)
             return outcome;
-        remember(&bench->clocks, time.clock_sm_khz);
-        *ns = time.ns / (double)launches;
+        low = is_low(&bench->clocks, sample->clock_sm_khz);
+        remember(&bench->clocks, sample->clock_sm_khz);
+        sample->ns /= (double)launches;
         if (!low || *again == 0)
             return AT_CORRECT;
         --*again;
@@ -48,19 +52,31 @@ enum at_outcome at_sample_once(struct at_bench *bench, struct at_train *train, i
     }
 }
 
+/* The time alone. */
+static enum at_outcome sample_time(struct at_bench *bench, struct at_train *train, int64_t launches,
+                                   int64_t *again, double *ns, struct at_error *err)
+{
+    struct at_train_time sample;
+    enum at_outcome outcome = at_sample_once(bench, train, launches, again, &sample, err);
+
+    if (outcome == AT_CORRECT)
+        *ns = sample.ns;
+    return outcome;
+}
+
 /* The first two samples. */
 static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, int64_t launches,
                                int64_t *again, double ns[2], struct at_error *err)
 {
-    enum at_outcome outcome = at_sample_once(bench, train, launches, again, &ns[0], err);
+    enum at_outcome outcome = sample_time(bench, train, launches, again, &ns[0], err);
 
     if (outcome == AT_CORRECT)
-        outcome = at_sample_once(bench, train, launches, again, &ns[1], err);
+        outcome = sample_time(bench, train, launches, again, &ns[1], err);
     for (int i = 0; i < WARM_UPS_MAX && outcome == AT_CORRECT; i++) {
         if (fabs(ns[0] - ns[1]) <= warm_share * ns[1])
             break;
         ns[0] = ns[1];
-        outcome = at_sample_once(bench, train, launches, again, &ns[1], err);
+        outcome = sample_time(bench, train, launches, again, &ns[1], err);
     }
     return outcome;
 }
@@ -76,6 +92,6 @@ enum at_outcome at_sample(struct at_bench *bench, struct at_train *train, int64_
         taken = 2;
     }
     for (; taken < samples && outcome == AT_CORRECT; taken++)
-        outcome = at_sample_once(bench, train, launches, &again, &ns[taken], err);
+        outcome = sample_time(bench, train, launches, &again, &ns[taken], err);
     return outcome;
 }

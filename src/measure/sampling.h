@@ -23,9 +23,9 @@
 enum at_outcome at_sample(struct at_bench *bench, struct at_train *train, int64_t launches,
                           int64_t samples, double *ns, struct at_error *err);
 
-/* One sample, in a round of several trains that take turns: without a warm-up. *again is how many
- * more may be discarded, which is the caller's to keep. */
+/* One sample, of a launch, in a round of several trains that take turns: without a warm-up. *again
+ * is how many more may be discarded, which is the caller's to keep. */
 enum at_outcome at_sample_once(struct at_bench *bench, struct at_train *train, int64_t launches,
-                               int64_t *again, double *ns, struct at_error *err);
+                               int64_t *again, struct at_train_time *sample, struct at_error *err);
 
 #endif

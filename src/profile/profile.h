@@ -50,6 +50,7 @@ struct at_result_record {
     struct at_list parameters; /* of struct at_named_int, sorted by name */
     struct at_list grid;       /* 3 of int64_t */
     struct at_list block;      /* 3 of int64_t */
+    int64_t clock_sm_khz;      /* median over its samples; 0: not known */
     int64_t registers;         /* a thread */
     int64_t spill_bytes;       /* local memory a thread */
     int64_t shared_bytes;      /* a block, static and dynamic */

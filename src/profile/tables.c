@@ -99,6 +99,7 @@ static const struct at_schema conditions_schema =
 static const struct at_field result_fields[] = {
     AT_INT(at_result_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
     AT_LIST(at_result_record, block, AT_FIELD_INTS, 3, 3),
+    AT_INT(at_result_record, clock_sm_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
     AT_CHARS(at_result_record, family, WORD),
     AT_LIST(at_result_record, grid, AT_FIELD_INTS, 3, 3),
     AT_INT(at_result_record, of_copy_permille, 0, PERMILLE_MAX),

@@ -54,6 +54,7 @@ static void record_result(const struct at_contestant *contestant, size_t samples
     record->parameters = parameters_of(contestant->config);
     record->grid = list_of(&launch->field[AT_GRID_X], 3);
     record->block = list_of(&launch->field[AT_BLOCK_X], 3);
+    record->clock_sm_khz = contestant->kernel.clock_sm_khz;
     record->registers = contestant->kernel.registers;
     record->spill_bytes = contestant->kernel.local_bytes;
     record->shared_bytes = contestant->kernel.shared_bytes + launch->field[AT_SHARED_BYTES];

@@ -194,7 +194,7 @@ struct at_gpu_run at_session_run(const struct at_session *session, const struct 
         memcpy(run.entry, built->entry, sizeof run.entry);
         run.compiled =
             (struct at_gpu_kernel){built->resources.registers, built->resources.spill_bytes,
-                                   built->resources.shared_bytes};
+                                   built->resources.shared_bytes, 0};
     }
     return run;
 }

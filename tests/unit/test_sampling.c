@@ -109,9 +109,9 @@ static struct at_bench bench_at(int64_t khz, size_t count)
     script_length = 1;
     for (size_t i = 0; i < count; i++) {
         int64_t again = 0;
-        double ns;
+        struct at_train_time sample;
 
-        assert_int_equal(at_sample_once(&bench, NULL, 1, &again, &ns, NULL), AT_CORRECT);
+        assert_int_equal(at_sample_once(&bench, NULL, 1, &again, &sample, NULL), AT_CORRECT);
     }
     return bench;
 }
@@ -167,6 +167,8 @@ static void test_low_for_good(void **state)
     }
     assert_int_equal(bench.discarded, discarded);
     assert_int_equal(taken, 5);
+    assert_int_equal(bench.clocks.least_khz, 1700000);
+    assert_int_equal(bench.clocks.most_khz, 1980000);
 }
 
 static void test_failure(void **state)
