@@ -10,7 +10,7 @@ ktt=$srcdir/tests/data/ktt.yaml
 # A sound profile: the least one, with a winner from the family of tests/data/ktt.yaml.
 setup() {
     profile=$BATS_TEST_TMPDIR/profile.yaml
-    sed -e 's/family: tile/family: ktt/' -e 's/grid: .*/grid: [128, 128, 1]/' \
+    sed -e 's/family: tile/family: ktt/' -e 's/grid: .*/grid: [128, 128, 2]/' \
         -e '/^        [A-Z_]*:/d' \
         -e '/parameters:/a\        CR: 0' \
         -e '/parameters:/a\        DIAGONAL_MAP: 0' \
