@@ -38,6 +38,7 @@ struct at_pipeline {
     int64_t canary_due_ns;
     size_t *again; /* configs that it has found touched, to be measured once more */
     size_t again_count, again_capacity;
+    bool *was_again; /* by config */
 };
 
 /* results.c: a result taken in, wherever it came from; a new one filed, which then outlives the
