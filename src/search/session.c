@@ -167,6 +167,8 @@ void at_session_close(struct at_session *session)
 {
     if (!session)
         return;
+    if (session->gpu)
+        at_session_warn(session);
     at_builder_close(session->builder);
     at_gpu_close(session->gpu);
     at_journal_close(session->journal);

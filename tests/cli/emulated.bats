@@ -32,6 +32,17 @@ setup() {
     run -0 "$AUTOTUNE" check best.yaml
 }
 
+@test "the spaces of KTT, which tests/gpu/bench-tune searches" {
+    local data=$srcdir/tests/data
+    for name in ktt ktt-wide; do
+        run --separate-stderr -0 tune --quiet --gpu emu --space "$data/$name.yaml" --family "$name" \
+            --budget 20 --search random --problem 67x131:f32,batch=2 --problem 33x65:c128 \
+            --out best.yaml
+        [ "$(grep -c "family: $name\$" best.yaml)" -eq 4 ] # winner and default of each
+        [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    done
+}
+
 @test "in place, by families for it alone" {
     run --separate-stderr -0 tune --quiet --gpu emu --budget 30 --search random \
         --problem 96x96:f32,inplace=1 --problem 33x33:b1,ld_src=35,batch=3,inplace=1 --out best.yaml

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A transpose with the parameters of Examples/Transpose of the Kernel Tuning Toolkit, written anew
- * from what they are called and mean, so that its space can be run as well as counted.
+ * from what they are called and mean, so that its spaces can be run as well as counted.
  *
  * A block has WORK_GROUP_SIZE_X x WORK_GROUP_SIZE_Y threads and a tile TILE_SIZE_Y rows high and
  * TILE_SIZE_X vectors of VECTOR_TYPE elements wide; the constraints make it as wide as the block,
@@ -72,7 +72,9 @@ extern "C" __global__ void __launch_bounds__(WORK_GROUP_SIZE_X *WORK_GROUP_SIZE_
     const int width = static_cast<int>(least<long long>(cols - first_col, tile_cols));
 
     if constexpr (LOCAL_MEM) {
-        __shared__ word<ELEM_SIZE> tile[TILE_SIZE_Y][tile_cols + PADD_LOCAL];
+        /* Dynamic, for of the wider space's tiles some are larger than a static one may be. */
+        word<ELEM_SIZE>(*tile)[tile_cols + PADD_LOCAL] =
+            reinterpret_cast<word<ELEM_SIZE>(*)[tile_cols + PADD_LOCAL]>(dynamic_shared());
 
         for (int row = threadIdx.y; row < height; row += WORK_GROUP_SIZE_Y)
             if (threadIdx.x < width)

@@ -2,6 +2,7 @@
 /* src/measure/sampling: which of a device's samples count. The device is one that takes the times
  * and has the clocks that the tests say, since no real one can be told to be cold, or hot. */
 #include "base/memory.h"
+#include "measure/gpu_server.h"
 #include "measure/sampling.h"
 
 #include <setjmp.h>
@@ -182,12 +183,67 @@ static void test_failure(void **state)
     assert_int_equal(taken, 3);
 }
 
+/* What NVML says at three looks, and what the driver is told of it. */
+static const struct at_device_state *state_now;
+
+static void tell_state(struct at_device *device, struct at_device_state *now)
+{
+    (void)device;
+    *now = *state_now;
+}
+
+static void test_conditions(void **state)
+{
+    static const struct at_device_ops telling = {.state = tell_state};
+    static const struct {
+        struct at_device_state state;
+        bool slowed;
+    } looks[] = {
+        /* Clocks, power and temperature; time at the power limit; slowed down; others. */
+        {{1980000, 3201000, 500000, 50, 7000000, 300, 0, true, 0}, false},
+        {{1900000, 3201000, 690000, 52, 9000000, 300, 2, true, AT_THROTTLE_SW_POWER_CAP}, false},
+        {{1950000, 3201000, 600000, 51, 9000000, 800, 1, true, 0}, true},
+        {{-1, -1, -1, -1, -1, -1, -1, false, 0}, false},
+    };
+    struct at_gpu_server server = {.bench = {.ops = &telling},
+                                   .conditions = at_gpu_conditions_none(),
+                                   .last = at_device_state_unknown};
+    struct at_gpu_conditions seen = at_gpu_conditions_none(), told;
+    struct at_wire reply = {0};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(looks); i++) {
+        state_now = &looks[i].state;
+        server.conditions_due_ns = 0;
+        assert_int_equal(at_gpu_server_note_conditions(&server), looks[i].slowed);
+        /* Looked at a moment ago. */
+        assert_false(at_gpu_server_note_conditions(&server));
+    }
+    server.bench.discarded = 3;
+    for (int i = 0; i < 2; i++)
+        at_gpu_server_put_conditions(&server, &reply);
+    for (int i = 0; i < 2; i++) {
+        at_wire_get_struct(&reply, &told, sizeof told);
+        at_gpu_conditions_widen(&seen, &told);
+    }
+    at_wire_clear(&reply);
+    assert_int_equal(seen.clock_sm_min_khz, 1900000);
+    assert_int_equal(seen.clock_sm_max_khz, 1980000);
+    assert_int_equal(seen.power_max_mw, 690000);
+    assert_int_equal(seen.other_processes, 2);
+    assert_int_equal(seen.throttle, AT_THROTTLE_SW_POWER_CAP);
+    /* Told once, and only what came to pass while it was looked at. */
+    assert_int_equal(seen.capped_ns, 2000000);
+    assert_int_equal(seen.slowed_ns, 500);
+    assert_int_equal(seen.discarded, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warm_up),    cmocka_unit_test(test_one_sample),
         cmocka_unit_test(test_low_clocks), cmocka_unit_test(test_low_for_good),
-        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_failure),    cmocka_unit_test(test_conditions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
