@@ -5,30 +5,34 @@
  * hide, or when a plain copy is no faster. Its numbers were chosen by autotune replay on
  * tests/recordings. */
 #include "base/memory.h"
+#include "search/coverage.h"
 #include "search/model.h"
 #include "search/starts.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-/* From anywhere, besides what is likely, before the model has a say. */
-enum { SCOUTS = 10 };
+/* From anywhere, of each family and in all, besides what is likely, before the model has a say. */
+enum { FAMILY_SCOUTS = 2, SCOUTS = 10 };
 
 /* On their way at a time: few while each result changes the model's mind, then one more for so many
  * results, up to a compile worker's worth each. */
 enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16 };
 
-/* A model of fewer results than this may be sure of what is not so. */
-enum { LEAST_RESULTS = 80 };
+/* With so many results, one config in so many is taken for a value that no config had before, if
+ * its family comes so near to the best. */
+enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 3 };
+static const double coverage_within = 1.03;
 
-/* The neighbours of so many of the best are measured before the search stops, whatever is expected
- * of them: what decides between the last percents is least like what the model has seen. */
-enum { POLISHED = 8 };
+/* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
+ * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
+enum { VAIN_RESULTS = 60 };
+static const double vain = 0.003;
+static const double least_gain = 0.004; /* expected of the most promising */
 
-/* Of the best time. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
-static const double least_gain = 0.0005;
-
-/* The copy limit is reached when the best is within this share of it. */
-static const double copy_share = 0.01;
+/* The copy limit is reached when the best is within this share of it. Where launches take less than
+ * so long, the way to DRAM is not what limits a copy, and a transpose may be faster. */
+static const double copy_share = 0.01, copy_least_ns = 10000;
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
 static const char copy_reached[] = "the best is within 1 % of the copy limit";
@@ -39,8 +43,11 @@ struct guided {
     struct at_starts starts;
     struct at_model *model;
     double copy_ns;
-    size_t centre; /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
-    bool stale;    /* results have come in since the model was brought up to date */
+    size_t scouts;    /* sent out */
+    size_t centre;    /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
+    bool stale;       /* results have come in since the model was brought up to date */
+    double gained_ns; /* the best time when last it was improved on to speak of */
+    size_t gained_at; /* and how many results there were then */
     const char *reason;
 };
 
@@ -48,7 +55,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
 {
     struct guided *guided = at_alloc(sizeof *guided);
 
-    *guided = (struct guided){.copy_ns = start->copy_ns, .centre = SIZE_MAX};
+    *guided = (struct guided){.copy_ns = start->copy_ns, .centre = SIZE_MAX, .gained_ns = INFINITY};
     at_landscape_init(&guided->land, space);
     at_starts_init(&guided->starts, start);
     guided->model = at_model_create(&guided->land, start->seed);
@@ -70,45 +77,6 @@ static void refresh_model(struct guided *guided)
     guided->stale = false;
 }
 
-/* The fastest so many configs, fastest first; returns how many there are. */
-static size_t find_best(const struct at_landscape *land, size_t best[POLISHED])
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < land->space->count; i++) {
-        size_t place = count;
-
-        if (!land->told[i])
-            continue;
-        while (place > 0 && land->time_ns[i] < land->time_ns[best[place - 1]])
-            place--;
-        if (place == POLISHED)
-            continue;
-        count += count < POLISHED;
-        for (size_t j = count - 1; j > place; j--)
-            best[j] = best[j - 1];
-        best[place] = i;
-    }
-    return count;
-}
-
-static bool take_neighbour(struct guided *guided, size_t *index)
-{
-    size_t best[POLISHED] = {0}, count = find_best(&guided->land, best);
-    size_t neighbours[AT_NEIGHBOURS_MAX];
-
-    for (size_t i = 0; i < count; i++) {
-        size_t around = at_landscape_neighbours(&guided->land, best[i], neighbours);
-
-        for (size_t j = 0; j < around; j++)
-            if (at_landscape_take(&guided->land, neighbours[j])) {
-                *index = neighbours[j];
-                return true;
-            }
-    }
-    return false;
-}
-
 /* False: nothing is worth an evaluation for now, or ever if no result is awaited. */
 static bool take_by_model(struct guided *guided, size_t *index)
 {
@@ -117,23 +85,49 @@ static bool take_by_model(struct guided *guided, size_t *index)
 
     refresh_model(guided);
     *index = at_model_most_promising(guided->model, &gain);
-    if (*index != SIZE_MAX && (gain >= least_gain || land->asked_count < LEAST_RESULTS))
+    if (*index != SIZE_MAX &&
+        (gain >= least_gain || land->asked_count < guided->gained_at + VAIN_RESULTS))
         return at_landscape_take(land, *index);
-    if (take_neighbour(guided, index))
+    if (at_coverage_take(land, coverage_within, index))
         return true;
     if (at_landscape_waiting(land) == 0 && land->told_count < land->space->count)
         guided->reason = no_gain;
     return false;
 }
 
+/* One of each family in turn, so that none is judged by a single config. */
+static bool take_scout(struct guided *guided, size_t *index)
+{
+    struct at_landscape *land = &guided->land;
+    const struct at_region *region = &land->regions[guided->scouts++ % land->region_count];
+
+    *index = region->first + at_rng_below(&guided->starts.rng, region->count);
+    return at_landscape_take(land, *index) || at_landscape_draw(land, &guided->starts.rng, index);
+}
+
 static bool take(struct guided *guided, size_t *index)
+{
+    struct at_landscape *land = &guided->land;
+    size_t scouts = FAMILY_SCOUTS * land->region_count;
+
+    if (at_starts_likely(&guided->starts))
+        return at_starts_next(&guided->starts, land, index);
+    if (guided->scouts < (scouts > SCOUTS ? scouts : SCOUTS))
+        return take_scout(guided, index);
+    if (land->best == SIZE_MAX) /* nothing to model yet */
+        return at_landscape_draw(land, &guided->starts.rng, index);
+    if (land->told_count >= COVERAGE_FROM && land->asked_count % COVERAGE_SHARE == 0 &&
+        at_coverage_take(land, coverage_within, index))
+        return true;
+    return take_by_model(guided, index);
+}
+
+static bool is_copy_reached(const struct guided *guided)
 {
     const struct at_landscape *land = &guided->land;
 
-    if (at_starts_likely(&guided->starts) || land->best == SIZE_MAX ||
-        land->asked_count < guided->starts.count + SCOUTS)
-        return at_starts_next(&guided->starts, &guided->land, index);
-    return take_by_model(guided, index);
+    return guided->copy_ns >= copy_least_ns && land->best != SIZE_MAX &&
+           land->time_ns[land->best] <= guided->copy_ns * (1 + copy_share);
 }
 
 static bool may_ask(struct guided *guided)
@@ -141,7 +135,7 @@ static bool may_ask(struct guided *guided)
     const struct at_landscape *land = &guided->land;
     size_t most = WAITING_FIRST + land->told_count / WAITING_GROWS;
 
-    if (land->best != SIZE_MAX && land->time_ns[land->best] <= guided->copy_ns * (1 + copy_share))
+    if (is_copy_reached(guided))
         guided->reason = copy_reached;
     return !guided->reason &&
            at_landscape_waiting(land) < (most < WAITING_MAX ? most : WAITING_MAX);
@@ -166,6 +160,10 @@ static void tell(void *state, size_t index, enum at_outcome outcome, double time
         at_model_add(guided->model, index);
     at_landscape_tell(&guided->land, index, outcome, time_ns);
     guided->stale = true;
+    if (outcome == AT_CORRECT && time_ns < guided->gained_ns * (1 - vain)) {
+        guided->gained_ns = time_ns;
+        guided->gained_at = guided->land.told_count;
+    }
 }
 
 static const char *reason(const void *state)

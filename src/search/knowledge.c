@@ -84,7 +84,8 @@ static void add(size_t *likely, size_t *count, size_t index)
         likely[(*count)++] = index;
 }
 
-/* The default of each family of the space, where it is legal, in the order of preference. */
+/* Of each family of the space its default, or what comes nearest to it, in the order of preference.
+ */
 static void add_defaults(const struct at_space *space, size_t *likely, size_t *count)
 {
     size_t first = *count;
@@ -94,14 +95,16 @@ static void add_defaults(const struct at_space *space, size_t *likely, size_t *c
         struct at_config usual = at_family_default(family);
         size_t before = *count;
 
-        if (memcmp(space->configs[i].values, usual.values, sizeof usual.values) != 0)
+        if (i > 0 && space->configs[i - 1].family == family)
             continue;
-        add(likely, count, i);
+        add(likely, count, nearest(space, &usual));
         for (size_t j = before; j > first && *count > before; j--) {
+            size_t added = likely[j];
+
             if (space->configs[likely[j - 1]].family->preference <= family->preference)
                 break;
             likely[j] = likely[j - 1];
-            likely[j - 1] = i;
+            likely[j - 1] = added;
         }
     }
 }

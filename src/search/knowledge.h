@@ -22,8 +22,8 @@ void at_knowledge_add(struct at_knowledge *knowledge, const struct at_problem *p
 void at_knowledge_clear(struct at_knowledge *knowledge);
 
 /* The configs of a space to be tried first: the winners of the most similar problems (or what comes
- * nearest to them where they are not legal), then each family's default. None twice. The caller
- * frees *likely. */
+ * nearest to them where they are not legal), then each family's default, or what comes nearest to
+ * it. None twice. The caller frees *likely. */
 size_t at_knowledge_likely(const struct at_knowledge *knowledge, const struct at_problem *problem,
                            const struct at_space *space, size_t **likely);
 

@@ -26,59 +26,57 @@ static float distance(size_t a, size_t b, size_t count)
     return a == b ? 0 : (float)(0.5 + 0.5 * apart / (double)(count - 1));
 }
 
-static void fill_table(struct at_likeness *likeness, size_t region, size_t param)
+static const struct at_family *family_of(const struct at_likeness *likeness)
 {
-    size_t place = region * AT_PARAMS_MAX + param;
-    size_t count = likeness->land->regions[region].family->params[param].value_count;
+    return likeness->land->regions[likeness->region].family;
+}
+
+static void fill_table(struct at_likeness *likeness, size_t param)
+{
+    size_t count = family_of(likeness)->params[param].value_count;
 
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
-            likeness->tables[place * TABLE + i * LEVELS + j] =
-                -(float)likeness->rates[place] * distance(i, j, count);
+            likeness->tables[param * TABLE + i * LEVELS + j] =
+                -(float)likeness->rates[param] * distance(i, j, count);
 }
 
-void at_likeness_init(struct at_likeness *likeness, const struct at_landscape *land)
+void at_likeness_init(struct at_likeness *likeness, const struct at_landscape *land, size_t region)
 {
-    size_t places = land->region_count * AT_PARAMS_MAX;
+    size_t params = land->regions[region].family->param_count;
 
-    *likeness = (struct at_likeness){
-        .land = land, .family = usual_share, .alone = usual_share, .noise = usual_noise};
-    likeness->rates = at_alloc_array(places, sizeof *likeness->rates);
-    likeness->tables = at_alloc_array(places, TABLE * sizeof *likeness->tables);
-    for (size_t i = 0; i < land->region_count; i++)
-        for (size_t j = 0; j < land->regions[i].family->param_count; j++) {
-            likeness->rates[i * AT_PARAMS_MAX + j] = usual_rate;
-            fill_table(likeness, i, j);
-        }
+    *likeness = (struct at_likeness){.land = land,
+                                     .region = region,
+                                     .family = usual_share,
+                                     .alone = usual_share,
+                                     .noise = usual_noise};
+    likeness->tables = at_alloc_array(params, TABLE * sizeof *likeness->tables);
+    for (size_t i = 0; i < params; i++) {
+        likeness->rates[i] = usual_rate;
+        fill_table(likeness, i);
+    }
 }
 
 void at_likeness_clear(struct at_likeness *likeness)
 {
-    free(likeness->rates);
     free(likeness->tables);
     *likeness = (struct at_likeness){0};
 }
 
 double at_likeness(const struct at_likeness *likeness, size_t a, size_t b)
 {
-    const struct at_landscape *land = likeness->land;
-    size_t region = land->region_of[a], params;
-    const uint8_t *x = at_landscape_levels(land, a), *y = at_landscape_levels(land, b);
+    size_t params = family_of(likeness)->param_count, alike = 0;
+    const uint8_t *x = at_landscape_levels(likeness->land, a);
+    const uint8_t *y = at_landscape_levels(likeness->land, b);
     float together = 0;
     double by_parameter;
-    size_t alike = 0;
 
-    if (land->region_of[b] != region)
-        return 0;
-    params = land->regions[region].family->param_count;
     for (size_t i = 0; i < params; i++) {
-        const float *table = &likeness->tables[(region * AT_PARAMS_MAX + i) * TABLE];
-
-        together += table[x[i] * LEVELS + y[i]];
+        together += likeness->tables[i * TABLE + y[i] * LEVELS + x[i]];
         alike += x[i] == y[i];
     }
     by_parameter = likeness->alone * (params > 0 ? (double)alike / (double)params : 1) +
-                   (1 - likeness->alone) * exp((double)together);
+                   (1 - likeness->alone) * (double)expf(together);
     return likeness->family + (1 - likeness->family) * by_parameter;
 }
 
@@ -91,15 +89,16 @@ struct data {
     double *lower;
 };
 
-/* The logarithm of the likelihood, but for a constant. */
+/* The logarithm of the likelihood, but for a constant, under the amplitude that makes it greatest.
+ */
 static double likelihood(const struct at_likeness *likeness, const struct data *data)
 {
-    double sum = 0, solved[data->count];
+    double sum = 0, squares = 0, solved[data->count];
 
     for (size_t i = 0; i < data->count; i++) {
         double *row = &data->lower[i * data->count], rest = 1 + likeness->noise;
 
-        solved[i] = data->values[i];
+        solved[i] = data->values[data->configs[i]];
         for (size_t j = 0; j < i; j++) {
             const double *other = &data->lower[j * data->count];
             double value = at_likeness(likeness, data->configs[i], data->configs[j]);
@@ -112,9 +111,10 @@ static double likelihood(const struct at_likeness *likeness, const struct data *
         }
         row[i] = sqrt(fmax(rest, 1e-9));
         solved[i] /= row[i];
-        sum -= log(row[i]) + solved[i] * solved[i] / 2;
+        sum -= log(row[i]);
+        squares += solved[i] * solved[i];
     }
-    return sum;
+    return sum - (double)data->count / 2 * log(1e-9 + squares);
 }
 
 /* Keeps the choice that is likeliest. */
@@ -137,16 +137,16 @@ static double choose(struct at_likeness *likeness, const struct data *data, doub
     return best;
 }
 
-static double choose_rate(struct at_likeness *likeness, const struct data *data, size_t region,
-                          size_t param, double best)
+static double choose_rate(struct at_likeness *likeness, const struct data *data, size_t param,
+                          double best)
 {
-    double *rate = &likeness->rates[region * AT_PARAMS_MAX + param], kept = *rate;
+    double *rate = &likeness->rates[param], kept = *rate;
 
     for (size_t i = 0; i < AT_COUNT(rates); i++) {
         double likely;
 
         *rate = rates[i];
-        fill_table(likeness, region, param);
+        fill_table(likeness, param);
         likely = likelihood(likeness, data);
         if (likely > best) {
             best = likely;
@@ -154,7 +154,7 @@ static double choose_rate(struct at_likeness *likeness, const struct data *data,
         }
     }
     *rate = kept;
-    fill_table(likeness, region, param);
+    fill_table(likeness, param);
     return best;
 }
 
@@ -169,8 +169,7 @@ void at_likeness_fit(struct at_likeness *likeness, const size_t *configs, const 
     best = choose(likeness, &data, &likeness->alone, alone_shares, AT_COUNT(alone_shares), best);
     best = choose(likeness, &data, &likeness->family, family_shares, AT_COUNT(family_shares), best);
     best = choose(likeness, &data, &likeness->noise, noises, AT_COUNT(noises), best);
-    for (size_t i = 0; i < likeness->land->region_count; i++)
-        for (size_t j = 0; j < likeness->land->regions[i].family->param_count; j++)
-            best = choose_rate(likeness, &data, i, j, best);
+    for (size_t i = 0; i < family_of(likeness)->param_count; i++)
+        best = choose_rate(likeness, &data, i, best);
     free(data.lower);
 }

@@ -8,20 +8,22 @@
 
 struct at_likeness {
     const struct at_landscape *land;
-    double family; /* the share that all configs of a family have in common */
+    size_t region; /* the family, to which all configs belong */
+    double family; /* the share that all configs of the family have in common */
     double
         alone; /* of the rest, what parameters have by themselves; the others are of all together */
-    double noise;  /* variance of a measurement */
-    double *rates; /* by region and parameter: how fast likeness falls with distance; owned */
-    float *tables; /* by region, parameter and two levels: minus rate times distance; owned */
+    double noise;                /* variance of a measurement */
+    double rates[AT_PARAMS_MAX]; /* by parameter: how fast likeness falls with distance */
+    float *tables;               /* by parameter and two levels: minus rate times distance; owned */
 };
 
-void at_likeness_init(struct at_likeness *likeness, const struct at_landscape *land);
+void at_likeness_init(struct at_likeness *likeness, const struct at_landscape *land, size_t region);
 void at_likeness_clear(struct at_likeness *likeness);
 
 double at_likeness(const struct at_likeness *likeness, size_t a, size_t b);
 
-/* Sets shares and rates to those under which these values of these configs are likeliest. */
+/* Sets shares and rates to those under which the values (by config) of these configs are likeliest.
+ */
 void at_likeness_fit(struct at_likeness *likeness, const size_t *configs, const double *values,
                      size_t count);
 
