@@ -17,8 +17,8 @@ _autotune_values() {
     --as) echo header cu cubin make cmake json t4 ;;
     -f | --format) echo table json ;;
     --policy) echo cold warm ;;
-    --search) echo exhaustive random ;;
     --to) echo recording kernel-tuner t4 ;;
+    --search) echo guided exhaustive random local annealing genetic halving ;;
     -g | --gpu) echo auto all emu 0 ;;
     esac
 }

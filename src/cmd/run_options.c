@@ -235,11 +235,10 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
     else
         at_note(&options->progress, "this is an emulated %s; %s", name, times);
     if (!options->search_given) {
-        options->session.strategy = &at_strategy_random;
         options->problem_configs = EMULATED_CONFIGS;
         at_note(&options->progress,
-                "it is slow: a search tries %d configs a problem, drawn at random, unless tune is "
-                "given --search or --budget",
+                "it is slow: a search tries %d configs a problem, unless tune is given --search or "
+                "--budget",
                 EMULATED_CONFIGS);
     }
     return AT_OK;

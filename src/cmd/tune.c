@@ -26,7 +26,7 @@ enum {
 static const struct argp_option options_table[] = {
     {"out", 'o', "FILE", 0, "Write the profile there; - is standard output", 0},
     {"search", KEY_SEARCH, "NAME", 0,
-     "exhaustive (the default), guided, random, local, annealing, genetic or halving", 0},
+     "guided (the default), exhaustive, random, local, annealing, genetic or halving", 0},
     {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
      "Stop after N configs, N seconds or N minutes of the whole run, compilation included; "
      "problems share it",
@@ -182,7 +182,7 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
 
     if (!session->record)
         return AT_OK;
-    if (session->strategy != &at_strategy_exhaustive || !run->options->run.search_given)
+    if (session->strategy != &at_strategy_exhaustive)
         return at_fail(err, AT_USAGE,
                        "a recording has the whole space: --record needs "
                        "--search=exhaustive");

@@ -49,8 +49,7 @@ static enum at_status check_spaces(const struct at_recording *recordings, char *
 
             for (; k < i && !other; k++)
                 other = find_family(&recordings[k], family->family->name);
-            if (other && (strcmp(other->hash, family->hash) != 0 ||
-                          !same_params(other->family, family->family)))
+            if (other && !same_params(other->family, family->family))
                 return at_fail(err, AT_USAGE,
                                "%s has another space of family %s than %s: replay them apart",
                                names[i], family->family->name, names[k - 1]);

@@ -48,7 +48,7 @@ struct at_comparison {
 
 extern const struct at_schema at_comparison_schema;
 
-/* AT_USAGE where two recordings have different spaces for a family of one name. */
+/* AT_USAGE where a family has other parameters in one recording than in another. */
 enum at_status at_compare(struct at_comparison *comparison, const struct at_recording *recordings,
                           char *const *names, size_t count,
                           const struct at_comparison_options *options, struct at_error *err);

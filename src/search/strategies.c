@@ -6,8 +6,8 @@
 #include <string.h>
 
 const struct at_strategy *const at_strategies[] = {
-    &at_strategy_exhaustive, &at_strategy_guided,  &at_strategy_random,  &at_strategy_local,
-    &at_strategy_annealing,  &at_strategy_genetic, &at_strategy_halving, NULL,
+    &at_strategy_guided,    &at_strategy_exhaustive, &at_strategy_random,  &at_strategy_local,
+    &at_strategy_annealing, &at_strategy_genetic,    &at_strategy_halving, NULL,
 };
 
 enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,

@@ -103,7 +103,7 @@ setup() {
     run --separate-stderr -0 tune --gpu emu --family tile --problem 64x96:f32 --out best.yaml
     [[ $stderr == *'24 configs a problem'* ]]
     [ "$(figure correct)" -eq 24 ]
-    [ "$(figure search)" = random ]
+    [ "$(figure search)" = guided ]
     run --separate-stderr -0 tune --gpu emu --family naive --search exhaustive \
         --problem 64x96:f32 --out best.yaml
     [[ $stderr != *'configs a problem'* ]]

@@ -95,7 +95,7 @@ figure() {
 
 @test "what replay does not take is refused" {
     refused 'which recordings?' replay
-    refused 'unknown search "tabu"; known are exhaustive, guided' replay "$one" --search random,tabu
+    refused 'unknown search "tabu"; known are guided, exhaustive' replay "$one" --search random,tabu
     refused 'unknown search ""' replay "$one" --search random,
     for option in runs budget ahead; do
         for value in '' 0 -1 x 1.5 99999999999999999999; do

@@ -86,7 +86,7 @@ load helpers
     for value in '' 0 1.5 3601; do
         refused "\"$value\"" --timeout="$value"
     done
-    refused 'known are exhaustive, guided, random' --search=tabu
+    refused 'known are guided, exhaustive, random' --search=tabu
     refused 'known are cold, warm' --policy=tepid
     refused 'known are table, json' --format=xml
     refused 'known are table, json' list --format=xml

@@ -168,7 +168,7 @@ static void test_strategy_find(void **state)
     for (size_t i = 0; i < AT_COUNT(unknown); i++) {
         const struct at_strategy *found = NULL;
         struct at_error err = {AT_OK, ""};
-        char *expected = at_format("unknown search \"%s\"; known are exhaustive, guided, random, "
+        char *expected = at_format("unknown search \"%s\"; known are guided, exhaustive, random, "
                                    "local, annealing, genetic, halving",
                                    unknown[i]);
 
