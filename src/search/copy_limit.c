@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/copy_limit.h"
 
+#include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "search/ranking.h"
 
@@ -9,8 +11,9 @@
 
 const char at_copy_family[] = "copy";
 
-/* An emulated device takes long, and its copies are much alike: there a sample has to do. */
-enum { COPY_SPACE_MAX = 4096, EMULATED_COPIES = 24 };
+/* Copies are much alike, so the guided search needs few of them; and an emulated device takes long.
+ */
+enum { COPY_SPACE_MAX = 4096, COPIES = 48, EMULATED_COPIES = 24 };
 
 struct at_copy_candidates {
     struct at_copies *items;
@@ -30,9 +33,9 @@ static const struct at_copies *remembered(const struct at_session *session,
 {
     const struct at_copy_candidates *known = session->copies;
 
+    /* Elements of any size make the same bytes. */
     for (size_t i = 0; known && i < known->count; i++)
-        if (known->items[i].problem.cols == problem->cols &&
-            known->items[i].problem.elem_size == problem->elem_size)
+        if (at_problem_bytes(&known->items[i].problem) == at_problem_bytes(problem))
             return &known->items[i];
     return NULL;
 }
@@ -57,13 +60,13 @@ static enum at_status search_copies(struct at_session *session, struct at_family
                                     int64_t ends_ns, const struct at_progress_state *progress,
                                     struct at_copies *copies, struct at_error *err)
 {
-    bool sampled = at_device_is_emulated(at_gpu_info(session->gpu));
+    bool emulated = at_device_is_emulated(at_gpu_info(session->gpu));
     struct at_search search = {
         .session = session,
         .problem = copies->problem,
-        .strategy = sampled ? &at_strategy_random : &at_strategy_exhaustive,
+        .strategy = &at_strategy_guided,
         .start = {.seed = session->options.seed},
-        .budget = {.ends_ns = ends_ns, .evaluations = sampled ? EMULATED_COPIES : 0},
+        .budget = {.ends_ns = ends_ns, .evaluations = emulated ? EMULATED_COPIES : COPIES},
         .progress = *progress,
     };
     size_t best[AT_COPIES_MAX];
@@ -76,7 +79,8 @@ static enum at_status search_copies(struct at_session *session, struct at_family
         copies->count = at_rank_best(&search, best, AT_COPIES_MAX);
         for (size_t i = 0; i < copies->count; i++)
             copies->configs[i] = search.space.configs[best[i]];
-        copies->complete = search.complete || sampled;
+        copies->complete =
+            !at_interrupt_seen() && (ends_ns == 0 || at_now_ns() < ends_ns); /* not cut short */
         if (copies->count > 0)
             copies->best_ns = search.candidates[best[0]].time_ns;
     }

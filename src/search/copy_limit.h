@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The copy limit's side of a search: which copy kernels are worth running against the finalists.
- * The copies of a size are searched once a session, over the space of the family named "copy";
+ * The copies of so many bytes are searched once a session, in the space of the family "copy";
  * their reported times come from each problem's own shoot-out. */
 #ifndef AT_SEARCH_COPY_LIMIT_H
 #define AT_SEARCH_COPY_LIMIT_H
@@ -16,7 +16,7 @@ struct at_copies {
     struct at_config configs[AT_COPIES_MAX];
     size_t count;   /* may be 0: the driver's copy remains */
     double best_ns; /* by the search; 0: none */
-    bool complete;  /* all of their space was measured */
+    bool complete;  /* the search was not cut short */
 };
 
 /* Searches, or remembers. progress is the problem's own; a search that ends_ns (0: no limit) or an

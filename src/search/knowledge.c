@@ -24,6 +24,19 @@ void at_knowledge_clear(struct at_knowledge *knowledge)
     *knowledge = (struct at_knowledge){0};
 }
 
+bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_config *config,
+                      int64_t elem_size)
+{
+    for (size_t i = 0; i < knowledge->count; i++) {
+        const struct at_winner *winner = &knowledge->winners[i];
+
+        if (winner->problem.elem_size == elem_size && winner->config.family == config->family &&
+            memcmp(winner->config.values, config->values, sizeof config->values) == 0)
+            return true;
+    }
+    return false;
+}
+
 static double doublings(int64_t a, int64_t b)
 {
     return fabs(log2((double)a) - log2((double)b));

@@ -21,6 +21,10 @@ void at_knowledge_add(struct at_knowledge *knowledge, const struct at_problem *p
                       const struct at_config *config);
 void at_knowledge_clear(struct at_knowledge *knowledge);
 
+/* Has this config won on a problem of this element size? */
+bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_config *config,
+                      int64_t elem_size);
+
 /* The configs of a space to be tried first: the winners of the most similar problems (or what comes
  * nearest to them where they are not legal), then each family's default, or what comes nearest to
  * it. None twice. The caller frees *likely. */

@@ -16,9 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of the fastest are timed again. Among identical configs two windows of time differ by 1
- * to 3 %, so the true best is seldom far down the list. */
+/* So many of the fastest are timed again, if they took at most so many times what the fastest did:
+ * windows of time that are seconds apart differ by 1 to 2 %, so the true best is seldom far down
+ * the list. */
 enum { FINALISTS_MAX = 8 };
+static const double finalists_within = 1.03;
 
 _Static_assert(FINALISTS_MAX + 1 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
                "finalists, default, copies and the driver's copy fit the shoot-out");
@@ -45,6 +47,9 @@ static void line_up_contestants(struct line_up *line_up, const struct at_search 
 
     line_up->fallback = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
+        if (search->candidates[best[i]].time_ns >
+            finalists_within * search->candidates[best[0]].time_ns)
+            break;
         if (best[i] == fallback)
             line_up->fallback = i;
         add(line_up, &search->space.configs[best[i]], &search->problem);
