@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A compiled kernel for the process that the library is in: from the cache that the command uses,
+/* Compiled kernels for the process that the library is in: from the cache that the command uses,
  * or from NVRTC in this very process. The command compiles in processes of their own, which a
  * library cannot start. */
 #ifndef AT_LIB_IMAGE_H
@@ -15,9 +15,12 @@ struct autotune_image {
     char entry[AT_ENTRY_NAME_CHARS];
 };
 
-/* Under the lock. AT_FAILED if the compiler refuses the kernel. */
-enum at_status autotune_image_make(struct autotune_image *image, struct at_nvrtc *nvrtc,
-                                   const char *header, const struct at_config *config,
-                                   int64_t elem_size, struct at_error *err);
+enum { AUTOTUNE_IMAGES_MAX = 2 };
+
+/* Of `count` configs, at most AUTOTUNE_IMAGES_MAX. Under the lock. AT_FAILED if the compiler
+ * refuses a kernel. */
+enum at_status autotune_images_make(struct autotune_image *images, size_t count,
+                                    const struct at_config *configs, struct at_nvrtc *nvrtc,
+                                    const char *header, int64_t elem_size, struct at_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans. Untested on a GPU so far; tests/unit/test_library.c holds what is true without one. */
+/* Plans. tests/gpu/plan.bats runs them; tests/unit/test_library.c holds what is true without a GPU.
+ */
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/paths.h"
@@ -12,6 +13,10 @@
 
 enum { HEADER_BYTES_MAX = 256 * 1024, VECTOR_BYTES_MAX = 16 };
 
+/* The tuned one is for addresses that are multiples of VECTOR_BYTES_MAX, the other for those that
+ * are multiples of an element. */
+enum { TUNED, ANY_ADDRESS, KERNELS };
+
 /* A loaded kernel with its launch. */
 struct kernel {
     CUmodule module;
@@ -21,8 +26,8 @@ struct kernel {
 
 struct autotune_plan {
     struct at_problem problem;
-    struct kernel tuned;  /* for addresses that are multiples of VECTOR_BYTES_MAX */
-    struct kernel scalar; /* for those that are multiples of an element */
+    struct kernel kernels[KERNELS];
+    size_t kernel_count; /* 1 where the tuned one takes any address */
     char *description;
 };
 
@@ -55,19 +60,41 @@ static struct at_problem odd_version(const struct at_problem *problem)
     return odd;
 }
 
-static enum at_status choose_scalar(const autotune_profile *profile,
-                                    const struct at_problem *problem,
-                                    const struct at_device_info *device, struct at_config *config,
-                                    struct at_error *err)
+/* Is it legal for both? */
+static bool takes_any_address(const struct at_config *config, const struct autotune_answer *answer,
+                              const struct at_problem *odd)
 {
-    const struct at_problem odd = odd_version(problem);
-    bool legal;
-    enum at_status status =
-        at_space_default(config, profile->families, profile->family_count, &odd, device, err);
+    bool legal, odd_legal;
 
-    if (status == AT_OK)
-        status = at_config_legal(config, problem, device, &legal, NULL, err);
-    if (status == AT_OK && !legal)
+    return at_config_legal(config, &answer->problem, &answer->device, &legal, NULL, NULL) ==
+               AT_OK &&
+           legal &&
+           at_config_legal(config, odd, &answer->device, &odd_legal, NULL, NULL) == AT_OK &&
+           odd_legal;
+}
+
+/* The tuned config; and, if that cannot take any address, what the profiles give for the odd
+ * version, or else its default. */
+static enum at_status choose_configs(struct at_config configs[KERNELS], size_t *count,
+                                     const autotune_profile *profile,
+                                     const struct autotune_answer *answer, struct at_error *err)
+{
+    struct autotune_answer other = *answer;
+    enum at_status status;
+
+    other.problem = odd_version(&answer->problem);
+    configs[TUNED] = answer->answer.config;
+    *count = 1;
+    if (takes_any_address(&configs[TUNED], answer, &other.problem))
+        return AT_OK;
+    *count = KERNELS;
+    status = autotune_ask(&other, profile, err);
+    configs[ANY_ADDRESS] = other.answer.config;
+    if (status != AT_OK || takes_any_address(&configs[ANY_ADDRESS], answer, &other.problem))
+        return status;
+    status = at_space_default(&configs[ANY_ADDRESS], profile->families, profile->family_count,
+                              &other.problem, &answer->device, err);
+    if (status == AT_OK && !takes_any_address(&configs[ANY_ADDRESS], answer, &other.problem))
         status = at_fail(err, AT_FAILED, "no config works with any address");
     return status;
 }
@@ -89,48 +116,42 @@ static enum at_status set_shared(const struct kernel *kernel, struct at_error *e
     return check(result, "setting up a kernel", err);
 }
 
-static enum at_status load(struct kernel *kernel, struct at_nvrtc *nvrtc, const char *header,
-                           const struct at_config *config, const struct at_problem *problem,
-                           const struct at_device_info *device, struct at_error *err)
+static enum at_status load(struct kernel *kernel, const struct autotune_image *image,
+                           const struct at_config *config, const struct autotune_answer *answer,
+                           struct at_error *err)
 {
-    struct autotune_image image;
     enum at_status status =
-        autotune_image_make(&image, nvrtc, header, config, problem->elem_size, err);
+        at_config_launch(config, &answer->problem, &answer->device, &kernel->launch, err);
 
-    if (status != AT_OK)
-        return status;
-    status = at_config_launch(config, problem, device, &kernel->launch, err);
     if (status == AT_OK)
         status =
-            check(at_cuda.cuModuleLoadData(&kernel->module, image.bytes), "loading a kernel", err);
+            check(at_cuda.cuModuleLoadData(&kernel->module, image->bytes), "loading a kernel", err);
     if (status == AT_OK)
-        status = check(at_cuda.cuModuleGetFunction(&kernel->function, kernel->module, image.entry),
+        status = check(at_cuda.cuModuleGetFunction(&kernel->function, kernel->module, image->entry),
                        "finding a kernel", err);
     if (status == AT_OK)
         status = set_shared(kernel, err);
-    free(image.bytes);
     return status;
 }
 
-static enum at_status load_both(autotune_plan *plan, const autotune_profile *profile,
-                                const struct autotune_answer *answer, struct at_error *err)
+static enum at_status load_all(autotune_plan *plan, const struct at_config *configs,
+                               const struct autotune_answer *answer, struct at_error *err)
 {
     char *path = at_path_data_file("templates/" AT_TEMPLATE_HEADER), *header = NULL;
+    struct autotune_image images[KERNELS] = {0};
     struct at_nvrtc *nvrtc = NULL;
-    struct at_config scalar;
     size_t size;
     enum at_status status = at_file_read(&header, &size, path, HEADER_BYTES_MAX, err);
 
     if (status == AT_OK)
-        status = choose_scalar(profile, &answer->problem, &answer->device, &scalar, err);
-    if (status == AT_OK)
         status = at_nvrtc_open(&nvrtc, answer->device.compute_capability, AT_IMAGE_CUBIN, err);
     if (status == AT_OK)
-        status = load(&plan->tuned, nvrtc, header, &answer->answer.config, &answer->problem,
-                      &answer->device, err);
-    if (status == AT_OK)
-        status =
-            load(&plan->scalar, nvrtc, header, &scalar, &answer->problem, &answer->device, err);
+        status = autotune_images_make(images, plan->kernel_count, configs, nvrtc, header,
+                                      answer->problem.elem_size, err);
+    for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
+        status = load(&plan->kernels[i], &images[i], &configs[i], answer, err);
+    for (size_t i = 0; i < KERNELS; i++)
+        free(images[i].bytes);
     at_nvrtc_close(nvrtc);
     free(header);
     free(path);
@@ -151,6 +172,7 @@ autotune_status autotune_plan_create(autotune_plan **plan, const autotune_profil
 {
     autotune_plan *made = at_alloc(sizeof *made);
     struct autotune_answer answer = {.policy = "cold"};
+    struct at_config configs[KERNELS];
     struct at_error err = {AT_OK, ""};
     enum at_status status = autotune_take_problem(&answer.problem, problem, &err);
 
@@ -160,7 +182,9 @@ autotune_status autotune_plan_create(autotune_plan **plan, const autotune_profil
     if (status == AT_OK)
         status = autotune_ask(&answer, profile, &err);
     if (status == AT_OK)
-        status = load_both(made, profile, &answer, &err);
+        status = choose_configs(configs, &made->kernel_count, profile, &answer, &err);
+    if (status == AT_OK)
+        status = load_all(made, configs, &answer, &err);
     autotune_unlock();
     if (status != AT_OK) {
         autotune_plan_free(made);
@@ -195,6 +219,7 @@ autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, cons
                                       void *stream, autotune_error **error)
 {
     uintptr_t addresses = (uintptr_t)dst | (uintptr_t)src;
+    bool any = plan->kernel_count > 1 && addresses % VECTOR_BYTES_MAX != 0;
     struct at_error err = {AT_OK, ""};
     enum at_status status;
 
@@ -204,8 +229,7 @@ autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, cons
                          "the element, %d bytes",
                          (int)plan->problem.elem_size);
     else
-        status = start(plan, addresses % VECTOR_BYTES_MAX == 0 ? &plan->tuned : &plan->scalar, dst,
-                       src, stream, &err);
+        status = start(plan, &plan->kernels[any ? ANY_ADDRESS : TUNED], dst, src, stream, &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 
@@ -218,10 +242,9 @@ void autotune_plan_free(autotune_plan *plan)
 {
     if (!plan)
         return;
-    if (plan->tuned.module)
-        at_cuda.cuModuleUnload(plan->tuned.module);
-    if (plan->scalar.module)
-        at_cuda.cuModuleUnload(plan->scalar.module);
+    for (size_t i = 0; i < KERNELS; i++)
+        if (plan->kernels[i].module)
+            at_cuda.cuModuleUnload(plan->kernels[i].module);
     free(plan->description);
     free(plan);
 }

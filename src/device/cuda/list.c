@@ -35,6 +35,22 @@ static int64_t peak_mbps(const struct at_device_info *info)
     return 2 * info->memory_clock_khz * (info->memory_bus_bits / 8) / 1000;
 }
 
+/* The driver knows since CUDA 12.8, as CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, which older headers
+ * do not have; NVML knows everywhere, but takes milliseconds to open. Both put the vendor, which is
+ * always NVIDIA, into the lower half. */
+static int64_t pci_device_id(CUdevice handle, const char *bus_id)
+{
+    int64_t id = attribute(handle, (CUdevice_attribute)139);
+    struct at_nvml *nvml;
+
+    if ((id & 0xffff) == 0x10de)
+        return id & 0xffffffff;
+    nvml = at_nvml_open(bus_id);
+    id = at_nvml_pci_device_id(nvml);
+    at_nvml_close(nvml);
+    return id;
+}
+
 enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_info *info,
                             struct at_error *err)
 {
@@ -59,7 +75,6 @@ enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_i
     };
     CUuuid uuid = {{0}};
     size_t memory = 0;
-    struct at_nvml *nvml;
 
     *info = (struct at_device_info){.kind = "cuda", .ordinal = ordinal};
     if (at_cuda.cuDeviceGetName(info->name, sizeof info->name, handle) != CUDA_SUCCESS ||
@@ -78,9 +93,7 @@ enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_i
     for (size_t i = 0; i < AT_COUNT(attributes); i++)
         *(int64_t *)((char *)info + attributes[i].offset) = attribute(handle, attributes[i].which);
     info->peak_bandwidth_mbps = peak_mbps(info);
-    nvml = at_nvml_open(info->pci_bus_id);
-    info->pci_device_id = at_nvml_pci_device_id(nvml);
-    at_nvml_close(nvml);
+    info->pci_device_id = pci_device_id(handle, info->pci_bus_id);
     return AT_OK;
 }
 
