@@ -3,6 +3,7 @@
  * one, all timed against each other in one shoot-out. */
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "cmd/bench_lookup.h"
 #include "cmd/bench_table.h"
 #include "cmd/cmd.h"
 #include "cmd/run_problems.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 0x200, KEY_FORMAT };
+enum { KEY_PROFILE = 0x200, KEY_LOOKUP, KEY_FORMAT };
 
 static const char *const default_problems[] = {"8192x8192:f32", "8192x8192:f64"};
 static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"};
@@ -22,6 +23,7 @@ static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"
 struct bench_options {
     struct at_run_options run;
     const char *profile; /* NULL: tune */
+    const char *lookup;  /* NULL: no such row */
     enum at_output_format format;
 };
 
@@ -36,6 +38,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_PROFILE:
         options->profile = arg;
         return 0;
+    case KEY_LOOKUP:
+        options->lookup = arg;
+        return 0;
     case KEY_FORMAT:
         options->format = at_parse_format(state, arg);
         return 0;
@@ -49,6 +54,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"profile", KEY_PROFILE, "FILE", 0, "Take the tuned configs from there instead of tuning", 0},
+    {"lookup", KEY_LOOKUP, "FILE", 0,
+     "Time too what lookup gives from there, which need not have the problem", 0},
     {"format", KEY_FORMAT, "NAME", 0, "table (the default), or json: a line a problem", 0},
     {0},
 };
@@ -71,7 +78,8 @@ struct bench_run {
     struct at_device_info *devices;
     size_t device_count;
     struct at_textbook textbook;
-    struct at_profile profile; /* of --profile */
+    struct at_profile profile;     /* of --profile */
+    struct at_bench_lookup lookup; /* of --lookup */
     struct at_session *session;
 };
 
@@ -150,6 +158,18 @@ static enum at_status add_default(const struct bench_run *run, struct at_bench_t
                            : status;
 }
 
+static enum at_status add_looked_up(const struct bench_run *run, struct at_bench_table *table,
+                                    struct at_error *err)
+{
+    struct at_config config;
+    enum at_status status =
+        at_bench_lookup_config(&run->lookup, &table->problem, at_gpu_info(run->session->gpu),
+                               run->options->run.session.policy->name, &config, err);
+
+    return status == AT_OK ? at_bench_table_add(table, run->session, "looked up", &config, err)
+                           : status;
+}
+
 static enum at_status line_up(const struct bench_run *run, struct at_bench_table *table,
                               size_t index, struct at_error *err)
 {
@@ -171,6 +191,8 @@ static enum at_status line_up(const struct bench_run *run, struct at_bench_table
     }
     if (status == AT_OK)
         status = add_default(run, table, err);
+    if (status == AT_OK && run->options->lookup)
+        status = add_looked_up(run, table, err);
     if (status == AT_OK)
         status = find_tuned(run, &table->problem, index, &config, err);
     if (status == AT_OK)
@@ -250,6 +272,9 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
         status = at_textbook_read(&run->textbook, err);
     if (status == AT_OK && run->options->profile)
         status = at_profile_read(&run->profile, run->options->profile, err);
+    if (status == AT_OK && options->lookup)
+        status = at_bench_lookup_open(&run->lookup, options->lookup, options->run.families,
+                                      options->run.session.family_count, err);
     if (status == AT_OK)
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
     if (status != AT_OK || given)
@@ -271,6 +296,7 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     status = prepare(&run, &options, err);
     if (status == AT_OK)
         status = bench_all(&run, err);
+    at_bench_lookup_close(&run.lookup);
     at_profile_clear(&run.profile);
     at_textbook_clear(&run.textbook);
     free(run.problems);

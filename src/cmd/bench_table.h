@@ -8,7 +8,7 @@
 #include "search/copy_limit.h"
 #include "search/shootout.h"
 
-enum { AT_BENCH_LINES_MAX = AT_TEXTBOOK_ROWS_MAX + 2 };
+enum { AT_BENCH_LINES_MAX = AT_TEXTBOOK_ROWS_MAX + 3 };
 
 struct at_bench_line {
     const char *label; /* borrowed */

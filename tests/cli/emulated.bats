@@ -55,6 +55,16 @@ setup() {
     [[ $stderr == *"the family does not transpose in place"* ]]
 }
 
+@test "bench times what lookup gives for a problem that the profile does not have" {
+    run --separate-stderr -0 tune --gpu emu --family naive --budget 2 --problem 64x96:f32 \
+        --out other.yaml
+    run -0 "$AUTOTUNE" bench --quiet --gpu emu --family tile --problem 64x70:f32 --lookup other.yaml
+    [[ $output == *$'\n  looked up '*$'\n  tuned '* ]]
+    run -0 "$AUTOTUNE" bench --quiet --gpu emu --family tile --problem 64x70:f32 --lookup other.yaml \
+        --format json
+    [[ $output == *'"kernel":"naive '*'"label":"looked up"'* ]]
+}
+
 @test "predictions are never called measurements" {
     run --separate-stderr -0 tune --gpu emu --family naive --budget 2 --problem 64x96:f32 \
         --out best.yaml

@@ -19,6 +19,7 @@ refused_everywhere() {
     refused "$1" --space "$2"
     refused "$1" bench --space "$2"
     refused "$1" bench --profile "$2"
+    refused "$1" bench --lookup "$2"
 }
 
 @test "a file that is not there" {

@@ -50,7 +50,7 @@ knows() {
 
 @test "bench names its options" {
     # shellcheck disable=SC2086 # a list
-    knows bench --format --profile $run_options
+    knows bench --format --lookup --profile $run_options
 }
 
 @test "replay names its options" {
