@@ -2,38 +2,25 @@
 #include "base/memory.h"
 #include "lib/objects.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct at_environment environment = {.autotune = PACKAGE_VERSION};
 
-static int64_t or_dense(int64_t given, int64_t dense)
-{
-    return given ? given : dense;
-}
-
-/* By way of the text, whose reader checks all there is to check. */
 enum at_status autotune_take_problem(struct at_problem *problem, const autotune_problem *given,
                                      struct at_error *err)
 {
-    int64_t ld_src = or_dense(given->ld_src, given->cols);
-    int64_t ld_dst = or_dense(given->ld_dst, given->rows), batch = or_dense(given->batch, 1);
-    char *spec = at_format("%" PRId64 "x%" PRId64 ":b%" PRId64 ",ld_src=%" PRId64 ",ld_dst=%" PRId64
-                           ",batch=%" PRId64,
-                           given->rows, given->cols, given->elem_size, ld_src, ld_dst, batch);
-    enum at_status status = at_problem_parse(problem, spec, err);
-
-    if (status == AT_OK && batch > 1 && (given->stride_src || given->stride_dst)) {
-        char *whole = at_format("%s,stride_src=%" PRId64 ",stride_dst=%" PRId64, spec,
-                                or_dense(given->stride_src, problem->stride_src),
-                                or_dense(given->stride_dst, problem->stride_dst));
-
-        status = at_problem_parse(problem, whole, err);
-        free(whole);
-    }
-    free(spec);
-    return status;
+    *problem = (struct at_problem){
+        .elem_size = given->elem_size,
+        .rows = given->rows,
+        .cols = given->cols,
+        .ld_src = given->ld_src,
+        .ld_dst = given->ld_dst,
+        .batch = given->batch,
+        .stride_src = given->stride_src,
+        .stride_dst = given->stride_dst,
+    };
+    return at_problem_complete(problem, err);
 }
 
 static struct at_query query_of(const struct autotune_answer *answer)

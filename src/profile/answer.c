@@ -75,12 +75,14 @@ static struct at_list terms_of(const struct at_distance *distance)
     return (struct at_list){named, AT_DISTANCE_TERMS};
 }
 
-static struct at_list facts_of(const struct at_answer *answer)
+static struct at_list facts_of(const struct at_answer *answer, const struct at_query *query)
 {
-    struct at_fact_record *records = at_alloc_array(answer->fact_count, sizeof *records);
+    struct at_fact facts[AT_FACTS_MAX];
+    size_t count = answer->record ? at_facts_compare(facts, query, answer->record) : 0;
+    struct at_fact_record *records = at_alloc_array(count, sizeof *records);
 
-    for (size_t i = 0; i < answer->fact_count; i++) {
-        const struct at_fact *fact = &answer->facts[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct at_fact *fact = &facts[i];
 
         snprintf(records[i].name, sizeof records[i].name, "%s", fact->name);
         snprintf(records[i].state, sizeof records[i].state, "%s",
@@ -88,7 +90,7 @@ static struct at_list facts_of(const struct at_answer *answer)
         memcpy(records[i].here, fact->here, AT_FACT_CHARS);
         memcpy(records[i].tuned, fact->tuned, AT_FACT_CHARS);
     }
-    return (struct at_list){records, answer->fact_count};
+    return (struct at_list){records, count};
 }
 
 struct at_answer_record at_answer_record(const struct at_answer *answer,
@@ -108,7 +110,7 @@ struct at_answer_record at_answer_record(const struct at_answer *answer,
         .shared_bytes = answer->launch.field[AT_SHARED_BYTES],
         .block = extents(&answer->launch.field[AT_BLOCK_X]),
         .grid = extents(&answer->launch.field[AT_GRID_X]),
-        .facts = facts_of(answer),
+        .facts = facts_of(answer, query),
         .parameters = parameters_of(&answer->config),
         .terms = terms_of(&answer->distance),
     };
@@ -189,13 +191,13 @@ static void show_expected(const struct at_answer *answer, FILE *out)
     at_flow_end(&flow);
 }
 
-static void show_facts(const struct at_answer *answer, FILE *out)
+static void show_facts(const struct at_answer *answer, const struct at_query *query, FILE *out)
 {
-    const struct at_fact *facts = answer->facts;
-    size_t unknown = 0;
+    struct at_fact facts[AT_FACTS_MAX];
+    size_t count = at_facts_compare(facts, query, answer->record), unknown = 0;
     struct at_flow flow;
 
-    for (size_t i = 0; i < answer->fact_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         unknown += !facts[i].conflict;
         if (!facts[i].conflict)
             continue;
@@ -207,7 +209,7 @@ static void show_facts(const struct at_answer *answer, FILE *out)
     if (unknown == 0)
         return;
     flow = line(out, "unknown");
-    for (size_t i = 0; i < answer->fact_count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!facts[i].conflict)
             at_flow_add(&flow, "%s%s", facts[i].name, --unknown ? "," : "");
     at_flow_end(&flow);
@@ -235,7 +237,7 @@ void at_answer_show(const struct at_answer *answer, const struct at_query *query
         at_flow_end(&flow);
         show_distance(&answer->distance, out);
         show_expected(answer, out);
-        show_facts(answer, out);
+        show_facts(answer, query, out);
     }
     if (answer->refused[0]) {
         flow = line(out, "note");

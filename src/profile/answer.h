@@ -3,7 +3,7 @@
 #ifndef AT_PROFILE_ANSWER_H
 #define AT_PROFILE_ANSWER_H
 
-#include "profile/lookup.h"
+#include "profile/facts.h"
 
 struct at_fact_record {
     char here[AT_FACT_CHARS], tuned[AT_FACT_CHARS];

@@ -33,70 +33,27 @@ struct at_traits at_traits_of(const struct at_problem *problem, int64_t l2_bytes
     int64_t bytes = at_problem_bytes(problem);
 
     return (struct at_traits){
-        .element = log2((double)problem->elem_size),
-        .rows = log2_capped(rows, narrow_max),
-        .cols = log2_capped(cols, narrow_max),
-        .aspect = log2(rows / cols),
-        .size = log2_capped((double)bytes, size_max),
-        .source_align = alignment(problem->ld_src, problem->offset_src, problem->elem_size),
-        .dest_align = alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
-        .in_l2 = bytes <= l2_bytes,
-        .batched = problem->batch > 1,
+        .at = {[AT_ELEMENT] = log2((double)problem->elem_size),
+               [AT_ROWS] = log2_capped(rows, narrow_max),
+               [AT_COLS] = log2_capped(cols, narrow_max),
+               [AT_ASPECT] = log2(rows / cols),
+               [AT_SIZE] = log2_capped((double)bytes, size_max),
+               [AT_SOURCE_ALIGN] = alignment(problem->ld_src, problem->offset_src, problem->elem_size),
+               [AT_DEST_ALIGN] = alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
+               [AT_IN_L2] = bytes <= l2_bytes,
+               [AT_BATCHED] = problem->batch > 1},
+        .elements = log2(rows * cols * (double)problem->batch),
         .thread_excess = -INFINITY,
     };
 }
 
-void at_traits_launch(struct at_traits *traits, const struct at_problem *problem,
-                      const int64_t grid[3], const int64_t block[3])
+void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
 {
     double threads = 1;
 
-    for (int i = 0; i < 3; i++)
-        threads *= (double)grid[i] * (double)block[i];
-    traits->thread_excess =
-        log2(threads / ((double)problem->rows * (double)problem->cols * (double)problem->batch));
-}
-
-/* Doublings of the threads that carry one element: a tile of 64 columns over a matrix of 8 leaves
- * seven threads of eight without work. The reverse is no loss. */
-static double waste(const struct at_traits *from, const struct at_traits *to)
-{
-    return fmax(0, to->thread_excess - from->thread_excess);
-}
-
-static double element(const struct at_traits *from, const struct at_traits *to)
-{
-    return fabs(from->element - to->element);
-}
-
-static double narrowness(const struct at_traits *from, const struct at_traits *to)
-{
-    return fabs(from->rows - to->rows) + fabs(from->cols - to->cols);
-}
-
-static double l2(const struct at_traits *from, const struct at_traits *to)
-{
-    return from->in_l2 != to->in_l2;
-}
-
-static double batch(const struct at_traits *from, const struct at_traits *to)
-{
-    return from->batched != to->batched;
-}
-
-static double align(const struct at_traits *from, const struct at_traits *to)
-{
-    return fabs(from->source_align - to->source_align) + fabs(from->dest_align - to->dest_align);
-}
-
-static double aspect(const struct at_traits *from, const struct at_traits *to)
-{
-    return fabs(from->aspect - to->aspect);
-}
-
-static double size(const struct at_traits *from, const struct at_traits *to)
-{
-    return fabs(from->size - to->size);
+    for (int i = AT_GRID_X; i <= AT_BLOCK_Z; i++)
+        threads *= (double)launch->field[i];
+    traits->thread_excess = log2(threads) - traits->elements;
 }
 
 /* The weights, in doublings of aspect or size, which weigh least: they order what is otherwise
@@ -104,26 +61,51 @@ static double size(const struct at_traits *from, const struct at_traits *to)
  * results/, the config that the other thirty give, and its recorded time over that of the best.
  * Each may be halved or doubled, `element` excepted, with little change in the outcome. Alignment
  * weighs so little because what is not aligned for a config is refused before it is compared. */
+static const double weights[AT_COORDINATES] = {
+    [AT_ELEMENT] = 32,     [AT_ROWS] = 32,      [AT_COLS] = 32,  [AT_ASPECT] = 1,   [AT_SIZE] = 1,
+    [AT_SOURCE_ALIGN] = 2, [AT_DEST_ALIGN] = 2, [AT_IN_L2] = 48, [AT_BATCHED] = 16,
+};
+static const double waste_weight = 96;
+
+/* How the coordinates are told to people; the first term is the launches'. */
 static const struct {
     const char *name;
-    double weight;
-    double (*difference)(const struct at_traits *from, const struct at_traits *to);
-} table[AT_DISTANCE_TERMS] = {
-    {"waste", 96, waste}, {"l2", 48, l2},      {"element", 32, element}, {"narrow", 32, narrowness},
-    {"batch", 16, batch}, {"align", 2, align}, {"aspect", 1, aspect},    {"size", 1, size},
+    enum at_coordinate first, last;
+} terms[AT_DISTANCE_TERMS] = {
+    {"waste", AT_COORDINATES, AT_COORDINATES}, {"l2", AT_IN_L2, AT_IN_L2},
+    {"element", AT_ELEMENT, AT_ELEMENT},       {"narrow", AT_ROWS, AT_COLS},
+    {"batch", AT_BATCHED, AT_BATCHED},         {"align", AT_SOURCE_ALIGN, AT_DEST_ALIGN},
+    {"aspect", AT_ASPECT, AT_ASPECT},          {"size", AT_SIZE, AT_SIZE},
 };
 
 const char *at_distance_name(int term)
 {
-    return table[term].name;
+    return terms[term].name;
+}
+
+double at_distance_of_problems(const struct at_traits *from, const struct at_traits *to)
+{
+    double sum = 0;
+
+    for (int i = 0; i < AT_COORDINATES; i++)
+        sum += weights[i] * fabs(from->at[i] - to->at[i]);
+    return sum;
+}
+
+/* Doublings of the threads that carry one element: a tile of 64 columns over a matrix of 8 leaves
+ * seven threads of eight without work. The reverse is no loss. */
+double at_distance_of_launches(const struct at_traits *from, const struct at_traits *to)
+{
+    return waste_weight * fmax(0, to->thread_excess - from->thread_excess);
 }
 
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to)
 {
-    struct at_distance distance = {0};
+    struct at_distance distance = {.terms = {at_distance_of_launches(from, to)}};
 
     for (int i = 0; i < AT_DISTANCE_TERMS; i++) {
-        distance.terms[i] = table[i].weight * table[i].difference(from, to);
+        for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)
+            distance.terms[i] += weights[at] * fabs(from->at[at] - to->at[at]);
         distance.total += distance.terms[i];
     }
     return distance;

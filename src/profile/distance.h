@@ -6,21 +6,29 @@
 #ifndef AT_PROFILE_DISTANCE_H
 #define AT_PROFILE_DISTANCE_H
 
-#include "space/problem.h"
+#include "space/family.h"
 
 #include <stdbool.h>
 
-/* What the terms compare: of a problem, on a device, under a config. */
+/* What is compared of problems. All but the last two are logarithms to base 2. */
+enum at_coordinate {
+    AT_ELEMENT,      /* its bytes */
+    AT_ROWS,         /* up to where a matrix is no longer narrow */
+    AT_COLS,         /* likewise */
+    AT_ASPECT,       /* rows over columns */
+    AT_SIZE,         /* the bytes moved, up to where more changes nothing */
+    AT_SOURCE_ALIGN, /* the bytes that every row begins at a multiple of, up to 16 */
+    AT_DEST_ALIGN,   /* the same of the destination */
+    AT_IN_L2,        /* 1: source and destination together fit */
+    AT_BATCHED,      /* 1: more than one matrix */
+    AT_COORDINATES,
+};
+
+/* Of a problem on a device, and, once at_traits_launch has set it, of a config's launch for it. */
 struct at_traits {
-    double element;       /* log2 of its bytes */
-    double rows, cols;    /* log2, up to where a matrix is no longer narrow */
-    double aspect;        /* log2 of rows over cols */
-    double size;          /* log2 of the bytes moved, up to where more changes nothing */
-    double source_align;  /* log2 of the bytes that every row begins at a multiple of, up to 16 */
-    double dest_align;    /* the same of the destination */
-    bool in_l2;           /* source and destination together fit */
-    bool batched;         /* more than one matrix */
-    double thread_excess; /* log2 of the config's threads an element; set by at_traits_launch */
+    double at[AT_COORDINATES];
+    double elements;      /* log2 of the problem's */
+    double thread_excess; /* log2 of the threads an element */
 };
 
 enum { AT_DISTANCE_TERMS = 8 };
@@ -36,13 +44,14 @@ const char *at_distance_name(int term);
 /* Without the launch. l2_bytes: 0 where it is not known. */
 struct at_traits at_traits_of(const struct at_problem *problem, int64_t l2_bytes);
 
-/* The threads that a config launches for the problem, of which grid and block are given (x, y, z).
- */
-void at_traits_launch(struct at_traits *traits, const struct at_problem *problem,
-                      const int64_t grid[3], const int64_t block[3]);
+void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 
-/* From a tuned problem `from` to another, `to`. Without a launch in `to`, the waste counts 0, so
- * that the distance is a lower bound of that with it. */
+/* What the problems alone make of the distance from `from` to `to`: a lower bound of it. */
+double at_distance_of_problems(const struct at_traits *from, const struct at_traits *to);
+/* What the launches add. */
+double at_distance_of_launches(const struct at_traits *from, const struct at_traits *to);
+
+/* Both, term by term, from a tuned problem `from` to another, `to`. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);
 
 #endif

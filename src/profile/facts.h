@@ -6,6 +6,15 @@
 
 #include "profile/lookup.h"
 
+/* Something that the measured time depends on, and that is not the same here as it was there. */
+enum { AT_FACT_CHARS = 64, AT_FACTS_MAX = 12 };
+struct at_fact {
+    const char *name;         /* "driver" */
+    bool conflict;            /* they differ; else one of them is not known */
+    char here[AT_FACT_CHARS]; /* "" where it is not known */
+    char tuned[AT_FACT_CHARS];
+};
+
 /* Fills the facts that do not match between the query and where the entry was tuned; returns how
  * many. */
 size_t at_facts_compare(struct at_fact facts[AT_FACTS_MAX], const struct at_query *query,

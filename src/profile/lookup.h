@@ -21,15 +21,6 @@ enum at_tier {
 };
 extern const char *const at_tier_names[AT_TIERS];
 
-/* Something that the measured time depends on, and that is not the same here as it was there. */
-enum { AT_FACT_CHARS = 64, AT_FACTS_MAX = 12 };
-struct at_fact {
-    const char *name;         /* "driver" */
-    bool conflict;            /* they differ; else one of them is not known */
-    char here[AT_FACT_CHARS]; /* "" where it is not known */
-    char tuned[AT_FACT_CHARS];
-};
-
 struct at_query {
     const struct at_problem *problem;
     const struct at_device_info *device;
@@ -48,8 +39,6 @@ struct at_answer {
     struct at_distance distance;       /* 0 for the default tier */
     bool predicted;                    /* no time behind it was measured */
     int64_t expected_of_copy_permille; /* what the entry reached on its own problem; 0: not known */
-    struct at_fact facts[AT_FACTS_MAX]; /* that do not match */
-    size_t fact_count;
     char refused[256]; /* why the exact entry was not taken, or what entries could not be used */
 };
 

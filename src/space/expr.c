@@ -41,6 +41,26 @@ bool at_expr_uses(const struct at_expr *expr, size_t name)
     return false;
 }
 
+bool at_expr_equates(const struct at_expr *expr, size_t name)
+{
+    const struct at_instruction *code = expr->code;
+    size_t last = expr->count - 1, depth = 1;
+
+    if (last < 2 || code[0].opcode != AT_OP_LOAD || (size_t)code[0].operand != name ||
+        code[last].opcode != AT_OP_EQUAL)
+        return false;
+    /* Nothing but the last instruction may touch what the first one pushed. */
+    for (size_t i = 1; i < last; i++) {
+        bool pushes = code[i].opcode == AT_OP_PUSH || code[i].opcode == AT_OP_LOAD;
+        size_t takes = pushes ? 0 : code[i].opcode < AT_OP_EQUAL ? 1 : 2;
+
+        if (depth < takes + 1 || (code[i].opcode == AT_OP_LOAD && (size_t)code[i].operand == name))
+            return false;
+        depth = pushes ? depth + 1 : depth - 1;
+    }
+    return depth == 2;
+}
+
 /* Towards plus infinity, where C's division goes towards zero. */
 static int64_t ceil_div(int64_t a, int64_t b)
 {

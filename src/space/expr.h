@@ -33,6 +33,9 @@ const char *at_expr_text(const struct at_expr *expr);
 /* Does it use the name with this index? */
 bool at_expr_uses(const struct at_expr *expr, size_t name);
 
+/* Is it "name == something", in which the name does not occur again? */
+bool at_expr_equates(const struct at_expr *expr, size_t name);
+
 enum at_status at_expr_eval(const struct at_expr *expr, const int64_t *values, int64_t *result,
                             struct at_error *err);
 

@@ -63,3 +63,12 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
     }
     return point;
 }
+
+bool at_point_devices_alike(const struct at_device_info *a, const struct at_device_info *b)
+{
+    for (size_t i = AT_NAME_DEVICE_FIRST; i < AT_COUNT(given); i++)
+        if (*(const int64_t *)((const char *)a + given[i].offset) !=
+            *(const int64_t *)((const char *)b + given[i].offset))
+            return false;
+    return true;
+}

@@ -9,6 +9,9 @@
 
 enum { AT_NAMES_GIVEN = 20, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
+/* In which order those of the problem and the device follow the parameters' names. */
+enum { AT_NAME_ELEM_SIZE, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST = 8 };
+
 /* The parameters' names, then those of the problem and the device. Returns how many. */
 size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *params,
                       size_t param_count);
@@ -24,5 +27,8 @@ struct at_point {
 /* All parameters are 0 until the caller sets values[i] for family->params[i]. */
 struct at_point at_point_make(const struct at_family *family, const struct at_problem *problem,
                               const struct at_device_info *device);
+
+/* Are the two alike in all that has a name? */
+bool at_point_devices_alike(const struct at_device_info *a, const struct at_device_info *b);
 
 #endif

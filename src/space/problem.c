@@ -259,19 +259,61 @@ static enum at_status check_in_place(const struct at_problem *problem, const cha
     return AT_OK;
 }
 
+/* Fills in what is 0, and checks the whole. */
+static enum at_status complete(struct at_problem *problem, const char *spec, struct at_error *err)
+{
+    enum at_status status = fill_defaults(problem, spec, err);
+
+    if (status == AT_OK && problem->in_place)
+        status = check_in_place(problem, spec, err);
+    return status == AT_OK ? check_layout(problem, spec, err) : status;
+}
+
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err)
 {
     struct at_problem read = {0};
     enum at_status status = read_parts(&read, spec, err);
 
     if (status == AT_OK)
-        status = fill_defaults(&read, spec, err);
-    if (status == AT_OK && read.in_place)
-        status = check_in_place(&read, spec, err);
-    if (status == AT_OK)
-        status = check_layout(&read, spec, err);
+        status = complete(&read, spec, err);
     if (status == AT_OK)
         *problem = read;
+    return status;
+}
+
+static enum at_status check_sizes(struct at_problem *problem, const char *spec,
+                                  struct at_error *err)
+{
+    char type[24];
+    enum at_status status;
+
+    snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
+    status = read_type(problem, type, strlen(type), spec, err);
+    if (status == AT_OK && (problem->rows < 1 || problem->cols < 1 || problem->batch < 0))
+        status = fail_spec(err, spec, "rows, columns and batch have to be at least 1");
+    return status;
+}
+
+enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err)
+{
+    struct at_problem made = *problem;
+    char *spec;
+    enum at_status status = check_sizes(&made, "", NULL);
+
+    if (status == AT_OK)
+        status = complete(&made, "", NULL);
+    if (status == AT_OK) {
+        *problem = made;
+        return AT_OK;
+    }
+    /* Once more for the message: a text that nobody reads would take longer than all the rest. */
+    made = *problem;
+    spec = at_format("%lldx%lld:b%lld", (long long)made.rows, (long long)made.cols,
+                     (long long)made.elem_size);
+    status = check_sizes(&made, spec, err);
+    if (status == AT_OK)
+        status = complete(&made, spec, err);
+    free(spec);
     return status;
 }
 

@@ -34,6 +34,10 @@ struct at_problem {
  * matrix, bytes that do not fit 62 bits, or in place a matrix that is not square or two layouts. */
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
 
+/* The same of numbers: elem_size, rows, cols and in_place are given, and what else is 0 takes its
+ * default, the type the name "b4" of its size. */
+enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err);
+
 /* The shortest specification that reads back as the same problem; the caller frees it. */
 char *at_problem_format(const struct at_problem *problem);
 

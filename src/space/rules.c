@@ -30,6 +30,30 @@ static size_t params_needed(const struct at_family *family, const struct at_expr
     return count;
 }
 
+static bool looks_at_shape(const struct at_family *family, const struct at_expr *expr)
+{
+    bool looks = false;
+
+    for (size_t i = AT_NAME_SHAPE_FIRST; expr && i < AT_NAME_DEVICE_FIRST; i++)
+        looks |= at_expr_uses(expr, family->param_count + i);
+    return looks;
+}
+
+/* The one parameter of "parameter == expression", if the expression has none. */
+static size_t determined(const struct at_family *family, const struct at_expr *expr)
+{
+    size_t used = 0, at = AT_DETERMINES_NOTHING;
+
+    for (size_t i = 0; i < family->param_count; i++)
+        if (at_expr_uses(expr, i)) {
+            used++;
+            at = i;
+        }
+    return used == 1 && looks_at_shape(family, expr) && at_expr_equates(expr, at)
+               ? at
+               : AT_DETERMINES_NOTHING;
+}
+
 /* Inserts behind the last rule that needs no more parameters, so that equals keep the order in
  * which they come. */
 static void insert(struct at_family *family, struct at_rule rule)
@@ -49,32 +73,45 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
     for (size_t i = 0; i < count; i++)
         insert(family, (struct at_rule){.kind = kind,
                                         .expr = exprs[i],
-                                        .params_needed = params_needed(family, exprs[i])});
+                                        .params_needed = params_needed(family, exprs[i]),
+                                        .of_shape = looks_at_shape(family, exprs[i]),
+                                        .determines = determined(family, exprs[i])});
 }
 
 void at_rules_make(struct at_family *family)
 {
     size_t most = 1 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
+    bool block_of_shape = false;
     size_t block_params = 0;
 
     family->rules = at_alloc_array(most, sizeof *family->rules);
     /* Of all families and first, so that none need say that it takes two buffers. */
-    insert(family, (struct at_rule){.kind = AT_RULE_IN_PLACE});
+    insert(family, (struct at_rule){.kind = AT_RULE_IN_PLACE,
+                                    .of_shape = true,
+                                    .determines = AT_DETERMINES_NOTHING});
     insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
     insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
         size_t needed = params_needed(family, family->launch[i]);
+        bool of_shape = looks_at_shape(family, family->launch[i]);
 
         if (!family->launch[i])
             continue;
         insert(family, (struct at_rule){.kind = AT_RULE_LAUNCH,
                                         .field = (enum at_launch_field)i,
-                                        .params_needed = needed});
-        if (i >= AT_BLOCK_X && i <= AT_BLOCK_Z && needed > block_params)
-            block_params = needed;
+                                        .params_needed = needed,
+                                        .of_shape = of_shape,
+                                        .determines = AT_DETERMINES_NOTHING});
+        if (i < AT_BLOCK_X || i > AT_BLOCK_Z)
+            continue;
+        block_of_shape |= of_shape;
+        block_params = needed > block_params ? needed : block_params;
     }
     /* After those of its three factors, whose bounds keep the product from overflowing. */
-    insert(family, (struct at_rule){.kind = AT_RULE_THREADS, .params_needed = block_params});
+    insert(family, (struct at_rule){.kind = AT_RULE_THREADS,
+                                    .params_needed = block_params,
+                                    .of_shape = block_of_shape,
+                                    .determines = AT_DETERMINES_NOTHING});
 }
 
 enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field field,

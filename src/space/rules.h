@@ -20,7 +20,12 @@ struct at_rule {
     const struct at_expr *expr; /* CONSTRAINT, NEED */
     enum at_launch_field field; /* LAUNCH */
     size_t params_needed;       /* the first so many parameters must have values */
+    bool of_shape;              /* it looks at more of the problem than the size of an element */
+    size_t determines;          /* the parameter that it gives a value, all by itself */
 };
+
+/* Where a rule is no "parameter == what the problem says". */
+#define AT_DETERMINES_NOTHING SIZE_MAX
 
 /* Fills family->rules, sorted by params_needed, from what the family otherwise holds. */
 void at_rules_make(struct at_family *family);

@@ -4,6 +4,7 @@
  */
 #include "base/memory.h"
 #include "base/stats.h"
+#include "profile/facts.h"
 #include "profile/identity.h"
 #include "profile/lookup.h"
 #include "space/space.h"
@@ -193,13 +194,13 @@ static void test_distance(void **state)
 
 static void test_waste(void **state)
 {
-    static const int64_t grid[] = {1, 1, 1}, one[] = {64, 1, 1}, two[] = {128, 1, 1};
+    static const struct at_launch one = {{1, 1, 1, 64, 1, 1}}, two = {{1, 1, 1, 128, 1, 1}};
     struct at_problem problem = problem_of("8x8:f32");
     struct at_traits few = at_traits_of(&problem, 0), many = few;
 
     (void)state;
-    at_traits_launch(&few, &problem, grid, one);
-    at_traits_launch(&many, &problem, grid, two);
+    at_traits_launch(&few, &one);
+    at_traits_launch(&many, &two);
     assert_true(at_distance_between(&few, &many).total > 1); /* a doubling of the threads */
     assert_true(at_distance_between(&many, &few).total == 0);
     assert_string_equal(at_distance_name(0), "waste");
@@ -341,11 +342,27 @@ static void test_choice_between_files(void **state)
 
 /* ---- facts ---- */
 
-static const struct at_fact *find_fact(const struct at_answer *answer, const char *name)
+struct facts {
+    struct at_fact items[AT_FACTS_MAX];
+    size_t count;
+};
+
+static struct facts facts_of(const struct at_lookup *lookup, const struct at_query *query)
 {
-    for (size_t i = 0; i < answer->fact_count; i++)
-        if (strcmp(answer->facts[i].name, name) == 0)
-            return &answer->facts[i];
+    struct facts facts;
+    struct at_answer answer;
+    struct at_error err = {AT_OK, ""};
+
+    assert_int_equal(at_lookup_find(lookup, query, &answer, &err), AT_OK);
+    facts.count = at_facts_compare(facts.items, query, answer.record);
+    return facts;
+}
+
+static const struct at_fact *find_fact(const struct facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->count; i++)
+        if (strcmp(facts->items[i].name, name) == 0)
+            return &facts->items[i];
     return NULL;
 }
 
@@ -360,32 +377,35 @@ static void test_facts(void **state)
     struct at_query query = {&problem, &device, &environment, "cold"};
     struct at_error err = {AT_OK, ""};
     struct at_answer answer;
+    struct facts facts;
 
     (void)state;
-    assert_int_equal(at_lookup_find(lookup, &query, &answer, &err), AT_OK);
-    assert_int_equal(answer.fact_count, 0);
+    facts = facts_of(lookup, &query);
+    assert_int_equal(facts.count, 0);
 
     strcpy(environment.driver, "1.0");
     environment.nvrtc_identity[0] = '\0';
     device.pci_device_id = 0;
     device.memory_bytes -= device.memory_bytes / 16;
     query.policy = "warm";
+    facts = facts_of(lookup, &query);
+    assert_int_equal(facts.count, 4);
+    assert_true(find_fact(&facts, "driver")->conflict);
+    assert_string_equal(find_fact(&facts, "driver")->here, "1.0");
+    assert_string_equal(find_fact(&facts, "driver")->tuned, "580.159.04");
+    assert_false(find_fact(&facts, "nvrtc_identity")->conflict);
+    assert_false(find_fact(&facts, "pci_device_id")->conflict);
+    assert_true(find_fact(&facts, "policy")->conflict);
     assert_int_equal(at_lookup_find(lookup, &query, &answer, &err), AT_OK);
     assert_int_equal(answer.tier, AT_TIER_EXACT);
-    assert_int_equal(answer.fact_count, 4);
-    assert_true(find_fact(&answer, "driver")->conflict);
-    assert_string_equal(find_fact(&answer, "driver")->here, "1.0");
-    assert_string_equal(find_fact(&answer, "driver")->tuned, "580.159.04");
-    assert_false(find_fact(&answer, "nvrtc_identity")->conflict);
-    assert_false(find_fact(&answer, "pci_device_id")->conflict);
-    assert_true(find_fact(&answer, "policy")->conflict);
     assert_int_equal(at_answer_check_device(&answer, &query, &err), AT_OK);
 
     device.multiprocessors--;
     device.memory_bytes /= 2;
+    facts = facts_of(lookup, &query);
+    assert_true(find_fact(&facts, "multiprocessors")->conflict);
+    assert_true(find_fact(&facts, "memory_bytes")->conflict);
     assert_int_equal(at_lookup_find(lookup, &query, &answer, &err), AT_OK);
-    assert_true(find_fact(&answer, "multiprocessors")->conflict);
-    assert_true(find_fact(&answer, "memory_bytes")->conflict);
     assert_int_equal(at_answer_check_device(&answer, &query, &err), AT_MISMATCH);
     at_lookup_close(lookup);
     at_profiles_clear(&profiles);

@@ -22,6 +22,20 @@ static struct at_problem parse(const char *spec)
     return problem;
 }
 
+/* Numbers mean what their specification does. */
+static void completes_numbers(const struct at_problem *p)
+{
+    struct at_problem numbers = *p;
+    struct at_error err = {0};
+
+    strcpy(numbers.type, "");
+    if (at_problem_complete(&numbers, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(numbers.type[0], 'b');
+    memcpy(numbers.type, p->type, sizeof numbers.type);
+    assert_memory_equal(&numbers, p, sizeof numbers);
+}
+
 static void fills_in_what_is_not_given(void **state)
 {
     static const struct {
@@ -58,6 +72,7 @@ static void fills_in_what_is_not_given(void **state)
         struct at_problem p = parse(cases[i].spec), again;
         char *shortest = at_problem_format(&p);
 
+        completes_numbers(&p);
         assert_int_equal(p.elem_size, cases[i].size);
         assert_int_equal(p.rows, cases[i].rows);
         assert_int_equal(p.cols, cases[i].cols);
@@ -192,10 +207,40 @@ static void counts_bytes_and_extents(void **state)
     assert_memory_equal(&copy, &p, sizeof p);
 }
 
+static void refuses_numbers(void **state)
+{
+    static const struct {
+        struct at_problem problem;
+        const char *words;
+    } cases[] = {
+        {{.elem_size = 3, .rows = 8, .cols = 8}, "\"8x8:b3\": unknown type \"b3\""},
+        {{.elem_size = 4, .rows = 0, .cols = 8}, "\"0x8:b4\": rows, columns and batch"},
+        {{.elem_size = 4, .rows = 8, .cols = -8}, "rows, columns and batch"},
+        {{.elem_size = 4, .rows = 8, .cols = 8, .batch = -1}, "rows, columns and batch"},
+        {{.elem_size = 4, .rows = 8, .cols = 8, .ld_src = 7}, "ld_src=7 is less than the 8"},
+        {{.elem_size = 4, .rows = 8, .cols = 8, .ld_dst = -9}, "ld_dst=-9 is less than the 8"},
+        {{.elem_size = 4, .rows = 8, .cols = 8, .batch = 2, .stride_src = -1}, "overlap"},
+        {{.elem_size = 4, .rows = INT64_MAX, .cols = INT64_MAX}, "62 bits"},
+        {{.elem_size = 4, .rows = 8, .cols = 9, .in_place = 1}, "square"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem problem = cases[i].problem;
+        struct at_error err = {0};
+
+        assert_int_equal(at_problem_complete(&problem, &err), AT_USAGE);
+        if (!strstr(err.message, cases[i].words))
+            fail_msg("expected %s, got %s", cases[i].words, err.message);
+        assert_memory_equal(&problem, &cases[i].problem, sizeof problem);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fills_in_what_is_not_given),
+        cmocka_unit_test(refuses_numbers),
         cmocka_unit_test(knows_types),
         cmocka_unit_test(refuses),
         cmocka_unit_test(counts_bytes_and_extents),

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/space/fit.c: the quick question has the answer of the full one, for every family, and what
+ * the problem determines follows it. */
+#include "base/memory.h"
+#include "model/description.h"
+#include "space/fit.h"
+#include "space/space.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+enum { CONFIGS_MAX = 1 << 20, SAMPLES = 60 };
+
+static const char *const problems[] = {
+    "8192x8192:f32",      "8192x4096:f32",
+    "1000x999:f32",       "10007x10009:f32",
+    "64x64:f32,batch=65", "3x100000:f32",
+    "3x100001:f32",       "5x100000:f32",
+    "100000x6:f32",       "512x512:f32,inplace=1",
+    "8192x8192:f16",      "999x1001:b1",
+    "100000x3:c128",      "64x64:f64",
+    "33x17:f16,batch=19", "8x8:f32",
+    "1x1000:f32",         "1000x1000:f32,ld_src=1003,ld_dst=1002",
+};
+
+static struct at_family **families;
+static size_t family_count;
+static struct at_device_info h200, a100;
+
+static int read_all(void **state)
+{
+    char *tuning = path_of("tuning"), *templates = path_of("templates"), *data = path_of("");
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    setenv("AUTOTUNE_DATADIR", data, 1);
+    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK ||
+        at_description_read(&h200, NULL, "h200", &err) != AT_OK ||
+        at_description_read(&a100, NULL, "a100", &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(data);
+    free(tuning);
+    free(templates);
+    return 0;
+}
+
+static int free_all(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < family_count; i++)
+        at_family_free(families[i]);
+    free(families);
+    return 0;
+}
+
+static struct at_problem problem_of(const char *spec)
+{
+    struct at_problem problem;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_problem_parse(&problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+static bool same_values(const struct at_config *a, const struct at_config *b)
+{
+    return memcmp(a->values, b->values, a->family->param_count * sizeof *a->values) == 0;
+}
+
+/* Returns whether the config fits. */
+static bool compare(const struct at_fit *fit, const char *spec, const struct at_device_info *device,
+                    bool alike)
+{
+    struct at_problem problem = problem_of(spec);
+    struct at_config config;
+    struct at_launch launch, expected;
+    bool legal, fits = at_fit_try(fit, &problem, device, alike, &config, &launch);
+
+    if (at_config_legal(&fit->config, &problem, device, &legal, NULL, NULL) != AT_OK)
+        legal = false;
+    if (legal && (!fits || !same_values(&config, &fit->config)))
+        fail_msg("%s of %s is legal", fit->config.family->name, spec);
+    if (!fits)
+        return false;
+    assert_int_equal(at_config_legal(&config, &problem, device, &legal, NULL, NULL), AT_OK);
+    if (!legal)
+        fail_msg("%s of %s is not legal", fit->config.family->name, spec);
+    assert_int_equal(at_config_launch(&config, &problem, device, &expected, NULL), AT_OK);
+    assert_memory_equal(&launch, &expected, sizeof launch);
+    return true;
+}
+
+static void test_answers_are_those_of_the_rules(void **state)
+{
+    size_t fitting = 0, asked = 0;
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(problems); i++) {
+        struct at_problem home = problem_of(problems[i]);
+        struct at_space space;
+        struct at_error err = {AT_OK, ""};
+
+        if (at_space_build(&space, families, family_count, &home, &h200, CONFIGS_MAX, &err) !=
+            AT_OK)
+            fail_msg("%s", err.message);
+        for (size_t j = 0; j < space.count; j += space.count / SAMPLES + 1) {
+            struct at_fit fit;
+
+            assert_int_equal(at_fit_make(&fit, &space.configs[j], &home, &h200, &err), AT_OK);
+            assert_true(fit.legal);
+            for (size_t k = 0; k < AT_COUNT(problems); k++, asked += 2) {
+                fitting += compare(&fit, problems[k], &h200, true);
+                fitting += compare(&fit, problems[k], &a100, false);
+            }
+        }
+        at_space_clear(&space);
+    }
+    assert_true(fitting > asked / 20 && fitting < asked);
+}
+
+/* The config of the short side of 5 serves that of 6, and the other way round. */
+static void test_follows_the_short_side(void **state)
+{
+    static const char *const specs[][2] = {
+        {"5x100000:f32", "6x100000:f32"},
+        {"100000x6:f32", "100000x11:f32"},
+        {"3x100000:f32", "100000x2:f32"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        struct at_problem home = problem_of(specs[i][0]), other = problem_of(specs[i][1]);
+        struct at_config config, usual, expected;
+        struct at_launch launch;
+        struct at_fit fit;
+        struct at_error err = {AT_OK, ""};
+        size_t narrow = 0;
+
+        while (strcmp(families[narrow]->name, "narrow") != 0)
+            narrow++;
+        usual = at_family_default(families[narrow]);
+        usual.values[0] = (int32_t)(home.rows < home.cols ? home.rows : home.cols);
+        usual.values[1] = home.rows < home.cols;
+        expected = usual;
+        expected.values[0] = (int32_t)(other.rows < other.cols ? other.rows : other.cols);
+        expected.values[1] = other.rows < other.cols;
+        assert_int_equal(at_fit_make(&fit, &usual, &home, &h200, &err), AT_OK);
+        assert_true(fit.legal);
+        assert_true(at_fit_try(&fit, &other, &h200, true, &config, &launch));
+        assert_true(same_values(&config, &expected));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers_are_those_of_the_rules),
+        cmocka_unit_test(test_follows_the_short_side),
+    };
+
+    return cmocka_run_group_tests(tests, read_all, free_all);
+}
