@@ -138,8 +138,7 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
             struct at_problem problem;
 
             at_problem_parse(&problem, entries[j].problem, NULL); /* the reader has seen it parse */
-            if (!problem.in_place)                                /* which no format tells apart */
-                AT_PUSH(*problems, *count, *capacity, problem);
+            AT_PUSH(*problems, *count, *capacity, problem);
         }
     }
 }

@@ -64,6 +64,7 @@ static const char beginning[] =
     "struct autotune_launch {\n"
     "    long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst; /* in elements */\n"
     "    int elem_size;                                                       /* bytes */\n"
+    "    int in_place;                                                        /* dst is src */\n"
     "    autotune_kernel kernel;\n"
     "    unsigned grid[3], block[3], shared_bytes;\n"
     "    int carveout_percent; /* -1: the driver's choice */\n"
@@ -83,6 +84,8 @@ static const char middle[] =
     "\n"
     "    if (((uintptr_t)dst | (uintptr_t)src) % 16 != 0)\n"
     "        return cudaErrorMisalignedAddress;\n"
+    "    if ((dst == src) != l.in_place)\n"
+    "        return cudaErrorInvalidValue;\n"
     "    if (l.shared_bytes > 0)\n"
     "        error = cudaFuncSetAttribute((const void *)l.kernel,\n"
     "                                     cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
@@ -103,8 +106,10 @@ static const char middle[] =
     "\n"
     "} // namespace\n"
     "\n"
-    "/* Transposes: dst[c*ld_dst + r] = src[r*ld_src + c], for each matrix of the batch.\n"
-    " * cudaErrorNotSupported for a problem that is not in this file. */\n"
+    "/* Transposes: dst[c*ld_dst + r] = src[r*ld_src + c], for each matrix of the batch; in place "
+    "where "
+    "dst\n"
+    " * is src. cudaErrorNotSupported for a problem that is not in this file. */\n"
     "extern \"C\" cudaError_t autotune_transpose(int elem_size, long long rows, long long cols,\n"
     "                                          long long ld_src, long long ld_dst, long long "
     "batch,\n"
@@ -115,7 +120,7 @@ static const char middle[] =
     "    for (const autotune_launch &l : autotune_launches)\n"
     "        if (l.elem_size == elem_size && l.rows == rows && l.cols == cols && l.ld_src == "
     "ld_src &&\n"
-    "            l.ld_dst == ld_dst && l.batch == batch &&\n"
+    "            l.ld_dst == ld_dst && l.batch == batch && l.in_place == (dst == src) &&\n"
     "            (batch == 1 || (l.stride_src == stride_src && l.stride_dst == stride_dst)))\n"
     "            return autotune_start(l, dst, src, stream);\n"
     "    return cudaErrorNotSupported;\n"
@@ -130,10 +135,11 @@ static void write_launch(const struct at_export_item *item, FILE *out)
     char kernel[AT_ENTRY_NAME_CHARS];
 
     name_kernel(kernel, item->kernel);
-    fprintf(out, "    {%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %d, %s_source::%s,\n",
+    fprintf(out, "    {%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %d, %d, %s_source::%s,\n",
             (intmax_t)problem->rows, (intmax_t)problem->cols, (intmax_t)problem->ld_src,
             (intmax_t)problem->ld_dst, (intmax_t)problem->batch, (intmax_t)problem->stride_src,
-            (intmax_t)problem->stride_dst, (int)problem->elem_size, kernel, kernel);
+            (intmax_t)problem->stride_dst, (int)problem->elem_size, (int)problem->in_place, kernel,
+            kernel);
     fprintf(out, "     {%ju, %ju, %ju}, {%ju, %ju, %ju}, %ju, %jd},\n",
             (uintmax_t)launch[AT_GRID_X], (uintmax_t)launch[AT_GRID_Y],
             (uintmax_t)launch[AT_GRID_Z], (uintmax_t)launch[AT_BLOCK_X],

@@ -14,6 +14,7 @@ static const char beginning[] =
     "struct autotune_tuned {\n"
     "    long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst; /* in elements */\n"
     "    int elem_size;               /* bytes */\n"
+    "    int in_place;                /* 1: dst is src */\n"
     "    int expected_permille;       /* of the copy limit; 0: not known */\n"
     "    const char *family;          /* of kernels: templates/FAMILY.cu */\n"
     "    const char *defines;         /* what the template is compiled with */\n"
@@ -29,7 +30,7 @@ static const char ending[] =
     "/* The entry of exactly this problem, or a null pointer. */\n"
     "static inline const struct autotune_tuned *autotune_tuned_find(\n"
     "    int elem_size, long long rows, long long cols, long long ld_src, long long ld_dst,\n"
-    "    long long batch, long long stride_src, long long stride_dst)\n"
+    "    long long batch, long long stride_src, long long stride_dst, int in_place)\n"
     "{\n"
     "    int i;\n"
     "\n"
@@ -38,6 +39,7 @@ static const char ending[] =
     "\n"
     "        if (t->elem_size == elem_size && t->rows == rows && t->cols == cols &&\n"
     "            t->ld_src == ld_src && t->ld_dst == ld_dst && t->batch == batch &&\n"
+    "            t->in_place == in_place &&\n"
     "            (batch == 1 || (t->stride_src == stride_src && t->stride_dst == stride_dst)))\n"
     "            return t;\n"
     "    }\n"
@@ -79,10 +81,10 @@ static void write_entry(const struct at_export_item *item, FILE *out)
     const int64_t *launch = item->answer.launch.field;
     char *defines = at_export_defines(item);
 
-    fprintf(out, "    {%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %d, %d,\n",
+    fprintf(out, "    {%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %d, %d, %d,\n",
             (intmax_t)problem->rows, (intmax_t)problem->cols, (intmax_t)problem->ld_src,
             (intmax_t)problem->ld_dst, (intmax_t)problem->batch, (intmax_t)problem->stride_src,
-            (intmax_t)problem->stride_dst, (int)problem->elem_size,
+            (intmax_t)problem->stride_dst, (int)problem->elem_size, (int)problem->in_place,
             (int)item->answer.expected_of_copy_permille);
     fprintf(out, "     \"%s\",\n     \"%s\",\n", item->answer.config.family->name, defines);
     fprintf(out, "     {%ju, %ju, %ju}, {%ju, %ju, %ju}, %ju, %jd, \"autotune_transpose_%s\"},\n",

@@ -24,7 +24,9 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
     used = add_number(key, used, "LD", problem->ld_dst, problem->rows);
     used = add_number(key, used, "N", problem->batch, 1);
     used = add_number(key, used, "SS", problem->stride_src, problem->rows * problem->ld_src);
-    add_number(key, used, "SD", problem->stride_dst, problem->cols * problem->ld_dst);
+    used = add_number(key, used, "SD", problem->stride_dst, problem->cols * problem->ld_dst);
+    if (problem->in_place)
+        snprintf(key + used, (size_t)(AT_EXPORT_KEY_CHARS - used), "_IP");
 }
 
 static bool same_kernel(const struct at_export_item *a, const struct at_export_item *b)
@@ -66,10 +68,9 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
         char key[AT_EXPORT_KEY_CHARS];
         enum at_status status;
 
-        if (problems[i].in_place || problems[i].offset_src || problems[i].offset_dst) {
+        if (problems[i].offset_src || problems[i].offset_dst) {
             free(made.items);
-            return at_fail(err, AT_USAGE, "a transpose %s cannot be exported",
-                           problems[i].in_place ? "in place" : "of matrices at an offset");
+            return at_fail(err, AT_USAGE, "a transpose of matrices at an offset cannot be exported");
         }
         make_key(key, &problems[i]);
         if (has_key(&made, key))

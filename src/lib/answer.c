@@ -19,6 +19,7 @@ enum at_status autotune_take_problem(struct at_problem *problem, const autotune_
         .batch = given->batch,
         .stride_src = given->stride_src,
         .stride_dst = given->stride_dst,
+        .in_place = given->in_place,
     };
     return at_problem_complete(problem, err);
 }

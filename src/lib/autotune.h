@@ -80,6 +80,7 @@ typedef struct autotune_problem {
     int64_t ld_src, ld_dst;
     int64_t batch;
     int64_t stride_src, stride_dst;
+    int64_t in_place; /* 1: src is dst, of square matrices; 0 where they are two buffers */
 } autotune_problem;
 
 typedef struct autotune_device autotune_device;
@@ -168,8 +169,8 @@ AUTOTUNE_API autotune_status autotune_plan_create(autotune_plan **plan,
                                                   const autotune_problem *problem,
                                                   autotune_error **error);
 
-/* Starts the transpose of src into dst, which are device addresses and must not overlap, in
- * `stream` (a CUstream or cudaStream_t, NULL the default one) of the context that the plan was made
+/* Starts the transpose of src into dst, which are device addresses and must not overlap, or in place
+ * must be the same, in `stream` (a CUstream or cudaStream_t, NULL the default one) of the context that the plan was made
  * in, which must be current. Returns before it has ended. May be captured. Addresses that are
  * multiples of 16 get the tuned kernel; others that are multiples of the element get one that needs
  * no more. */

@@ -201,12 +201,13 @@ autotune_status autotune_plan_create(autotune_plan **plan, const autotune_profil
 static enum at_status start(const autotune_plan *plan, const struct kernel *kernel, void *dst,
                             const void *src, void *stream, struct at_error *err)
 {
-    const struct at_problem *p = &plan->problem;
     const int64_t *size = kernel->launch.field;
-    long long rows = p->rows, cols = p->cols, ld_src = p->ld_src, ld_dst = p->ld_dst;
-    long long batch = p->batch, stride_src = p->stride_src, stride_dst = p->stride_dst;
-    void *args[] = {&dst, &src, &rows, &cols, &ld_src, &ld_dst, &batch, &stride_src, &stride_dst};
+    uint64_t values[AT_PROBLEM_ARGS];
+    void *args[AT_PROBLEM_ARGS];
 
+    at_problem_args(&plan->problem, (uintptr_t)dst, (uintptr_t)src, values);
+    for (size_t i = 0; i < AT_PROBLEM_ARGS; i++)
+        args[i] = &values[i];
     return check(at_cuda.cuLaunchKernel(kernel->function, (unsigned)size[AT_GRID_X],
                                         (unsigned)size[AT_GRID_Y], (unsigned)size[AT_GRID_Z],
                                         (unsigned)size[AT_BLOCK_X], (unsigned)size[AT_BLOCK_Y],
@@ -215,21 +216,34 @@ static enum at_status start(const autotune_plan *plan, const struct kernel *kern
                  "starting a transpose", err);
 }
 
+static enum at_status check_addresses(const autotune_plan *plan, const void *dst, const void *src,
+                                      struct at_error *err)
+{
+    uintptr_t addresses = (uintptr_t)dst | (uintptr_t)src;
+
+    if (!dst || !src || addresses % (uintptr_t)plan->problem.elem_size != 0)
+        return at_fail(err, AT_USAGE,
+                       "source and destination must be device addresses that are multiples of the "
+                       "element, %d bytes",
+                       (int)plan->problem.elem_size);
+    if ((dst == src) != plan->problem.in_place)
+        return at_fail(err, AT_USAGE, "source and destination are %s, and the plan was made for %s",
+                       dst == src ? "one" : "two",
+                       plan->problem.in_place ? "a transpose in place" : "two buffers");
+    return AT_OK;
+}
+
 autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, const void *src,
                                       void *stream, autotune_error **error)
 {
-    uintptr_t addresses = (uintptr_t)dst | (uintptr_t)src;
-    bool any = plan->kernel_count > 1 && addresses % VECTOR_BYTES_MAX != 0;
-    struct at_error err = {AT_OK, ""};
-    enum at_status status;
+    bool aligned = (((uintptr_t)dst | (uintptr_t)src) % VECTOR_BYTES_MAX) == 0;
+    const struct kernel *kernel =
+        &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
+    struct at_error err;
+    enum at_status status = check_addresses(plan, dst, src, &err);
 
-    if (!dst || !src || addresses % (uintptr_t)plan->problem.elem_size != 0)
-        status = at_fail(&err, AT_USAGE,
-                         "source and destination must be device addresses that are multiples of "
-                         "the element, %d bytes",
-                         (int)plan->problem.elem_size);
-    else
-        status = start(plan, &plan->kernels[any ? ANY_ADDRESS : TUNED], dst, src, stream, &err);
+    if (status == AT_OK)
+        status = start(plan, kernel, dst, src, stream, &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 

@@ -59,6 +59,7 @@ static bool same_problem(const struct at_problem *a, const struct at_problem *b)
     return a->rows == b->rows && a->cols == b->cols && a->elem_size == b->elem_size &&
            a->ld_src == b->ld_src && a->ld_dst == b->ld_dst && a->batch == b->batch &&
            a->stride_src == b->stride_src && a->stride_dst == b->stride_dst &&
+           a->offset_src == b->offset_src && a->offset_dst == b->offset_dst &&
            a->in_place == b->in_place;
 }
 

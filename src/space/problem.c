@@ -289,6 +289,8 @@ static enum at_status check_sizes(struct at_problem *problem, const char *spec,
 
     snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
     status = read_type(problem, type, strlen(type), spec, err);
+    if (status == AT_OK && problem->in_place != 0 && problem->in_place != 1)
+        status = fail_spec(err, spec, "in_place can only be 0 or 1");
     if (status == AT_OK && (problem->rows < 1 || problem->cols < 1 || problem->batch < 0))
         status = fail_spec(err, spec, "rows, columns and batch have to be at least 1");
     return status;

@@ -45,15 +45,16 @@ write_program() {
 
 int main(void)
 {
-    const struct autotune_tuned *tuned = autotune_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0);
+    const struct autotune_tuned *tuned = autotune_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0, 0);
 
     if (!tuned || strcmp(tuned->family, "tile") != 0 || tuned->block[0] != 512 ||
         AUTOTUNE_R8192_C8192_B4_PARAM_TILE_COLS != 64 ||
         AUTOTUNE_R8192_C8192_B4_LAUNCH_GRID_X != tuned->grid[0])
         return 1;
-    if (autotune_tuned_find(4, 8192, 8192, 8192, 8193, 1, 0, 0) ||
-        !autotune_tuned_find(4, 512, 512, 512, 512, 256, 262144, 262144) ||
-        autotune_tuned_find(4, 512, 512, 512, 512, 256, 262144, 262145))
+    if (autotune_tuned_find(4, 8192, 8192, 8192, 8193, 1, 0, 0, 0) ||
+        autotune_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0, 1) ||
+        !autotune_tuned_find(4, 512, 512, 512, 512, 256, 262144, 262144, 0) ||
+        autotune_tuned_find(4, 512, 512, 512, 512, 256, 262144, 262145, 0))
         return 2;
     printf("%d %s %s\n", AUTOTUNE_TUNED_COUNT, AUTOTUNE_TUNED_DEVICE, tuned->launcher);
     return 0;
@@ -124,6 +125,30 @@ END
         autotune_transpose_R1000_C999_B2_N3; do
         [[ $output == *" T $name"* ]]
     done
+}
+
+@test "in place" {
+    find_nvcc
+    export_as header out.h -p 512x512:f32,inplace=1 -p 512x512:f32
+    cat >main.c <<'END'
+#include "out.h"
+
+int main(void)
+{
+    const struct autotune_tuned *two = autotune_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 0);
+    const struct autotune_tuned *one = autotune_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 1);
+
+    return one && two && one->in_place && !two->in_place && AUTOTUNE_R512_C512_B4_IP_PARAM_TILE ? 0 : 1;
+}
+END
+    cc -std=c99 -Wall -Wextra -Wpedantic -Werror main.c -o main
+    ./main
+    export_as cu out.cu -p 512x512:f32,inplace=1 -p 512x512:f32
+    "$nvcc" -std=c++17 -arch=sm_90 -Xcompiler -Wall,-Wextra -Werror all-warnings -c out.cu
+    run -0 nm out.o
+    [[ $output == *" T autotune_transpose_R512_C512_B4_IP"* ]]
+    export_as make out.mk -p 512x512:f32,inplace=1
+    grep -q '^AUTOTUNE_R512_C512_B4_IP_FAMILY := inplace$' out.mk
 }
 
 @test "make" {

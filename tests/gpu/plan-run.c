@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARGIN_BYTES = 256, FILL = 0xa5 };
+enum { MARGIN_BYTES = 256 };
 
 /* ---- failing ---- */
 
@@ -97,6 +97,8 @@ static const autotune_problem shapes[] = {
     {.rows = 10001, .cols = 5},
     {.rows = 1, .cols = 1000},
     {.rows = 1000, .cols = 1},
+    {.rows = 256, .cols = 256, .in_place = 1},
+    {.rows = 99, .cols = 99, .ld_src = 101, .ld_dst = 101, .batch = 2, .in_place = 1},
 };
 
 /* Elements that source and destination are moved by. */
@@ -133,6 +135,14 @@ static void free_buffer(struct buffer *buffer)
 {
     at_cuda.cuMemFree(buffer->device);
     free(buffer->host);
+}
+
+static void fill(struct buffer *buffer, uint64_t seed)
+{
+    struct at_rng rng = {seed};
+
+    for (size_t i = 0; i < buffer->bytes; i++)
+        buffer->host[i] = (unsigned char)at_rng_next(&rng);
 }
 
 static void upload(const struct buffer *buffer, CUstream stream)
@@ -187,20 +197,21 @@ static bool is_right(const autotune_plan *plan, const autotune_problem *p, const
     struct buffer dst = make_buffer(dst_elements, p->elem_size);
     size_t src_at = MARGIN_BYTES + (size_t)(offset[0] * p->elem_size);
     size_t dst_at = MARGIN_BYTES + (size_t)(offset[1] * p->elem_size);
-    unsigned char *got = at_alloc(dst.bytes);
-    struct at_rng rng = {1};
+    unsigned char *got = at_alloc(dst.bytes), *before;
+    CUdeviceptr from = p->in_place ? dst.device + dst_at : src.device + src_at;
     bool right;
 
-    for (size_t i = 0; i < src.bytes; i++)
-        src.host[i] = (unsigned char)at_rng_next(&rng);
-    memset(dst.host, FILL, dst.bytes);
+    fill(&src, 1);
+    fill(&dst, 2);
     upload(&src, stream);
     upload(&dst, stream);
-    (captured ? execute_captured : execute)(plan, dst.device + dst_at, src.device + src_at, stream);
+    (captured ? execute_captured : execute)(plan, dst.device + dst_at, from, stream);
     require(at_cuda.cuStreamSynchronize(stream), "running");
     require(at_cuda.cuMemcpyDtoH(got, dst.device, dst.bytes), "downloading");
-    transpose_here(p, dst.host + dst_at, src.host + src_at);
+    before = at_memdup(dst.host, dst.bytes);
+    transpose_here(p, dst.host + dst_at, p->in_place ? before + dst_at : src.host + src_at);
     right = memcmp(got, dst.host, dst.bytes) == 0;
+    free(before);
     free(got);
     free_buffer(&dst);
     free_buffer(&src);

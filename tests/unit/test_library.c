@@ -83,6 +83,22 @@ static void test_lookup(void **state)
     autotune_profile_free(profile);
 }
 
+static void test_in_place(void **state)
+{
+    const autotune_problem square = {
+        .elem_size = 4, .rows = 512, .cols = 512, .ld_src = 520, .ld_dst = 520, .in_place = 1};
+    autotune_profile *profile = open_profile(NULL);
+    autotune_device *device = h200();
+    autotune_answer *answer = NULL;
+
+    (void)state;
+    assert_int_equal(autotune_lookup(&answer, profile, device, &square, NULL, NULL), AUTOTUNE_OK);
+    assert_string_equal(autotune_answer_family(answer), "inplace");
+    autotune_answer_free(answer);
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
 static void test_describe(void **state)
 {
     static const autotune_problem padded = {
@@ -159,6 +175,8 @@ static void test_bad_problems(void **state)
         {.elem_size = 4, .rows = 8, .cols = 8, .ld_src = 7},
         {.elem_size = 4, .rows = 8, .cols = 8, .batch = 2, .stride_src = 1},
         {.elem_size = 4, .rows = INT64_MAX, .cols = INT64_MAX},
+        {.elem_size = 4, .rows = 8, .cols = 9, .in_place = 1},
+        {.elem_size = 4, .rows = 8, .cols = 8, .in_place = 2},
     };
     autotune_profile *profile = open_profile(shipped);
     autotune_device *device = h200();
@@ -276,10 +294,11 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookup),       cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_bad_profiles), cmocka_unit_test(test_bad_problems),
-        cmocka_unit_test(test_bad_device),   cmocka_unit_test(test_nothing_to_free),
-        cmocka_unit_test(test_no_context),   cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lookup),          cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_describe),        cmocka_unit_test(test_bad_profiles),
+        cmocka_unit_test(test_bad_problems),    cmocka_unit_test(test_bad_device),
+        cmocka_unit_test(test_nothing_to_free), cmocka_unit_test(test_no_context),
+        cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

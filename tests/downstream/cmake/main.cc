@@ -18,7 +18,7 @@ template <class T, void (*release)(T *)> using owned = std::unique_ptr<T, releas
 
 int main()
 {
-    const autotune_tuned *tuned = autotune_tuned_find(8, 8192, 8192, 8192, 8192, 1, 0, 0);
+    const autotune_tuned *tuned = autotune_tuned_find(8, 8192, 8192, 8192, 8192, 1, 0, 0, 0);
     autotune_problem problem = {};
     autotune_profile *profile = nullptr;
     autotune_device *device = nullptr;
