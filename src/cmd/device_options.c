@@ -94,7 +94,7 @@ enum at_status at_target_find(struct at_target *target, const struct at_device_o
     enum at_status status;
 
     if (options->device)
-        status = at_description_read(&found.device, NULL, options->device, err);
+        status = at_description_by_any_name(&found.device, options->device, err);
     else
         status = find_gpu(&found, options->gpu, progress, err);
     if (status == AT_OK)

@@ -85,7 +85,8 @@ typedef struct autotune_problem {
 
 typedef struct autotune_device autotune_device;
 
-/* A device that need not be here, as described in tuning/devices of the data folder: "h200". */
+/* A device that need not be here, as described in tuning/devices of the data folder: "h200", or any
+ * of its other names: "NVIDIA H200". */
 AUTOTUNE_API autotune_status autotune_device_described(autotune_device **device, const char *name,
                                                        autotune_error **error);
 /* The device of the calling thread's current CUDA context, of the driver or the runtime API.

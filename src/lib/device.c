@@ -56,7 +56,7 @@ autotune_status autotune_device_described(autotune_device **device, const char *
     struct at_error err = {AT_OK, ""};
     struct at_device_info info;
 
-    if (at_description_read(&info, NULL, name, &err) != AT_OK)
+    if (at_description_by_any_name(&info, name, &err) != AT_OK)
         return autotune_fail(error, &err);
     *device = at_memdup(&info, sizeof info);
     return AUTOTUNE_OK;

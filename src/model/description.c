@@ -3,14 +3,19 @@
 
 #include "base/memory.h"
 #include "base/paths.h"
+#include "profile/identity.h"
 #include "profile/profile.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { ALIASES_MAX = 32 };
+
 struct description {
+    struct at_list aliases; /* of struct at_located */
     int64_t schema;
     struct at_device_info device;
     struct at_rates rates;
@@ -40,6 +45,11 @@ static const struct at_schema rates_schema = {"rates", sizeof(struct at_rates), 
                                               AT_COUNT(rate_fields)};
 
 static const struct at_field fields[] = {
+    {.key = "aliases",
+     .kind = AT_FIELD_LOCATEDS,
+     .offset = offsetof(struct description, aliases),
+     .max = ALIASES_MAX,
+     .optional = true},
     {.key = "device",
      .kind = AT_FIELD_OBJECT,
      .offset = offsetof(struct description, device),
@@ -109,9 +119,16 @@ static enum at_status check(const struct description *description, const char *p
 static enum at_status read_file(struct description *description, const char *path,
                                 struct at_error *err)
 {
-    enum at_status status = at_schema_read_file(&schema, description, path, err);
+    struct description read = {0};
+    enum at_status status = at_schema_read_file(&schema, &read, path, err);
 
-    return status == AT_OK ? check(description, path, err) : status;
+    if (status == AT_OK)
+        status = check(&read, path, err);
+    if (status == AT_OK)
+        *description = read;
+    else
+        at_schema_clear(&schema, &read);
+    return status;
 }
 
 enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
@@ -135,34 +152,83 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
         *info = description.device;
         if (rates)
             *rates = description.rates;
+        at_schema_clear(&schema, &description);
     }
     free(path);
     free(below);
     return status;
 }
 
+/* Capitals are as good as small letters, and blanks, '-' and '_' say nothing. */
+static bool same_name(const char *a, const char *b)
+{
+    static const char nothing[] = " -_";
+
+    for (;; a++, b++) {
+        a += strspn(a, nothing);
+        b += strspn(b, nothing);
+        if (!*a || tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return *a == *b;
+    }
+}
+
+static bool is_called(const struct description *description, const char *name)
+{
+    const struct at_located *aliases = description->aliases.items;
+    bool called = same_name(description->device.name, name);
+
+    for (size_t i = 0; i < description->aliases.count; i++)
+        called |= same_name(aliases[i].text, name);
+    return called;
+}
+
+enum at_status at_description_by_any_name(struct at_device_info *info, const char *name,
+                                          struct at_error *err)
+{
+    enum at_status status = at_description_read(info, NULL, name, err);
+    bool called = false;
+    glob_t files;
+
+    if (status == AT_OK)
+        return AT_OK;
+    at_description_files(&files);
+    for (size_t i = 0; i < files.gl_pathc && !called; i++) {
+        struct description description;
+
+        if (read_file(&description, files.gl_pathv[i], NULL) != AT_OK)
+            continue;
+        called = is_called(&description, name);
+        if (called)
+            *info = description.device;
+        at_schema_clear(&schema, &description);
+    }
+    globfree(&files);
+    return called ? AT_OK : status;
+}
+
 enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
                                    const struct at_device_info *device, struct at_error *err)
 {
-    struct description description = {0};
     enum at_status status = AT_OK;
     bool same = false;
     glob_t files;
 
     at_description_files(&files);
-    for (size_t i = 0; i < files.gl_pathc && status == AT_OK && !same; i++) {
-        description = (struct description){0};
+    for (size_t i = 0; i < files.gl_pathc && !same; i++) {
+        struct description description;
+
         status = read_file(&description, files.gl_pathv[i], err);
-        same = status == AT_OK && strcmp(description.device.name, device->name) == 0 &&
-               description.device.compute_capability == device->compute_capability;
+        if (status != AT_OK)
+            break;
+        same = at_device_relation(&description.device, device) == AT_SAME_DEVICE;
+        if (same) {
+            *info = description.device;
+            *rates = description.rates;
+        }
+        at_schema_clear(&schema, &description);
     }
     globfree(&files);
-    if (status != AT_OK)
-        return status;
-    *found = same;
-    if (same) {
-        *info = description.device;
-        *rates = description.rates;
-    }
-    return AT_OK;
+    if (status == AT_OK)
+        *found = same;
+    return status;
 }

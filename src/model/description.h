@@ -18,8 +18,12 @@ void at_description_files(glob_t *files);
 enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
                                    const char *name, struct at_error *err);
 
-/* Finds the description of the model that a device is of, by name and compute capability. *found
- * tells whether there is one; the outputs are set only then. */
+/* The same by that name, by what the driver calls the device, or by another of its names, "aliases"
+ * in its description: names are for people, who do not agree on them. */
+enum at_status at_description_by_any_name(struct at_device_info *info, const char *name,
+                                          struct at_error *err);
+
+/* Finds the description of the model that a device is of (profile/identity.h). *found tells whether there is one; the outputs are set only then. */
 enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
                                    const struct at_device_info *device, struct at_error *err);
 

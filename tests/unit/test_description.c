@@ -213,6 +213,45 @@ static void test_unknown_name(void **state)
     }
 }
 
+static void test_names(void **state)
+{
+    static const char *const names[][2] = {
+        {"h200", "NVIDIA H200"},
+        {"NVIDIA H200", "NVIDIA H200"},
+        {"nvidia-h200", "NVIDIA H200"},
+        {"H200 SXM5 141GB", "NVIDIA H200"},
+        {"a100_sxm4_80gb", "NVIDIA A100-SXM4-80GB"},
+        {"GeForce RTX 4090", "NVIDIA GeForce RTX 4090"},
+    };
+    static const char *const strangers[] = {"H20", "H2000", "", "nvidia", "-"};
+    struct at_device_info info;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(names); i++) {
+        if (at_description_by_any_name(&info, names[i][0], &err) != AT_OK)
+            fail_msg("%s", err.message);
+        assert_string_equal(info.name, names[i][1]);
+    }
+    for (size_t i = 0; i < AT_COUNT(strangers); i++) {
+        assert_int_equal(at_description_by_any_name(&info, strangers[i], &err), AT_USAGE);
+        assert_non_null(strstr(err.message, "known are a100, b200"));
+    }
+}
+
+/* Each device by all names that it has, so that no name is two devices'. */
+static void test_names_are_one_devices(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < device_count; i++) {
+        struct at_device_info info;
+        struct at_error err = {AT_OK, ""};
+
+        assert_int_equal(at_description_by_any_name(&info, devices[i].info.name, &err), AT_OK);
+        assert_string_equal(info.name, devices[i].info.name);
+    }
+}
+
 /* ---- the whole ---- */
 
 static int read_all(void **state)
@@ -241,9 +280,14 @@ static int read_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_capability),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_data_sheets),  cmocka_unit_test(test_predictions),
-        cmocka_unit_test(test_unknown_name), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_capability),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_data_sheets),
+        cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_unknown_name),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names_are_one_devices),
+        cmocka_unit_test(test_refused),
     };
     char *data = path_of("");
 

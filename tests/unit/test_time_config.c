@@ -117,14 +117,19 @@ static void test_find_description(void **state)
 {
     static const struct {
         const char *name;
-        int64_t compute_capability;
+        int64_t compute_capability, multiprocessors;
         bool found;
-    } cases[] = {{"NVIDIA L40S", 89, true}, {"NVIDIA L40S", 90, false}, {"NVIDIA L40", 89, false}};
+    } cases[] = {{"NVIDIA L40S", 89, 142, true},
+                 {"by another name", 89, 142, true},
+                 {"NVIDIA L40S", 90, 142, false},
+                 {"NVIDIA L40S", 89, 141, false}};
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         struct at_device_info there = {.kind = "cuda",
-                                       .compute_capability = cases[i].compute_capability};
+                                       .compute_capability = cases[i].compute_capability,
+                                       .multiprocessors = cases[i].multiprocessors,
+                                       .memory_bytes = INT64_C(48305799168)};
         struct at_device_info described = {.multiprocessors = 17};
         struct at_rates rates;
         struct at_error err = {AT_OK, ""};
