@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# The manual page of one command, out of that of the program, which has all that is to be said:
+#   awk -v command=tune -f command-page.awk autotune.1.scd >autotune-tune.1.scd
+# Its synopsis, its entry under COMMANDS, and the options "Of ..." whom its name is among.
+
+# Is the command among the words of "Of tune and bench"?
+function is_of_it(heading, words, i, n)
+{
+    n = split(heading, words, /[ ,]+/)
+    for (i = 3; i <= n; i++)
+        if (words[i] == command)
+            return 1
+    return 0
+}
+
+/^# / {
+    section = substr($0, 3)
+    taking = 0
+    next
+}
+
+section == "SYNOPSIS" && ($2 == "*" command "*" || $2 == "[*" command "*]") {
+    sub(/\+\+$/, "")
+    synopsis = synopsis $0 "\n"
+}
+
+section == "COMMANDS" && /^\*/ {
+    taking = $1 == "*" command "*"
+    next
+}
+
+section == "COMMANDS" && taking {
+    sub(/^\t/, "")
+    description = description $0 "\n"
+}
+
+section == "OPTIONS" && /^## Of / {
+    taking = is_of_it($0)
+    next
+}
+
+section == "OPTIONS" && taking {
+    options = options $0 "\n"
+}
+
+END {
+    if (synopsis == "" || description == "") {
+        print "command-page.awk: the manual does not know " command > "/dev/stderr"
+        exit 1
+    }
+    summary = description
+    sub(/[.:;,].*/, "", summary)
+    gsub(/\n/, " ", summary)
+    gsub(/[*_]/, "", summary)
+    text = "# DESCRIPTION\n\n" description "# OPTIONS\n" options
+    # Sections of the other page.
+    gsub(/\*(PROBLEMS|SEARCH PATH)\*/, "& of *autotune*(1)", text)
+    printf "autotune-%s(1)\n\n# NAME\n\nautotune-%s - %s\n\n# SYNOPSIS\n\n%s\n", command, command,
+        tolower(substr(summary, 1, 1)) substr(summary, 2), synopsis
+    printf "%s\n*-?*, *--help*, *--usage*, *-V*, *--version*\n\tAs for every command.\n\n", text
+    printf "# SEE ALSO\n\n*autotune*(1), *autotune-profile*(5), *libautotune*(3)\n"
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# The manual page of the profile format, out of doc/profile-format.md:
+#   awk -f format-page.awk profile-format.md >autotune-profile.5.scd
+# Headings become sections, a row of a table its key with the meaning below, examples stay.
+
+function plain(text)
+{
+    gsub(/\\/, "\\\\", text)
+    gsub(/[_*<>#]/, "\\\\&", text)
+    gsub(/°/, "degrees ", text)
+    return text
+}
+
+# `code` in bold, **strong** too; all else is escaped.
+function marked(text, out, parts, i, n)
+{
+    gsub(/\*\*/, "", text)
+    gsub(/\*optional\*/, "optional", text)
+    n = split(text, parts, "`")
+    for (i = 1; i <= n; i++)
+        out = out (i % 2 ? plain(parts[i]) : "*" plain(parts[i]) "*")
+    return out
+}
+
+function trimmed(text)
+{
+    gsub(/^ +| +$/, "", text)
+    return text
+}
+
+BEGIN {
+    print "autotune-profile(5)\n\n# NAME\n\nautotune-profile - the format of profiles of autotune\n"
+    print "# DESCRIPTION\n"
+}
+
+/^# / {
+    next
+}
+
+/^```/ {
+    code = !code
+    print "```"
+    next
+}
+
+code {
+    print
+    next
+}
+
+/^#+ / {
+    level = length($1)
+    gsub(/`/, "")
+    heading = substr($0, level + 2)
+    print (level == 2 ? "# " : "## ") (level == 2 ? toupper(heading) : heading)
+    next
+}
+
+/^\| key / || /^\|---/ {
+    columns = /^\| key / ? split($0, header, "|") - 2 : columns
+    next
+}
+
+/^\|/ {
+    split($0, cells, "|")
+    print marked(trimmed(cells[2]))
+    meaning = marked(trimmed(cells[columns + 1]))
+    unit = columns == 3 ? plain(trimmed(cells[3])) : ""
+    print "\t" (meaning && unit ? meaning " (" unit ")" : meaning unit) "\n"
+    next
+}
+
+{
+    print marked($0)
+}
+
+END {
+    print "\n# SEE ALSO\n\n*autotune*(1), *libautotune*(3)"
+}
