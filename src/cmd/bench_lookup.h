@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For `autotune bench --lookup`: what a profile gives for a problem, whether it was tuned or not. */
+/* For `autotune bench --lookup`: what a profile gives for a problem, whether it was tuned or not.
+ */
 #ifndef AT_CMD_BENCH_LOOKUP_H
 #define AT_CMD_BENCH_LOOKUP_H
 

@@ -170,11 +170,11 @@ AUTOTUNE_API autotune_status autotune_plan_create(autotune_plan **plan,
                                                   const autotune_problem *problem,
                                                   autotune_error **error);
 
-/* Starts the transpose of src into dst, which are device addresses and must not overlap, or in place
- * must be the same, in `stream` (a CUstream or cudaStream_t, NULL the default one) of the context that the plan was made
- * in, which must be current. Returns before it has ended. May be captured. Addresses that are
- * multiples of 16 get the tuned kernel; others that are multiples of the element get one that needs
- * no more. */
+/* Starts the transpose of src into dst, which are device addresses and must not overlap, or in
+ * place must be the same, in `stream` (a CUstream or cudaStream_t, NULL the default one) of the
+ * context that the plan was made in, which must be current. Returns before it has ended. May be
+ * captured. Addresses that are multiples of 16 get the tuned kernel; others that are multiples of
+ * the element get one that needs no more. */
 AUTOTUNE_API autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst,
                                                    const void *src, void *stream,
                                                    autotune_error **error);

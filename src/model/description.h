@@ -23,7 +23,8 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
 enum at_status at_description_by_any_name(struct at_device_info *info, const char *name,
                                           struct at_error *err);
 
-/* Finds the description of the model that a device is of (profile/identity.h). *found tells whether there is one; the outputs are set only then. */
+/* Finds the description of the model that a device is of (profile/identity.h). *found tells whether
+ * there is one; the outputs are set only then. */
 enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
                                    const struct at_device_info *device, struct at_error *err);
 

@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load helpers
+load ../examples
 
 setup_file() {
     find_device
@@ -29,6 +30,34 @@ check() {
 
 @test "plans are right in the context that the runtime API uses" {
     check primary
+}
+
+# transposed WORDS PROGRAM...: the example says in these words that all is right.
+transposed() {
+    timeout --kill-after=5 100 "${@:2}" >said
+    cat said
+    [ "$(<said)" = "$1" ]
+}
+
+@test "the example in C, with the driver API" {
+    find_cuda
+    use_library
+    build_driver
+    transposed '0 of 3000000 elements are wrong' ./example
+}
+
+@test "the example in C++, with the runtime API" {
+    find_cuda
+    use_library
+    build_runtime
+    transposed '0 of 1005000 elements are wrong' ./example
+}
+
+@test "the example in Python, with tensors of PyTorch" {
+    python3 -c 'import torch' 2>/dev/null || skip "no PyTorch"
+    find_cuda
+    use_library
+    transposed '31 tensors are right' python3 "$srcdir/examples/tensors.py"
 }
 
 @test "all calls are timed" {
