@@ -138,7 +138,8 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
             struct at_problem problem;
 
             at_problem_parse(&problem, entries[j].problem, NULL); /* the reader has seen it parse */
-            AT_PUSH(*problems, *count, *capacity, problem);
+            if (problem.offset_src == 0 && problem.offset_dst == 0) /* launchers know no others */
+                AT_PUSH(*problems, *count, *capacity, problem);
         }
     }
 }

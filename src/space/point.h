@@ -10,7 +10,7 @@
 enum { AT_NAMES_GIVEN = 20, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
 /* In which order those of the problem and the device follow the parameters' names. */
-enum { AT_NAME_ELEM_SIZE, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST = 8 };
+enum { AT_NAME_ELEM_SIZE, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST = 10 };
 
 /* The parameters' names, then those of the problem and the device. Returns how many. */
 size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *params,
