@@ -11,7 +11,6 @@
 /* What is known of one config of the space. */
 struct at_candidate {
     bool started, done;
-    bool remeasured; /* the canary had drifted */
     enum at_outcome outcome;
     double time_ns; /* median of the search's samples, if correct */
 };

@@ -18,6 +18,7 @@ enum at_status at_watch_open(struct at_pipeline *p, struct at_error *err)
     const struct at_search *search = p->search;
 
     p->canary.reference_ns = search->copy_ns;
+    p->was_again = at_alloc_array(search->space.count, sizeof *p->was_again);
     p->copy = (struct at_contestant){.config = search->canary, .problem = search->canary_problem};
     return search->canary ? at_shootout_build(p->session, &p->copy, 1, err) : AT_OK;
 }
@@ -27,17 +28,16 @@ void at_watch_close(struct at_pipeline *p)
     at_shootout_end(&p->copy, 1);
     at_canary_clear(&p->canary);
     free(p->again);
+    free(p->was_again);
 }
 
 /* Each config once: a device that never comes to rest must not keep the search from its end. */
 static void note_touched(struct at_pipeline *p, const size_t *touched, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct at_candidate *candidate = &p->search->candidates[touched[i]];
-
-        if (candidate->outcome != AT_CORRECT || candidate->remeasured)
+        if (p->search->candidates[touched[i]].outcome != AT_CORRECT || p->was_again[touched[i]])
             continue;
-        candidate->remeasured = true;
+        p->was_again[touched[i]] = true;
         AT_PUSH(p->again, p->again_count, p->again_capacity, touched[i]);
     }
 }
