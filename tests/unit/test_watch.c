@@ -4,8 +4,10 @@
  * an emulated device, so the tests tell the search that the copy took another time before. */
 #include "base/memory.h"
 #include "cmd/run_options.h"
+#include "measure/gpu_handle.h"
 #include "measure/select.h"
 #include "search/pipeline.h"
+#include "search/tune.h"
 #include "worker/worker.h"
 
 #include <setjmp.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -112,6 +115,67 @@ static void test_doubt(void **state)
     at_search_clear(&search);
 }
 
+/* What at_session_warn writes to stderr; the caller frees it. */
+static char *warnings(void)
+{
+    FILE *file = tmpfile();
+    int kept = dup(STDERR_FILENO);
+    char text[1024];
+    size_t size;
+
+    assert_non_null(file);
+    fflush(stderr);
+    assert_true(kept >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+    at_session_warn(session);
+    fflush(stderr);
+    assert_true(dup2(kept, STDERR_FILENO) >= 0);
+    close(kept);
+    rewind(file);
+    size = fread(text, 1, sizeof text - 1, file);
+    text[size] = '\0';
+    fclose(file);
+    return at_strdup(text);
+}
+
+/* Each is worth one warning, and stays in the profile. */
+static void test_warnings(void **state)
+{
+    static const struct {
+        struct at_gpu_conditions seen;
+        const char *words; /* NULL: there is no warning */
+    } steps[] = {
+        {{.other_processes = -1}, NULL},
+        {{.other_processes = 0}, NULL},
+        {{.other_processes = 1}, "1 other process is on the NVIDIA H200: "},
+        {{.other_processes = 2}, NULL},
+        {{.capped_ns = 5000000}, NULL},
+        {{.slowed_ns = 3000000}, "heat or the power supply slows the NVIDIA H200 down: "},
+        {{.slowed_ns = 4000000}, NULL},
+    };
+    struct at_device_record record = {0};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(steps); i++) {
+        char *text;
+
+        at_gpu_conditions_widen(&session->gpu->conditions, &steps[i].seen);
+        text = warnings();
+        if (steps[i].words)
+            assert_non_null(strstr(text, steps[i].words));
+        else
+            assert_string_equal(text, "");
+        free(text);
+    }
+    session->drifts = 4;
+    session->remeasured = 9;
+    at_tune_describe(session, &record);
+    assert_int_equal(record.conditions.other_processes, 2);
+    assert_int_equal(record.conditions.capped_ms, 5);
+    assert_int_equal(record.conditions.slowed_ms, 7);
+    assert_int_equal(record.conditions.drifts, 4);
+    assert_int_equal(record.conditions.remeasured, 9);
+}
+
 static int set_up(void **state)
 {
     struct at_error err = {AT_OK, ""};
@@ -152,6 +216,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_no_drift),
         cmocka_unit_test(test_drift),
         cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_warnings),
     };
     struct at_error err = {AT_OK, ""};
     int exit_code, *known;
