@@ -64,7 +64,10 @@ struct at_device_state {
     uint64_t throttle; /* set of enum at_throttle */
 };
 
-extern const struct at_device_state at_device_state_unknown;
+static inline struct at_device_state at_device_state_unknown(void)
+{
+    return (struct at_device_state){-1, -1, -1, -1, -1, -1, -1, false, 0};
+}
 
 /* Why clocks are held down; one bit each. */
 enum at_throttle {

@@ -10,8 +10,6 @@ const char *const at_throttle_names[AT_THROTTLES] = {
     "display_clock",
 };
 
-const struct at_device_state at_device_state_unknown = {-1, -1, -1, -1, -1, -1, -1, false, 0};
-
 const struct at_device_ops *const at_device_kinds[] = {
     &at_cuda_device_ops,
     &at_emu_device_ops,

@@ -265,7 +265,7 @@ static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at
 static int serve(int fd)
 {
     struct at_gpu_server server = {.conditions = at_gpu_conditions_none(),
-                                   .last = at_device_state_unknown};
+                                   .last = at_device_state_unknown()};
     struct at_wire request = {0};
     int32_t type;
     bool going = true;

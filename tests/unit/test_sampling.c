@@ -207,7 +207,7 @@ static void test_conditions(void **state)
     };
     struct at_gpu_server server = {.bench = {.ops = &telling},
                                    .conditions = at_gpu_conditions_none(),
-                                   .last = at_device_state_unknown};
+                                   .last = at_device_state_unknown()};
     struct at_gpu_conditions seen = at_gpu_conditions_none(), told;
     struct at_wire reply = {0};
 

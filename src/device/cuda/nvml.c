@@ -154,7 +154,7 @@ void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state)
     unsigned value;
     unsigned long long reasons;
 
-    *state = at_device_state_unknown;
+    *state = at_device_state_unknown();
     if (!nvml)
         return;
     read_held(nvml, state);

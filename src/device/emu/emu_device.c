@@ -25,7 +25,7 @@ static void versions(struct at_device *device, char *driver, size_t driver_size,
 static void state(struct at_device *device, struct at_device_state *now)
 {
     (void)device;
-    *now = at_device_state_unknown;
+    *now = at_device_state_unknown();
 }
 
 /* ---- memory ---- */
