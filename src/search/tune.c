@@ -202,6 +202,20 @@ static void warn_of_empty_families(const struct at_search *search)
     }
 }
 
+static void tell_of_search(const struct at_search *search, int64_t took_ns, int64_t busy_ns)
+{
+    struct at_progress *progress = search->session->options.progress;
+
+    at_note(progress, "%s: searched for %.2f s, the GPU at work for %.1f %% of it",
+            search->progress.what, (double)took_ns / 1e9, 100 * (double)busy_ns / (double)took_ns);
+    if (search->doubted > 0)
+        at_note(progress, "%s: results that seemed too good and were measured twice: %zu",
+                search->progress.what, search->doubted);
+    if (search->reason)
+        at_note(progress, "%s: the search stopped after %zu of %zu configs: %s",
+                search->progress.what, search->progress.done, search->space.count, search->reason);
+}
+
 /* Searches, from what is known, and records if that is asked for. */
 static enum at_status run_search(struct at_search *search, size_t fallback, struct at_error *err)
 {
@@ -222,13 +236,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     free(likely);
     took_ns = at_now_ns() - began_ns;
     if (status == AT_OK)
-        at_note(
-            session->options.progress, "%s: searched for %.2f s, the GPU at work for %.1f %% of it",
-            search->progress.what, (double)took_ns / 1e9,
-            100 * (double)(at_gpu_conditions(session->gpu)->busy_ns - busy_ns) / (double)took_ns);
-    if (status == AT_OK && search->reason)
-        at_note(session->options.progress, "%s: the search stopped after %zu of %zu configs: %s",
-                search->progress.what, search->progress.done, search->space.count, search->reason);
+        tell_of_search(search, took_ns, at_gpu_conditions(session->gpu)->busy_ns - busy_ns);
     if (status == AT_OK && session->options.record)
         status = at_recorder_write(search, session->options.record, took_ns, err);
     return status;
