@@ -12,8 +12,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* From anywhere, of each family and in all, besides what is likely, before the model has a say. */
-enum { FAMILY_SCOUTS = 2, SCOUTS = 10 };
+/* From anywhere, of each family and in all, besides what is likely, before the model has a say;
+ * fewer where winners of other problems are known. */
+enum { FAMILY_SCOUTS = 2, SCOUTS = 10, FAMILY_SCOUTS_KNOWING = 1 };
 
 /* On their way at a time: few while each result changes the model's mind, then one more for so many
  * results, up to a compile worker's worth each. */
@@ -25,14 +26,15 @@ enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 3 };
 static const double coverage_within = 1.03;
 
 /* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
- * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
-enum { VAIN_RESULTS = 60 };
+ * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). Where
+ * launches are short, configs differ more and are quickly measured. */
+enum { VAIN_RESULTS = 80, VAIN_RESULTS_SHORT = 120 };
 static const double vain = 0.003;
 static const double least_gain = 0.004; /* expected of the most promising */
 
-/* The copy limit is reached when the best is within this share of it. Where launches take less than
- * so long, the way to DRAM is not what limits a copy, and a transpose may be faster. */
-static const double copy_share = 0.01, copy_least_ns = 10000;
+/* The copy limit is reached when the best is within this share of it. Where launches are short, the
+ * way to DRAM is not what limits a copy, and a transpose may be faster. */
+static const double copy_share = 0.01, short_ns = 10000;
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
 static const char copy_reached[] = "the best is within 1 % of the copy limit";
@@ -77,6 +79,14 @@ static void refresh_model(struct guided *guided)
     guided->stale = false;
 }
 
+/* Have enough results in a row been in vain? */
+static bool is_in_vain(const struct guided *guided)
+{
+    size_t enough = guided->gained_ns < short_ns ? VAIN_RESULTS_SHORT : VAIN_RESULTS;
+
+    return guided->land.asked_count >= guided->gained_at + enough;
+}
+
 /* False: nothing is worth an evaluation for now, or ever if no result is awaited. */
 static bool take_by_model(struct guided *guided, size_t *index)
 {
@@ -85,8 +95,7 @@ static bool take_by_model(struct guided *guided, size_t *index)
 
     refresh_model(guided);
     *index = at_model_most_promising(guided->model, &gain);
-    if (*index != SIZE_MAX &&
-        (gain >= least_gain || land->asked_count < guided->gained_at + VAIN_RESULTS))
+    if (*index != SIZE_MAX && (gain >= least_gain || !is_in_vain(guided)))
         return at_landscape_take(land, *index);
     if (at_coverage_take(land, coverage_within, index))
         return true;
@@ -108,11 +117,12 @@ static bool take_scout(struct guided *guided, size_t *index)
 static bool take(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    size_t scouts = FAMILY_SCOUTS * land->region_count;
+    bool knowing = guided->starts.count > land->region_count;
+    size_t scouts = (knowing ? FAMILY_SCOUTS_KNOWING : FAMILY_SCOUTS) * land->region_count;
 
     if (at_starts_likely(&guided->starts))
         return at_starts_next(&guided->starts, land, index);
-    if (guided->scouts < (scouts > SCOUTS ? scouts : SCOUTS))
+    if (guided->scouts < (scouts > SCOUTS || knowing ? scouts : SCOUTS))
         return take_scout(guided, index);
     if (land->best == SIZE_MAX) /* nothing to model yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
@@ -126,7 +136,7 @@ static bool is_copy_reached(const struct guided *guided)
 {
     const struct at_landscape *land = &guided->land;
 
-    return guided->copy_ns >= copy_least_ns && land->best != SIZE_MAX &&
+    return guided->copy_ns >= short_ns && land->best != SIZE_MAX &&
            land->time_ns[land->best] <= guided->copy_ns * (1 + copy_share);
 }
 
