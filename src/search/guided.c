@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guided search: first what is likely from elsewhere and a few configs from anywhere, then always
- * the one of which most is expected by a model of what has been measured (model.h), and at last
- * what lies next to the best. It stops when there is no gain to be expected that noise would not
- * hide, or when a plain copy is no faster. Its numbers were chosen by autotune replay on
+ * the one of which most is expected by a model of what has been measured (model.h), and in between
+ * what no model can know of (coverage.h). It stops when there is no gain to be expected that noise
+ * would not hide, or when a plain copy is no faster. Its numbers were chosen by autotune replay on
  * tests/recordings. */
 #include "base/memory.h"
 #include "search/coverage.h"
@@ -45,13 +45,22 @@ struct guided {
     struct at_starts starts;
     struct at_model *model;
     double copy_ns;
-    size_t scouts;    /* sent out */
-    size_t centre;    /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
-    bool stale;       /* results have come in since the model was brought up to date */
-    double gained_ns; /* the best time when last it was improved on to speak of */
-    size_t gained_at; /* and how many results there were then */
+    size_t scout_count, scouts; /* to be sent out, and sent */
+    size_t centre;              /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
+    bool stale;                 /* results have come in since the model was brought up to date */
+    double gained_ns;           /* the best time when last it was improved on to speak of */
+    size_t gained_at;           /* and how many results there were then */
     const char *reason;
 };
+
+static size_t count_scouts(const struct guided *guided)
+{
+    size_t families = guided->land.region_count;
+
+    if (guided->starts.count > families) /* they have defaults, and the others are winners */
+        return FAMILY_SCOUTS_KNOWING * families;
+    return FAMILY_SCOUTS * families > SCOUTS ? FAMILY_SCOUTS * families : SCOUTS;
+}
 
 static void *create(const struct at_space *space, const struct at_start *start)
 {
@@ -60,6 +69,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
     *guided = (struct guided){.copy_ns = start->copy_ns, .centre = SIZE_MAX, .gained_ns = INFINITY};
     at_landscape_init(&guided->land, space);
     at_starts_init(&guided->starts, start);
+    guided->scout_count = count_scouts(guided);
     guided->model = at_model_create(&guided->land, start->seed);
     return guided;
 }
@@ -117,12 +127,10 @@ static bool take_scout(struct guided *guided, size_t *index)
 static bool take(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    bool knowing = guided->starts.count > land->region_count;
-    size_t scouts = (knowing ? FAMILY_SCOUTS_KNOWING : FAMILY_SCOUTS) * land->region_count;
 
     if (at_starts_likely(&guided->starts))
         return at_starts_next(&guided->starts, land, index);
-    if (guided->scouts < (scouts > SCOUTS || knowing ? scouts : SCOUTS))
+    if (guided->scouts < guided->scout_count && land->region_count > 0)
         return take_scout(guided, index);
     if (land->best == SIZE_MAX) /* nothing to model yet */
         return at_landscape_draw(land, &guided->starts.rng, index);

@@ -2,6 +2,7 @@
 /* Recordings, and strategies on them: src/store/recording*.c, src/search/ as far as it searches. */
 #include "base/memory.h"
 #include "search/compare.h"
+#include "search/coverage.h"
 #include "search/knowledge.h"
 #include "search/landscape.h"
 
@@ -265,6 +266,55 @@ static void test_guided_starts_and_stops(void **state)
     at_course_clear(&course);
 }
 
+/* Of launches of a few microseconds the copy is no limit, and more results are waited for. */
+static void test_guided_on_short_launches(void **state)
+{
+    struct at_recording scaled = small;
+    const size_t likely[] = {small.best};
+    struct at_replay_plan plan = {
+        .strategy = &at_strategy_guided,
+        .start = {.seed = 1, .likely = likely, .likely_count = 1},
+        .ahead = 1,
+    };
+    struct at_course course;
+    size_t count = small.space.count;
+    double factor = 3000 / small.results[small.best].time_ns;
+
+    (void)state;
+    scaled.results = at_memdup(small.results, count * sizeof *small.results);
+    for (size_t i = 0; i < count; i++)
+        scaled.results[i].time_ns *= factor;
+    plan.start.copy_ns = 3000;
+    assert_int_equal(at_replay(&course, &scaled, &plan, NULL), AT_OK);
+    assert_in_range(course.count, 120, count - 1);
+    assert_non_null(strstr(course.reason, "noise"));
+    at_course_clear(&course);
+    free(scaled.results);
+}
+
+/* Every value of a parameter of a good family is tried, each by the config next to the best. */
+static void test_coverage(void **state)
+{
+    struct at_landscape land;
+    size_t index, taken = 0, values = 0, best = small.best;
+    size_t region;
+
+    (void)state;
+    at_landscape_init(&land, &small.space);
+    assert_false(at_coverage_take(&land, 1.03, &index)); /* nothing is known yet */
+    at_landscape_tell(&land, best, AT_CORRECT, 100);
+    region = land.region_of[best];
+    while (at_coverage_take(&land, 1.03, &index)) {
+        assert_int_equal(land.region_of[index], region); /* of the others none has a time */
+        at_landscape_tell(&land, index, AT_CORRECT, 200);
+        taken++;
+    }
+    for (size_t i = 0; i < land.regions[region].family->param_count; i++)
+        values += land.regions[region].family->params[i].value_count - 1;
+    assert_in_range(taken, 10, values);
+    at_landscape_clear(&land);
+}
+
 /* ---- the score ---- */
 
 static void test_score(void **state)
@@ -303,15 +353,37 @@ static void test_knowledge(void **state)
         defaults = at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely);
 
     (void)state;
-    assert_int_equal(defaults, 2);
+    assert_int_equal(defaults, 3); /* naive, odd and tile */
     assert_string_equal(small.space.configs[likely[0]].family->name, "tile"); /* preferred */
     free(likely);
     at_knowledge_add(&knowledge, &large.problem, &large.space.configs[large.best]);
     at_knowledge_add(&knowledge, &small.problem, &small.space.configs[small.best]);
-    assert_int_equal(at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely), 4);
+    assert_int_equal(at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely), 5);
     assert_int_equal(likely[0], small.best); /* of the same problem */
     free(likely);
+    assert_true(at_knowledge_has(&knowledge, &small.space.configs[small.best], 1));
+    assert_false(at_knowledge_has(&knowledge, &small.space.configs[small.best], 4));
+    assert_false(at_knowledge_has(&knowledge, &small.space.configs[small.best + 1], 1));
     at_knowledge_clear(&knowledge);
+}
+
+/* A family whose default is not legal still has a start: what is nearest to it. */
+static void test_knowledge_of_each_family(void **state)
+{
+    size_t *likely, count;
+    bool seen[32] = {false}; /* a recording has no more families */
+    struct at_knowledge knowledge = {0};
+    struct at_landscape land;
+
+    (void)state;
+    at_landscape_init(&land, &small.space);
+    count = at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely);
+    for (size_t i = 0; i < count; i++)
+        seen[land.region_of[likely[i]]] = true;
+    for (size_t i = 0; i < land.region_count; i++)
+        assert_true(seen[i]);
+    free(likely);
+    at_landscape_clear(&land);
 }
 
 /* ---- the whole ---- */
@@ -351,8 +423,11 @@ int main(void)
         cmocka_unit_test(test_strategies_follow_their_seed),
         cmocka_unit_test(test_strategies_know_their_end),
         cmocka_unit_test(test_guided_starts_and_stops),
+        cmocka_unit_test(test_guided_on_short_launches),
+        cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_score),
         cmocka_unit_test(test_knowledge),
+        cmocka_unit_test(test_knowledge_of_each_family),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
