@@ -242,6 +242,14 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     return status;
 }
 
+/* When the copies' search is to end, so that there is time left for what they are the limit of. */
+static int64_t copies_end_ns(const struct at_search *search)
+{
+    int64_t now_ns = at_now_ns(), ends_ns = search->budget.ends_ns;
+
+    return ends_ns > now_ns ? now_ns + (ends_ns - now_ns) / 4 : ends_ns;
+}
+
 static enum at_status search_and_finish(struct at_search *search, struct at_entry *entry,
                                         struct at_error *err)
 {
@@ -249,7 +257,7 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     struct line_up line_up = {0};
     struct at_copies copies;
     size_t fallback = find_default(search);
-    enum at_status status = at_copies_find(session, &search->problem, search->budget.ends_ns,
+    enum at_status status = at_copies_find(session, &search->problem, copies_end_ns(search),
                                            &search->progress, &copies, err);
 
     if (status != AT_OK)

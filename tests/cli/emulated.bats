@@ -118,6 +118,15 @@ setup() {
     [ "$(figure complete)" -eq 1 ]
 }
 
+@test "a budget is kept to the evaluation, and problems share it" {
+    need_sqlite
+    run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 15 \
+        --problem 64x96:f32 --problem 96x64:f32 --out best.yaml
+    query best.yaml.journal "SELECT count(*) FROM measurements WHERE family <> 'copy'
+        GROUP BY problem" >counts
+    [ "$(paste -sd ' ' counts)" = '7 8' ]
+}
+
 @test "every way to fail is found as on a GPU" {
     run --separate-stderr -0 tune --quiet --gpu emu --family fault --space "$faults" \
         --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml
