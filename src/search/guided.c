@@ -26,9 +26,11 @@ enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 3 };
 static const double coverage_within = 1.03;
 
 /* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
- * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). Where
- * launches are short, configs differ more and are quickly measured. */
-enum { VAIN_RESULTS = 80, VAIN_RESULTS_SHORT = 120 };
+ * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
+ * are more of them the more there may be to gain: where the best is not within this factor of the
+ * copy limit, and where launches are short. */
+enum { VAIN_RESULTS = 60, VAIN_RESULTS_HOPING = 140 };
+static const double near_copy = 1.04;
 static const double vain = 0.003;
 static const double least_gain = 0.004; /* expected of the most promising */
 
@@ -92,7 +94,8 @@ static void refresh_model(struct guided *guided)
 /* Have enough results in a row been in vain? */
 static bool is_in_vain(const struct guided *guided)
 {
-    size_t enough = guided->gained_ns < short_ns ? VAIN_RESULTS_SHORT : VAIN_RESULTS;
+    bool near = guided->gained_ns >= short_ns && guided->gained_ns < near_copy * guided->copy_ns;
+    size_t enough = near ? VAIN_RESULTS : VAIN_RESULTS_HOPING;
 
     return guided->land.asked_count >= guided->gained_at + enough;
 }
