@@ -4,6 +4,7 @@
 #define AT_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 static inline int64_t at_now_ns(void)
@@ -12,6 +13,17 @@ static inline int64_t at_now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The processor time that a process has taken; 0 where it cannot be told. */
+static inline int64_t at_cpu_time_ns(pid_t pid)
+{
+    struct timespec taken;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &taken) != 0)
+        return 0;
+    return (int64_t)taken.tv_sec * 1000000000 + taken.tv_nsec;
 }
 
 #endif

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct at_batch *at_batch_new(size_t capacity)
 {
@@ -26,20 +25,9 @@ static bool wait_for_answer(const struct at_compile_process *process, int timeou
     return poll(&fd, 1, timeout_ms) > 0;
 }
 
-/* The processor time that the process has taken; 0 where it cannot be told. */
-static int64_t cpu_time_ns(pid_t pid)
-{
-    struct timespec used;
-    clockid_t clock;
-
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
-        return 0;
-    return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
-}
-
 static void restart_clock(struct at_compile_process *process)
 {
-    process->cpu_ns = cpu_time_ns(process->worker.pid);
+    process->cpu_ns = at_cpu_time_ns(process->worker.pid);
     process->deadline_ns = at_now_ns() + process->idle_limit_ns;
 }
 
@@ -48,7 +36,7 @@ static bool stands_still(struct at_compile_process *process)
 {
     if (at_now_ns() <= process->deadline_ns)
         return false;
-    if (cpu_time_ns(process->worker.pid) <= process->cpu_ns)
+    if (at_cpu_time_ns(process->worker.pid) <= process->cpu_ns)
         return true;
     restart_clock(process);
     return false;

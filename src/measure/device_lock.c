@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 struct at_device_lock {
@@ -32,17 +34,24 @@ static int open_file(const struct at_device_info *info, struct at_error *err)
     return fd;
 }
 
-/* "process 1234" */
-static void name_holder(int fd, char *text, size_t size)
+/* The process that has the lock; 0: it has not written yet. */
+static long holder_of(int fd)
 {
     char content[16] = "";
     ssize_t got = pread(fd, content, sizeof content - 1, 0);
-    long pid = got > 0 ? strtol(content, NULL, 10) : 0;
+
+    return got > 0 ? strtol(content, NULL, 10) : 0;
+}
+
+/* "process 1234" */
+static void name_holder(int fd, char *text, size_t size)
+{
+    long pid = holder_of(fd);
 
     if (pid > 0)
         snprintf(text, size, "process %ld", pid);
     else
-        snprintf(text, size, "another process"); /* it has the lock, and has not written yet */
+        snprintf(text, size, "another process");
 }
 
 static void write_holder(int fd)
@@ -56,12 +65,32 @@ static void write_holder(int fd)
         return;
 }
 
+/* Takes it, if nobody has it. A process that is killed while it starts a worker leaves it to that
+ * one until its program is loaded, which closes it: that is waited for, five seconds at most. */
+static bool try_lock(int fd)
+{
+    const struct timespec pause_time = {0, 10000000};
+    bool taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+    for (int i = 0; i < 500 && !taken && errno == EWOULDBLOCK; i++) {
+        long pid = holder_of(fd);
+
+        if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) {
+            errno = EWOULDBLOCK;
+            break;
+        }
+        nanosleep(&pause_time, NULL);
+        taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    }
+    return taken;
+}
+
 static enum at_status lock_file(int fd, const struct at_device_info *info, bool wait,
                                 struct at_progress *progress, struct at_error *err)
 {
     char holder[32];
 
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (try_lock(fd))
         return AT_OK;
     if (errno != EWOULDBLOCK)
         return at_fail(err, AT_INTERNAL, "cannot lock %s: %s", info->name, strerror(errno));

@@ -86,30 +86,63 @@ static void test_refused(void **state)
     free(named);
 }
 
+/* A process that was killed while it started another, which has the lock until it is through with
+ * that; here, for a twentieth of a second. */
+static void test_left_to_a_child(void **state)
+{
+    struct at_device_lock *lock = NULL;
+    int ends[2];
+    char byte;
+    pid_t holder;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    holder = fork();
+    assert_true(holder >= 0);
+    if (holder == 0) {
+        if (take(&lock, &gpu, false, NULL) != AT_OK || fork() < 0 || write(ends[1], "x", 1) != 1)
+            _exit(1);
+        usleep(50000); /* both of them */
+        _exit(0);
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    end_holder(holder);
+    assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
+    at_device_lock_release(lock);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* A worker that outlives its driver for a moment, as one that is busy dying does, keeps nobody off.
  */
 static void test_not_inherited(void **state)
 {
-    char name[] = "cat", *const arguments[] = {name, NULL};
+    char name[] = "cat", *const arguments[] = {name, NULL}, byte;
     struct at_device_lock *lock = NULL;
-    int ends[2], status;
+    int to[2], from[2], status;
     posix_spawn_file_actions_t actions;
     pid_t child;
 
     (void)state;
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(from, O_CLOEXEC), 0);
     assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    assert_int_equal(posix_spawnp(&child, "cat", &actions, NULL, arguments, NULL), 0);
+    posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+    assert_int_equal(posix_spawnp(&child, name, &actions, NULL, arguments, NULL), 0);
     posix_spawn_file_actions_destroy(&actions);
+    assert_int_equal(write(to[1], "x", 1), 1); /* that it answers shows that it is loaded */
+    assert_int_equal(read(from[0], &byte, 1), 1);
     at_device_lock_release(lock);
     assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
-    assert_int_equal(waitpid(child, &status, WNOHANG), 0); /* there all the while */
     at_device_lock_release(lock);
-    close(ends[1]);
-    close(ends[0]);
+    close(to[1]); /* and was there all the while */
     assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(to[0]);
+    close(from[0]);
+    close(from[1]);
 }
 
 static void test_released(void **state)
@@ -210,13 +243,10 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_not_inherited),
-        cmocka_unit_test(test_released),
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_waiting_is_interrupted),
-        cmocka_unit_test(test_emulated),
-        cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_left_to_a_child),
+        cmocka_unit_test(test_not_inherited), cmocka_unit_test(test_released),
+        cmocka_unit_test(test_waits),         cmocka_unit_test(test_waiting_is_interrupted),
+        cmocka_unit_test(test_emulated),      cmocka_unit_test(test_no_folder),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
