@@ -260,6 +260,8 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     enum at_status status = at_copies_find(session, &search->problem, copies_end_ns(search),
                                            &search->progress, &copies, err);
 
+    if (status == AT_FAILED)
+        return at_fail_within(err, "%s: its copies", search->progress.what);
     if (status != AT_OK)
         return status;
     search->copy_ns = copies.best_ns;
