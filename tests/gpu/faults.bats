@@ -10,7 +10,7 @@ load ../cli/helpers-faults
 
 faults=$srcdir/tests/gpu/fault.yaml
 
-# Some hundred configs a second, all compiled anew in two processes.
+# Some forty configs a second, all compiled anew in two processes.
 short=(--quiet --no-cache --jobs 2 --family tile --search random --problem 512x512:f32
     --out best.yaml)
 export record=512x512:f32tile
@@ -167,39 +167,39 @@ END
 # ---- workers ----
 
 @test "GPU workers killed at random moments: nothing is lost, nobody blamed" {
-    start_run --budget 1000
+    start_run --budget $((40 * kills))
     kill_workers gpu
     waited 0
     ((killed > kills / 2))
-    assert_correct 1000
-    assert_tile_measured_once 1000
+    assert_correct $((40 * kills))
+    assert_tile_measured_once $((40 * kills))
     assert_nothing_left
 }
 
 @test "compile workers killed at random moments: nothing is lost, nobody blamed" {
-    start_run --budget 1000
+    start_run --budget $((40 * kills))
     kill_workers compile
     waited 0
     ((killed > 0))
-    assert_correct 1000
-    assert_tile_measured_once 1000
+    assert_correct $((40 * kills))
+    assert_tile_measured_once $((40 * kills))
     assert_nothing_left
 }
 
 @test "a GPU worker that stands still: a timeout, and another worker" {
-    start_run --budget 400 --timeout 1
+    start_run --budget 200 --timeout 1
     wait_for_progress
     worker=$(pgrep -P "$driver" -x gpu)
     kill -STOP "$worker"
     waited 0
     ended "$worker"
-    ended_as correct 399 timeout 1
+    ended_as correct 199 timeout 1
     assert_nothing_left
 }
 
 @test "a worker that cannot be killed: the device is wedged, the run ends with what it has" {
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
-    start_run --budget 400
+    start_run --budget 200
     wait_for_progress
     worker=$(pgrep -P "$driver" -x gpu)
     cannot_end "$worker"
@@ -207,21 +207,21 @@ END
     waited 3
     kill "$tracer"
     [[ "$(<errors)" == *" is wedged: process $worker, killed, has not let go of it;"* ]]
-    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 400 --resume
-    assert_tile_measured_once 400
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 200 --resume
+    assert_tile_measured_once 200
     assert_nothing_left
 }
 
 # ---- the driver ----
 
 @test "the driver killed at random moments and resumed: nothing is lost or measured twice" {
-    kill_driver $(((kills + 1) / 2)) 1000
-    assert_tile_measured_once 1000
+    kill_driver $(((kills + 1) / 2)) $((40 * kills))
+    assert_tile_measured_once $((40 * kills))
 }
 
 @test "SIGINT or SIGTERM: the best so far is written; resumed, nothing is measured twice" {
     for signal in INT TERM; do
-        start_run --budget 600
+        start_run --budget 300
         wait_for_progress
         mapfile -t workers < <(pgrep -P "$driver")
         kill -$signal "$driver"
@@ -229,17 +229,17 @@ END
         [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
         ended "${workers[@]}"
         [ "$(figure complete)" -eq 0 ]
-        [ "$(figure correct)" -lt 600 ]
+        [ "$(figure correct)" -lt 300 ]
         run -0 "$AUTOTUNE" check best.yaml
-        run -0 "$AUTOTUNE" tune "${short[@]}" --budget 600 --resume
-        assert_correct 600
+        run -0 "$AUTOTUNE" tune "${short[@]}" --budget 300 --resume
+        assert_correct 300
         rm best.yaml*
     done
     assert_nothing_left
 }
 
 @test "a second signal, of whichever kind: the end at once" {
-    start_run --budget 600
+    start_run --budget 300
     wait_for_progress
     mapfile -t workers < <(pgrep -P "$driver")
     kill -STOP "${workers[@]}" # none of them can help it to an end
@@ -255,7 +255,7 @@ END
 # ---- others on the device ----
 
 @test "a second run on the device is refused, or waits" {
-    start_run --budget 600
+    start_run --budget 300
     wait_for_progress
     kill -STOP "$driver" # so that it has the device for as long as need be
     run --separate-stderr -3 tune --quiet --family naive --problem 96x64:f32
@@ -270,18 +270,18 @@ END
     waited 0
     wait "$second"
     grep -q '96x64:f32 *naive' waited
-    assert_correct 600
+    assert_correct 300
 }
 
 @test "a journal that another run has is refused, on whatever device" {
-    start_run --budget 600
+    start_run --budget 300
     wait_for_progress
     kill -STOP "$driver"
     run --separate-stderr -2 tune --gpu emu --problem 96x64:f32 --journal best.yaml.journal
     [[ $stderr == *'in use by another process'* ]]
     kill -CONT "$driver"
     waited 0
-    assert_tile_measured_once 600
+    assert_tile_measured_once 300
 }
 
 # take_memory MIB: another process leaves so much of the GPU's memory free. $other is to be killed.
@@ -325,7 +325,7 @@ give_memory() {
 }
 
 @test "the memory taken by another process during the run: the problem that has none fails, others do not" {
-    start_run --problem 16384x16384:f32 --problem 96x64:f32 --budget 900
+    start_run --problem 16384x16384:f32 --problem 96x64:f32 --budget 300
     wait_for_progress
     kill -STOP "$driver" # not to be through before there is no memory left
     take_memory 1000
@@ -338,7 +338,7 @@ give_memory() {
     run -0 "$AUTOTUNE" check best.yaml
     give_memory
     run -0 "$AUTOTUNE" tune "${short[@]}" --problem 16384x16384:f32 --problem 96x64:f32 \
-        --budget 900 --resume
+        --budget 300 --resume
     [ "$(grep -c ' problem: ' best.yaml)" -eq 3 ]
     [ -z "$(query best.yaml.journal "SELECT 1 FROM measurements
         GROUP BY problem, family, family_hash, config HAVING count(*) > 1")" ]
