@@ -39,6 +39,19 @@ static void run(const struct at_ptx_kernel *kernel, struct at_emu_memory *memory
     at_emu_run(memory, &launch, &fault, NULL);
 }
 
+/* What is told of each instruction. */
+static void look(const struct at_ptx_kernel *kernel)
+{
+    for (size_t i = 0; i < at_ptx_kernel_instructions(kernel); i++) {
+        struct at_ptx_source here, caller;
+
+        at_ptx_instruction_source(kernel, i, &here, &caller);
+        if (at_ptx_instruction_line(kernel, i) < 1 || !*at_ptx_instruction_text(kernel, i) ||
+            !here.file || !caller.file)
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct at_ptx_module *module;
@@ -52,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (at_ptx_find(module, module->kernels[i]->name, &kernel, NULL) != AT_OK)
             continue;
+        look(kernel);
         memory = at_emu_memory_new();
         buffers[0] = at_emu_memory_allocate(memory, BUFFER_BYTES);
         buffers[1] = at_emu_memory_allocate(memory, BUFFER_BYTES);
