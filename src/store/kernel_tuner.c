@@ -91,34 +91,43 @@ static enum at_status read_kernel(struct at_json_reader *reader, const json_t *r
     return AT_OK;
 }
 
+static enum at_status read_param(const struct at_json_reader *reader, struct at_family *family,
+                                 const json_t *key, const json_t *params)
+{
+    struct at_param *param = &family->params[family->param_count];
+    const char *name;
+    enum at_status status = at_json_text(reader, key, "tune_params_keys", &name);
+
+    if (status != AT_OK)
+        return status;
+    for (size_t i = 0; i < family->param_count; i++)
+        if (strcmp(family->params[i].name, name) == 0)
+            return at_fail(reader->err, AT_USAGE, "a second parameter named %.80s", name);
+    family->param_count++;
+    param->name = at_strdup(name);
+    status = at_json_read_values(reader, json_object_get(params, name), param);
+    if (status == AT_OK)
+        param->default_value = param->values[0];
+    return status;
+}
+
 static enum at_status read_space(struct at_json_reader *reader, const json_t *root)
 {
     const json_t *keys = json_object_get(root, "tune_params_keys");
-    const json_t *values = json_object_get(root, "tune_params");
+    const json_t *params = json_object_get(root, "tune_params");
+    size_t count = json_array_size(keys);
     const char *name;
     struct at_family *family;
     enum at_status status = read_kernel(reader, root, &name);
 
     if (status != AT_OK)
         return status;
-    if (json_array_size(keys) == 0 || json_array_size(keys) > AT_PARAMS_MAX)
+    if (count == 0 || count > AT_PARAMS_MAX)
         return at_fail(reader->err, AT_USAGE, "tune_params_keys: from 1 to %d were expected",
                        AT_PARAMS_MAX);
-    family = at_json_foreign_family(reader, name, json_array_size(keys));
-    while (family->param_count < json_array_size(keys) && status == AT_OK) {
-        struct at_param *param = &family->params[family->param_count];
-        const char *key;
-
-        status = at_json_text(reader, json_array_get(keys, family->param_count), "tune_params_keys",
-                              &key);
-        if (status != AT_OK)
-            break;
-        family->param_count++;
-        param->name = at_strdup(key);
-        status = at_json_read_values(reader, json_object_get(values, key), param);
-        if (status == AT_OK)
-            param->default_value = param->values[0];
-    }
+    family = at_json_foreign_family(reader, name, count);
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        status = read_param(reader, family, json_array_get(keys, i), params);
     return status;
 }
 

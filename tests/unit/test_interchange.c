@@ -316,6 +316,7 @@ static void test_read_what_is_wrong(void **state)
         {"{\"cache\": {}, \"kernel_name\": \"\\u001b[31m\"}", "kernel_name: a printable text"},
         {"{\"cache\": {}, \"kernel_name\": \"k\"}", "tune_params_keys: from 1 to 24"},
         {KT("1", "", ""), "tune_params_keys: a printable text"},
+        {KT("\"a\", \"a\"", "\"a\": [1]", ""), "a second parameter named a"},
         {KT("\"a\"", "", ""), "a: from 1 to 64 values"},
         {KT("\"a\"", "\"a\": []", ""), "a: from 1 to 64 values"},
         {KT("\"a\"", "\"a\": [1, 1]", ""), "a: whole numbers of 32 bits, no two alike"},
