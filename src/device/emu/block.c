@@ -13,10 +13,12 @@ static void start_warp(struct at_emu_warp *warp)
     warp->pc = 0;
     warp->stop = UINT32_MAX;
     warp->waiting = false;
-    warp->synced = warp->block->shared.synced;
+    warp->stalled = NULL;
+    warp->synced = warp->acquired = warp->block->shared.synced;
     warp->copy_count = 0;
     memset(warp->executed, 0, sizeof warp->executed);
     memset(warp->groups, 0, sizeof warp->groups);
+    memset(warp->bulk_groups, 0, sizeof warp->bulk_groups);
 }
 
 /* Leaves to run the lanes at the lowest pc, with the next higher one as the place to stop. */
@@ -164,6 +166,7 @@ static bool run_lanes(struct at_emu_warp *warp)
             warp->pc++;
         else
             going = follow(warp, op, lanes);
+        going = going && !warp->stalled;
     }
     count_executed(warp, active, budget - left);
     return going && !block->fault.kind;
@@ -171,7 +174,7 @@ static bool run_lanes(struct at_emu_warp *warp)
 
 static void run_warp(struct at_emu_warp *warp)
 {
-    warp->waiting = false;
+    warp->stalled = NULL;
     while (run_lanes(warp))
         ;
 }
@@ -197,8 +200,32 @@ static bool release_barrier(struct at_emu_block *block)
         at_emu_raise(first, &block->kernel->ops[first->pc - 1], AT_EMU_BARRIER, 0, 0, "%s", why);
         return false;
     }
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        block->warps[i].waiting = false;
     at_emu_shared_barrier(block);
     return true;
+}
+
+/* Runs each warp that can go on as far as it can. True: some wait for an mbarrier. */
+static bool run_warps(struct at_emu_block *block)
+{
+    uint32_t events = block->mbarrier_events;
+    struct at_emu_warp *stalled = NULL;
+    bool moved = false;
+
+    for (uint32_t i = 0; i < block->warp_count && !block->fault.kind; i++) {
+        struct at_emu_warp *warp = &block->warps[i];
+
+        if (warp->waiting || !warp->alive)
+            continue;
+        run_warp(warp);
+        stalled = warp->stalled ? warp : stalled;
+        moved |= !warp->stalled;
+    }
+    if (stalled && !moved && events == block->mbarrier_events)
+        at_emu_raise(stalled, stalled->stalled, AT_EMU_BARRIER, __builtin_ctz(stalled->active), 0,
+                     "an mbarrier's phase never completes");
+    return stalled != NULL;
 }
 
 void at_emu_block_run(struct at_emu_block *block)
@@ -206,8 +233,8 @@ void at_emu_block_run(struct at_emu_block *block)
     at_emu_shared_begin_block(&block->shared);
     for (uint32_t i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
-    do {
-        for (uint32_t i = 0; i < block->warp_count && !block->fault.kind; i++)
-            run_warp(&block->warps[i]);
-    } while (!block->fault.kind && release_barrier(block));
+    block->mbarrier_count = block->bulk_count = 0;
+    while (run_warps(block) || release_barrier(block))
+        if (block->fault.kind)
+            break;
 }

@@ -159,6 +159,8 @@ static void clear_block(struct at_emu_block *block)
     }
     free(block->warps);
     free(block->local);
+    free(block->mbarriers);
+    free(block->bulk);
     free(block->shared.bytes);
     free(block->shared.written);
     free(block->shared.read);

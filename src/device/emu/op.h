@@ -85,13 +85,16 @@ struct at_emu_op {
     uint32_t target;       /* of a branch */
     uint32_t address;      /* row with the address of a memory access */
     int64_t immediate;     /* added to the address; or another constant of the instruction */
-    int64_t source_offset; /* of cp.async: added to the address it copies from */
+    int64_t source_offset; /* of cp.async: added to the address it copies from, */
+    int64_t to_offset;     /* and in bulk to the one it copies to */
     uint8_t space;         /* at_emu_space */
     bool store, atomic;
     uint8_t unit_bytes;    /* of one element in memory */
     uint8_t units;         /* of a vector */
     uint8_t value_bytes;   /* a lane of the rows that hold the elements */
-    uint8_t address_bytes; /* a lane of the address's row */
+    uint8_t address_bytes; /* a lane of the address's row; */
+    uint8_t from_bytes;    /* of the rows of a bulk copy's addresses */
+    uint8_t to_bytes;
     bool sign_extended;
     uint8_t combine;             /* at_emu_combine */
     uint32_t source_flip;        /* xored with a predicate that is a source: all ones for !p */

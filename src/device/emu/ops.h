@@ -25,7 +25,10 @@ extern const struct at_emu_row at_emu_integer_rows[], at_emu_bits_rows[], at_emu
 /* What the decoder uses for instructions that it reads by themselves. */
 at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_convert,
     at_emu_run_add_constant, at_emu_run_load, at_emu_run_load_param, at_emu_run_store,
-    at_emu_run_copy, at_emu_run_copy_commit, at_emu_run_copy_wait, at_emu_run_nothing;
+    at_emu_run_copy, at_emu_run_copy_commit, at_emu_run_copy_wait, at_emu_run_bulk,
+    at_emu_run_bulk_commit, at_emu_run_bulk_wait, at_emu_run_mbarrier_init,
+    at_emu_run_mbarrier_arrive, at_emu_run_mbarrier_wait, at_emu_run_proxy_fence,
+    at_emu_run_nothing;
 
 /* The atomic operation of this name and type ("add.u32"), or NULL. A reduction is one whose old
  * value goes into the sink. */

@@ -137,9 +137,18 @@ AT_RUN(turn_matrix)
         at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);
 }
 
+/* A policy of caches that memory here does not have: any value will do. */
+AT_RUN(policy)
+{
+    const u64 out[AT_WARP] = {0};
+
+    at_keep_u64(AT_EMU_ROW(u64, warp, op->row[0]), out, lanes);
+}
+
 const struct at_emu_row at_emu_warp_rows[] = {
     {"activemask.b32", "W", activemask},
     {"bar.warp.sync", "w", warp_barrier},
+    {"createpolicy.fractional.L2::evict_first.b64", "L", policy},
     {"nanosleep.u32", "w", at_emu_run_nothing}, /* for any time "in range [0, 2*t]" (PTX ISA) */
     {"vote.sync.all.pred", "Pnw", vote_all},
     {"vote.sync.any.pred", "Pnw", vote_any},

@@ -123,7 +123,7 @@ static const struct {
     {"ret", at_ptx_decode_exit},        {"exit", at_ptx_decode_exit},
     {"trap", at_ptx_decode_trap},       {"bar", at_ptx_decode_barrier},
     {"barrier", at_ptx_decode_barrier}, {"membar", at_ptx_decode_fence},
-    {"fence", at_ptx_decode_fence},
+    {"fence", at_ptx_decode_fence},     {"mbarrier", at_ptx_decode_mbarrier},
 };
 
 static bool read_guard(struct at_ptx_reader *reader, struct at_emu_op *op)

@@ -90,9 +90,11 @@ bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,
         "fence.sc.gpu",      "fence.sc.sys",      "fence.acq_rel.cta",
         "fence.acq_rel.gpu", "fence.acq_rel.sys", "fence.acq_rel.cluster",
     };
+    static const char *const proxies[] = {"fence.proxy.async", "fence.proxy.async.shared::cta"};
 
-    if (!is_one_of(opcode, known, AT_COUNT(known)))
-        return at_ptx_unknown(reader, opcode);
-    op->run = at_emu_run_nothing;
-    return true;
+    if (is_one_of(opcode, known, AT_COUNT(known)))
+        op->run = at_emu_run_nothing;
+    else if (is_one_of(opcode, proxies, AT_COUNT(proxies)))
+        op->run = at_emu_run_proxy_fence;
+    return op->run || at_ptx_unknown(reader, opcode);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ld, st, atom, red and cp.async. */
+/* ld, st, atom and red. */
 #include "base/memory.h"
 #include "device/emu/ops.h"
 #include "device/emu/ptx_reader.h"
@@ -106,13 +106,6 @@ static bool read_unit(const struct at_ptx_opcode *opcode, struct at_emu_op *op)
     return bytes * op->units <= 16;
 }
 
-static bool skip_hint(struct at_ptx_reader *reader, bool hint)
-{
-    struct at_emu_op ignored = {0};
-
-    return !hint || (at_ptx_expect(reader, ",") && at_ptx_read_source(reader, &ignored, 8));
-}
-
 /* One register, or as many in braces as the vector has; all of one width, at least the type's (PTX
  * ISA, "Operand Size Exceeding Instruction-Type Size"). "_" leaves an element out. */
 static bool read_elements(struct at_ptx_reader *reader, struct at_emu_op *op, bool results)
@@ -175,7 +168,7 @@ bool at_ptx_decode_load(struct at_ptx_reader *reader, struct at_emu_op *op,
     op->address = AT_EMU_TRUE_ROW;
     if (!read_elements(reader, op, true) || !at_ptx_expect(reader, ","))
         return false;
-    if (!read_access_address(reader, op) || !skip_hint(reader, parts.hint))
+    if (!read_access_address(reader, op) || !at_ptx_skip_policy(reader, parts.hint))
         return false;
     return op->space != AT_EMU_PARAM || check_param(reader, op);
 }
@@ -191,7 +184,7 @@ bool at_ptx_decode_store(struct at_ptx_reader *reader, struct at_emu_op *op,
     op->store = true;
     op->undefined = op->space == AT_EMU_SHARED ? AT_EMU_STORES : AT_EMU_USES;
     return read_access_address(reader, op) && at_ptx_expect(reader, ",") &&
-           read_elements(reader, op, false) && skip_hint(reader, parts.hint);
+           read_elements(reader, op, false) && at_ptx_skip_policy(reader, parts.hint);
 }
 
 /* atom d, [a], b{, c}; red [a], b. */
@@ -222,70 +215,5 @@ bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
     if (compares &&
         (!at_ptx_expect(reader, ",") || !at_ptx_read_source(reader, op, op->unit_bytes)))
         return false;
-    return skip_hint(reader, parts.hint);
-}
-
-/* cp.async.{ca,cg}.shared.global [to], [from], 16{, bytes of the source}. */
-static bool decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
-                        const struct at_ptx_opcode *opcode)
-{
-    bool all_levels = strcmp(opcode->part[2], "ca") == 0, hint = false;
-    uint8_t from_bytes;
-    uint64_t size;
-    uint32_t row;
-
-    for (int i = 5; i < opcode->part_count; i++) {
-        hint |= strcmp(opcode->part[i], "L2::cache_hint") == 0;
-        if (strncmp(opcode->part[i], "L2::", 4) != 0)
-            return at_ptx_unknown(reader, opcode);
-    }
-    if (!at_ptx_read_address(reader, AT_EMU_SHARED, &op->row[0], &op->address_bytes,
-                             &op->immediate) ||
-        !at_ptx_expect(reader, ",") ||
-        !at_ptx_read_address(reader, AT_EMU_GLOBAL, &op->row[1], &from_bytes, &op->source_offset) ||
-        !at_ptx_expect(reader, ",") || !at_ptx_expect_integer(reader, 16, &size))
-        return false;
-    /* PTX ISA, cp.async: 4, 8 or 16 bytes; past L1 (.cg) only 16. */
-    if (from_bytes != 8 || !(size == 16 || (all_levels && (size == 4 || size == 8))))
-        return at_ptx_fail(reader, "a copy of this size, or from such an address");
-    op->run = at_emu_run_copy;
-    op->undefined = AT_EMU_USES;
-    op->row_count = 2;
-    op->unit_bytes = (uint8_t)size;
-    op->units = 1;
-    if (at_ptx_at(reader, ",") && !hint) {
-        at_ptx_next(reader);
-        return at_ptx_read_source(reader, op, 4);
-    }
-    if (!at_ptx_constant_row(reader, 4, size, &row))
-        return false;
-    at_ptx_add_row(op, row, false);
-    return skip_hint(reader, hint);
-}
-
-bool at_ptx_decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
-                        const struct at_ptx_opcode *opcode)
-{
-    bool known =
-        opcode->part_count >= 5 && strcmp(opcode->part[1], "async") == 0 &&
-        (strcmp(opcode->part[2], "ca") == 0 || strcmp(opcode->part[2], "cg") == 0) &&
-        (strcmp(opcode->part[3], "shared") == 0 || strcmp(opcode->part[3], "shared::cta") == 0) &&
-        strcmp(opcode->part[4], "global") == 0;
-
-    if (known)
-        return decode_copy(reader, op, opcode);
-    if (strcmp(opcode->text, "cp.async.commit_group") == 0) {
-        op->run = at_emu_run_copy_commit;
-        return true;
-    }
-    if (strcmp(opcode->text, "cp.async.wait_all") == 0) {
-        op->run = at_emu_run_copy_wait;
-        op->immediate = -1;
-        return true;
-    }
-    if (strcmp(opcode->text, "cp.async.wait_group") == 0) {
-        op->run = at_emu_run_copy_wait;
-        return at_ptx_read_integer(reader, &op->immediate);
-    }
-    return at_ptx_unknown(reader, opcode);
+    return at_ptx_skip_policy(reader, parts.hint);
 }

@@ -235,3 +235,10 @@ bool at_ptx_read_address(struct at_ptx_reader *reader, enum at_emu_space space, 
     *offset = (int64_t)((uint64_t)base + (uint64_t)more);
     return true;
 }
+
+bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint)
+{
+    struct at_emu_op ignored = {0};
+
+    return !hint || (at_ptx_expect(reader, ",") && at_ptx_read_source(reader, &ignored, 8));
+}

@@ -8,7 +8,7 @@
  *     ptx_names.c     from names to rows: registers, constants, special registers; labels
  *     ptx_operands.c  the operands of an instruction
  *     ptx_decode.c    an instruction by the table of ops.h, or by one of the functions of
- *     ptx_decode_flow.c, ptx_decode_memory.c and ptx_decode_move.c
+ *     ptx_decode_async.c, ptx_decode_flow.c, ptx_decode_memory.c and ptx_decode_move.c
  *
  * Functions return false once reader->err has the message. */
 #ifndef AT_DEVICE_EMU_PTX_READER_H
@@ -160,6 +160,8 @@ bool at_ptx_read_wide(struct at_ptx_reader *reader, struct at_emu_op *op, int le
 bool at_ptx_read_address(struct at_ptx_reader *reader, enum at_emu_space space, uint32_t *row,
                          uint8_t *register_bytes, int64_t *offset);
 void at_ptx_add_row(struct at_emu_op *op, uint32_t row, bool result);
+/* ", policy" after an instruction with .L2::cache_hint: read and ignored. */
+bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint);
 
 /* ptx_decode.c. The opcode is the next token; what follows is read up to the semicolon. */
 bool at_ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op);
@@ -173,7 +175,9 @@ typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
 at_ptx_decoder at_ptx_decode_branch, at_ptx_decode_exit, at_ptx_decode_trap, at_ptx_decode_barrier,
     at_ptx_decode_fence;
 /* ptx_decode_memory.c */
-at_ptx_decoder at_ptx_decode_load, at_ptx_decode_store, at_ptx_decode_atomic, at_ptx_decode_copy;
+at_ptx_decoder at_ptx_decode_load, at_ptx_decode_store, at_ptx_decode_atomic;
+/* ptx_decode_async.c */
+at_ptx_decoder at_ptx_decode_copy, at_ptx_decode_mbarrier;
 /* ptx_decode_move.c */
 at_ptx_decoder at_ptx_decode_move, at_ptx_decode_convert, at_ptx_decode_to_space,
     at_ptx_decode_compare;

@@ -7,6 +7,9 @@
  * nothing is cleared at a barrier, and nothing at the start of a block: what was written before its
  * first tick was not written.
  *
+ * What a bulk copy writes is ordered before what follows a wait for its mbarrier, or a barrier of
+ * the block after one.
+ *
  * A record is the tick, two flags, and the thread within the block. */
 #include "device/emu/lanes.h"
 
@@ -15,6 +18,7 @@ enum {
     FLAG_A = 1 << 10,
     FLAG_B = 1 << 11,
     ATOMIC = FLAG_A,     /* of a write: by an atomic operation, which others may join */
+    BULK = FLAG_B,       /* by a bulk copy, which the thread only began */
     MORE_LANES = FLAG_A, /* of a read: other threads of the same warp read it too, */
     MORE_WARPS = FLAG_B, /* or threads of other warps */
     TICK_SHIFT = 12,
@@ -32,6 +36,7 @@ void at_emu_shared_begin_block(struct at_emu_shared *shared)
     if (shared->tick >= TICK_MAX - 1) {
         memset(shared->written, 0, shared->size * sizeof *shared->written);
         memset(shared->read, 0, shared->size * sizeof *shared->read);
+        memset(shared->fenced, 0, sizeof shared->fenced);
         shared->tick = 0;
     }
     shared->first = shared->synced = ++shared->tick;
@@ -50,8 +55,9 @@ static void restart(struct at_emu_block *block)
     }
     shared->first = 1;
     shared->tick = shared->synced = 2;
+    memset(shared->fenced, 0, sizeof shared->fenced);
     for (uint32_t i = 0; i < block->warp_count; i++)
-        block->warps[i].synced = 2;
+        block->warps[i].synced = block->warps[i].acquired = 2;
 }
 
 static void pass_tick(struct at_emu_block *block)
@@ -82,7 +88,8 @@ struct toucher {
     uint32_t thread;
     uint32_t record;      /* that it leaves */
     uint32_t past;        /* records below are of before the block's last barrier */
-    uint32_t warp_synced; /* its warp's last barrier */
+    uint32_t warp_synced; /* its warp's last barrier, */
+    uint32_t acquired;    /* and wait for an mbarrier */
     bool atomic;
 };
 
@@ -99,6 +106,8 @@ static bool unordered(const struct toucher *self, uint32_t record)
 
 static bool races_with_write(const struct toucher *self, uint32_t written)
 {
+    if (written & BULK)
+        return tick_of(written) >= self->shared->synced && tick_of(written) >= self->acquired;
     return (written & THREAD_MASK) != self->thread && unordered(self, written) &&
            !(self->atomic && written & ATOMIC);
 }
@@ -174,6 +183,7 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
         .shared = &warp->block->shared,
         .past = warp->block->shared.synced << TICK_SHIFT,
         .warp_synced = warp->synced,
+        .acquired = warp->acquired,
         .atomic = atomic,
     };
 
@@ -203,4 +213,77 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
             *unwritten |= at_lane_bit[i];
     }
     return true;
+}
+
+void at_emu_shared_acquire(struct at_emu_warp *warp)
+{
+    warp->acquired = warp->block->shared.tick;
+}
+
+bool at_emu_shared_expect(const struct at_emu_bulk *bulk)
+{
+    uint64_t address[AT_WARP] = {0};
+    uint32_t lanes = at_lane_bit[bulk->lane];
+
+    address[bulk->lane] = bulk->to;
+    return at_emu_shared_note(bulk->op, bulk->warp, lanes, true, false, bulk->bytes, address, lanes,
+                              NULL);
+}
+
+static bool race(const struct at_emu_bulk *bulk, uint64_t offset, uint32_t record, const char *what)
+{
+    at_emu_raise(bulk->warp, bulk->op, AT_EMU_SHARED_RACE, (int)bulk->lane, offset,
+                 "with thread %u of the block, which %s", record & THREAD_MASK, what);
+    return false;
+}
+
+bool at_emu_shared_land(const struct at_emu_bulk *bulk)
+{
+    struct at_emu_shared *shared = &bulk->warp->block->shared;
+    uint32_t thread = bulk->warp->first_thread + bulk->lane;
+
+    for (uint64_t i = bulk->to; i < bulk->to + bulk->bytes; i++) {
+        if (tick_of(shared->written[i]) >= shared->first)
+            return race(bulk, i, shared->written[i], "wrote there meanwhile");
+        shared->written[i] = shared->tick << TICK_SHIFT | BULK | thread;
+    }
+    return true;
+}
+
+bool at_emu_shared_lend(const struct at_emu_bulk *bulk)
+{
+    struct at_emu_shared *shared = &bulk->warp->block->shared;
+    uint32_t lanes = at_lane_bit[bulk->lane], unwritten = 0;
+    uint64_t address[AT_WARP] = {0};
+
+    address[bulk->lane] = bulk->from;
+    for (uint64_t i = bulk->from; i < bulk->from + bulk->bytes; i++) {
+        uint32_t written = shared->written[i];
+
+        if (tick_of(written) >= shared->first && !(written & BULK) &&
+            shared->fenced[written & THREAD_MASK] < tick_of(written))
+            return race(bulk, i, written, "made no fence.proxy.async since it wrote there");
+    }
+    if (!at_emu_shared_note(bulk->op, bulk->warp, lanes, false, false, bulk->bytes, address, 0,
+                            &unwritten))
+        return false;
+    if (unwritten)
+        at_emu_raise(bulk->warp, bulk->op, AT_EMU_SHARED_UNWRITTEN, (int)bulk->lane, bulk->from,
+                     "%u bytes", bulk->bytes);
+    return !unwritten;
+}
+
+bool at_emu_shared_lent(const struct at_emu_bulk *bulk)
+{
+    const struct at_emu_shared *shared = &bulk->warp->block->shared;
+
+    for (uint64_t i = bulk->from; i < bulk->from + bulk->bytes; i++)
+        if (tick_of(shared->written[i]) > bulk->tick)
+            return race(bulk, i, shared->written[i], "wrote there before the copy was made");
+    return true;
+}
+
+void at_emu_shared_landed(struct at_emu_block *block)
+{
+    pass_tick(block);
 }

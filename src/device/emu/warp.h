@@ -17,6 +17,27 @@ struct at_emu_copy {
     uint64_t from[AT_WARP], to[AT_WARP];
 };
 
+/* An mbarrier object (PTX ISA, "Parallel Synchronization and Communication Instructions:
+ * mbarrier"): a phase is complete when nobody has still to arrive and no byte is on its way. */
+struct at_emu_mbarrier {
+    uint32_t offset; /* in shared memory */
+    uint32_t expected, pending;
+    int64_t bytes;
+    uint32_t phase;
+};
+
+/* A bulk copy under way. One to shared memory lands when its phase of an mbarrier is waited for;
+ * one to global memory is made when its group is. */
+struct at_emu_bulk {
+    const struct at_emu_op *op;
+    struct at_emu_warp *warp;
+    uint32_t lane;
+    uint32_t bytes;
+    uint32_t mbarrier, phase; /* to shared memory: an index of the block's, */
+    uint32_t group, tick;     /* to global memory: and when it was begun */
+    uint64_t from, to;
+};
+
 struct at_emu_warp {
     struct at_emu_block *block;
     char *file; /* the rows */
@@ -34,21 +55,25 @@ struct at_emu_warp {
     uint64_t executed[AT_WARP];
     bool waiting;                         /* at the barrier of instruction pc - 1, */
     uint32_t barrier;                     /* which has this number */
+    const struct at_emu_op *stalled;      /* waits for an mbarrier here; NULL: does not */
     uint32_t synced;                      /* shared memory's tick at the last bar.warp.sync */
+    uint32_t acquired;                    /* and at the last wait for an mbarrier */
     const struct at_emu_allocation *near; /* where the last access fell */
     struct at_emu_copy *copies;
     size_t copy_count, copy_capacity;
-    uint32_t groups[AT_WARP]; /* of copies that each lane has committed */
+    uint32_t groups[AT_WARP];      /* of copies that each lane has committed, */
+    uint32_t bulk_groups[AT_WARP]; /* and of bulk copies */
 };
 
 /* Shared memory with what is known of each of its bytes; see shared.c. */
 struct at_emu_shared {
     char *bytes;
     uint32_t size;
-    uint32_t *written, *read; /* records, one a byte */
-    uint32_t tick;            /* grows at each barrier */
-    uint32_t first;           /* its value when the block began, */
-    uint32_t synced;          /* and at the last barrier of the block */
+    uint32_t *written, *read;                    /* records, one a byte */
+    uint32_t tick;                               /* grows at each barrier */
+    uint32_t first;                              /* its value when the block began, */
+    uint32_t synced;                             /* and at the last barrier of the block */
+    uint32_t fenced[AT_EMU_WARPS_MAX * AT_WARP]; /* and at each thread's last fence.proxy.async */
 };
 
 struct at_emu_block {
@@ -63,6 +88,11 @@ struct at_emu_block {
     struct at_emu_shared shared;
     char *params;
     char *local; /* thread by thread */
+    struct at_emu_mbarrier *mbarriers;
+    size_t mbarrier_count, mbarrier_capacity;
+    struct at_emu_bulk *bulk;
+    size_t bulk_count, bulk_capacity;
+    uint32_t mbarrier_events; /* phases completed, and waits that found one: whether warps get on */
     struct at_emu_fault fault;
 };
 
@@ -116,6 +146,18 @@ void at_emu_shared_warp_barrier(struct at_emu_warp *warp);
 bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                         bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
                         uint32_t undefined, uint32_t *unwritten);
+
+/* The same for bulk copies, which read and write beside the threads: what one to shared memory will
+ * overwrite is not there from its beginning until it lands; what one to global memory reads must be
+ * there, be known to the asynchronous proxy, and stay. False if a fault was raised. */
+bool at_emu_shared_expect(const struct at_emu_bulk *bulk);
+bool at_emu_shared_land(const struct at_emu_bulk *bulk);
+bool at_emu_shared_lend(const struct at_emu_bulk *bulk);
+bool at_emu_shared_lent(const struct at_emu_bulk *bulk);
+/* A warp has waited for an mbarrier. */
+void at_emu_shared_acquire(struct at_emu_warp *warp);
+/* Bulk copies have landed: what follows is later. */
+void at_emu_shared_landed(struct at_emu_block *block);
 
 /* undefined.c. Before an instruction of a warp with undefined rows; false if a fault was raised. */
 bool at_emu_undefined_step(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);

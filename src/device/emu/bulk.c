@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bulk copies between global and shared memory, and the mbarriers that they are waited for with
+ * (PTX ISA, "cp.async.bulk" and "mbarrier"). Each is checked and counted when it is begun; its
+ * bytes are moved when they must have been, at the successful wait for the phase or the group, so
+ * that a kernel that does not wait, or not for the right one, works on the bytes from before. */
+#include "base/memory.h"
+#include "device/emu/lanes.h"
+#include "device/emu/ops.h"
+
+#include <limits.h>
+
+enum {
+    UNIT_BYTES = 16,              /* of addresses and sizes (PTX ISA, cp.async.bulk) */
+    TX_MAX = (1 << 20) - 1,       /* PTX ISA, mbarrier: the range of the tx-count, */
+    ARRIVALS_MAX = (1 << 20) - 1, /* and of the arrivals */
+    MBARRIER_BYTES = 8,
+};
+
+/* ---- mbarriers ---- */
+
+static struct at_emu_mbarrier *find(struct at_emu_block *block, uint64_t offset)
+{
+    for (size_t i = 0; i < block->mbarrier_count; i++)
+        if (block->mbarriers[i].offset == offset)
+            return &block->mbarriers[i];
+    return NULL;
+}
+
+/* Checks the lanes' addresses of mbarriers; operation: arrivals and waits, which may come together
+ * (the first access of the object is no such one). */
+static bool reach(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                  bool operation, uint64_t address[AT_WARP])
+{
+    char *host[AT_WARP];
+    uint32_t unwritten = 0;
+
+    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
+    if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_SHARED, MBARRIER_BYTES, address, host) ||
+        !at_emu_shared_note(op, warp, lanes, !operation, operation, MBARRIER_BYTES, address, 0,
+                            &unwritten))
+        return false;
+    AT_EACH_LANE(i)
+    if (operation && lanes & at_lane_bit[i] && !find(warp->block, address[i])) {
+        at_emu_raise(warp, op, AT_EMU_SHARED_UNWRITTEN, i, address[i], "no mbarrier");
+        return false;
+    }
+    return true;
+}
+
+void at_emu_run_mbarrier_init(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const uint32_t *count = AT_EMU_ROW(uint32_t, warp, op->row[1]);
+    struct at_emu_block *block = warp->block;
+    uint64_t address[AT_WARP];
+
+    if (!reach(op, warp, lanes, false, address))
+        return;
+    AT_EACH_LANE(i)
+    if (lanes & at_lane_bit[i]) {
+        const struct at_emu_mbarrier made = {
+            .offset = (uint32_t)address[i], .expected = count[i], .pending = count[i]};
+        struct at_emu_mbarrier *known = find(block, address[i]);
+
+        if (count[i] < 1 || count[i] > ARRIVALS_MAX)
+            at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "an mbarrier for %u arrivals", count[i]);
+        if (known)
+            *known = made;
+        else
+            AT_PUSH(block->mbarriers, block->mbarrier_count, block->mbarrier_capacity, made);
+    }
+}
+
+/* After any change: is the phase complete? */
+static bool settle(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
+                   struct at_emu_mbarrier *mbarrier)
+{
+    if (mbarrier->bytes < -TX_MAX || mbarrier->bytes > TX_MAX) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "an mbarrier's count of bytes overflows");
+        return false;
+    }
+    if (mbarrier->pending == 0 && mbarrier->bytes == 0) {
+        mbarrier->pending = mbarrier->expected;
+        mbarrier->phase++;
+        warp->block->mbarrier_events++;
+    }
+    return true;
+}
+
+/* mbarrier.arrive, after expecting so many bytes more. */
+void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *warp,
+                                uint32_t lanes)
+{
+    const uint32_t *bytes = AT_EMU_ROW(uint32_t, warp, op->row[1]);
+    uint64_t address[AT_WARP];
+
+    if (!reach(op, warp, lanes, true, address))
+        return;
+    AT_EACH_LANE(i)
+    if (lanes & at_lane_bit[i]) {
+        struct at_emu_mbarrier *mbarrier = find(warp->block, address[i]);
+
+        if (mbarrier->pending == 0) {
+            at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "more arrivals than the mbarrier expects");
+            return;
+        }
+        mbarrier->pending--;
+        mbarrier->bytes += bytes[i];
+        if (!settle(op, warp, i, mbarrier))
+            return;
+    }
+}
+
+/* Moves the bytes of the bulk copies to shared memory that belong to completed phases. */
+static bool land(struct at_emu_block *block, uint32_t mbarrier)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < block->bulk_count; k++) {
+        const struct at_emu_bulk *bulk = &block->bulk[k];
+
+        if (!bulk->op->store && bulk->mbarrier == mbarrier &&
+            bulk->phase != block->mbarriers[mbarrier].phase) {
+            if (!at_emu_shared_land(bulk))
+                return false;
+            memcpy(block->shared.bytes + bulk->to,
+                   at_emu_memory_host(block->memory, bulk->from, bulk->bytes), bulk->bytes);
+        } else {
+            block->bulk[kept++] = *bulk;
+        }
+    }
+    if (kept < block->bulk_count)
+        at_emu_shared_landed(block);
+    block->bulk_count = kept;
+    return true;
+}
+
+/* mbarrier.try_wait.parity: whether the phase of this parity is complete, that is, not the current
+ * one. A warp of which a lane waits in vain lets others go on. */
+void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const uint32_t *parity = AT_EMU_ROW(uint32_t, warp, op->row[2]);
+    struct at_emu_block *block = warp->block;
+    uint64_t address[AT_WARP];
+    uint32_t complete = 0;
+
+    if (!reach(op, warp, lanes, true, address))
+        return;
+    AT_EACH_LANE(i)
+    if (lanes & at_lane_bit[i]) {
+        struct at_emu_mbarrier *mbarrier = find(block, address[i]);
+
+        if (mbarrier->phase % 2 == (parity[i] & 1))
+            continue;
+        complete |= at_lane_bit[i];
+        if (!land(block, (uint32_t)(mbarrier - block->mbarriers)))
+            return;
+    }
+    if (complete) {
+        block->mbarrier_events++;
+        at_emu_shared_acquire(warp);
+    }
+    if (complete != lanes)
+        warp->stalled = op;
+    at_keep_predicate(warp, op->row[0], complete, lanes);
+}
+
+/* fence.proxy.async: what the lanes have written, bulk copies may read. */
+void at_emu_run_proxy_fence(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    struct at_emu_shared *shared = &warp->block->shared;
+
+    (void)op;
+    AT_EACH_LANE(i)
+    if (lanes & at_lane_bit[i])
+        shared->fenced[warp->first_thread + (uint32_t)i] = shared->tick;
+}
+
+/* ---- bulk copies ---- */
+
+/* Within one allocation, and within shared memory: both ends are looked at. Returns the bytes of
+ * both, or false if a fault was raised. */
+static bool resolve(const struct at_emu_bulk *bulk, enum at_emu_space space, uint64_t address)
+{
+    uint32_t lanes = at_lane_bit[bulk->lane];
+    uint64_t at[AT_WARP] = {0};
+    char *host[AT_WARP];
+
+    at[bulk->lane] = address;
+    if (!at_emu_access_resolve(bulk->op, bulk->warp, lanes, space, UNIT_BYTES, at, host))
+        return false;
+    at[bulk->lane] = address + bulk->bytes - UNIT_BYTES;
+    return at_emu_access_resolve(bulk->op, bulk->warp, lanes, space, UNIT_BYTES, at, host);
+}
+
+/* As requests of 16 bytes a lane: global memory's side alone, since the other cannot conflict. */
+static void report(const struct at_emu_bulk *bulk, uint64_t address)
+{
+    for (uint32_t done = 0; done < bulk->bytes; done += AT_WARP * UNIT_BYTES) {
+        uint32_t units = (bulk->bytes - done) / UNIT_BYTES;
+        uint64_t at[AT_WARP];
+
+        AT_EACH_LANE(i)
+        at[i] = address + done + (uint32_t)i * UNIT_BYTES;
+        at_emu_access_report(bulk->op, bulk->warp, units < AT_WARP ? (1u << units) - 1 : UINT32_MAX,
+                             AT_EMU_GLOBAL, bulk->op->store, UNIT_BYTES, at);
+    }
+}
+
+static bool begin(struct at_emu_bulk *bulk)
+{
+    const struct at_emu_op *op = bulk->op;
+    struct at_emu_block *block = bulk->warp->block;
+    uint64_t global = op->store ? bulk->to : bulk->from;
+
+    if (bulk->bytes == 0 || bulk->bytes % UNIT_BYTES) {
+        at_emu_raise(bulk->warp, op, AT_EMU_MISALIGNED, (int)bulk->lane, global,
+                     "a bulk copy of %u bytes", bulk->bytes);
+        return false;
+    }
+    if (!resolve(bulk, AT_EMU_SHARED, op->store ? bulk->from : bulk->to) ||
+        !resolve(bulk, AT_EMU_GLOBAL, global) ||
+        !(op->store ? at_emu_shared_lend(bulk) : at_emu_shared_expect(bulk)))
+        return false;
+    report(bulk, global);
+    AT_PUSH(block->bulk, block->bulk_count, block->bulk_capacity, *bulk);
+    return true;
+}
+
+/* Operands: where to, where from, how many bytes; and of a copy to shared memory the mbarrier that
+ * is told. */
+void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const uint32_t *bytes = AT_EMU_ROW(uint32_t, warp, op->row[2]);
+    struct at_emu_block *block = warp->block;
+    uint64_t to[AT_WARP], from[AT_WARP], address[AT_WARP] = {0};
+
+    at_emu_access_addresses(warp, op->row[0], op->to_bytes, op->to_offset, to);
+    at_emu_access_addresses(warp, op->row[1], op->from_bytes, op->source_offset, from);
+    if (!op->store && !reach(op, warp, lanes, true, address))
+        return;
+    AT_EACH_LANE(i)
+    if (lanes & at_lane_bit[i]) {
+        struct at_emu_mbarrier *mbarrier = op->store ? NULL : find(block, address[i]);
+        struct at_emu_bulk bulk = {
+            .op = op,
+            .warp = warp,
+            .lane = (uint32_t)i,
+            .bytes = bytes[i],
+            .mbarrier = mbarrier ? (uint32_t)(mbarrier - block->mbarriers) : 0,
+            .phase = mbarrier ? mbarrier->phase : 0,
+            .group = warp->bulk_groups[i],
+            .tick = block->shared.tick,
+            .from = from[i],
+            .to = to[i],
+        };
+
+        if (!begin(&bulk))
+            return;
+        if (mbarrier) {
+            mbarrier->bytes -= bytes[i];
+            if (!settle(op, warp, i, mbarrier))
+                return;
+        }
+    }
+}
+
+void at_emu_run_bulk_commit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    (void)op;
+    AT_EACH_LANE(i)
+    warp->bulk_groups[i] += lanes >> i & 1;
+}
+
+/* immediate: how many of a lane's latest groups need not be done yet. */
+void at_emu_run_bulk_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    struct at_emu_block *block = warp->block;
+    size_t kept = 0;
+
+    for (size_t k = 0; k < block->bulk_count; k++) {
+        const struct at_emu_bulk *bulk = &block->bulk[k];
+
+        if (bulk->op->store && bulk->warp == warp && lanes & at_lane_bit[bulk->lane] &&
+            bulk->group + op->immediate < warp->bulk_groups[bulk->lane]) {
+            if (!at_emu_shared_lent(bulk))
+                return;
+            memcpy(at_emu_memory_host(block->memory, bulk->to, bulk->bytes),
+                   block->shared.bytes + bulk->from, bulk->bytes);
+        } else {
+            block->bulk[kept++] = *bulk;
+        }
+    }
+    block->bulk_count = kept;
+}
