@@ -30,6 +30,22 @@
     "shl.b32 %r5, %r0, 2; cvt.u64.u32 %d2, %r5; mov.u64 %d3, s; add.s64 %d3, %d3, %d2;\n"
 #define TAIL "\nret;\n}\n"
 
+/* An mbarrier that all know, with p1 for the first thread, which begins a bulk copy of the block's
+ * 4 bytes a thread from the buffer to s; and the wait for it. */
+#define MBARRIER                                                                                   \
+    ".shared .align 8 .b64 full;\nsetp.eq.s32 %p1, %r0, 0;\n"                                      \
+    "@%p1 mbarrier.init.shared::cta.b64 [full], 1;\nfence.proxy.async; bar.sync 0;\n"              \
+    "shl.b32 %r20, %r3, 2;\n"
+#define EXPECT "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], %r20;\n"
+#define BULK_LOAD                                                                                  \
+    "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d1], %r20, "    \
+    "[full];"
+#define WAIT(name, parity)                                                                         \
+    name ": mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], " parity "; @!%p2 bra " name ";"
+/* And a bulk copy from there to the buffer. */
+#define BULK_STORE "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d1], [s], %r20;"
+#define COMMIT     "\ncp.async.bulk.commit_group;\n"
+
 enum { BUFFER = 4096 + 2 }; /* no multiple of an access: the last one may reach beyond it */
 
 /* A launch that is set up and taken down in one place. */
@@ -187,6 +203,69 @@ static const struct {
     {"a matrix turned by a part of a warp",
      "setp.lt.u32 %p1, %r0, 3;\n@%p1 movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r0; //!",
      AT_EMU_BARRIER, 1, 32, 0, 0, "movmatrix takes all"},
+    {"bulk copy to shared memory, not waited for",
+     "st.global.u32 [%d1], %r4;\n" MBARRIER EXPECT BULK_LOAD "\nld.shared.u32 %r6, [%d3]; //!\n"
+     "st.global.u32 [%d1], %r6;",
+     AT_EMU_SHARED_UNWRITTEN, 1, 64, 0, 0, ""},
+    {"bulk copy, the phase after it waited for", MBARRIER EXPECT BULK_LOAD WAIT("L", "1") " //!",
+     AT_EMU_BARRIER, 1, 64, 0, 0, "never completes"},
+    {"bulk copy, waited for by another warp alone",
+     MBARRIER EXPECT BULK_LOAD "\nsetp.gt.u32 %p3, %r0, 31;\n@%p3 bra M;\n" WAIT(
+         "L", "0") "\nM: ld.shared.u32 %r6, [%d3]; //!",
+     AT_EMU_SHARED_RACE, 1, 64, 0, 32, "with thread 0"},
+    {"bulk copy to where a thread writes meanwhile",
+     MBARRIER EXPECT BULK_LOAD " //!\nsetp.eq.s32 %p3, %r0, 40;\n@%p3 st.shared.u32 [s], 1;\n"
+                               "bar.sync 0;\n" WAIT("L", "0"),
+     AT_EMU_SHARED_RACE, 1, 64, 0, 0, "with thread 40 of the block, which wrote there meanwhile"},
+    {"bulk copy to where others still read",
+     MBARRIER "st.shared.u32 [%d3], %r0;\nfence.proxy.async; bar.sync 0;\n"
+              "ld.shared.u32 %r6, [s+8];\n" EXPECT BULK_LOAD " //!",
+     AT_EMU_SHARED_RACE, 1, 64, 0, 0, ""},
+    {"bulk copy to an mbarrier that is none",
+     ".shared .align 8 .b64 full; setp.eq.s32 %p1, %r0, 0; mov.u32 %r20, 16;\n" BULK_LOAD " //!",
+     AT_EMU_SHARED_UNWRITTEN, 1, 32, 0, 0, "no mbarrier"},
+    {"mbarrier used before a barrier shows it",
+     ".shared .align 8 .b64 full; setp.eq.s32 %p1, %r0, 0;\n"
+     "@%p1 mbarrier.init.shared::cta.b64 [full], 1;\n"
+     "@%p1 bra M;\n" WAIT("L", "1") " //!\nM:",
+     AT_EMU_SHARED_RACE, 1, 32, 0, 1, "with thread 0"},
+    {"mbarrier that waits for more bytes than come",
+     MBARRIER "add.s32 %r20, %r20, 16;\n" EXPECT "sub.s32 %r20, %r20, 16;\n" BULK_LOAD
+              "\n" WAIT("L", "0") " //!",
+     AT_EMU_BARRIER, 1, 64, 0, 0, "never completes"},
+    {"mbarrier that too many arrive at",
+     MBARRIER "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 16;\n"
+              "@%p1 mbarrier.arrive.shared::cta.b64 _, [full]; //!",
+     AT_EMU_BARRIER, 1, 32, 0, 0, "more arrivals"},
+    {"mbarrier for nobody", MBARRIER "@%p1 mbarrier.init.shared::cta.b64 [full], 0; //!",
+     AT_EMU_BARRIER, 1, 32, 0, 0, "for 0 arrivals"},
+    {"mbarrier that expects too many bytes",
+     MBARRIER "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 1048576; //!",
+     AT_EMU_BARRIER, 1, 32, 0, 0, "overflows"},
+    {"bulk copy of half a unit", MBARRIER "mov.u32 %r20, 24;\n" EXPECT BULK_LOAD " //!",
+     AT_EMU_MISALIGNED, 1, 32, 0, 0, "a bulk copy of 24 bytes"},
+    {"bulk copy from between two units",
+     MBARRIER "mov.u32 %r20, 16; add.s64 %d1, %d1, 4;\n" EXPECT BULK_LOAD " //!", AT_EMU_MISALIGNED,
+     1, 32, 0, 0, "at 0x100000004"},
+    {"bulk copy that ends outside of the buffer",
+     MBARRIER "mov.u32 %r20, 32; add.s64 %d1, %d0, 4080;\n" EXPECT BULK_LOAD " //!",
+     AT_EMU_GLOBAL_BOUNDS, 1, 32, 0, 0, "at 0x100001000"},
+    {"bulk copy that ends outside of shared memory",
+     MBARRIER "mov.u32 %r20, 512;\n" EXPECT BULK_LOAD " //!", AT_EMU_SHARED_BOUNDS, 1, 32, 0, 0,
+     "16 bytes of"},
+    {"bulk copy of what was written without a fence",
+     MBARRIER "st.shared.u32 [%d3], %r0; bar.sync 0;\n" BULK_STORE " //!", AT_EMU_SHARED_RACE, 1,
+     64, 0, 0, "made no fence.proxy.async"},
+    {"bulk copy of what was written without a barrier",
+     MBARRIER "st.shared.u32 [%d3], %r0; fence.proxy.async;\n" BULK_STORE " //!",
+     AT_EMU_SHARED_RACE, 1, 32, 0, 0, "with thread 1"},
+    {"bulk copy of what nobody wrote", MBARRIER BULK_STORE " //!", AT_EMU_SHARED_UNWRITTEN, 1, 32,
+     0, 0, ""},
+    {"bulk copy of what is written again before it is waited for",
+     MBARRIER "st.shared.u32 [%d3], %r0; fence.proxy.async.shared::cta; bar.sync 0;\n" BULK_STORE
+              " //!" COMMIT
+              "bar.sync 0;\nst.shared.u32 [%d3], %r0;\ncp.async.bulk.wait_group.read 0;",
+     AT_EMU_SHARED_RACE, 1, 32, 0, 0, "before the copy was made"},
     {"endless loop", "L: add.s32 %r6, %r6, 1; bra.uni L; //!", AT_EMU_LIMIT, 1, 32, 0, 0,
      "more than 1001 a thread"},
     {"endless loop of one lane", "L: setp.eq.s32 %p1, %r0, 9; @%p1 bra L; //!", AT_EMU_LIMIT, 1, 32,
@@ -362,6 +441,36 @@ static const struct {
      "cp.async.commit_group;\ncp.async.wait_group 1;\nld.shared.u32 %r6, [%d3];\n"
      "sub.s32 %r6, %r6, 1000;" STORE,
      own_number}, /* the copy is made when it is waited for */
+    {"a bulk copy to shared memory",
+     "st.global.u32 [%d1], %r4;\n" MBARRIER EXPECT BULK_LOAD WAIT(
+         "L", "0") "\nld.shared.u32 %r6, [%d3];\nadd.s64 %d1, %d1, 0;" STORE,
+     own_number},
+    {"two of them, one after the other, in two phases, seen by those who did not wait",
+     "st.global.u32 [%d1], 7;\n" MBARRIER EXPECT BULK_LOAD WAIT(
+         "L", "0") "\nld.shared.u32 %r7, [%d3];\nst.global.u32 [%d1], %r4;\nbar.sync 0;\n" EXPECT
+         BULK_LOAD "\nsetp.gt.u32 %p3, %r0, 31;\n@%p3 bra N;\n" WAIT(
+             "M", "1") "\nN: bar.sync 0;\nld.shared.u32 %r6, [%d3];\nsub.s32 %r7, %r7, 7; add.s32 "
+                       "%r6, %r6, %r7;" STORE,
+     own_number},
+    {"a bulk copy that another warp begins later",
+     ".shared .align 8 .b64 full;\nsetp.eq.s32 %p1, %r0, 63; st.global.u32 [%d1], %r4;\n"
+     "@%p1 mbarrier.init.shared::cta.b64 [full], 1;\nbar.sync 0;\n"
+     "shl.b32 %r20, %r3, 2; sub.s64 %d4, %d1, 252;\n" EXPECT
+     "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint [s], "
+     "[%d4], %r20, [full], %d4;\n" WAIT("L", "0") "\nld.shared.u32 %r6, [%d3];" STORE,
+     own_number},
+    {"a bulk copy to global memory",
+     MBARRIER "st.shared.u32 [%d3], %r4; fence.proxy.async; bar.sync 0;\n" BULK_STORE COMMIT
+              "cp.async.bulk.wait_group 0;",
+     own_number},
+    {"the first of two of them",
+     MBARRIER
+     "st.shared.u32 [%d3], %r4; fence.proxy.async; bar.sync 0;\n"
+     "createpolicy.fractional.L2::evict_first.b64 %d4;\n"
+     "@%p1 cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%d1], [s], %r20, %d4;" COMMIT
+     "bar.sync 0; setp.eq.s32 %p3, %r0, 0; mov.u32 %r7, 5;\n" COMMIT
+     "cp.async.bulk.wait_group.read 1; bar.sync 0;\nst.shared.u32 [%d3], %r7;",
+     own_number},
 };
 
 static void test_clean(void **state)
@@ -413,6 +522,22 @@ static void test_copy_not_waited_for(void **state)
     run(&m);
     assert_int_equal(m.fault.kind, AT_EMU_SHARED_UNWRITTEN);
     assert_int_equal(m.fault.line, marked_line(m.text));
+    stop(&m);
+}
+
+/* Nor has a bulk copy. */
+static void test_bulk_copy_not_waited_for(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    start(&m,
+          MBARRIER "st.shared.u32 [%d3], 5; fence.proxy.async; bar.sync 0;\n" BULK_STORE COMMIT
+                   "cp.async.bulk.wait_group 1;",
+          1, 32);
+    run(&m);
+    assert_int_equal(m.fault.kind, AT_EMU_NO_FAULT);
+    assert_int_equal(m.buffer[0], 0);
     stop(&m);
 }
 
@@ -562,6 +687,9 @@ static const struct {
      0xffff0000, 4, 4},
     {"red.global.add.u32 [%d0], 1;", 1, false, true, true, 4, UINT32_MAX, 0, 0},
     {"cp.async.ca.shared.global [%d3], [%d1], 4;", 2, false, false, false, 4, UINT32_MAX, 0, 4},
+    {MBARRIER EXPECT BULK_LOAD, 1, false, false, false, 16, 0xff, 0, 16},
+    {MBARRIER EXPECT BULK_LOAD "mov.u32 %r20, 48;\n" WAIT("L", "0") BULK_STORE, 2, false, false,
+     false, 16, 0xff, 0, 16},
     {"st.local.u32 [local], 1;", 0, false, false, false, 0, 0, 0, 0},
     {"setp.gt.u32 %p1, %r0, 99;\n@%p1 ld.global.u32 %r6, [%d1];", 0, false, false, false, 0, 0, 0,
      0},
@@ -755,6 +883,7 @@ int main(void)
         cmocka_unit_test(test_clean),
         cmocka_unit_test(test_unwritten_copied),
         cmocka_unit_test(test_copy_not_waited_for),
+        cmocka_unit_test(test_bulk_copy_not_waited_for),
         cmocka_unit_test(test_first_fault),
         cmocka_unit_test(test_three_dimensions),
         cmocka_unit_test(test_atomics),

@@ -219,7 +219,8 @@ static bool run_warps(struct at_emu_block *block)
         if (warp->waiting || !warp->alive)
             continue;
         run_warp(warp);
-        stalled = warp->stalled ? warp : stalled;
+        if (warp->stalled && !stalled)
+            stalled = warp;
         moved |= !warp->stalled;
     }
     if (stalled && !moved && events == block->mbarrier_events)

@@ -126,8 +126,10 @@ bool at_ptx_decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
 
     if (single)
         return decode_copy(reader, op, opcode);
-    if (!try_bulk(reader, op, opcode, &done) || done)
-        return done;
+    if (!try_bulk(reader, op, opcode, &done))
+        return false;
+    if (done)
+        return true;
     for (size_t i = 0; i < AT_COUNT(groups); i++)
         if (strcmp(opcode->text, groups[i].name) == 0) {
             op->run = groups[i].run;
