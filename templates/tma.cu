@@ -281,9 +281,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                         rows, cols, ld_src, ld_dst, stride_src, stride_dst};
     const unsigned all = (unsigned)((rows + tile_rows - 1ull) / tile_rows) *
                          (unsigned)((cols + tile_cols - 1ull) / tile_cols) * (unsigned)batch;
-    const unsigned step = TILES ? 1 : gridDim.x;
-    const unsigned first = blockIdx.x * (TILES ? TILES : 1);
-    const unsigned end = TILES ? least(all, first + TILES) : all;
+    const unsigned step = TILES > 0 ? 1 : gridDim.x;
+    const unsigned first = blockIdx.x * (TILES > 0 ? TILES : 1);
+    const unsigned end = TILES > 0 ? least<unsigned>(all, first + TILES) : all;
     unsigned next = first, phase = 0;
     int stage = 0;
 

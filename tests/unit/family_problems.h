@@ -21,6 +21,7 @@ static const struct {
     {"small", "32x32", ",batch=65"},
     {"small", "33x17", ",batch=19"},
     {"small", "128x192", ""},
+    {"tma", "8192x8192", ""}, /* none whose rows are not whole vectors */
     {"warp", "8192x8192", ""},
     /* The families of the studies. */
     {"access", "1x8192", ""},
@@ -104,6 +105,20 @@ static inline struct at_problem family_problem(const struct at_family *family, s
         fail_msg("%s", err.message);
     free(spec);
     return problem;
+}
+
+/* Whether a family has configs for a compute capability at all. */
+static inline bool family_is_for(const struct at_family *family, int compute_capability)
+{
+    static const struct {
+        const char *family;
+        int least;
+    } newer[] = {{"tma", 90}};
+
+    for (size_t i = 0; i < AT_COUNT(newer); i++)
+        if (strcmp(family->name, newer[i].family) == 0)
+            return compute_capability >= newer[i].least;
+    return true;
 }
 
 /* How many configs of a family a test draws that draws `most` of others: these take the compiler

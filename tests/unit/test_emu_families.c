@@ -417,7 +417,7 @@ static void check_families(struct at_family *const *list, size_t count, int arch
 {
     device.compute_capability = architecture;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < AT_COUNT(elem_sizes); k++)
+        for (size_t k = 0; family_is_for(list[i], architecture) && k < AT_COUNT(elem_sizes); k++)
             check_family(list[i], elem_sizes[k], architecture, family_sample(list[i], sample));
 }
 
