@@ -1,117 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bulk copies between global and shared memory, and the mbarriers that they are waited for with
- * (PTX ISA, "cp.async.bulk" and "mbarrier"). Each is checked and counted when it is begun; its
- * bytes are moved when they must have been, at the successful wait for the phase or the group, so
- * that a kernel that does not wait, or not for the right one, works on the bytes from before. */
+/* Bulk copies between global and shared memory (PTX ISA, "cp.async.bulk"). Each is checked and
+ * counted when it is begun; its bytes are moved when they must have been, at the successful wait
+ * for the phase or the group, so that a kernel that does not wait, or not for the right one, works
+ * on the bytes from before. */
 #include "base/memory.h"
 #include "device/emu/lanes.h"
 #include "device/emu/ops.h"
 
-#include <limits.h>
+enum { UNIT_BYTES = 16 }; /* of addresses and sizes (PTX ISA, cp.async.bulk) */
 
-enum {
-    UNIT_BYTES = 16,              /* of addresses and sizes (PTX ISA, cp.async.bulk) */
-    TX_MAX = (1 << 20) - 1,       /* PTX ISA, mbarrier: the range of the tx-count, */
-    ARRIVALS_MAX = (1 << 20) - 1, /* and of the arrivals */
-    MBARRIER_BYTES = 8,
-};
-
-/* ---- mbarriers ---- */
-
-static struct at_emu_mbarrier *find(struct at_emu_block *block, uint64_t offset)
-{
-    for (size_t i = 0; i < block->mbarrier_count; i++)
-        if (block->mbarriers[i].offset == offset)
-            return &block->mbarriers[i];
-    return NULL;
-}
-
-/* Checks the lanes' addresses of mbarriers; operation: arrivals and waits, which may come together
- * (the first access of the object is no such one). */
-static bool reach(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                  bool operation, uint64_t address[AT_WARP])
-{
-    char *host[AT_WARP];
-    uint32_t unwritten = 0;
-
-    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
-    if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_SHARED, MBARRIER_BYTES, address, host) ||
-        !at_emu_shared_note(op, warp, lanes, !operation, operation, MBARRIER_BYTES, address, 0,
-                            &unwritten))
-        return false;
-    AT_EACH_LANE(i)
-    if (operation && lanes & at_lane_bit[i] && !find(warp->block, address[i])) {
-        at_emu_raise(warp, op, AT_EMU_SHARED_UNWRITTEN, i, address[i], "no mbarrier");
-        return false;
-    }
-    return true;
-}
-
-void at_emu_run_mbarrier_init(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
-{
-    const uint32_t *count = AT_EMU_ROW(uint32_t, warp, op->row[1]);
-    struct at_emu_block *block = warp->block;
-    uint64_t address[AT_WARP];
-
-    if (!reach(op, warp, lanes, false, address))
-        return;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i]) {
-        const struct at_emu_mbarrier made = {
-            .offset = (uint32_t)address[i], .expected = count[i], .pending = count[i]};
-        struct at_emu_mbarrier *known = find(block, address[i]);
-
-        if (count[i] < 1 || count[i] > ARRIVALS_MAX)
-            at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "an mbarrier for %u arrivals", count[i]);
-        if (known)
-            *known = made;
-        else
-            AT_PUSH(block->mbarriers, block->mbarrier_count, block->mbarrier_capacity, made);
-    }
-}
-
-/* After any change: is the phase complete? */
-static bool settle(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
-                   struct at_emu_mbarrier *mbarrier)
-{
-    if (mbarrier->bytes < -TX_MAX || mbarrier->bytes > TX_MAX) {
-        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "an mbarrier's count of bytes overflows");
-        return false;
-    }
-    if (mbarrier->pending == 0 && mbarrier->bytes == 0) {
-        mbarrier->pending = mbarrier->expected;
-        mbarrier->phase++;
-        warp->block->mbarrier_events++;
-    }
-    return true;
-}
-
-/* mbarrier.arrive, after expecting so many bytes more. */
-void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *warp,
-                                uint32_t lanes)
-{
-    const uint32_t *bytes = AT_EMU_ROW(uint32_t, warp, op->row[1]);
-    uint64_t address[AT_WARP];
-
-    if (!reach(op, warp, lanes, true, address))
-        return;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i]) {
-        struct at_emu_mbarrier *mbarrier = find(warp->block, address[i]);
-
-        if (mbarrier->pending == 0) {
-            at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "more arrivals than the mbarrier expects");
-            return;
-        }
-        mbarrier->pending--;
-        mbarrier->bytes += bytes[i];
-        if (!settle(op, warp, i, mbarrier))
-            return;
-    }
-}
-
-/* Moves the bytes of the bulk copies to shared memory that belong to completed phases. */
-static bool land(struct at_emu_block *block, uint32_t mbarrier)
+bool at_emu_bulk_land(struct at_emu_block *block, uint32_t mbarrier)
 {
     size_t kept = 0;
 
@@ -134,51 +32,8 @@ static bool land(struct at_emu_block *block, uint32_t mbarrier)
     return true;
 }
 
-/* mbarrier.try_wait.parity: whether the phase of this parity is complete, that is, not the current
- * one. A warp of which a lane waits in vain lets others go on. */
-void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
-{
-    const uint32_t *parity = AT_EMU_ROW(uint32_t, warp, op->row[2]);
-    struct at_emu_block *block = warp->block;
-    uint64_t address[AT_WARP];
-    uint32_t complete = 0;
-
-    if (!reach(op, warp, lanes, true, address))
-        return;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i]) {
-        struct at_emu_mbarrier *mbarrier = find(block, address[i]);
-
-        if (mbarrier->phase % 2 == (parity[i] & 1))
-            continue;
-        complete |= at_lane_bit[i];
-        if (!land(block, (uint32_t)(mbarrier - block->mbarriers)))
-            return;
-    }
-    if (complete) {
-        block->mbarrier_events++;
-        at_emu_shared_acquire(warp);
-    }
-    if (complete != lanes)
-        warp->stalled = op;
-    at_keep_predicate(warp, op->row[0], complete, lanes);
-}
-
-/* fence.proxy.async: what the lanes have written, bulk copies may read. */
-void at_emu_run_proxy_fence(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
-{
-    struct at_emu_shared *shared = &warp->block->shared;
-
-    (void)op;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i])
-        shared->fenced[warp->first_thread + (uint32_t)i] = shared->tick;
-}
-
-/* ---- bulk copies ---- */
-
-/* Within one allocation, and within shared memory: both ends are looked at. Returns the bytes of
- * both, or false if a fault was raised. */
+/* Aligned, and within one allocation or within shared memory: both ends are looked at. So much lies
+ * between two allocations (memory.c) that no copy reaches from one to the next. */
 static bool resolve(const struct at_emu_bulk *bulk, enum at_emu_space space, uint64_t address)
 {
     uint32_t lanes = at_lane_bit[bulk->lane];
@@ -236,11 +91,12 @@ void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
 
     at_emu_access_addresses(warp, op->row[0], op->to_bytes, op->to_offset, to);
     at_emu_access_addresses(warp, op->row[1], op->from_bytes, op->source_offset, from);
-    if (!op->store && !reach(op, warp, lanes, true, address))
+    if (!op->store && !at_emu_mbarrier_reach(op, warp, lanes, true, address))
         return;
     AT_EACH_LANE(i)
     if (lanes & at_lane_bit[i]) {
-        struct at_emu_mbarrier *mbarrier = op->store ? NULL : find(block, address[i]);
+        struct at_emu_mbarrier *mbarrier =
+            op->store ? NULL : at_emu_mbarrier_find(block, address[i]);
         struct at_emu_bulk bulk = {
             .op = op,
             .warp = warp,
@@ -258,7 +114,7 @@ void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
             return;
         if (mbarrier) {
             mbarrier->bytes -= bytes[i];
-            if (!settle(op, warp, i, mbarrier))
+            if (!at_emu_mbarrier_settle(op, warp, i, mbarrier))
                 return;
         }
     }

@@ -159,6 +159,18 @@ void at_emu_shared_acquire(struct at_emu_warp *warp);
 /* Bulk copies have landed: what follows is later. */
 void at_emu_shared_landed(struct at_emu_block *block);
 
+/* mbarrier.c. The one there, or NULL; the lanes' addresses of mbarriers, checked; and after a
+ * change, whether its phase is complete. False if a fault was raised. */
+struct at_emu_mbarrier *at_emu_mbarrier_find(struct at_emu_block *block, uint64_t offset);
+bool at_emu_mbarrier_reach(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                           bool operation, uint64_t address[AT_WARP]);
+bool at_emu_mbarrier_settle(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
+                            struct at_emu_mbarrier *mbarrier);
+
+/* bulk.c. Moves the bytes of the bulk copies to shared memory that belong to completed phases of an
+ * mbarrier. False if a fault was raised. */
+bool at_emu_bulk_land(struct at_emu_block *block, uint32_t mbarrier);
+
 /* undefined.c. Before an instruction of a warp with undefined rows; false if a fault was raised. */
 bool at_emu_undefined_step(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);
 void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
