@@ -295,21 +295,28 @@ struct block_tile {
     int rows, cols; /* at the edge of the matrix fewer than a whole tile has */
 };
 
-/* Blocks are numbered in x alone, which goes to 2^31 - 1 where y and z end at 65,535: tile by tile,
- * matrix by matrix. */
+/* Tiles are numbered matrix by matrix. */
 template <int rows_a_tile, int cols_a_tile, int order, int group>
-__device__ __forceinline__ block_tile tile_of_block(long long rows, long long cols)
+__device__ __forceinline__ block_tile tile_of(unsigned number, long long rows, long long cols)
 {
     unsigned tile_rows = (rows + rows_a_tile - 1ull) / rows_a_tile;
     unsigned tile_cols = (cols + cols_a_tile - 1ull) / cols_a_tile;
     unsigned tiles = tile_rows * tile_cols;
-    unsigned matrix = blockIdx.x / tiles;
-    tile_index index = order_tile<order, group>(blockIdx.x - matrix * tiles, tile_rows, tile_cols);
+    unsigned matrix = number / tiles;
+    tile_index index = order_tile<order, group>(number - matrix * tiles, tile_rows, tile_cols);
     long long first_row = (long long)index.row * rows_a_tile;
     long long first_col = (long long)index.col * cols_a_tile;
 
     return {matrix, first_row, first_col, (int)least<long long>(rows_a_tile, rows - first_row),
             (int)least<long long>(cols_a_tile, cols - first_col)};
+}
+
+/* A block a tile. Blocks are numbered in x alone, which goes to 2^31 - 1 where y and z end at
+ * 65,535. */
+template <int rows_a_tile, int cols_a_tile, int order, int group>
+__device__ __forceinline__ block_tile tile_of_block(long long rows, long long cols)
+{
+    return tile_of<rows_a_tile, cols_a_tile, order, group>(blockIdx.x, rows, cols);
 }
 
 } // namespace at
