@@ -25,6 +25,7 @@ static const struct at_device_info devices[] = {
     {
         .name = "compute capability 7.5",
         .compute_capability = 75,
+        .multiprocessors = 40,
         .l2_bytes = 4 << 20,
         .warp_size = 32,
         .max_threads_per_block = 1024,
@@ -37,6 +38,7 @@ static const struct at_device_info devices[] = {
     {
         .name = "compute capability 8.6",
         .compute_capability = 86,
+        .multiprocessors = 72,
         .l2_bytes = 6 << 20,
         .warp_size = 32,
         .max_threads_per_block = 1024,
@@ -49,6 +51,7 @@ static const struct at_device_info devices[] = {
     {
         .name = "compute capability 9.0",
         .compute_capability = 90,
+        .multiprocessors = 132,
         .l2_bytes = 50 << 20,
         .warp_size = 32,
         .max_threads_per_block = 1024,
