@@ -42,13 +42,10 @@
 #define STAGES 1 /* tiles of a block in shared memory at a time */
 #endif
 #ifndef BLOCKS
-#define BLOCKS 1 /* a multiprocessor that registers must suffice for; if TILES is 0, the grid's */
+#define BLOCKS 1 /* a multiprocessor, if TILES is 0; else 1: no matter */
 #endif
 #ifndef OUT
 #define OUT 0 /* to the destination, 0: from registers, 1: by bulk copies */
-#endif
-#ifndef STORE
-#define STORE 0 /* from registers, 0: plain, 2: past L1 */
 #endif
 #ifndef ORDER
 #define ORDER 1 /* of the tiles: 1: column, 4: banded */
@@ -216,9 +213,9 @@ __device__ __forceinline__ void turn(const matrices &m, unsigned number, const u
                 *reinterpret_cast<uint4 *>(out + place_in_out(col * micro::cols) + k * DST_BYTES +
                                            row * 16) = turned[k].whole;
             else
-                store<STORE>(reinterpret_cast<uint4 *>(to + (col * micro::cols + k) * m.ld_dst +
-                                                       row * micro::rows),
-                             turned[k].whole);
+                store<STORE_PLAIN>(reinterpret_cast<uint4 *>(
+                                       to + (col * micro::cols + k) * m.ld_dst + row * micro::rows),
+                                   turned[k].whole);
     }
 }
 
