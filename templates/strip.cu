@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrices of any size, leading dimension and alignment: blocks that walk down a strip of the source
- * and write every row of the destination from a boundary to a boundary of its own.
+/* Matrices of any size, leading dimension and alignment: blocks that walk down a strip of the
+ * source and write every row of the destination from a boundary to a boundary of its own.
  *
  *      source                              destination
  *         |  |  |  |  |  boundaries             |     |     |     |  boundaries
@@ -9,15 +9,15 @@
  *      row r+2: [c c c c c c c]   v        col c+2: [r r r|r r r|r r r]  ---> along
  *
  * If the leading dimensions are odd, every row begins somewhere else between two vectors'
- * boundaries. Nothing is shifted into place here. Aligned chunks of 16 bytes that cover a row of the
- * strip are copied to shared memory as they lie, by cp.async, which takes no registers and lets many
- * of them be under way; and the elements of a vector of the destination are picked out of as many
- * rows one by one, wherever they have come to lie.
+ * boundaries. Nothing is shifted into place here. Aligned chunks of 16 bytes that cover a row of
+ * the strip are copied to shared memory as they lie, by cp.async, which takes no registers and lets
+ * many of them be under way; and the elements of a vector of the destination are picked out of as
+ * many rows one by one, wherever they have come to lie.
  *
  * Shared memory is a ring of rows. While the columns of the rows of one step are written, those of
- * the next steps arrive. What a row of the destination does not take up to its boundary stays in the
- * ring for the next step: so only the first step of a strip reads rows that another block reads too,
- * the halo, and every store is a whole vector, except at the ends of the matrix. */
+ * the next steps arrive. What a row of the destination does not take up to its boundary stays in
+ * the ring for the next step: so only the first step of a strip reads rows that another block reads
+ * too, the halo, and every store is a whole vector, except at the ends of the matrix. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -50,6 +50,9 @@
 #ifndef GROUP
 #define GROUP 1 /* of the orders that have groups */
 #endif
+#ifndef PREFETCH
+#define PREFETCH 0 /* bytes that L2 may fetch at once: 0, 128, 256 */
+#endif
 #ifndef STORE
 #define STORE 0 /* 0: plain, 1: streaming */
 #endif
@@ -69,6 +72,7 @@ constexpr int step_rows = DST_BYTES / ELEM_SIZE;
 constexpr int halo_rows = ALIGN > ELEM_SIZE ? ALIGN / ELEM_SIZE : 0;
 constexpr int store_rows = 16 / ELEM_SIZE;
 constexpr int ahead = least(AHEAD, STEPS - 1);
+constexpr int unroll = UNROLL;
 constexpr int ring_rows = (ahead + 1) * step_rows + halo_rows;
 
 /* Chunks that cover a row of the strip: one more than it has, unless elements are chunks. */
@@ -87,10 +91,17 @@ __device__ __forceinline__ unsigned row_place(unsigned row)
 __device__ __forceinline__ void copy_chunk(unsigned char *to, const unsigned char *from)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from)
-                 : "memory");
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+
+    if constexpr (PREFETCH == 128)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(place), "l"(from)
+                     : "memory");
+    else if constexpr (PREFETCH == 256)
+        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(place), "l"(from)
+                     : "memory");
+    else
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from)
+                     : "memory");
 #else
     *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
 #endif
@@ -155,7 +166,8 @@ __device__ __forceinline__ int to_boundary(const element *address)
 
 /* A vector out of elements here and there. */
 template <class T>
-__device__ __forceinline__ uint4 pick(const unsigned char *ring, const int (&places)[16 / sizeof(T)])
+__device__ __forceinline__ uint4 pick(const unsigned char *ring,
+                                      const int (&places)[16 / sizeof(T)])
 {
     constexpr int size = sizeof(T), word_size = size < 4 ? 4 : size;
     vector<16, word_size> result;
@@ -168,9 +180,8 @@ __device__ __forceinline__ uint4 pick(const unsigned char *ring, const int (&pla
         for (int k = 0; k < word_size / size; k++)
             parts[k] = *reinterpret_cast<const T *>(ring + places[i * (word_size / size) + k]);
         if constexpr (size == 1)
-            result.part[i] =
-                __byte_perm(__byte_perm(parts[0], parts[1], 0x0040),
-                            __byte_perm(parts[2], parts[3], 0x0040), 0x5410);
+            result.part[i] = __byte_perm(__byte_perm(parts[0], parts[1], 0x0040),
+                                         __byte_perm(parts[2], parts[3], 0x0040), 0x5410);
         else if constexpr (size == 2)
             result.part[i] = __byte_perm(parts[0], parts[1], 0x5410);
         else
@@ -179,8 +190,8 @@ __device__ __forceinline__ uint4 pick(const unsigned char *ring, const int (&pla
     return result.whole;
 }
 
-/* The same by single elements, at the ends of a row of the destination: those of which the rows, from
- * `row` on, are in the matrix. */
+/* The same by single elements, at the ends of a row of the destination: those of which the rows,
+ * from `row` on, are in the matrix. */
 __device__ __forceinline__ void store_some(element *to, const unsigned char *ring,
                                            const int (&places)[store_rows], long long row,
                                            long long rows)
@@ -233,18 +244,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         tile.cols * ELEM_SIZE,
     };
     const int col = thread_col(ld_src, ld_dst);
-    element *to = static_cast<element *>(dst) + tile.matrix * stride_dst +
-                  (tile.first_col + col) * ld_dst;
+    element *to =
+        static_cast<element *>(dst) + tile.matrix * stride_dst + (tile.first_col + col) * ld_dst;
     /* Within the ring, whose first row is the first of the halo. It is the same for all of this
      * thread's columns, for step_cols elements are a multiple of ALIGN. */
     int slot = to_boundary(to) + (threadIdx.x / 32 % sections * 8 + threadIdx.x % 8) * store_rows;
     long long row = tile.first_row - halo_rows + slot;
-    int skips[store_rows]; /* the same in all steps: the rows of a step are whole chunks of each column */
+    int skips[store_rows]; /* the same in all steps: the rows of a step are whole chunks of each
+                              column */
 
 #pragma unroll
     for (int i = 0; i < store_rows; i++)
         skips[i] = (int)((reinterpret_cast<unsigned long long>(source.strip) +
-                          (row + i) * source.row_bytes) % 16) + col * ELEM_SIZE;
+                          (row + i) * source.row_bytes) %
+                         16) +
+                   col * ELEM_SIZE;
     to += row;
 
     if constexpr (halo_rows > 0)
@@ -275,13 +289,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
 #pragma unroll
         for (int i = 0; i < store_rows; i++)
-            places[i] = row_place(slot + i < ring_rows ? slot + i : slot + i - ring_rows) + skips[i];
+            places[i] =
+                row_place(slot + i < ring_rows ? slot + i : slot + i - ring_rows) + skips[i];
 
         element *at = to;
         const bool whole = row >= 0 && row + store_rows <= rows;
         const bool some = row + store_rows > 0 && row < rows;
 
-#pragma unroll(UNROLL)
+#pragma unroll(unroll)
         for (int done = 0; done < strip_cols; done += step_cols) {
             if (some && col + done < tile.cols) {
                 const unsigned char *from = ring + done * ELEM_SIZE;
