@@ -37,9 +37,6 @@
 #ifndef LOAD_BYTES
 #define LOAD_BYTES 16 /* of a read */
 #endif
-#ifndef STORE_BYTES
-#define STORE_BYTES 16 /* of a write */
-#endif
 #ifndef ALIGN
 #define ALIGN 32 /* bytes: the boundaries from which to which a block writes */
 #endif
@@ -49,26 +46,8 @@
 #ifndef UNROLL
 #define UNROLL 4 /* rows of cells that a thread reads before it uses the first */
 #endif
-#ifndef SHUFFLE
-#define SHUFFLE 0 /* 1: the vector after a thread's own comes from its neighbour, not from L1 */
-#endif
-#ifndef ORDER
-#define ORDER 1 /* of the tiles: 0: row, 1: column, 2: diagonal, 3: grouped */
-#endif
-#ifndef GROUP
-#define GROUP 1 /* rows of tiles a group, in the grouped order */
-#endif
-#ifndef LOAD
-#define LOAD 0 /* 0: plain, 1: streaming, 2: read-only */
-#endif
-#ifndef STORE
-#define STORE 0 /* 0: plain, 1: streaming */
-#endif
-#ifndef MIN_BLOCKS
-#define MIN_BLOCKS 0 /* blocks a multiprocessor that registers must suffice for; 0: no matter */
-#endif
-#ifndef CARVEOUT
-#define CARVEOUT (-1) /* percent of L1 preferred as shared memory: set by the launch, not here */
+#ifndef PREFETCH
+#define PREFETCH 128 /* bytes that L2 may fetch at once: 128, 256 */
 #endif
 
 using namespace at;
@@ -83,8 +62,9 @@ using cell = word<cell_bytes>;
 constexpr int tile_cols = SRC_BYTES / ELEM_SIZE;
 constexpr int tile_rows = DST_BYTES / ELEM_SIZE; /* but for the halo */
 constexpr int load_cols = LOAD_BYTES / ELEM_SIZE;
-constexpr int store_rows = STORE_BYTES / ELEM_SIZE;
-constexpr int store_cells = STORE_BYTES / cell_bytes;
+constexpr int store_bytes = 16; /* of a write */
+constexpr int store_rows = store_bytes / ELEM_SIZE;
+constexpr int store_cells = store_bytes / cell_bytes;
 
 /* Rows before a boundary, and with them whole cells. */
 constexpr int ragged_rows = ALIGN / ELEM_SIZE - 1;
@@ -185,9 +165,6 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
 
     const int col = threadIdx.x % lanes * load_cols;
     const int first = threadIdx.x / lanes;
-    /* The neighbour has no vector for the last of a warp, of a row, and of the columns. */
-    const bool alone = !SHUFFLE || threadIdx.x % 32 == 31 || col + load_cols >= tile_cols ||
-                       col + load_cols >= cols;
     const long long step_bytes = step_cells * pack * ld * ELEM_SIZE;
     const unsigned char *from[pack];
     int skip[pack]; /* the same in all steps, for step_bytes is a multiple of LOAD_BYTES */
@@ -211,9 +188,9 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
                 const word<LOAD_BYTES> *at = reinterpret_cast<const word<LOAD_BYTES> *>(from[row]);
 
                 if (first + (step + i) * step_cells < held_cells && col < cols) {
-                    own[i][row].whole = load<LOAD>(at);
-                    if (shifts && alone && skip[row] > 0)
-                        next[i][row].whole = load<LOAD>(at + 1);
+                    own[i][row].whole = load<LOAD_PLAIN, PREFETCH>(at);
+                    if (shifts && skip[row] > 0)
+                        next[i][row].whole = load<LOAD_PLAIN, PREFETCH>(at + 1);
                 }
                 from[row] += step_bytes;
             }
@@ -221,18 +198,8 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
         for (int i = 0; i < unroll; i++) {
             if constexpr (shifts)
 #pragma unroll
-                for (int row = 0; row < pack; row++) {
-                    if constexpr (SHUFFLE)
-#pragma unroll
-                        for (int part = 0; part < LOAD_BYTES / 4; part++) {
-                            const unsigned neighbours =
-                                __shfl_down_sync(0xffffffff, own[i][row].part[part], 1);
-
-                            if (!alone)
-                                next[i][row].part[part] = neighbours;
-                        }
+                for (int row = 0; row < pack; row++)
                     own[i][row] = cut<ELEM_SIZE>(own[i][row], next[i][row], skip[row]);
-                }
             if (first + (step + i) * step_cells < held_cells && col < cols)
                 put_cells(shared + i * step_place, own[i]);
         }
@@ -253,7 +220,7 @@ __device__ __forceinline__ void read_edge(unsigned char *shared, const element *
 
         if (col < cols)
             *reinterpret_cast<element *>(shared + element_place(row, col)) =
-                row < rows ? load<LOAD>(src + row * ld + col) : element{};
+                row < rows ? load<LOAD_PLAIN>(src + row * ld + col) : element{};
     }
 }
 
@@ -265,9 +232,9 @@ __device__ __forceinline__ int to_boundary(const element *address)
 
 /* What a thread writes, out of the cells that hold it: `shift` bits into the first of them. */
 template <class T>
-__device__ __forceinline__ word<STORE_BYTES> join_cells(const T *cells, int shift)
+__device__ __forceinline__ word<store_bytes> join_cells(const T *cells, int shift)
 {
-    vector<STORE_BYTES, cell_bytes> result;
+    vector<store_bytes, cell_bytes> result;
 
 #pragma unroll
     for (int i = 0; i < store_cells; i++)
@@ -305,7 +272,7 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
 #pragma unroll(edge ? 1 : steps)
     for (int step = 0; step < steps; step++) {
         const bool inside = col + step * step_cols < cols && (!edge || row < rows);
-        vector<STORE_BYTES, ELEM_SIZE> result;
+        vector<store_bytes, ELEM_SIZE> result;
 
         if (inside) {
             cell cells[taken_cells];
@@ -315,7 +282,7 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
                 cells[i] = *reinterpret_cast<const cell *>(shared + places[i] + step * step_place);
             result.whole = join_cells(cells, row % pack * ELEM_SIZE * 8);
             if (!edge || row + store_rows <= rows)
-                store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(to), result.whole);
+                store<STORE_PLAIN>(reinterpret_cast<word<store_bytes> *>(to), result.whole);
             else
 #pragma unroll
                 for (int i = 0; i < store_rows - 1; i++)
@@ -340,12 +307,12 @@ __device__ __forceinline__ void write_ragged(element *dst, const unsigned char *
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+extern "C" __global__ void __launch_bounds__(THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, long long batch, long long stride_src, long long stride_dst)
 {
     unsigned char *shared = dynamic_shared();
-    const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows, cols);
+    const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER_COLUMN, 1>(rows, cols);
 
     if (tile.matrix >= batch)
         return;

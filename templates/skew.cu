@@ -26,7 +26,7 @@
 #define SRC_BYTES 256 /* of a row of the source that a block takes */
 #endif
 #ifndef DST_BYTES
-#define DST_BYTES 256 /* of a row of the destination that a block writes */
+#define DST_BYTES 128 /* of a row of the destination that a block writes */
 #endif
 #ifndef ALIGN
 #define ALIGN 32 /* bytes: the boundaries from which to which a block writes */
@@ -40,23 +40,8 @@
 #ifndef UNROLL
 #define UNROLL 4 /* chunks that a thread reads before it stores the first */
 #endif
-#ifndef ORDER
-#define ORDER 1 /* of the tiles: 0: row, 1: column, 2: diagonal, 3: grouped, 4: banded */
-#endif
-#ifndef GROUP
-#define GROUP 1 /* of the orders that have groups */
-#endif
-#ifndef LOAD
-#define LOAD 0 /* 0: plain, 1: streaming, 2: read-only, 4: past L1 */
-#endif
 #ifndef PREFETCH
-#define PREFETCH 0 /* bytes that L2 may fetch at once: 0, 64, 128, 256 */
-#endif
-#ifndef STORE
-#define STORE 0 /* 0: plain, 1: streaming */
-#endif
-#ifndef MIN_BLOCKS
-#define MIN_BLOCKS 0 /* blocks a multiprocessor that registers must suffice for; 0: no matter */
+#define PREFETCH 128 /* bytes that L2 may fetch at once: 128, 256 */
 #endif
 
 using namespace at;
@@ -65,7 +50,7 @@ using element = word<ELEM_SIZE>;
 
 constexpr int tile_cols = SRC_BYTES / ELEM_SIZE;
 constexpr int tile_rows = DST_BYTES / ELEM_SIZE; /* but for the halo */
-constexpr int halo_rows = ALIGN > ELEM_SIZE ? ALIGN / ELEM_SIZE : 0;
+constexpr int halo_rows = ALIGN / ELEM_SIZE;
 constexpr int held_rows = tile_rows + halo_rows;
 constexpr int store_rows = 16 / ELEM_SIZE;
 
@@ -86,17 +71,12 @@ __device__ __forceinline__ void copy_async(unsigned char *to, const unsigned cha
 {
     const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
 
-    if constexpr (PREFETCH == 64)
-        asm volatile("cp.async.cg.shared.global.L2::64B [%0], [%1], 16;" ::"r"(place), "l"(from)
-                     : "memory");
-    else if constexpr (PREFETCH == 128)
+    static_assert(PREFETCH == 128 || PREFETCH == 256, "nobody uses another");
+    if constexpr (PREFETCH == 128)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(place), "l"(from)
                      : "memory");
-    else if constexpr (PREFETCH == 256)
-        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(place), "l"(from)
-                     : "memory");
     else
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from)
+        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(place), "l"(from)
                      : "memory");
 }
 
@@ -137,7 +117,7 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const unsigned 
             if constexpr (ASYNC)
                 copy_async(shared + row_place(down) + SRC_BYTES, chunk_beyond);
             else
-                last[i] = load<LOAD, PREFETCH>(reinterpret_cast<const uint4 *>(chunk_beyond));
+                last[i] = load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(chunk_beyond));
         }
 
 #pragma unroll 1
@@ -152,7 +132,8 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const unsigned 
                 if constexpr (ASYNC)
                     copy_async(shared + row_place(down) + chunk * 16, chunk_of(at));
                 else
-                    chunks[i] = load<LOAD, PREFETCH>(reinterpret_cast<const uint4 *>(chunk_of(at)));
+                    chunks[i] =
+                        load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(chunk_of(at)));
             }
             at += step_rows * row_bytes;
         }
@@ -196,7 +177,7 @@ __device__ __forceinline__ void read_edge(unsigned char *shared, const unsigned 
                 copy_async(to, at);
             else
                 *reinterpret_cast<uint4 *>(to) =
-                    load<LOAD, PREFETCH>(reinterpret_cast<const uint4 *>(at));
+                    load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
         } else {
             for (int k = 0; k < 16; k += ELEM_SIZE)
                 if (at + k >= begin && at + k < end)
@@ -283,7 +264,7 @@ __device__ __forceinline__ void write_tile(element *to, const unsigned char *sha
     for (int col = 0; col < tile_cols; col += step_cols) {
         if (!edge || col < cols) {
             if (whole)
-                store<STORE>(reinterpret_cast<uint4 *>(to), pick<element>(shared, places));
+                store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), pick<element>(shared, places));
             else
                 store_some(to, shared, places, row, rows);
         }
@@ -292,14 +273,14 @@ __device__ __forceinline__ void write_tile(element *to, const unsigned char *sha
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+extern "C" __global__ void __launch_bounds__(THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, long long batch, long long stride_src, long long stride_dst)
 {
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles may end as far behind the matrix as the first begins before it. */
     const block_tile tile =
-        tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows + halo_rows, cols);
+        tile_of_block<tile_rows, tile_cols, ORDER_COLUMN, 1>(rows + halo_rows, cols);
 
     if (tile.matrix >= batch)
         return;
