@@ -130,7 +130,7 @@ static inline size_t family_sample(const struct at_family *family, size_t most)
         const char *family;
         size_t divisor;
     } smaller[] = {{"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"skew", 4},
-                   {"small", 2},   {"strip", 2},  {"tma", 2}, {"warp", 2}};
+                   {"small", 2},   {"tma", 2},    {"warp", 2}};
 
     for (size_t i = 0; i < AT_COUNT(smaller); i++)
         if (strcmp(family->name, smaller[i].family) == 0)
