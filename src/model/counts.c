@@ -8,7 +8,7 @@
 struct at_counts {
     struct at_emu_observer observer;
     size_t instructions;
-    struct at_access_counts accesses[];
+    struct at_access_counts accesses[]; /* of each: in global memory, in shared memory */
 };
 
 /* Blocks run on several threads; sums do not care in which order they are made. */
@@ -20,7 +20,7 @@ static void add(int64_t *sum, int64_t value)
 static void count_access(void *context, uint64_t block, const struct at_emu_access *access)
 {
     struct at_counts *counts = context;
-    struct at_access_counts *sums = &counts->accesses[access->instruction];
+    struct at_access_counts *sums = &counts->accesses[2 * access->instruction + access->shared];
 
     (void)block;
     /* Every thread that comes by writes the same. */
@@ -42,7 +42,8 @@ static void count_access(void *context, uint64_t block, const struct at_emu_acce
 
 struct at_counts *at_counts_new(size_t instructions)
 {
-    struct at_counts *counts = at_alloc(sizeof *counts + instructions * sizeof counts->accesses[0]);
+    struct at_counts *counts =
+        at_alloc(sizeof *counts + 2 * instructions * sizeof counts->accesses[0]);
 
     counts->observer = (struct at_emu_observer){.context = counts, .access = count_access};
     counts->instructions = instructions;
@@ -59,7 +60,8 @@ const struct at_emu_observer *at_counts_observer(struct at_counts *counts)
     return &counts->observer;
 }
 
-const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index)
+const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
+                                            bool shared)
 {
-    return &counts->accesses[index];
+    return &counts->accesses[2 * index + shared];
 }

@@ -13,10 +13,10 @@
 
 #include <stdint.h>
 
-/* One static instruction. */
+/* One static instruction, in one of the two memories. */
 struct at_access_counts {
     bool shared, store, atomic;
-    int bytes; /* a lane; 0: the instruction made no access */
+    int bytes; /* a lane; 0: the instruction made no access there */
     int64_t requests;
     int64_t lanes;            /* over all requests */
     int64_t wanted_bytes;     /* global: different ones */
@@ -33,8 +33,10 @@ struct at_counts *at_counts_new(size_t instructions);
 void at_counts_free(struct at_counts *counts);
 const struct at_emu_observer *at_counts_observer(struct at_counts *counts);
 
-/* Of instruction `index`. Not while a grid runs. */
-const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index);
+/* Of instruction `index` in shared or in global memory: an asynchronous copy is in both. Not while a
+ * grid runs. */
+const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
+                                            bool shared);
 
 /* What one request costs; the pure functions that the counts are made of. */
 int at_request_sectors(const struct at_emu_access *access);

@@ -195,15 +195,15 @@ static void add_bytes(struct at_explanation *explanation)
     explanation->bytes_written = (int64_t)((double)sectors[1] * scale);
 }
 
-/* One line an instruction, then those of one place and kind added up. */
+/* One line an instruction and memory, then those of one place and kind added up. */
 static void collect_lines(const struct run *run, struct at_list *list)
 {
     size_t count = 0, kept = 0, instructions = at_ptx_kernel_instructions(run->kernel);
-    struct at_explained_line *lines = at_alloc_array(instructions, sizeof *lines);
+    struct at_explained_line *lines = at_alloc_array(2 * instructions, sizeof *lines);
 
-    for (size_t i = 0; i < instructions; i++) {
-        const struct at_access_counts *counts = at_counts_of(run->counts, i);
-        struct at_ptx_source place = source_of(run->kernel, i);
+    for (size_t i = 0; i < 2 * instructions; i++) {
+        const struct at_access_counts *counts = at_counts_of(run->counts, i / 2, i % 2);
+        struct at_ptx_source place = source_of(run->kernel, i / 2);
         struct at_explained_line *line = &lines[count];
 
         if (counts->requests == 0)
