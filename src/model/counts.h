@@ -33,8 +33,8 @@ struct at_counts *at_counts_new(size_t instructions);
 void at_counts_free(struct at_counts *counts);
 const struct at_emu_observer *at_counts_observer(struct at_counts *counts);
 
-/* Of instruction `index` in shared or in global memory: an asynchronous copy is in both. Not while a
- * grid runs. */
+/* Of instruction `index` in shared or in global memory: an asynchronous copy is in both. Not while
+ * a grid runs. */
 const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
                                             bool shared);
 

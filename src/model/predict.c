@@ -27,6 +27,8 @@ struct block {
     double resident; /* blocks a multiprocessor at once */
     double each;     /* blocks that a multiprocessor runs one after another */
     double filled;   /* of a multiprocessor's threads, by the resident blocks */
+    double wave;     /* blocks that the device runs at once */
+    double l2_bytes;
 };
 
 /* Nanoseconds for so many of what a multiprocessor does at a rate a clock in thousandths. */
@@ -37,63 +39,115 @@ static double clocked_ns(const struct at_rates *rates, double count, int64_t per
 
 static double lines_ns(const struct block *b)
 {
-    return clocked_ns(b->rates, b->traffic->load.lines + b->traffic->store.lines,
-                      b->rates->lines_per_clock);
+    return clocked_ns(b->rates, b->traffic->load.lines, b->rates->load_lines_per_clock) +
+           clocked_ns(b->rates, b->traffic->store.lines, b->rates->store_lines_per_clock);
 }
 
-static double shared_ns(const struct block *b)
+static double shared_ns(const struct block *b, const struct at_traffic_work *work)
 {
-    return clocked_ns(b->rates, b->traffic->wavefronts, b->rates->wavefronts_per_clock);
+    return clocked_ns(b->rates, work->wavefronts, b->rates->wavefronts_per_clock);
 }
 
-static double issue_ns(const struct block *b)
+static double issue_ns(const struct block *b, const struct at_traffic_work *work)
 {
-    return clocked_ns(b->rates, b->traffic->instructions, b->rates->issue_per_clock);
+    return clocked_ns(b->rates, work->slots, b->rates->slots_per_clock) +
+           clocked_ns(b->rates, work->shuffles, b->rates->shuffles_per_clock);
 }
 
-/* Loads in short runs use DRAM's bursts and open rows badly: each run costs the same. */
+/* ---- DRAM ---- */
+
+/* Of L2, by what a wave has in hand: what is to meet there may be gone before it does. */
+static double pressure(const struct block *b)
+{
+    return b->wave * (b->traffic->load.bytes + b->traffic->store.bytes) / b->l2_bytes;
+}
+
+/* What is lost where a wave is in many pages at once, from none (0) to all (1): translations, and
+ * rows of DRAM that are changed for little. */
+static double scattered(const struct block *b, const struct at_traffic_way *way)
+{
+    double all = (double)b->traffic->blocks * way->bytes / AT_TRAFFIC_PAGE_BYTES + 1;
+    double pages = way->page_bytes > 0 ? fmin(b->wave * way->bytes / way->page_bytes, all) : 0;
+
+    return pages / (pages + (double)b->rates->scatter_pages);
+}
+
+static double streamed(const struct at_traffic_way *way)
+{
+    return way->sectors > 0 ? way->streamed / way->sectors : 0;
+}
+
+/* Loads in short runs use DRAM's bursts and open rows badly: each run costs the same. What a
+ * neighbour loads too is found in L2. */
 static double load_bytes(const struct block *b)
 {
+    const struct at_rates *rates = b->rates;
     const struct at_traffic_way *load = &b->traffic->load;
-    double more = load->run_bytes > 0 ? (double)b->rates->run_bytes / load->run_bytes - 1 : 0;
+    double more = load->run_bytes > 0 ? fmax(0, (double)rates->run_bytes / load->run_bytes - 1) : 0;
+    double percent = more * ((double)rates->load_run_percent +
+                             scattered(b, load) * (double)rates->load_scatter_run_percent);
 
-    return load->bytes * (1 + fmax(0, more) * (double)b->rates->load_run_percent / 100);
+    return load->bytes * (1 - b->traffic->overlap * (1 - streamed(load))) * (1 + percent / 100);
 }
 
 /* Stores that a wave scatters over many pages wait for translations and row changes: the reason why
  * walking down the columns of the source, along the rows of the destination, is mostly best. Short
- * runs cost little where the wave fills the pages that it stores in, and much where it does not,
- * even if neighbouring blocks make whole what is missing of them. */
+ * runs cost little where the wave is in few pages, and much where it is in many, even if
+ * neighbouring blocks make whole what is missing of them. */
 static double store_bytes(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
-    const struct at_traffic *t = b->traffic;
-    double scattered = 1 / (1 + t->page_bytes / (double)rates->page_bytes);
-    double missing = fmax(0, 1 - t->store.run_bytes / (double)rates->run_bytes);
-    double percent =
-        missing * (double)rates->store_run_percent +
-        scattered * ((double)rates->page_percent + missing * (double)rates->page_run_percent);
+    const struct at_traffic_way *store = &b->traffic->store;
+    double missing = fmax(0, 1 - store->run_bytes / (double)rates->run_bytes);
+    double percent = missing * (double)rates->store_run_percent +
+                     scattered(b, store) * ((double)rates->store_scatter_percent +
+                                            missing * (double)rates->store_scatter_run_percent);
 
-    return t->store.bytes * (1 + percent / 100);
+    return store->bytes * (1 + percent / 100);
 }
 
-/* DRAM moves each sector once, L2 sees to that, but not all at its best. A sector that is not
- * written whole must be merged besides, and when the rest comes much later, from another block, it
- * has to be read again. */
+/* A sector that is not written whole must be merged with what is there; the longer the rest is in
+ * coming, the more often after the part has left L2, and from a block far away always. A sector
+ * that a block writes in several requests is not merged for nothing either. */
+static double merged_bytes(const struct block *b)
+{
+    const struct at_rates *rates = b->rates;
+    const struct at_traffic *t = b->traffic;
+    double lost = pressure(b) * (double)rates->lost_partial_percent / 100;
+    double again = fmax(0, t->store.sectors - t->store.bytes / SECTOR_BYTES);
+
+    return t->partial_sectors * (double)rates->partial_bytes * (1 + lost) +
+           t->far_partial_sectors * (double)rates->far_partial_bytes * scattered(b, &t->store) +
+           (t->work.barriers > 0 ? 0 : again * (double)rates->again_bytes);
+}
+
+/* DRAM moves each sector once, L2 sees to that, but not all at its best. It has to turn around
+ * between reads and writes, more often where blocks do not separate theirs by a barrier. */
 static double dram_ns(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
-    double partial = b->traffic->partial_sectors * (double)rates->partial_bytes +
-                     b->traffic->far_partial_sectors * (double)rates->far_partial_bytes;
+    double mixed = b->traffic->work.barriers > 0 ? 0 : (double)rates->mixed_percent;
+    double percent = pressure(b) * (double)rates->pressure_percent + mixed;
+    double bytes = (load_bytes(b) + store_bytes(b)) * (1 + percent / 100);
 
-    return (load_bytes(b) + store_bytes(b) + partial) * 1e3 / (double)rates->dram_mbps;
+    return (bytes + merged_bytes(b)) * 1e3 / (double)rates->dram_mbps;
 }
 
+/* ---- L2 ---- */
+
+/* What a block loads again comes from L1, unless it asks L1 not to keep it; stores all go through.
+ */
 static double l2_ns(const struct block *b)
 {
-    return (b->traffic->load.sectors + b->traffic->store.sectors) * SECTOR_BYTES * 1e3 /
-           (double)b->rates->l2_mbps;
+    const struct at_traffic_way *load = &b->traffic->load, *store = &b->traffic->store;
+    double first = fmin(load->bytes / SECTOR_BYTES, load->sectors);
+    double loaded = first + (load->sectors - first) * streamed(load);
+
+    return loaded * SECTOR_BYTES * 1e3 / (double)b->rates->l2_load_mbps +
+           store->sectors * SECTOR_BYTES * 1e3 / (double)b->rates->l2_store_mbps;
 }
+
+/* ---- latency ---- */
 
 /* Batches of loads: those of the program, and more where a batch has more data than a thread has
  * registers to receive them, so that the compiler must make several of it. */
@@ -101,7 +155,7 @@ static double rounds(const struct block *b)
 {
     double asked = b->traffic->load.bytes / b->threads / REGISTER_BYTES;
 
-    return fmax(b->traffic->load_rounds, asked / (double)b->registers);
+    return fmax(b->traffic->work.load_rounds, asked / (double)b->registers);
 }
 
 /* Loads queue up behind those of the same warp, and behind those of the other warps resident. */
@@ -109,7 +163,7 @@ static double queue_ns(const struct block *b)
 {
     double shared = (double)b->rates->request_percent / 100;
 
-    return (double)b->rates->request_ns * b->traffic->load.requests / b->warps *
+    return (double)b->rates->request_ns * b->traffic->work.load_requests *
            (1 - shared + shared * b->filled);
 }
 
@@ -118,11 +172,30 @@ static double queue_ns(const struct block *b)
 static double life_ns(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
-    double work = lines_ns(b) + shared_ns(b) + issue_ns(b);
+    const struct at_traffic_work *work = &b->traffic->work;
+    double busy = lines_ns(b) + shared_ns(b, work) + issue_ns(b, work);
 
     return (double)rates->block_ns + rounds(b) * (double)rates->dram_latency_ns + queue_ns(b) +
-           (double)rates->warp_ns * b->warps + work * (double)rates->serial_percent / 100;
+           (double)rates->warp_ns * b->warps * work->barriers +
+           busy * (double)rates->serial_percent / 100;
 }
+
+/* A block at the edge may go through its tile element by element, and nothing is done before it
+ * has. Its loads come from L2, to which the first of them bring whole sectors, unless they are
+ * streamed. */
+static double edge_ns(const struct block *b)
+{
+    const struct at_rates *rates = b->rates;
+    const struct at_traffic_work *edge = &b->traffic->edge;
+    double far = streamed(&b->traffic->load);
+    double latency =
+        (double)rates->l2_latency_ns * (1 - far) + (double)rates->dram_latency_ns * far;
+
+    return (double)rates->block_ns + edge->load_rounds * latency +
+           (shared_ns(b, edge) + issue_ns(b, edge)) * (double)rates->serial_percent / 100;
+}
+
+/* ---- the whole ---- */
 
 /* Bounds overlap, but not perfectly: two that are equally near slow each other down. The norm of
  * fourth order says so: two equal ones make 1.19 of one, one of half the time 1.016. */
@@ -137,39 +210,42 @@ static double together(const double *bounds)
 
 static void predict(const struct block *b, bool cold, struct at_prediction *prediction)
 {
-    double blocks = (double)b->traffic->blocks, launch = (double)b->rates->launch_ns, ns;
+    double blocks = (double)b->traffic->blocks, launch = (double)b->rates->launch_ns;
     double waves = fmax(b->each / b->resident, 1);
+    double started = blocks * 1e3 / (double)b->rates->blocks_per_us; /* one after the other */
     const double bounds[AT_BOUNDS] = {
         [AT_BOUND_DRAM] = cold ? blocks * dram_ns(b) : 0,
         [AT_BOUND_L2] = blocks * l2_ns(b),
-        [AT_BOUND_LATENCY] = waves * life_ns(b),
+        [AT_BOUND_LATENCY] = fmax(waves * life_ns(b), edge_ns(b)),
         [AT_BOUND_SECTORS] = b->each * lines_ns(b),
-        [AT_BOUND_SHARED] = b->each * shared_ns(b),
-        [AT_BOUND_ISSUE] = b->each * issue_ns(b),
+        [AT_BOUND_SHARED] = b->each * shared_ns(b, &b->traffic->work),
+        [AT_BOUND_ISSUE] = b->each * issue_ns(b, &b->traffic->work),
     };
+    double ns = fmax(together(bounds), started);
 
-    ns = together(bounds);
-    /* In the last wave multiprocessors run dry, one after the other. */
+    /* Before the first wave has loaded nothing is stored, and in the end nothing is loaded. */
     if (waves > 1)
-        ns *= 1 + (double)b->rates->tail_percent / 100 / waves;
+        ns += life_ns(b) * (double)b->rates->drain_percent / 100;
     prediction->ns = launch + ns;
     prediction->bound = AT_BOUND_LAUNCH;
     for (int i = 0; i < AT_BOUNDS; i++)
-        if (bounds[i] >
-            fmax(prediction->bound == AT_BOUND_LAUNCH ? launch : 0, bounds[prediction->bound]))
+        if (bounds[i] > fmax(prediction->bound == AT_BOUND_LAUNCH ? fmax(launch, started) : 0,
+                             bounds[prediction->bound]))
             prediction->bound = (enum at_bound)i;
 }
 
-enum at_status at_predict_launch(const struct at_device_info *device, const struct at_rates *rates,
-                                 struct at_emu_memory *memory, const struct at_emu_launch *emu,
-                                 int64_t registers, int64_t static_shared_bytes, bool cold,
-                                 struct at_prediction *prediction, struct at_error *err)
+/* The block of a launch, by a sample that is kept in *traffic; its rates are for the caller. */
+static enum at_status sample_block(struct block *block, struct at_traffic *traffic,
+                                   const struct at_device_info *device,
+                                   struct at_emu_memory *memory, const struct at_emu_launch *emu,
+                                   int64_t registers, int64_t static_shared_bytes,
+                                   struct at_error *err)
 {
     int64_t threads = (int64_t)emu->block[0] * emu->block[1] * emu->block[2];
     struct at_occupancy occupancy;
-    struct at_traffic traffic;
     enum at_status status = at_occupancy_of(&occupancy, device, threads, registers,
                                             static_shared_bytes, emu->dynamic_shared_bytes, err);
+    double each;
 
     if (status == AT_OK && occupancy.blocks < 1)
         status = at_fail(err, AT_FAILED,
@@ -177,23 +253,39 @@ enum at_status at_predict_launch(const struct at_device_info *device, const stru
                          "kernel",
                          device->name);
     if (status == AT_OK)
-        status = at_traffic_sample(&traffic, memory, emu,
-                                   device->multiprocessors * occupancy.blocks, err);
-    if (status == AT_OK) {
-        double each = (double)traffic.blocks / (double)device->multiprocessors;
-        struct block block = {
-            .rates = rates,
-            .traffic = &traffic,
-            .threads = (double)threads,
-            .warps = (double)((threads + AT_WARP - 1) / AT_WARP),
-            .registers = registers > 0 ? registers : 1,
-            .resident = fmin((double)occupancy.blocks, ceil(each)),
-            /* A grid of less than a wave is dealt out at once: some have one block more. */
-            .each = each < (double)occupancy.blocks ? ceil(each) : each,
-        };
+        status = at_traffic_sample(traffic, memory, emu, device->multiprocessors * occupancy.blocks,
+                                   err);
+    if (status != AT_OK)
+        return status;
+    each = (double)traffic->blocks / (double)device->multiprocessors;
+    *block = (struct block){
+        .traffic = traffic,
+        .threads = (double)threads,
+        .warps = (double)((threads + AT_WARP - 1) / AT_WARP),
+        .registers = registers > 0 ? registers : 1,
+        .resident = fmin((double)occupancy.blocks, ceil(each)),
+        /* A grid of less than a wave is dealt out at once: some have one block more. */
+        .each = each < (double)occupancy.blocks ? ceil(each) : each,
+        .l2_bytes = (double)device->l2_bytes,
+    };
+    block->wave = block->resident * (double)device->multiprocessors;
+    block->filled =
+        block->resident * block->threads / (double)device->max_threads_per_multiprocessor;
+    return AT_OK;
+}
 
-        block.filled =
-            block.resident * block.threads / (double)device->max_threads_per_multiprocessor;
+enum at_status at_predict_launch(const struct at_device_info *device, const struct at_rates *rates,
+                                 struct at_emu_memory *memory, const struct at_emu_launch *emu,
+                                 int64_t registers, int64_t static_shared_bytes, bool cold,
+                                 struct at_prediction *prediction, struct at_error *err)
+{
+    struct at_traffic traffic;
+    struct block block;
+    enum at_status status =
+        sample_block(&block, &traffic, device, memory, emu, registers, static_shared_bytes, err);
+
+    if (status == AT_OK) {
+        block.rates = rates;
         predict(&block, cold, prediction);
     }
     return status;

@@ -12,27 +12,37 @@
 
 /* The rates of a device, from its description (tuning/devices), each with its source there. */
 struct at_rates {
-    int64_t block_ns;          /* to start a block and to wait at its barrier */
-    int64_t clock_khz;         /* of the multiprocessors */
-    int64_t dram_latency_ns;   /* of one load when many are under way */
-    int64_t dram_mbps;         /* by clock and bus width */
-    int64_t far_partial_bytes; /* a sector that is written in parts far apart costs DRAM more */
-    int64_t issue_per_clock;   /* warp instructions of PTX a multiprocessor, in thousandths */
-    int64_t l2_mbps;           /* of sectors, by all multiprocessors together */
-    int64_t launch_ns;         /* of a launch with nothing to do */
-    int64_t lines_per_clock;   /* of 128 bytes, that L1 looks up, in thousandths */
-    int64_t load_run_percent;  /* longer, for loads in runs of half of run_bytes */
-    int64_t page_bytes;        /* stored in a page, where half of what follows is lost */
-    int64_t page_percent;      /* of the time of stores: lost in pages with few bytes */
-    int64_t page_run_percent;  /* the same, and more, for the shortest runs */
-    int64_t partial_bytes;     /* a sector that is written in parts costs DRAM more */
-    int64_t request_ns;        /* by which each load of a warp delays the last one's arrival */
-    int64_t request_percent;   /* of that: in proportion to the warps resident, which also load */
-    int64_t run_bytes;         /* in one piece, from which on DRAM is at its best */
-    int64_t serial_percent;    /* of a block's work that its loads do not overlap with */
-    int64_t store_run_percent; /* longer, for stores in the shortest runs */
-    int64_t tail_percent;      /* of a wave: how long the end of the grid leaves idle */
-    int64_t warp_ns;           /* by which each warp of a block lengthens the wait at a barrier */
+    int64_t again_bytes;     /* a sector that a block writes again costs DRAM */
+    int64_t block_ns;        /* to start a block */
+    int64_t blocks_per_us;   /* that the whole device starts */
+    int64_t clock_khz;       /* of the multiprocessors */
+    int64_t dram_latency_ns; /* of one load when many are under way */
+    int64_t dram_mbps;       /* by clock and bus width */
+    int64_t drain_percent;   /* of a block's life: how long the ends of the grid leave DRAM idle */
+    int64_t far_partial_bytes;    /* a sector that is written in parts far apart costs DRAM more */
+    int64_t l2_latency_ns;        /* of one load of an edge, of which L2 has the sector */
+    int64_t l2_load_mbps;         /* of sectors, to all multiprocessors together */
+    int64_t l2_store_mbps;        /* of sectors, from all multiprocessors together */
+    int64_t launch_ns;            /* of a launch with nothing to do */
+    int64_t load_lines_per_clock; /* of 128 bytes, that L1 looks up, in thousandths */
+    int64_t load_run_percent;     /* longer, for loads in runs of half of run_bytes */
+    int64_t load_scatter_run_percent; /* the same, and more, where a wave is in many pages */
+    int64_t lost_partial_percent;     /* partial_bytes more, where a wave takes all of L2 */
+    int64_t mixed_percent;            /* longer, with no barrier between loads and stores */
+    int64_t partial_bytes;            /* a sector that is written in parts costs DRAM more */
+    int64_t pressure_percent;         /* longer, where a wave takes all of L2 */
+    int64_t request_ns;         /* by which each load of a warp delays the last one's arrival */
+    int64_t request_percent;    /* of that: in proportion to the warps resident, which also load */
+    int64_t run_bytes;          /* in one piece, from which on DRAM is at its best */
+    int64_t scatter_pages;      /* of a wave, at which half is lost of what is lost in many pages */
+    int64_t serial_percent;     /* of a block's work that its loads do not overlap with */
+    int64_t shuffles_per_clock; /* in thousandths */
+    int64_t slots_per_clock;    /* of issue, in thousandths */
+    int64_t store_lines_per_clock;     /* of 128 bytes, in thousandths */
+    int64_t store_run_percent;         /* longer, for stores in the shortest runs */
+    int64_t store_scatter_percent;     /* longer, for stores where a wave is in many pages */
+    int64_t store_scatter_run_percent; /* the same, and more, for the shortest runs */
+    int64_t warp_ns; /* by which each warp of a block lengthens the wait at a barrier */
     int64_t wavefronts_per_clock; /* of shared memory, in thousandths */
 };
 

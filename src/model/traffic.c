@@ -2,7 +2,9 @@
 #include "model/traffic.h"
 
 #include "base/memory.h"
+#include "model/cost.h"
 #include "model/counts.h"
+#include "model/pieces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,98 +12,73 @@
 /* Neighbours show what one block leaves for the next, a spread over the wave which pages its blocks
  * share. Both are so few that a launch is sampled in some milliseconds. */
 enum { NEIGHBOURS = 16, SPREAD = 48 };
+static const size_t NONE = SIZE_MAX; /* no instruction */
 enum { SECTOR_BYTES = 32, LINE_BYTES = 128, PAGE_SECTORS = AT_TRAFFIC_PAGE_BYTES / SECTOR_BYTES };
-
-/* A sector with a bit for each of its bytes that was touched. */
-struct piece {
-    uint64_t sector;
-    uint32_t bytes;
-};
-
-struct pieces {
-    struct piece *items;
-    size_t count, capacity;
-};
 
 struct sample {
     struct at_traffic sums;
-    struct pieces touched[2]; /* by the block that runs: loads, stores */
-    double runs[2];           /* unbroken ones, of all blocks */
-    struct pieces ragged;     /* partial sectors that neighbours stored */
-    struct pieces pages;      /* one for each page that a block of the spread stored in */
-    double paged_bytes;       /* stored there */
+    const struct at_cost *costs; /* of the kernel's instructions */
+    struct at_pieces touched[2]; /* by the block that runs: loads, stores */
+    struct at_pieces loaded;     /* by each of the neighbours */
+    double runs[2];              /* unbroken ones, of all blocks */
+    struct at_pieces ragged;     /* partial sectors that neighbours stored */
+    struct at_pieces pages[2];   /* one for each page that a block of the spread was in */
+    double paged_bytes[2];       /* there */
     uint64_t block;
-    bool spread;  /* which blocks run now: the spread, or the neighbours */
-    bool loading; /* the last access was a global load */
+    bool spread;    /* which blocks run now: the spread, or the neighbours */
+    size_t loading; /* the instruction of the last access, if it was a global load; else NONE */
 };
-
-static void push(struct pieces *pieces, uint64_t sector, uint32_t bytes)
-{
-    const struct piece piece = {sector, bytes};
-
-    AT_PUSH(pieces->items, pieces->count, pieces->capacity, piece);
-}
-
-static int by_sector(const void *left, const void *right)
-{
-    uint64_t a = ((const struct piece *)left)->sector, b = ((const struct piece *)right)->sector;
-
-    return (a > b) - (a < b);
-}
-
-/* Sorts, and makes one of the pieces of each sector. */
-static void join(struct pieces *pieces)
-{
-    size_t kept = 0;
-
-    if (pieces->count > 0)
-        qsort(pieces->items, pieces->count, sizeof pieces->items[0], by_sector);
-    for (size_t i = 0; i < pieces->count; i++) {
-        if (kept > 0 && pieces->items[kept - 1].sector == pieces->items[i].sector)
-            pieces->items[kept - 1].bytes |= pieces->items[i].bytes;
-        else
-            pieces->items[kept++] = pieces->items[i];
-    }
-    pieces->count = kept;
-}
 
 /* ---- what is seen ---- */
 
-static void end_stores(struct sample *sample, const struct pieces *stored)
+static void end_stores(struct sample *sample, const struct at_pieces *stored)
 {
     for (size_t i = 0; i < stored->count; i++) {
-        const struct piece *piece = &stored->items[i];
-        uint64_t page = piece->sector / PAGE_SECTORS;
-
+        const struct at_piece *piece = &stored->items[i];
         sample->sums.partial_sectors += piece->bytes != UINT32_MAX;
         if (!sample->spread && piece->bytes != UINT32_MAX)
-            push(&sample->ragged, piece->sector, piece->bytes);
-        if (sample->spread && (i == 0 || piece[-1].sector / PAGE_SECTORS != page))
-            push(&sample->pages, page, 0);
+            at_pieces_add(&sample->ragged, piece->sector, piece->bytes);
     }
-    if (sample->spread)
-        sample->paged_bytes += (double)stored->count * SECTOR_BYTES;
+}
+
+static void end_spread(struct sample *sample, int store)
+{
+    const struct at_pieces *touched = &sample->touched[store];
+
+    for (size_t i = 0; i < touched->count; i++) {
+        const struct at_piece *piece = &touched->items[i];
+        uint64_t page = piece->sector / PAGE_SECTORS;
+
+        if (i == 0 || piece[-1].sector / PAGE_SECTORS != page)
+            at_pieces_add(&sample->pages[store], page, 0);
+    }
+    sample->paged_bytes[store] += (double)touched->count * SECTOR_BYTES;
 }
 
 static void end_block(struct sample *sample)
 {
     for (int store = 0; store < 2; store++) {
-        struct pieces *touched = &sample->touched[store];
+        struct at_pieces *touched = &sample->touched[store];
         struct at_traffic_way *way = store ? &sample->sums.store : &sample->sums.load;
 
-        join(touched);
+        at_pieces_join(touched);
+        if (!store && !sample->spread)
+            for (size_t i = 0; i < touched->count; i++)
+                at_pieces_add(&sample->loaded, touched->items[i].sector, UINT32_MAX);
         way->bytes += (double)touched->count * SECTOR_BYTES;
         for (size_t i = 0; i < touched->count; i++)
             sample->runs[store] +=
                 i == 0 || touched->items[i - 1].sector + 1 != touched->items[i].sector;
         if (store)
             end_stores(sample, touched);
+        if (sample->spread)
+            end_spread(sample, store);
         touched->count = 0;
     }
 }
 
 /* An aligned access of at most 16 bytes lies within one sector. */
-static void touch(struct pieces *touched, const struct at_emu_access *access)
+static void touch(struct at_pieces *touched, const struct at_emu_access *access)
 {
     for (int lane = 0; lane < AT_WARP; lane++) {
         uint64_t address = access->address[lane], sector = address / SECTOR_BYTES;
@@ -112,7 +89,7 @@ static void touch(struct pieces *touched, const struct at_emu_access *access)
         if (touched->count > 0 && touched->items[touched->count - 1].sector == sector)
             touched->items[touched->count - 1].bytes |= bytes;
         else
-            push(touched, sector, bytes);
+            at_pieces_add(touched, sector, bytes);
     }
 }
 
@@ -146,14 +123,19 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
     sample->block = block;
     /* The machine runs a warp up to its barrier before it turns to the next one: loads with nothing
      * between them are of one warp, and under way together. */
-    sample->sums.load_rounds += load && !sample->loading;
-    sample->loading = load;
+    if (load)
+        sample->sums.work.load_rounds += sample->loading == NONE;
+    if (load ||
+        sample->loading != access->instruction) /* a copy to shared memory is a load still */
+        sample->loading = load ? access->instruction : NONE;
     if (access->shared) {
-        sample->sums.wavefronts += at_request_wavefronts(access);
+        sample->sums.work.wavefronts += at_request_wavefronts(access);
         return;
     }
     way->requests++;
     way->sectors += at_request_sectors(access);
+    if (sample->costs[access->instruction].streaming)
+        way->streamed += at_request_sectors(access);
     way->lines += request_lines(access);
     touch(&sample->touched[access->store], access);
 }
@@ -161,11 +143,13 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
 static void see_instruction(void *context, uint64_t block, size_t instruction, uint32_t lanes)
 {
     struct sample *sample = context;
+    const struct at_cost *cost = &sample->costs[instruction];
 
     (void)block;
-    (void)instruction;
     (void)lanes;
-    sample->sums.instructions++;
+    sample->sums.work.slots += cost->slots;
+    sample->sums.work.shuffles += cost->shuffles;
+    sample->sums.work.barriers += cost->barriers;
 }
 
 /* ---- what is made of it ---- */
@@ -189,15 +173,26 @@ static double sharing(double distinct, double part)
     return low;
 }
 
-static double page_bytes(struct sample *sample, double part)
+static double page_bytes(struct sample *sample, int store, double part)
 {
-    double visits = (double)sample->pages.count, bytes;
+    double visits = (double)sample->pages[store].count, bytes;
 
     if (visits == 0)
         return AT_TRAFFIC_PAGE_BYTES;
-    join(&sample->pages);
-    bytes = sample->paged_bytes / visits * sharing((double)sample->pages.count / visits, part);
+    at_pieces_join(&sample->pages[store]);
+    bytes = sample->paged_bytes[store] / visits *
+            sharing((double)sample->pages[store].count / visits, part);
     return fmin(bytes, AT_TRAFFIC_PAGE_BYTES);
+}
+
+static void average_work(struct at_traffic_work *work, double blocks, double warps)
+{
+    work->slots /= blocks;
+    work->shuffles /= blocks;
+    work->wavefronts /= blocks;
+    work->barriers /= blocks * warps;
+    work->load_requests /= blocks * warps;
+    work->load_rounds /= blocks * warps;
 }
 
 static void average_way(struct at_traffic_way *way, double runs, double blocks)
@@ -205,8 +200,18 @@ static void average_way(struct at_traffic_way *way, double runs, double blocks)
     way->run_bytes = runs > 0 ? way->bytes / runs : 0;
     way->requests /= blocks;
     way->sectors /= blocks;
+    way->streamed /= blocks;
     way->lines /= blocks;
     way->bytes /= blocks;
+}
+
+/* The part of what blocks loaded that others of them loaded too. */
+static double overlap_of(struct at_pieces *loaded)
+{
+    double count = (double)loaded->count;
+
+    at_pieces_join(loaded);
+    return count > 0 ? 1 - (double)loaded->count / count : 0;
 }
 
 static struct at_traffic average(struct sample *sample, double warps, double neighbours,
@@ -215,15 +220,16 @@ static struct at_traffic average(struct sample *sample, double warps, double nei
     struct at_traffic traffic = sample->sums;
     double sampled = neighbours + spread;
 
-    traffic.instructions /= sampled;
-    traffic.wavefronts /= sampled;
-    traffic.load_rounds /= sampled * warps;
+    traffic.work.load_requests = traffic.load.requests;
+    average_work(&traffic.work, sampled, warps);
+    traffic.overlap = overlap_of(&sample->loaded);
     traffic.partial_sectors /= sampled;
-    join(&sample->ragged);
+    at_pieces_join(&sample->ragged);
     for (size_t i = 0; i < sample->ragged.count; i++)
         traffic.far_partial_sectors += sample->ragged.items[i].bytes != UINT32_MAX;
     traffic.far_partial_sectors /= neighbours;
-    traffic.page_bytes = page_bytes(sample, spread / wave);
+    traffic.load.page_bytes = page_bytes(sample, 0, spread / wave);
+    traffic.store.page_bytes = page_bytes(sample, 1, spread / wave);
     average_way(&traffic.load, sample->runs[0], sampled);
     average_way(&traffic.store, sample->runs[1], sampled);
     return traffic;
@@ -259,10 +265,29 @@ static enum at_status run(struct sample *sample, struct at_emu_memory *memory,
     part.only_blocks = chosen;
     part.only_block_count = count;
     sample->block = chosen[0];
+    sample->loading = NONE;
     status = at_emu_run(memory, &part, &fault, err);
     end_block(sample);
     if (status == AT_OK && fault.kind != AT_EMU_NO_FAULT)
         status = at_fail(err, AT_FAILED, "%s", fault.message);
+    return status;
+}
+
+/* One block by itself. */
+static enum at_status run_edge(const struct sample *whole, struct at_traffic_work *work,
+                               struct at_emu_memory *memory, const struct at_emu_launch *emu,
+                               uint64_t block, double warps, struct at_error *err)
+{
+    struct sample sample = {.costs = whole->costs, .spread = true};
+    enum at_status status = run(&sample, memory, emu, &block, 1, err);
+
+    sample.sums.work.load_requests = sample.sums.load.requests;
+    average_work(&sample.sums.work, 1, warps);
+    *work = sample.sums.work;
+    free(sample.touched[0].items);
+    free(sample.touched[1].items);
+    free(sample.pages[0].items);
+    free(sample.pages[1].items);
     return status;
 }
 
@@ -278,8 +303,12 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
     uint64_t spread = wave < SPREAD ? wave : SPREAD;
     uint64_t first = (blocks - wave) / 2; /* the wave in the middle of the grid */
     uint64_t chosen[SPREAD] = {0};
+    double warps = (double)((threads + AT_WARP - 1) / AT_WARP);
+    struct at_traffic_work edges[2] = {0};
+    struct at_cost *costs = at_costs_of(emu->kernel);
     enum at_status status;
 
+    sample.costs = costs;
     for (uint64_t i = 0; i < neighbours; i++)
         chosen[i] = first + (wave - neighbours) / 2 + i;
     status = run(&sample, memory, emu, chosen, neighbours, err);
@@ -288,14 +317,22 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
         choose_spread(chosen, spread, first, wave);
         status = run(&sample, memory, emu, chosen, spread, err);
     }
+    for (uint64_t end = 0; end < 2 && status == AT_OK; end++) {
+        const uint64_t block = end * (blocks - 1);
+
+        status = run_edge(&sample, &edges[end], memory, emu, block, warps, err);
+    }
     if (status == AT_OK) {
-        *traffic = average(&sample, (double)((threads + AT_WARP - 1) / AT_WARP), (double)neighbours,
-                           (double)spread, (double)wave);
+        *traffic = average(&sample, warps, (double)neighbours, (double)spread, (double)wave);
         traffic->blocks = (int64_t)blocks;
+        traffic->edge = edges[edges[1].load_rounds > edges[0].load_rounds];
     }
     free(sample.touched[0].items);
     free(sample.touched[1].items);
+    free(sample.loaded.items);
     free(sample.ragged.items);
-    free(sample.pages.items);
+    free(sample.pages[0].items);
+    free(sample.pages[1].items);
+    free(costs);
     return status;
 }

@@ -12,20 +12,32 @@ enum { AT_TRAFFIC_PAGE_BYTES = 2 << 20 }; /* what one entry of a GPU's TLB cover
 /* Global memory in one direction, a block. */
 struct at_traffic_way {
     double requests;
-    double sectors;   /* of 32 bytes, each request by itself */
-    double lines;     /* of 128 bytes, each request by itself */
-    double bytes;     /* of different sectors */
-    double run_bytes; /* mean length of the unbroken runs that these sectors form */
+    double sectors;    /* of 32 bytes, each request by itself */
+    double streamed;   /* of these, those of streaming accesses */
+    double lines;      /* of 128 bytes, each request by itself */
+    double bytes;      /* of different sectors */
+    double run_bytes;  /* mean length of the unbroken runs that these sectors form */
+    double page_bytes; /* that a wave has in each page that it has any in */
+};
+
+/* What keeps one block's multiprocessor busy, and the block waiting. */
+struct at_traffic_work {
+    double slots;         /* of issue that the instructions of its warps take */
+    double shuffles;      /* exchanges between the lanes of a warp */
+    double wavefronts;    /* of shared memory */
+    double barriers;      /* a warp */
+    double load_requests; /* a warp */
+    double load_rounds;   /* a warp: batches of global loads that wait for one another */
 };
 
 struct at_traffic {
-    int64_t blocks;             /* of the grid */
-    double instructions;        /* a block, of its warps */
-    double wavefronts;          /* a block, of shared memory */
-    double load_rounds;         /* a warp: batches of global loads that wait for one another */
-    double partial_sectors;     /* a block: not whole when it has stored all that it stores */
+    int64_t blocks; /* of the grid */
+    /* Of a block; and of the first or the last, whichever loads in more rounds: blocks at the edge
+     * may go element by element. */
+    struct at_traffic_work work, edge;
+    double overlap;         /* of the bytes that a block loads: those that a neighbour loads too */
+    double partial_sectors; /* a block: not whole when it has stored all that it stores */
     double far_partial_sectors; /* of these, those that neighbouring blocks do not make whole */
-    double page_bytes;          /* that a wave stores in each page that it stores in at all */
     struct at_traffic_way load, store;
 };
 

@@ -77,7 +77,7 @@ static void test_memory(void **state)
         assert_int_equal(info->peak_bandwidth_mbps,
                          2 * info->memory_clock_khz * (info->memory_bus_bits / 8) / 1000);
         assert_int_equal(devices[i].rates.dram_mbps, info->peak_bandwidth_mbps);
-        assert_true(devices[i].rates.l2_mbps >= devices[i].rates.dram_mbps);
+        assert_true(devices[i].rates.l2_load_mbps >= devices[i].rates.dram_mbps);
         assert_true(info->memory_bus_bits % 32 == 0);
         /* GDDR is narrow and fast, HBM wide and slow. */
         assert_true((info->memory_bus_bits <= GDDR_BUS_BITS_MAX) ==
@@ -162,7 +162,7 @@ static void test_refused(void **state)
         {"predictions: calibrated", "predictions: good", "must be calibrated or uncalibrated"},
         {"  predictions: calibrated\n", "", "must be calibrated or uncalibrated"},
         {"kind: emulated", "kind: cuda", "is of kind emulated"},
-        {"l2_mbps: ", "l2_mbps: -", "l2_mbps"},
+        {"l2_load_mbps: ", "l2_load_mbps: -", "l2_load_mbps"},
         {"  run_bytes: 256\n", "", "run_bytes"},
     };
     char directory[] = "/tmp/autotune-description-XXXXXX";

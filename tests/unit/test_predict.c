@@ -163,7 +163,7 @@ static void test_bounds(void **state)
     (void)state;
     assert_int_equal(predict("tile", "ORDER", 1, "8192x8192:f32").bound, AT_BOUND_DRAM);
     assert_int_equal(predict("tile", "PAD", 0, "8192x8192:f32").bound, AT_BOUND_SHARED);
-    assert_int_equal(predict("tile", "PAD", 1, "32x32:f32").bound, AT_BOUND_LAUNCH);
+    assert_int_equal(predict("naive", "DIRECTION", 0, "32x32:f32").bound, AT_BOUND_LAUNCH);
     assert_int_equal(predict("tile", "UNROLL", 1, "8192x8192:f32").bound, AT_BOUND_LATENCY);
     for (int i = 0; i < AT_BOUNDS; i++) {
         assert_non_null(at_bound_names[i]);
@@ -176,9 +176,14 @@ static void test_bounds(void **state)
 static void test_rates(void **state)
 {
     static const size_t speeds[] = {
-        offsetof(struct at_rates, clock_khz),       offsetof(struct at_rates, dram_mbps),
-        offsetof(struct at_rates, issue_per_clock), offsetof(struct at_rates, l2_mbps),
-        offsetof(struct at_rates, lines_per_clock), offsetof(struct at_rates, wavefronts_per_clock),
+        offsetof(struct at_rates, clock_khz),
+        offsetof(struct at_rates, dram_mbps),
+        offsetof(struct at_rates, l2_load_mbps),
+        offsetof(struct at_rates, l2_store_mbps),
+        offsetof(struct at_rates, load_lines_per_clock),
+        offsetof(struct at_rates, slots_per_clock),
+        offsetof(struct at_rates, store_lines_per_clock),
+        offsetof(struct at_rates, wavefronts_per_clock),
     };
     struct at_config config = config_of("tile", "PAD", 1);
     struct at_error err = {AT_OK, ""};
@@ -231,16 +236,16 @@ static void test_traffic(void **state)
     near(t.load.lines, 32);
     near(t.store.bytes, 4096);
     near(t.store.run_bytes, 128);
-    near(t.wavefronts, 64);
-    near(t.load_rounds, 1);
+    near(t.work.wavefronts, 64);
+    near(t.work.load_rounds, 1);
     near(t.partial_sectors, 0);
     /* 1056 blocks are four rows of tiles, and a bit: 512 bytes of each row of the destination, of
      * which a page holds 64. The spread is a sample. */
-    assert_true(t.page_bytes > 24e3 && t.page_bytes < 48e3);
+    assert_true(t.store.page_bytes > 24e3 && t.store.page_bytes < 48e3);
 
     /* Down the columns they are four columns of tiles: whole rows of the destination. */
     t = traffic_of(1, "8192x8192:f32");
-    assert_true(t.page_bytes > 700e3);
+    assert_true(t.store.page_bytes > 700e3);
 
     /* Seven of eight rows of the destination begin within a sector. In the column order the block
      * that follows fills it up, but for those at the ends of the sample. */
