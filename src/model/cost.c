@@ -46,6 +46,7 @@ static struct at_cost cost_of(const char *text)
     cost.slots = slots_of[i].slots;
     cost.shuffles = begins(text, "shfl") || begins(text, "movmatrix");
     cost.barriers = begins(text, "bar");
+    cost.waits = begins(text, "cp.async.wait");
     cost.streaming = strstr(text, ".cs.") != NULL;
     return cost;
 }

@@ -12,6 +12,7 @@ struct at_cost {
     int shuffles;   /* exchanges between the lanes of a warp */
     int barriers;   /* of the block */
     bool streaming; /* an access that asks the caches not to keep what it touches */
+    bool waits;     /* for asynchronous copies */
 };
 
 /* One for each instruction. The caller frees. */

@@ -150,6 +150,8 @@ static void see_instruction(void *context, uint64_t block, size_t instruction, u
     sample->sums.work.slots += cost->slots;
     sample->sums.work.shuffles += cost->shuffles;
     sample->sums.work.barriers += cost->barriers;
+    if (cost->waits)
+        sample->loading = NONE;
 }
 
 /* ---- what is made of it ---- */

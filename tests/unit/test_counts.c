@@ -125,12 +125,15 @@ static void test_sums(void **state)
     observer->access(observer->context, 0, &load);
     observer->access(observer->context, 1, &load);
     observer->access(observer->context, 0, &store);
+    store.instruction = 1; /* a copy is in both memories */
+    observer->access(observer->context, 0, &store);
     assert_int_equal(at_counts_of(counts, 0, false)->bytes, 0);
     assert_int_equal(at_counts_of(counts, 1, false)->requests, 2);
     assert_int_equal(at_counts_of(counts, 1, false)->sectors, 10);
     assert_int_equal(at_counts_of(counts, 1, false)->least_sectors, 8);
     assert_int_equal(at_counts_of(counts, 1, false)->lanes, 64);
     assert_false(at_counts_of(counts, 1, false)->shared);
+    assert_int_equal(at_counts_of(counts, 1, true)->wavefronts, 32);
     assert_true(at_counts_of(counts, 2, true)->shared && at_counts_of(counts, 2, true)->store);
     assert_int_equal(at_counts_of(counts, 2, true)->wavefronts, 32);
     assert_int_equal(at_counts_of(counts, 2, true)->least_wavefronts, 1);

@@ -134,6 +134,10 @@ static void test_order(void **state)
         /* more sectors, on either side */
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 0, "4096x4096:f32"}},
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 1, "4096x4096:f32"}},
+        /* scattered stores are worse than scattered loads, which L1 gathers */
+        {{"naive", "DIRECTION", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 0, "4096x4096:f32"}},
+        /* an edge that goes element by element holds up a small problem */
+        {{"tile", "PAD", 1, "1024x1024:f32"}, {"odd", "UNROLL", 1, "1024x1024:f32"}},
         /* along the rows of the destination */
         {{"tile", "ORDER", 1, "8192x8192:f32"}, {"tile", "ORDER", 0, "8192x8192:f32"}},
         /* short runs of stores, in many pages */
@@ -210,9 +214,10 @@ static void near(double value, double expected)
     assert_true(value > 0.999 * expected - 1e-9 && value < 1.001 * expected + 1e-9);
 }
 
-static struct at_traffic traffic_of(int32_t order, const char *spec)
+static struct at_traffic traffic_of(const char *family, const char *param, int32_t value,
+                                    const char *spec)
 {
-    struct at_config config = config_of("tile", "ORDER", order);
+    struct at_config config = config_of(family, param, value);
     struct at_error err = {AT_OK, ""};
     struct at_traffic traffic;
     struct fixture f;
@@ -226,7 +231,7 @@ static struct at_traffic traffic_of(int32_t order, const char *spec)
 /* The default tile: 32x32, 256 threads, four loads a thread. */
 static void test_traffic(void **state)
 {
-    struct at_traffic t = traffic_of(0, "8192x8192:f32");
+    struct at_traffic t = traffic_of("tile", "ORDER", 0, "8192x8192:f32");
 
     (void)state;
     assert_int_equal(t.blocks, 65536);
@@ -238,22 +243,47 @@ static void test_traffic(void **state)
     near(t.store.run_bytes, 128);
     near(t.work.wavefronts, 64);
     near(t.work.load_rounds, 1);
+    near(t.work.load_requests, 4);
+    near(t.work.barriers, 1);
+    near(t.edge.load_rounds, 1); /* the edges are whole tiles too */
+    near(t.load.streamed, 0);
+    near(t.overlap, 0);
     near(t.partial_sectors, 0);
     /* 1056 blocks are four rows of tiles, and a bit: 512 bytes of each row of the destination, of
      * which a page holds 64. The spread is a sample. */
     assert_true(t.store.page_bytes > 24e3 && t.store.page_bytes < 48e3);
 
     /* Down the columns they are four columns of tiles: whole rows of the destination. */
-    t = traffic_of(1, "8192x8192:f32");
+    t = traffic_of("tile", "ORDER", 1, "8192x8192:f32");
     assert_true(t.store.page_bytes > 700e3);
 
     /* Seven of eight rows of the destination begin within a sector. In the column order the block
      * that follows fills it up, but for those at the ends of the sample. */
-    t = traffic_of(1, "8191x8191:f32");
+    t = traffic_of("tile", "ORDER", 1, "8191x8191:f32");
     assert_true(t.partial_sectors > 50 && t.partial_sectors < 64);
     assert_true(t.far_partial_sectors < 0.2 * t.partial_sectors);
-    t = traffic_of(0, "8191x8191:f32");
+    t = traffic_of("tile", "ORDER", 0, "8191x8191:f32");
     assert_true(t.far_partial_sectors > 0.9 * t.partial_sectors);
+}
+
+/* What other families do: a halo that two blocks load, rows and columns one by one at the edge,
+ * streaming accesses, exchanges without shared memory, and copies of which none waits for another.
+ */
+static void test_traffic_of_families(void **state)
+{
+    struct at_traffic t = traffic_of("odd", "ALIGN", 32, "1024x1024:f32");
+
+    (void)state;
+    assert_true(t.overlap > 0.02 && t.overlap < 0.3);
+    assert_true(t.edge.load_rounds > 2 * t.work.load_rounds);
+    t = traffic_of("warp", "LOAD", 1, "1024x1024:f32");
+    near(t.load.streamed, t.load.sectors);
+    near(t.store.streamed, 0);
+    near(t.work.barriers, 0);
+    assert_true(t.work.shuffles > 0);
+    t = traffic_of("narrow", "ASYNC", 1, "300000x3:f32");
+    near(t.work.load_rounds, 1);
+    assert_true(t.load.requests > 0);
 }
 
 static void test_fault(void **state)
@@ -315,8 +345,9 @@ static int tear_down(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order), cmocka_unit_test(test_bounds),  cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_fault), cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_order),   cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_rates),   cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_traffic), cmocka_unit_test(test_traffic_of_families),
     };
     struct at_error err = {AT_OK, ""};
     int exit_code, *known;
