@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_BLOCKS, BLOCKS_MAX = 1000000 };
+enum { KEY_SPACE = 0x100, KEY_BLOCKS, KEY_TIMEOUT, BLOCKS_MAX = 1000000 };
 
 static const struct argp_option options_table[] = {
     {"problem", 'p', "SPEC", 0, "Problem (default: 1024x1024:f32)", 0},
@@ -24,6 +24,7 @@ static const struct argp_option options_table[] = {
     {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 0},
     {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
     {"format", 'f', "NAME", 0, "table (the default) or json", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "How long it may take on a GPU, as for tune", 0},
     {0},
 };
 
@@ -65,6 +66,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'f':
         options->format = at_parse_format(state, arg);
+        return 0;
+    case KEY_TIMEOUT:
+        options->run.session.timeout_ns = at_parse_timeout(state, arg);
         return 0;
     case ARGP_KEY_ARGS:
         options->family = state->argv[state->next];

@@ -55,6 +55,11 @@ static int64_t bounded(struct argp_state *state, const char *option, const char 
     return value;
 }
 
+int64_t at_parse_timeout(struct argp_state *state, const char *text)
+{
+    return 1000000000 * bounded(state, "timeout", text, TIMEOUT_S_MAX);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct at_run_options *options = state->input;
@@ -84,7 +89,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->session.jobs = (int)bounded(state, "jobs", arg, JOBS_MAX);
         return 0;
     case KEY_TIMEOUT:
-        options->session.timeout_ns = 1000000000 * bounded(state, "timeout", arg, TIMEOUT_S_MAX);
+        options->session.timeout_ns = at_parse_timeout(state, arg);
         return 0;
     case KEY_NO_CACHE:
         options->session.use_cache = false;

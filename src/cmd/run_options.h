@@ -27,6 +27,9 @@ extern const struct argp at_run_argp;
 void at_run_options_init(struct at_run_options *options);
 void at_run_options_clear(struct at_run_options *options);
 
+/* The argument of --timeout, in nanoseconds, for commands with options of their own. */
+int64_t at_parse_timeout(struct argp_state *state, const char *text);
+
 /* After parsing: settles what depends on several options. */
 void at_run_options_finish(struct at_run_options *options);
 

@@ -19,6 +19,8 @@ struct study_options {
     enum at_output_format format;
 };
 
+enum { KEY_TIMEOUT = 0x100 };
+
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0,
      "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
@@ -26,6 +28,7 @@ static const struct argp_option options_table[] = {
      0},
     {"format", 'f', "NAME", 0, "table (the default) or json", 0},
     {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "How long one kernel may take, as for tune", 0},
     {0},
 };
 
@@ -42,6 +45,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'q':
         options->run.quiet = true;
+        return 0;
+    case KEY_TIMEOUT:
+        options->run.session.timeout_ns = at_parse_timeout(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         if (options->name)

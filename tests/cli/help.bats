@@ -62,7 +62,7 @@ knows() {
 }
 
 @test "study names its options" {
-    knows study --format --gpu --quiet
+    knows study --format --gpu --quiet --timeout
 }
 
 @test "every command tells the version" {
