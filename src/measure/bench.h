@@ -46,10 +46,11 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
                                  size_t trial_count, struct at_error *err);
 enum at_outcome at_verify_after(struct at_bench *bench, struct at_error *err);
 
-/* Verifies the kernel on the tuned case so many times, or for as long as a third of a second
- * allows: one that fails now and then is not to win. */
+/* Verifies the kernel on the tuned case so many times, or for so long: one that fails now and then
+ * is not to win. */
 enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *kernel,
-                                const struct at_gpu_run *run, int64_t times, struct at_error *err);
+                                const struct at_gpu_run *run, int64_t times, int64_t limit_ns,
+                                struct at_error *err);
 
 /* Makes a train of the run's launches over the tuned case's sets, of at least train_ns, unless one
  * launch takes longer than hopeless_ns (if that is not 0): then of as few as can be. kernel is NULL

@@ -164,13 +164,12 @@ enum at_outcome at_verify_after(struct at_bench *bench, struct at_error *err)
 /* Launches of which the results are looked at together. */
 enum { ROUND_LAUNCHES = 8 };
 
-static const int64_t often_ns = 333000000;
-
 enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *kernel,
-                                const struct at_gpu_run *run, int64_t times, struct at_error *err)
+                                const struct at_gpu_run *run, int64_t times, int64_t limit_ns,
+                                struct at_error *err)
 {
     const struct at_buffers *tuned = &bench->cases[0];
-    int64_t ends_ns = at_now_ns() + often_ns;
+    int64_t ends_ns = at_now_ns() + limit_ns;
     enum at_outcome outcome = AT_CORRECT;
 
     for (int64_t done = 0; outcome == AT_CORRECT && done < times && at_now_ns() < ends_ns;) {
