@@ -119,10 +119,11 @@ struct at_device_ops {
                              size_t size, struct at_error *err);
 
     /* A train: calls that run back to back, as one unit that can be timed again and again. The
-     * last call also runs once before them, untimed, so that each timed one finds the device as it
-     * would in an endless round of them. */
+     * last lead_in (at least one, at most count) of them also run before, untimed, so that each
+     * timed one finds the device as it would in an endless round of them. */
     enum at_outcome (*make_train)(struct at_device *device, const struct at_call *calls,
-                                  size_t count, struct at_train **train, struct at_error *err);
+                                  size_t count, size_t lead_in, struct at_train **train,
+                                  struct at_error *err);
     enum at_outcome (*time_train)(struct at_device *device, struct at_train *train,
                                   struct at_train_time *time, struct at_error *err);
     void (*free_train)(struct at_device *device, struct at_train *train);

@@ -55,7 +55,8 @@ enum at_outcome at_cuda_wait(struct at_device *device, struct at_error *err);
 
 /* train.c */
 enum at_outcome at_cuda_make_train(struct at_device *device, const struct at_call *calls,
-                                   size_t count, struct at_train **train, struct at_error *err);
+                                   size_t count, size_t lead_in, struct at_train **train,
+                                   struct at_error *err);
 enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *train,
                                    struct at_train_time *time, struct at_error *err);
 void at_cuda_free_train(struct at_device *device, struct at_train *train);

@@ -4,7 +4,7 @@
  * Kernels run as a CUDA graph that also holds the two event records, so that neither the launch of
  * the graph nor anything else on the CPU lies between the events. A copy by the driver runs from
  * the stream: as a node of a graph it was seen to drop to two thirds of its speed (H200,
- * CUDA 13.0). There the untimed call covers the time that the CPU needs to queue the others, unless
+ * CUDA 13.0). There the untimed calls cover the time that the CPU needs to queue the others, unless
  * they are so short that the CPU is slower. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
@@ -15,7 +15,7 @@ struct at_train {
     CUgraphExec graph; /* NULL: from the stream */
     CUevent start, stop;
     struct at_call *calls; /* NULL: in the graph */
-    size_t count;
+    size_t count, lead_in;
 };
 
 static enum at_outcome stamp(struct at_device *device, enum at_cuda_stamp which,
@@ -32,8 +32,8 @@ static enum at_outcome start_train(struct at_device *device, const struct at_tra
     CUstream stream = at_cuda_device_of(device)->stream;
     enum at_outcome outcome = stamp(device, AT_CUDA_BEFORE, err);
 
-    if (outcome == AT_CORRECT)
-        outcome = at_cuda_start(device, &calls[train->count - 1], err);
+    for (size_t i = train->count - train->lead_in; i < train->count && outcome == AT_CORRECT; i++)
+        outcome = at_cuda_start(device, &calls[i], err);
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuEventRecordWithFlags(train->start, stream, event_flags),
                                   "timing", err);
@@ -75,13 +75,15 @@ static enum at_outcome capture(struct at_device *device, struct at_train *train,
 }
 
 enum at_outcome at_cuda_make_train(struct at_device *device, const struct at_call *calls,
-                                   size_t count, struct at_train **train, struct at_error *err)
+                                   size_t count, size_t lead_in, struct at_train **train,
+                                   struct at_error *err)
 {
     struct at_train *made = at_alloc(sizeof *made);
     enum at_outcome outcome =
         at_cuda_outcome(at_cuda.cuEventCreate(&made->start, CU_EVENT_DEFAULT), "timing", err);
 
     made->count = count;
+    made->lead_in = lead_in;
     if (!calls[0].kernel)
         made->calls = at_memdup(calls, count * sizeof *calls);
     if (outcome == AT_CORRECT)

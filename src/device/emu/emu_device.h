@@ -44,7 +44,8 @@ enum at_status at_emu_open(struct at_device **device, int64_t ordinal, struct at
 
 /* emu_train.c */
 enum at_outcome at_emu_make_train(struct at_device *device, const struct at_call *calls,
-                                  size_t count, struct at_train **train, struct at_error *err);
+                                  size_t count, size_t lead_in, struct at_train **train,
+                                  struct at_error *err);
 enum at_outcome at_emu_time_train(struct at_device *device, struct at_train *train,
                                   struct at_train_time *time, struct at_error *err);
 void at_emu_free_train(struct at_device *device, struct at_train *train);

@@ -80,8 +80,10 @@ static enum at_outcome predict(struct at_emu_device *device, const struct at_cal
 }
 
 enum at_outcome at_emu_make_train(struct at_device *device, const struct at_call *calls,
-                                  size_t count, struct at_train **train, struct at_error *err)
+                                  size_t count, size_t lead_in, struct at_train **train,
+                                  struct at_error *err)
 {
+    (void)lead_in;
     struct at_train made = {0};
     enum at_outcome outcome = AT_CORRECT;
 
