@@ -183,7 +183,65 @@ static void test_failure(void **state)
     assert_int_equal(taken, 3);
 }
 
-/* What NVML says at three looks, and what the driver is told of it. */
+/* The last train that was made. */
+static size_t made_launches, made_lead_in;
+
+static enum at_outcome note_train(struct at_device *device, const struct at_call *calls,
+                                  size_t count, size_t lead_in, struct at_train **train,
+                                  struct at_error *err)
+{
+    (void)device;
+    (void)calls;
+    (void)err;
+    made_launches = count;
+    made_lead_in = lead_in;
+    *train = NULL;
+    return AT_CORRECT;
+}
+
+static void free_nothing(struct at_device *device, struct at_train *train)
+{
+    (void)device;
+    (void)train;
+}
+
+/* Whole rounds of the sets, for as long as was asked for; a tenth of it runs before, untimed. */
+static void test_trains(void **state)
+{
+    static const struct at_device_ops noting = {
+        .make_train = note_train, .time_train = play, .free_train = free_nothing};
+    static const struct {
+        double launch_ns;
+        int64_t sets;
+        size_t launches, lead_in;
+    } cases[] = {
+        {1000, 1, 301, 30}, {1000, 7, 301, 30}, {1000, 23, 322, 32},
+        {20000, 1, 16, 1},  {100000, 1, 4, 1},  {1e9, 1, 1, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        const struct at_train_time time = {cases[i].launch_ns, -1};
+        struct at_bench bench = {.ops = &noting, .cases = {{.sets = cases[i].sets}}};
+        struct at_gpu_run run = {0};
+        struct at_train *train;
+        int64_t launches;
+        bool hopeless;
+
+        assert_int_equal(at_problem_parse(&run.problem, "8x8:f32", NULL), AT_OK);
+        script = &time;
+        script_length = 1;
+        assert_int_equal(
+            at_train_build(&bench, NULL, &run, 300000, 0, &train, &launches, &hopeless, NULL),
+            AT_CORRECT);
+        assert_int_equal(launches, cases[i].launches);
+        assert_int_equal(made_launches, cases[i].launches);
+        assert_int_equal(made_lead_in, cases[i].lead_in);
+        assert_false(hopeless);
+    }
+}
+
+/* What NVML says when it is looked at, and what the driver is told of it. */
 static const struct at_device_state *state_now;
 
 static void tell_state(struct at_device *device, struct at_device_state *now)
@@ -244,6 +302,7 @@ int main(void)
         cmocka_unit_test(test_warm_up),    cmocka_unit_test(test_one_sample),
         cmocka_unit_test(test_low_clocks), cmocka_unit_test(test_low_for_good),
         cmocka_unit_test(test_failure),    cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_trains),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
