@@ -261,8 +261,13 @@ static void test_guided_starts_and_stops(void **state)
     at_course_clear(&course);
     plan.start.copy_ns = best_ns / 1.015;
     assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
-    assert_in_range(course.count, 80, small.space.count - 1);
+    assert_in_range(course.count, 60, 139);
     assert_non_null(strstr(course.reason, "noise"));
+    at_course_clear(&course);
+    /* Far from the copy limit there may be more to gain. */
+    plan.start.copy_ns = best_ns / 1.06;
+    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
+    assert_in_range(course.count, 140, small.space.count - 1);
     at_course_clear(&course);
 }
 
@@ -286,7 +291,7 @@ static void test_guided_on_short_launches(void **state)
         scaled.results[i].time_ns *= factor;
     plan.start.copy_ns = 3000;
     assert_int_equal(at_replay(&course, &scaled, &plan, NULL), AT_OK);
-    assert_in_range(course.count, 120, count - 1);
+    assert_in_range(course.count, 140, count - 1);
     assert_non_null(strstr(course.reason, "noise"));
     at_course_clear(&course);
     free(scaled.results);
