@@ -10,7 +10,8 @@ import torch
 class Problem(ctypes.Structure):
     """autotune_problem"""
     _fields_ = [(name, ctypes.c_int64) for name in (
-        "elem_size", "rows", "cols", "ld_src", "ld_dst", "batch", "stride_src", "stride_dst")]
+        "elem_size", "rows", "cols", "ld_src", "ld_dst", "batch", "stride_src", "stride_dst",
+        "in_place", "align_bytes")]
 
 
 class Autotune:
@@ -32,11 +33,13 @@ class Autotune:
             raise RuntimeError(message)
 
     def _plan(self, src, dst):
-        (batch, rows, cols), key = src.shape, (src.element_size(), src.shape, src.stride(),
-                                               dst.stride(), src.device)
+        batch, rows, cols = src.shape
+        # What both addresses are multiples of; PyTorch's own are of 512, those of views of less.
+        align = min(16, (src.data_ptr() | dst.data_ptr()) & -(src.data_ptr() | dst.data_ptr()))
+        key = (src.element_size(), src.shape, src.stride(), dst.stride(), src.device, align)
         if key not in self.plans:
             problem = Problem(src.element_size(), rows, cols, src.stride(1), dst.stride(1), batch,
-                              src.stride(0), dst.stride(0))
+                              src.stride(0), dst.stride(0), 0, align)
             plan = ctypes.c_void_p()
             self._call("autotune_plan_create", ctypes.byref(plan), self.profile,
                        ctypes.byref(problem))

@@ -138,7 +138,7 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
             struct at_problem problem;
 
             at_problem_parse(&problem, entries[j].problem, NULL); /* the reader has seen it parse */
-            if (problem.offset_src == 0 && problem.offset_dst == 0) /* launchers know no others */
+            if (!problem.offset_src && !problem.offset_dst)       /* which no format tells apart */
                 AT_PUSH(*problems, *count, *capacity, problem);
         }
     }

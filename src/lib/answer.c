@@ -7,6 +7,22 @@
 
 static const struct at_environment environment = {.autotune = PACKAGE_VERSION};
 
+/* The widest access of a thread. */
+enum { VECTOR_BYTES_MAX = 16 };
+
+int64_t autotune_align_bytes(const autotune_problem *problem)
+{
+    return problem->align_bytes ? problem->align_bytes : VECTOR_BYTES_MAX;
+}
+
+static enum at_status check_align(int64_t bytes, struct at_error *err)
+{
+    if (bytes >= 1 && (bytes & (bytes - 1)) == 0)
+        return AT_OK;
+    return at_fail(err, AT_USAGE, "align_bytes is %lld, and has to be 0 or a power of two",
+                   (long long)bytes);
+}
+
 enum at_status autotune_take_problem(struct at_problem *problem, const autotune_problem *given,
                                      struct at_error *err)
 {
@@ -21,7 +37,16 @@ enum at_status autotune_take_problem(struct at_problem *problem, const autotune_
         .stride_dst = given->stride_dst,
         .in_place = given->in_place,
     };
-    return at_problem_complete(problem, err);
+    int64_t align_bytes = autotune_align_bytes(given);
+    enum at_status status = check_align(align_bytes, err);
+
+    if (status == AT_OK)
+        status = at_problem_complete(problem, err);
+    /* Of addresses with less alignment, one that has no more. */
+    if (status == AT_OK && align_bytes < VECTOR_BYTES_MAX)
+        problem->offset_src = problem->offset_dst =
+            align_bytes > problem->elem_size ? align_bytes / problem->elem_size : 1;
+    return status;
 }
 
 static struct at_query query_of(const struct autotune_answer *answer)

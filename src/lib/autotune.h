@@ -81,6 +81,9 @@ typedef struct autotune_problem {
     int64_t batch;
     int64_t stride_src, stride_dst;
     int64_t in_place; /* 1: src is dst, of square matrices; 0 where they are two buffers */
+    /* What the addresses of src and dst are multiples of, a power of two; 0 is 16, what all
+     * allocators give, but views into a matrix do not have. */
+    int64_t align_bytes;
 } autotune_problem;
 
 typedef struct autotune_device autotune_device;
@@ -173,8 +176,8 @@ AUTOTUNE_API autotune_status autotune_plan_create(autotune_plan **plan,
 /* Starts the transpose of src into dst, which are device addresses and must not overlap, or in
  * place must be the same, in `stream` (a CUstream or cudaStream_t, NULL the default one) of the
  * context that the plan was made in, which must be current. Returns before it has ended. May be
- * captured. Addresses that are multiples of 16 get the tuned kernel; others that are multiples of
- * the element get one that needs no more. */
+ * captured. Addresses that are multiples of the problem's align_bytes get the tuned kernel; others
+ * that are multiples of the element get one that needs no more. */
 AUTOTUNE_API autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst,
                                                    const void *src, void *stream,
                                                    autotune_error **error);

@@ -32,6 +32,9 @@ struct autotune_answer {
 /* Makes the caller's error object, where one is asked for, and returns the status. */
 autotune_status autotune_fail(autotune_error **error, const struct at_error *err);
 
+/* What the addresses are multiples of. */
+int64_t autotune_align_bytes(const autotune_problem *problem);
+
 /* The problem with its zeroes filled in. AT_USAGE if it makes no sense. */
 enum at_status autotune_take_problem(struct at_problem *problem, const autotune_problem *given,
                                      struct at_error *err);

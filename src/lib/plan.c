@@ -11,10 +11,10 @@
 
 #include <stdlib.h>
 
-enum { HEADER_BYTES_MAX = 256 * 1024, VECTOR_BYTES_MAX = 16 };
+enum { HEADER_BYTES_MAX = 256 * 1024 };
 
-/* The tuned one is for addresses that are multiples of VECTOR_BYTES_MAX, the other for those that
- * are multiples of an element. */
+/* The tuned one is for addresses that are multiples of the problem's align_bytes, the other for
+ * those that are multiples of an element. */
 enum { TUNED, ANY_ADDRESS, KERNELS };
 
 /* A loaded kernel with its launch. */
@@ -26,6 +26,7 @@ struct kernel {
 
 struct autotune_plan {
     struct at_problem problem;
+    uintptr_t align_bytes;
     struct kernel kernels[KERNELS];
     size_t kernel_count; /* 1 where the tuned one takes any address */
     char *description;
@@ -41,62 +42,38 @@ static enum at_status check(CUresult result, const char *doing, struct at_error 
     return at_fail(err, AT_DEVICE, "%s: %s", doing, text);
 }
 
-/* ---- the kernel for any address ---- */
+/* ---- the kernels ---- */
 
-/* A config that works with rows of an odd length cannot rely on more alignment than an element's in
- * any row but the first, and has no way to treat that one differently: so it works with any
- * address. There must be gaps between rows, or it might take the matrix for one run of aligned
- * memory; and of one row or column there would be nothing to tell. */
-static struct at_problem odd_version(const struct at_problem *problem)
+/* Is it legal wherever the matrices begin? */
+static bool takes_any_address(const struct at_config *config, const struct at_problem *anywhere,
+                              const struct at_device_info *device)
 {
-    struct at_problem odd = *problem;
+    bool legal;
 
-    odd.rows += odd.rows < 2;
-    odd.cols += odd.cols < 2;
-    odd.ld_src = (odd.ld_src > odd.cols ? odd.ld_src : odd.cols + 1) | 1;
-    odd.ld_dst = (odd.ld_dst > odd.rows ? odd.ld_dst : odd.rows + 1) | 1;
-    odd.stride_src = (odd.rows * odd.ld_src) | 1;
-    odd.stride_dst = (odd.cols * odd.ld_dst) | 1;
-    return odd;
+    return at_config_legal(config, anywhere, device, &legal, NULL, NULL) == AT_OK && legal;
 }
 
-/* Is it legal for both? */
-static bool takes_any_address(const struct at_config *config, const struct autotune_answer *answer,
-                              const struct at_problem *odd)
-{
-    bool legal, odd_legal;
-
-    return at_config_legal(config, &answer->problem, &answer->device, &legal, NULL, NULL) ==
-               AT_OK &&
-           legal &&
-           at_config_legal(config, odd, &answer->device, &odd_legal, NULL, NULL) == AT_OK &&
-           odd_legal;
-}
-
-/* The tuned config; and, if that cannot take any address, what the profiles give for the odd
- * version, or else its default. */
+/* The tuned config; and, if that needs the alignment that was promised, the default one for any
+ * address beside it. */
 static enum at_status choose_configs(struct at_config configs[KERNELS], size_t *count,
                                      const autotune_profile *profile,
                                      const struct autotune_answer *answer, struct at_error *err)
 {
-    struct autotune_answer other = *answer;
+    struct at_problem anywhere = answer->problem;
     enum at_status status;
 
-    other.problem = odd_version(&answer->problem);
+    anywhere.offset_src = anywhere.offset_dst = 1;
     configs[TUNED] = answer->answer.config;
     *count = 1;
-    if (takes_any_address(&configs[TUNED], answer, &other.problem))
+    if (takes_any_address(&configs[TUNED], &anywhere, &answer->device))
         return AT_OK;
     *count = KERNELS;
-    status = autotune_ask(&other, profile, err);
-    configs[ANY_ADDRESS] = other.answer.config;
-    if (status != AT_OK || takes_any_address(&configs[ANY_ADDRESS], answer, &other.problem))
-        return status;
     status = at_space_default(&configs[ANY_ADDRESS], profile->families, profile->family_count,
-                              &other.problem, &answer->device, err);
-    if (status == AT_OK && !takes_any_address(&configs[ANY_ADDRESS], answer, &other.problem))
-        status = at_fail(err, AT_FAILED, "no config works with any address");
-    return status;
+                              &anywhere, &answer->device, err);
+    /* Its launch is asked for the problem itself, where the matrices begin at better places. */
+    return status == AT_OK ? at_config_require(&configs[ANY_ADDRESS], &answer->problem,
+                                               &answer->device, "no config takes any address", err)
+                           : status;
 }
 
 /* ---- loading ---- */
@@ -191,6 +168,7 @@ autotune_status autotune_plan_create(autotune_plan **plan, const autotune_profil
         return autotune_fail(error, &err);
     }
     made->problem = answer.problem;
+    made->align_bytes = (uintptr_t)autotune_align_bytes(problem);
     made->description = describe(&answer);
     *plan = made;
     return AUTOTUNE_OK;
@@ -236,7 +214,7 @@ static enum at_status check_addresses(const autotune_plan *plan, const void *dst
 autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, const void *src,
                                       void *stream, autotune_error **error)
 {
-    bool aligned = (((uintptr_t)dst | (uintptr_t)src) % VECTOR_BYTES_MAX) == 0;
+    bool aligned = (((uintptr_t)dst | (uintptr_t)src) % plan->align_bytes) == 0;
     const struct kernel *kernel =
         &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
     struct at_error err;

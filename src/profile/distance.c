@@ -11,8 +11,8 @@ static const double narrow_max = 64;
  * every GPU so far holds less than half of them: more of the same changes nothing. */
 static const double size_max = 0x1p28;
 
-/* The widest access of a thread. */
-static const int64_t align_max = 16;
+/* What DRAM and L2 move at once, a sector: above it every row is as good as any. */
+static const int64_t align_max = 32;
 
 static double log2_capped(double value, double most)
 {
@@ -27,7 +27,10 @@ static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
     return log2_capped((double)divisor, (double)align_max);
 }
 
-struct at_traits at_traits_of(const struct at_problem *problem, int64_t l2_bytes)
+/* So many blocks for each multiprocessor that all have something to do, one after the other too. */
+enum { BLOCKS_ENOUGH = 2 };
+
+struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
     double rows = (double)problem->rows, cols = (double)problem->cols;
     int64_t bytes = at_problem_bytes(problem);
@@ -38,44 +41,62 @@ struct at_traits at_traits_of(const struct at_problem *problem, int64_t l2_bytes
                [AT_COLS] = log2_capped(cols, narrow_max),
                [AT_ASPECT] = log2(rows / cols),
                [AT_SIZE] = log2_capped((double)bytes, size_max),
-               [AT_SOURCE_ALIGN] = alignment(problem->ld_src, problem->offset_src, problem->elem_size),
-               [AT_DEST_ALIGN] = alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
-               [AT_IN_L2] = bytes <= l2_bytes,
+               [AT_SOURCE_ALIGN] =
+                   alignment(problem->ld_src, problem->offset_src, problem->elem_size),
+               [AT_DEST_ALIGN] =
+                   alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
+               [AT_IN_L2] = bytes <= device->l2_bytes,
                [AT_BATCHED] = problem->batch > 1},
         .elements = log2(rows * cols * (double)problem->batch),
-        .thread_excess = -INFINITY,
+        .enough = log2((double)(BLOCKS_ENOUGH * device->multiprocessors)),
     };
 }
 
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
 {
-    double threads = 1;
+    double blocks = 1, threads = 1;
 
-    for (int i = AT_GRID_X; i <= AT_BLOCK_Z; i++)
+    for (int i = AT_GRID_X; i <= AT_GRID_Z; i++)
+        blocks *= (double)launch->field[i];
+    for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++)
         threads *= (double)launch->field[i];
-    traits->thread_excess = log2(threads) - traits->elements;
+    traits->blocks = log2(blocks);
+    traits->thread_excess = log2(blocks * threads) - traits->elements;
 }
 
-/* The weights, in doublings of aspect or size, which weigh least: they order what is otherwise
- * alike. They were chosen by leaving one out: for each of the 31 problems of the H200's profile in
- * results/, the config that the other thirty give, and its recorded time over that of the best.
- * Each may be halved or doubled, `element` excepted, with little change in the outcome. Alignment
- * weighs so little because what is not aligned for a config is refused before it is compared. */
-static const double weights[AT_COORDINATES] = {
-    [AT_ELEMENT] = 32,     [AT_ROWS] = 32,      [AT_COLS] = 32,  [AT_ASPECT] = 1,   [AT_SIZE] = 1,
-    [AT_SOURCE_ALIGN] = 2, [AT_DEST_ALIGN] = 2, [AT_IN_L2] = 48, [AT_BATCHED] = 16,
+/* The weights of a difference where the asked problem has more of the coordinate than the tuned
+ * one, and where it has less, in doublings of aspect, which weighs least. They were fitted, by
+ * factors of two, to what tests/data/h200-lookup.tsv has; doc/downstream.md tells what halving and
+ * doubling each of them does. Rows that are aligned to less cost little, because what is not
+ * aligned for a config is refused before it is compared; but a kernel for odd rows is not for
+ * aligned ones. That of `batched` is an estimate: there are no such problems among those times. */
+static const struct {
+    double more, less;
+} weights[AT_COORDINATES] = {
+    [AT_ELEMENT] = {32, 32},   [AT_ROWS] = {64, 64},  [AT_COLS] = {64, 64},
+    [AT_ASPECT] = {1, 1},      [AT_SIZE] = {4, 4},    [AT_SOURCE_ALIGN] = {64, 2},
+    [AT_DEST_ALIGN] = {64, 2}, [AT_IN_L2] = {16, 16}, [AT_BATCHED] = {16, 16},
 };
-static const double waste_weight = 96;
+static const double waste_weight = 64, fill_weight = 64;
 
-/* How the coordinates are told to people; the first term is the launches'. */
+/* Five doublings of missing blocks, and something else. */
+const double at_distance_max = 400;
+
+/* How the coordinates are told to people, after the two terms of the launches. */
+enum { WASTE, FILL };
 static const struct {
     const char *name;
     enum at_coordinate first, last;
 } terms[AT_DISTANCE_TERMS] = {
-    {"waste", AT_COORDINATES, AT_COORDINATES}, {"l2", AT_IN_L2, AT_IN_L2},
-    {"element", AT_ELEMENT, AT_ELEMENT},       {"narrow", AT_ROWS, AT_COLS},
-    {"batch", AT_BATCHED, AT_BATCHED},         {"align", AT_SOURCE_ALIGN, AT_DEST_ALIGN},
-    {"aspect", AT_ASPECT, AT_ASPECT},          {"size", AT_SIZE, AT_SIZE},
+    [WASTE] = {"waste", AT_COORDINATES, AT_COORDINATES},
+    [FILL] = {"fill", AT_COORDINATES, AT_COORDINATES},
+    {"l2", AT_IN_L2, AT_IN_L2},
+    {"element", AT_ELEMENT, AT_ELEMENT},
+    {"narrow", AT_ROWS, AT_COLS},
+    {"batch", AT_BATCHED, AT_BATCHED},
+    {"align", AT_SOURCE_ALIGN, AT_DEST_ALIGN},
+    {"aspect", AT_ASPECT, AT_ASPECT},
+    {"size", AT_SIZE, AT_SIZE},
 };
 
 const char *at_distance_name(int term)
@@ -83,29 +104,59 @@ const char *at_distance_name(int term)
     return terms[term].name;
 }
 
-double at_distance_of_problems(const struct at_traits *from, const struct at_traits *to)
+/* fmax and fmin would be calls, for the sake of NaN. */
+static double greater(double a, double b)
 {
-    double sum = 0;
+    return a > b ? a : b;
+}
 
-    for (int i = 0; i < AT_COORDINATES; i++)
-        sum += weights[i] * fabs(from->at[i] - to->at[i]);
-    return sum;
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double difference(const struct at_traits *from, const struct at_traits *to, int at)
+{
+    double more = to->at[at] - from->at[at];
+
+    return greater(weights[at].more * more, -weights[at].less * more);
 }
 
 /* Doublings of the threads that carry one element: a tile of 64 columns over a matrix of 8 leaves
  * seven threads of eight without work. The reverse is no loss. */
-double at_distance_of_launches(const struct at_traits *from, const struct at_traits *to)
+static double waste(const struct at_traits *from, const struct at_traits *to)
 {
-    return waste_weight * fmax(0, to->thread_excess - from->thread_excess);
+    return greater(0, to->thread_excess - from->thread_excess);
+}
+
+/* Halvings of the blocks, as far as there are too few: the large tiles that win on large matrices
+ * leave most of the GPU idle on small ones. */
+static double fill(const struct at_traits *from, double blocks, double enough)
+{
+    return greater(0, lesser(0, from->blocks - from->enough) - lesser(0, blocks - enough));
+}
+
+double at_distance_bound(const struct at_traits *from, const struct at_traits *to)
+{
+    /* With as many elements a block as at home. Every doubling of the blocks that fills the GPU
+     * better is a doubling of the waste, so the lesser of their weights is certain. */
+    double blocks = from->blocks + to->elements - from->elements;
+    double sum = lesser(waste_weight, fill_weight) * fill(from, blocks, to->enough);
+
+    for (int i = 0; i < AT_COORDINATES; i++)
+        sum += difference(from, to, i);
+    return sum;
 }
 
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to)
 {
-    struct at_distance distance = {.terms = {at_distance_of_launches(from, to)}};
+    struct at_distance distance = {
+        .terms = {[WASTE] = waste_weight * waste(from, to),
+                  [FILL] = fill_weight * fill(from, to->blocks, to->enough)}};
 
     for (int i = 0; i < AT_DISTANCE_TERMS; i++) {
         for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)
-            distance.terms[i] += weights[at] * fabs(from->at[at] - to->at[at]);
+            distance.terms[i] += difference(from, to, at);
         distance.total += distance.terms[i];
     }
     return distance;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far a problem is from one that was tuned: how little the winner there says about the winner
  * here. A sum of terms, each a difference that is counted in doublings (or 1 for one that is or is
- * not there) times its weight; the table in distance.c has them. doc/downstream.md tells how well
+ * not there) times its weight; the tables in distance.c have them. doc/downstream.md tells how well
  * it chooses. */
 #ifndef AT_PROFILE_DISTANCE_H
 #define AT_PROFILE_DISTANCE_H
 
+#include "device/info.h"
 #include "space/family.h"
-
-#include <stdbool.h>
 
 /* What is compared of problems. All but the last two are logarithms to base 2. */
 enum at_coordinate {
@@ -17,7 +16,7 @@ enum at_coordinate {
     AT_COLS,         /* likewise */
     AT_ASPECT,       /* rows over columns */
     AT_SIZE,         /* the bytes moved, up to where more changes nothing */
-    AT_SOURCE_ALIGN, /* the bytes that every row begins at a multiple of, up to 16 */
+    AT_SOURCE_ALIGN, /* the bytes that every row begins at a multiple of, up to 32 */
     AT_DEST_ALIGN,   /* the same of the destination */
     AT_IN_L2,        /* 1: source and destination together fit */
     AT_BATCHED,      /* 1: more than one matrix */
@@ -28,30 +27,33 @@ enum at_coordinate {
 struct at_traits {
     double at[AT_COORDINATES];
     double elements;      /* log2 of the problem's */
+    double enough;        /* log2 of the blocks that give each multiprocessor something to do */
+    double blocks;        /* log2 of the launch's */
     double thread_excess; /* log2 of the threads an element */
 };
 
-enum { AT_DISTANCE_TERMS = 8 };
+enum { AT_DISTANCE_TERMS = 9 };
 
 struct at_distance {
     double total;
     double terms[AT_DISTANCE_TERMS]; /* weighted, in the order of the table */
 };
 
+/* An entry that is farther away says less than the default config. */
+extern const double at_distance_max;
+
 /* What a term is called: "waste", "element", ... */
 const char *at_distance_name(int term);
 
-/* Without the launch. l2_bytes: 0 where it is not known. */
-struct at_traits at_traits_of(const struct at_problem *problem, int64_t l2_bytes);
-
+/* Without the launch. */
+struct at_traits at_traits_of(const struct at_problem *problem,
+                              const struct at_device_info *device);
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 
-/* What the problems alone make of the distance from `from` to `to`: a lower bound of it. */
-double at_distance_of_problems(const struct at_traits *from, const struct at_traits *to);
-/* What the launches add. */
-double at_distance_of_launches(const struct at_traits *from, const struct at_traits *to);
+/* The distance can be no less, whatever the launch at `to` is. */
+double at_distance_bound(const struct at_traits *from, const struct at_traits *to);
 
-/* Both, term by term, from a tuned problem `from` to another, `to`. */
+/* From a tuned problem `from` to another, `to`. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);
 
 #endif

@@ -15,22 +15,43 @@ const char *const at_tier_names[AT_TIERS] = {
 /* ---- candidates ---- */
 
 static enum at_status make_candidate(const struct at_lookup *lookup, struct at_candidate *candidate,
-                                     const struct at_device_info *home, struct at_error *err)
+                                     struct at_spot *spot, const struct at_device_info *home,
+                                     struct at_error *err)
 {
     const struct at_result_record *winner = &candidate->entry->winner;
     struct at_config config;
+    struct at_launch launch;
     enum at_status status = at_problem_parse(&candidate->problem, candidate->entry->problem, err);
 
     if (status == AT_OK)
         status = at_config_from_names(&config, lookup->families, lookup->family_count,
                                       winner->family, &winner->parameters, err);
     if (status == AT_OK)
-        status = at_fit_make(&candidate->fit, &config, &candidate->problem, home, err);
+        status = at_fit_make(&candidate->fit, &config, &candidate->problem, home, &launch, err);
     if (status != AT_OK)
         return status;
-    candidate->traits = at_traits_of(&candidate->problem, home->l2_bytes);
-    at_traits_launch(&candidate->traits, &candidate->fit.launch);
+    spot->identity = at_nearest_identity(&candidate->problem);
+    spot->traits = at_traits_of(&candidate->problem, home);
+    at_traits_launch(&spot->traits, &launch);
     return AT_OK;
+}
+
+static void add_candidate(struct at_lookup *lookup, const char *path,
+                          const struct at_device_record *record, const struct at_entry *entry)
+{
+    struct at_candidate candidate = {.entry = entry};
+    struct at_spot spot = {.place = lookup->place_count};
+    struct at_error err;
+
+    if (make_candidate(lookup, &candidate, &spot, &record->device, &err) != AT_OK) {
+        if (lookup->unusable++ == 0)
+            lookup->unusable_note = at_format("%s: %s: %s", path, entry->problem, err.message);
+        return;
+    }
+    lookup->spots =
+        at_grow(lookup->spots, lookup->count, &lookup->spot_capacity, sizeof *lookup->spots);
+    lookup->spots[lookup->count] = spot;
+    AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
 }
 
 static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
@@ -39,16 +60,8 @@ static void add_place(struct at_lookup *lookup, const struct at_profile_file *fi
     const struct at_place place = {file->path, record};
     const struct at_entry *entries = record->problems.items;
 
-    for (size_t i = 0; i < record->problems.count; i++) {
-        struct at_candidate candidate = {.entry = &entries[i], .place = lookup->place_count};
-        struct at_error err;
-
-        if (make_candidate(lookup, &candidate, &record->device, &err) == AT_OK)
-            AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
-        else if (lookup->unusable++ == 0)
-            lookup->unusable_note =
-                at_format("%s: %s: %s", file->path, entries[i].problem, err.message);
-    }
+    for (size_t i = 0; i < record->problems.count; i++)
+        add_candidate(lookup, file->path, record, &entries[i]);
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
 }
 
@@ -74,6 +87,7 @@ void at_lookup_close(struct at_lookup *lookup)
     if (!lookup)
         return;
     free(lookup->candidates);
+    free(lookup->spots);
     free(lookup->places);
     free(lookup->unusable_note);
     free(lookup);

@@ -53,7 +53,19 @@ static struct standing standing_of(const struct at_place *place, const struct at
     };
 }
 
-/* The name of the type tells nothing that the size of an element does not. */
+uint64_t at_nearest_identity(const struct at_problem *problem)
+{
+    const int64_t numbers[] = {problem->rows,       problem->cols,       problem->elem_size,
+                               problem->ld_src,     problem->ld_dst,     problem->batch,
+                               problem->stride_src, problem->stride_dst, problem->offset_src,
+                               problem->offset_dst, problem->in_place};
+    uint64_t identity = 0;
+
+    for (size_t i = 0; i < AT_COUNT(numbers); i++)
+        identity = (identity ^ (uint64_t)numbers[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return identity;
+}
+
 static bool same_problem(const struct at_problem *a, const struct at_problem *b)
 {
     return a->rows == b->rows && a->cols == b->cols && a->elem_size == b->elem_size &&
@@ -63,67 +75,91 @@ static bool same_problem(const struct at_problem *a, const struct at_problem *b)
            a->in_place == b->in_place;
 }
 
-static uint64_t key_of(const struct at_candidate *candidate, const struct standing *standing,
-                       const struct at_problem *problem)
-{
-    uint64_t key = standing->key;
-
-    if (!same_problem(&candidate->problem, problem))
-        return key;
-    key &= ~((uint64_t)1 << OTHER_PROBLEM_SHIFT);
-    if (standing->same_device)
-        key -= (uint64_t)(AT_TIER_SHAPE - AT_TIER_EXACT) << TIER_SHIFT;
-    return key;
-}
-
 /* ---- the nearest ---- */
-
-/* A candidate that is not settled yet. */
-struct ranked {
-    uint64_t key;
-    double bound; /* of its distance, from below; INFINITY once it has been looked at */
-};
 
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
     struct standing *standings; /* of the places */
-    struct ranked *ranked;      /* the candidates */
+    uint64_t *keys;             /* of the candidates */
+    /* Of their distances, from below; INFINITY for those of other keys than the one whose turn it
+     * is, and for those that have been looked at. */
+    double *bounds;
     struct at_traits asked;
 };
 
-static size_t conflicts_of(const struct search *search, size_t candidate)
+static const struct standing *standing_of_candidate(const struct search *search, size_t candidate)
 {
-    return search->standings[search->lookup->candidates[candidate].place].conflicts;
+    return &search->standings[search->lookup->spots[candidate].place];
 }
 
-/* The candidate of this key with the lowest bound; the count if none is left. */
-static size_t nearest(const struct search *search, uint64_t key)
+static void set_keys(const struct search *search)
 {
-    const struct ranked *ranked = search->ranked;
-    size_t count = search->lookup->count, best = count;
+    const struct at_lookup *lookup = search->lookup;
+    uint64_t identity = at_nearest_identity(search->query->problem);
 
-    for (size_t i = 0; i < count; i++)
-        if (ranked[i].key == key && ranked[i].bound < INFINITY &&
-            (best == count || ranked[i].bound < ranked[best].bound ||
-             (ranked[i].bound == ranked[best].bound &&
-              conflicts_of(search, i) < conflicts_of(search, best))))
-            best = i;
+    for (size_t i = 0; i < lookup->count; i++) {
+        const struct standing *standing = standing_of_candidate(search, i);
+
+        search->keys[i] = standing->key;
+        search->bounds[i] = INFINITY;
+        if (lookup->spots[i].identity != identity ||
+            !same_problem(&lookup->candidates[i].problem, search->query->problem))
+            continue;
+        search->keys[i] &= ~((uint64_t)1 << OTHER_PROBLEM_SHIFT);
+        if (standing->same_device)
+            search->keys[i] -= (uint64_t)(AT_TIER_SHAPE - AT_TIER_EXACT) << TIER_SHIFT;
+    }
+}
+
+/* The least key from `least` on, whose candidates get their bounds; UINT64_MAX if there is none. */
+static uint64_t next_key(const struct search *search, uint64_t least)
+{
+    const struct at_lookup *lookup = search->lookup;
+    uint64_t key = UINT64_MAX;
+
+    for (size_t i = 0; i < lookup->count; i++)
+        if (search->keys[i] >= least && search->keys[i] < key)
+            key = search->keys[i];
+    for (size_t i = 0; i < lookup->count; i++)
+        if (search->keys[i] == key)
+            search->bounds[i] = at_distance_bound(&lookup->spots[i].traits, &search->asked);
+    return key;
+}
+
+/* The candidate with the lowest bound, of equal ones that with the fewest conflicts; the count if
+ * none is left. */
+static size_t nearest(const struct search *search)
+{
+    size_t count = search->lookup->count, best = count;
+    double least = INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        if (search->bounds[i] > least || search->bounds[i] == INFINITY)
+            continue;
+        if (search->bounds[i] == least && standing_of_candidate(search, i)->conflicts >=
+                                              standing_of_candidate(search, best)->conflicts)
+            continue;
+        least = search->bounds[i];
+        best = i;
+    }
     return best;
 }
 
 static void take(const struct search *search, size_t index, const struct at_config *config,
-                 const struct at_launch *launch, struct at_answer *answer)
+                 const struct at_launch *launch, const struct at_distance *distance,
+                 struct at_answer *answer)
 {
     const struct at_candidate *candidate = &search->lookup->candidates[index];
-    const struct at_place *place = &search->lookup->places[candidate->place];
+    const struct at_place *place = &search->lookup->places[search->lookup->spots[index].place];
 
-    answer->tier = (enum at_tier)(search->ranked[index].key >> TIER_SHIFT);
+    answer->tier = (enum at_tier)(search->keys[index] >> TIER_SHIFT);
     answer->config = *config;
     answer->launch = *launch;
     answer->path = place->path;
     answer->record = place->record;
     answer->entry = candidate->entry;
+    answer->distance = *distance;
     answer->predicted = at_device_is_emulated(&place->record->device);
     answer->expected_of_copy_permille = candidate->entry->winner.of_copy_permille;
 }
@@ -133,67 +169,60 @@ static void note_refusal(const struct search *search, size_t index, struct at_an
     const struct at_candidate *candidate = &search->lookup->candidates[index];
     struct at_error err = {AT_OK, ""};
 
-    if (search->ranked[index].key >> TIER_SHIFT != AT_TIER_EXACT)
+    if (search->keys[index] >> TIER_SHIFT != AT_TIER_EXACT)
         return;
     (void)at_config_require(&candidate->fit.config, search->query->problem, search->query->device,
                             NULL, &err);
     snprintf(answer->refused, sizeof answer->refused,
              "%s: the entry for this problem is not legal here: %.160s",
-             search->lookup->places[candidate->place].path, err.message);
+             search->lookup->places[search->lookup->spots[index].place].path, err.message);
 }
 
-/* The nearest legal candidate of this key. What takes time is to ask a candidate's rules, so that
- * comes last: candidates are taken in the order of their bounds, and the search ends where none is
- * below what has been found. */
-static bool take_nearest(const struct search *search, uint64_t key, struct at_answer *answer)
+static void note_distance(const struct search *search, size_t index, double distance,
+                          struct at_answer *answer)
+{
+    if (!answer->refused[0])
+        snprintf(answer->refused, sizeof answer->refused,
+                 "the nearest entry, %.120s, is too far: its distance is %.0f, and from %.0f on "
+                 "the default config is safer",
+                 search->lookup->candidates[index].entry->problem, distance, at_distance_max);
+}
+
+/* The nearest legal candidate among those that have bounds. What takes time is to ask a candidate's
+ * rules, so that comes last: candidates are taken in the order of their bounds, and the search ends
+ * where none is below what has been found. */
+static bool take_nearest(const struct search *search, struct at_answer *answer)
 {
     const struct at_query *query = search->query;
     struct at_traits here = search->asked;
-    double least = INFINITY;
-    size_t next, conflicts = 0, count = search->lookup->count, found = count;
+    struct at_distance distance, least = {.total = INFINITY};
+    size_t next, count = search->lookup->count, found = count;
 
-    while ((next = nearest(search, key)) < count && search->ranked[next].bound <= least) {
-        const struct at_candidate *candidate = &search->lookup->candidates[next];
-        double distance = search->ranked[next].bound;
+    while ((next = nearest(search)) < count && search->bounds[next] <= least.total) {
+        const struct standing *standing = standing_of_candidate(search, next);
         struct at_config config;
         struct at_launch launch;
 
-        search->ranked[next].bound = INFINITY;
-        if (!at_fit_try(&candidate->fit, query->problem, query->device,
-                        search->standings[candidate->place].alike, &config, &launch)) {
+        search->bounds[next] = INFINITY;
+        if (!at_fit_try(&search->lookup->candidates[next].fit, query->problem, query->device,
+                        standing->alike, &config, &launch)) {
             note_refusal(search, next, answer);
             continue;
         }
         at_traits_launch(&here, &launch);
-        distance += at_distance_of_launches(&candidate->traits, &here);
-        if (distance > least || (distance == least && conflicts_of(search, next) >= conflicts))
+        distance = at_distance_between(&search->lookup->spots[next].traits, &here);
+        if (distance.total > least.total ||
+            (distance.total == least.total &&
+             standing->conflicts >= standing_of_candidate(search, found)->conflicts))
             continue;
         least = distance;
-        conflicts = conflicts_of(search, next);
         found = next;
-        take(search, next, &config, &launch, answer);
+        if (distance.total <= at_distance_max)
+            take(search, next, &config, &launch, &distance, answer);
     }
-    if (found == count)
-        return false;
-    at_traits_launch(&here, &answer->launch);
-    answer->distance = at_distance_between(&search->lookup->candidates[found].traits, &here);
-    return true;
-}
-
-/* The least key above `last`, whose candidates get their bounds; UINT64_MAX if there is none. */
-static uint64_t next_key(const struct search *search, uint64_t last)
-{
-    const struct at_candidate *candidates = search->lookup->candidates;
-    uint64_t key = UINT64_MAX;
-
-    for (size_t i = 0; i < search->lookup->count; i++)
-        if (search->ranked[i].key > last && search->ranked[i].key < key)
-            key = search->ranked[i].key;
-    for (size_t i = 0; i < search->lookup->count; i++)
-        if (search->ranked[i].key == key)
-            search->ranked[i].bound =
-                at_distance_of_problems(&candidates[i].traits, &search->asked);
-    return key;
+    if (found < count && least.total > at_distance_max)
+        note_distance(search, found, least.total, answer);
+    return least.total <= at_distance_max;
 }
 
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
@@ -203,23 +232,20 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
         .lookup = lookup,
         .query = query,
         .standings = at_alloc_array(lookup->place_count, sizeof *search.standings),
-        .ranked = at_alloc_array(lookup->count, sizeof *search.ranked),
-        .asked = at_traits_of(query->problem, query->device->l2_bytes),
+        .keys = at_alloc_array(lookup->count, sizeof *search.keys),
+        .bounds = at_alloc_array(lookup->count, sizeof *search.bounds),
+        .asked = at_traits_of(query->problem, query->device),
     };
-    uint64_t key = 0; /* of a candidate that is better than any */
+    uint64_t key = 0;
     bool found = false;
 
     for (size_t i = 0; i < lookup->place_count; i++)
         search.standings[i] = standing_of(&lookup->places[i], query);
-    for (size_t i = 0; i < lookup->count; i++) {
-        const struct at_candidate *candidate = &lookup->candidates[i];
-
-        search.ranked[i].key =
-            1 + key_of(candidate, &search.standings[candidate->place], query->problem);
-    }
-    while (!found && (key = next_key(&search, key)) < UINT64_MAX)
-        found = take_nearest(&search, key, answer);
-    free(search.ranked);
+    set_keys(&search);
+    for (; !found && (key = next_key(&search, key)) < UINT64_MAX; key++)
+        found = take_nearest(&search, answer);
+    free(search.bounds);
+    free(search.keys);
     free(search.standings);
     return found;
 }

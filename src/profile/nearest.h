@@ -11,8 +11,13 @@ struct at_candidate {
     const struct at_entry *entry;
     struct at_problem problem;
     struct at_fit fit;
-    struct at_traits traits; /* at home: its own problem, device and launch */
-    size_t place;
+};
+
+/* What is looked at of every candidate, close together: most are never looked at otherwise. */
+struct at_spot {
+    struct at_traits traits; /* of the candidate */
+    uint64_t identity;       /* of its problem: equal for equal ones, and seldom for others */
+    uint64_t place;
 };
 
 /* Where candidates were tuned: a device in a file. */
@@ -23,7 +28,8 @@ struct at_place {
 
 struct at_lookup {
     struct at_candidate *candidates;
-    size_t count, capacity;
+    struct at_spot *spots; /* of the candidates */
+    size_t count, capacity, spot_capacity;
     struct at_place *places;
     size_t place_count, place_capacity;
     struct at_family *const *families;
@@ -32,8 +38,12 @@ struct at_lookup {
     char *unusable_note; /* the first of them */
 };
 
-/* Fills the answer from the best tier that has a legal candidate, and there from the nearest. False
- * if there is none; where the one for this very problem is not legal, answer->refused says why. */
+/* Of a problem; the name of the type tells nothing that the size of an element does not. */
+uint64_t at_nearest_identity(const struct at_problem *problem);
+
+/* Fills the answer from the best tier that has a legal candidate, and there from the nearest,
+ * unless that is farther than at_distance_max. False if there is none; answer->refused says why the
+ * one for this very problem was not taken, or which is too far. */
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer);
 

@@ -246,6 +246,7 @@ void at_family_free(struct at_family *family)
         at_expr_free(family->launch[i]);
     free(family->params);
     free(family->rules);
+    free(family->shape_rules);
     free(family->name);
     free(family->path);
     free(family->summary);

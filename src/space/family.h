@@ -59,6 +59,8 @@ struct at_family {
     struct at_expr *launch[AT_LAUNCH_FIELDS]; /* NULL: the default */
     struct at_rule *rules; /* all that makes a config legal, in the order of evaluation */
     size_t rule_count;
+    size_t *shape_rules; /* which of them look at more of the problem than the size of an element */
+    size_t shape_rule_count;
 };
 
 /* One value for each parameter, in the order of family->params. */

@@ -4,22 +4,6 @@
 #include "base/memory.h"
 #include "space/rules.h"
 
-enum at_status at_fit_make(struct at_fit *fit, const struct at_config *config,
-                           const struct at_problem *home, const struct at_device_info *device,
-                           struct at_error *err)
-{
-    struct at_fit made = {.config = *config, .elem_size = home->elem_size};
-    enum at_status status = at_config_launch(config, home, device, &made.launch, err);
-
-    if (status != AT_OK)
-        return status;
-    /* What cannot be evaluated is not legal. */
-    if (at_config_legal(config, home, device, &made.legal, NULL, NULL) != AT_OK)
-        made.legal = false;
-    *fit = made;
-    return AT_OK;
-}
-
 static struct at_point point_of(const struct at_config *config, const struct at_problem *problem,
                                 const struct at_device_info *device)
 {
@@ -37,6 +21,38 @@ static bool holds(const struct at_rule *rule, const struct at_point *point)
     return at_rule_holds(rule, point, &held, NULL) == AT_OK && held;
 }
 
+/* At a problem's size of an element, or at another in its place. */
+static void ask_once(struct at_fit *fit, size_t size, const struct at_problem *home,
+                     const struct at_device_info *device)
+{
+    const struct at_family *family = fit->config.family;
+    struct at_problem problem = *home;
+    struct at_point point;
+    bool legal;
+
+    problem.elem_size = INT64_C(1) << size;
+    point = point_of(&fit->config, &problem, device);
+    legal =
+        at_config_launch(&fit->config, &problem, device, &fit->of_size[size].launch, NULL) == AT_OK;
+    for (size_t i = 0; i < family->rule_count && legal; i++)
+        legal = family->rules[i].of_shape || holds(&family->rules[i], &point);
+    fit->of_size[size].legal = legal;
+}
+
+enum at_status at_fit_make(struct at_fit *fit, const struct at_config *config,
+                           const struct at_problem *home, const struct at_device_info *device,
+                           struct at_launch *launch, struct at_error *err)
+{
+    enum at_status status = at_config_launch(config, home, device, launch, err);
+
+    if (status != AT_OK)
+        return status;
+    *fit = (struct at_fit){.config = *config};
+    for (size_t i = 0; i < AT_FIT_SIZES; i++)
+        ask_once(fit, i, home, device);
+    return AT_OK;
+}
+
 /* Gives the parameters that the problem alone determines their values. Returns whether any value
  * changed; *possible: whether each has such a value. */
 static bool follow(struct at_config *config, struct at_point *point, bool *possible)
@@ -45,8 +61,8 @@ static bool follow(struct at_config *config, struct at_point *point, bool *possi
     bool changed = false;
 
     *possible = true;
-    for (size_t i = 0; i < family->rule_count; i++) {
-        const struct at_rule *rule = &family->rules[i];
+    for (size_t i = 0; i < family->shape_rule_count; i++) {
+        const struct at_rule *rule = &family->rules[family->shape_rules[i]];
         size_t at = rule->determines, value = 0;
 
         if (at == AT_DETERMINES_NOTHING || holds(rule, point))
@@ -71,11 +87,9 @@ static bool shape_fits(const struct at_point *point, struct at_launch *launch)
 {
     const struct at_family *family = point->family;
 
-    for (size_t i = 0; i < family->rule_count; i++) {
-        const struct at_rule *rule = &family->rules[i];
+    for (size_t i = 0; i < family->shape_rule_count; i++) {
+        const struct at_rule *rule = &family->rules[family->shape_rules[i]];
 
-        if (!rule->of_shape)
-            continue;
         if (!holds(rule, point))
             return false;
         if (rule->kind == AT_RULE_LAUNCH)
@@ -88,14 +102,21 @@ bool at_fit_try(const struct at_fit *fit, const struct at_problem *problem,
                 const struct at_device_info *device, bool alike, struct at_config *config,
                 struct at_launch *launch)
 {
-    struct at_config taken = fit->config;
-    struct at_launch started = fit->launch;
-    struct at_point point = point_of(&taken, problem, device);
-    bool possible, legal, changed = follow(&taken, &point, &possible);
+    size_t size = (size_t)__builtin_ctzll((unsigned long long)problem->elem_size);
+    struct at_config taken;
+    struct at_launch started;
+    struct at_point point;
+    bool possible, legal, changed;
 
+    if (alike && !fit->of_size[size].legal)
+        return false;
+    taken = fit->config;
+    point = point_of(&taken, problem, device);
+    changed = follow(&taken, &point, &possible);
     if (!possible)
         return false;
-    if (fit->legal && alike && !changed && problem->elem_size == fit->elem_size)
+    started = fit->of_size[size].launch;
+    if (alike && !changed)
         legal = shape_fits(&point, &started);
     else
         legal = at_config_legal(&taken, problem, device, &legal, NULL, NULL) == AT_OK && legal &&

@@ -112,6 +112,10 @@ void at_rules_make(struct at_family *family)
                                     .params_needed = block_params,
                                     .of_shape = block_of_shape,
                                     .determines = AT_DETERMINES_NOTHING});
+    family->shape_rules = at_alloc_array(family->rule_count, sizeof *family->shape_rules);
+    for (size_t i = 0; i < family->rule_count; i++)
+        if (family->rules[i].of_shape)
+            family->shape_rules[family->shape_rule_count++] = i;
 }
 
 enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field field,

@@ -34,9 +34,10 @@ ends_with_message() {
 
 @test "Python" {
     command -v python3 >/dev/null || skip "no python3"
-    # What it says of the library is true, which needs no PyTorch.
+    # What it says of the library is true, which needs no PyTorch to be seen.
     cat >check.py <<'END'
 import ast
+import re
 import sys
 
 with open(sys.argv[1], encoding="utf-8") as source, open(sys.argv[2], encoding="utf-8") as header:
@@ -45,6 +46,11 @@ words = {node.value for node in ast.walk(code) if isinstance(node, ast.Constant)
          and isinstance(node.value, str) and node.value.startswith("autotune_")}
 functions = {word for word in words if " " not in word and word.isidentifier()} - {"autotune_problem"}
 assert len(functions) == 3, functions
+members = re.search(r"struct autotune_problem {(.*?)}", prototypes, re.S)[1]
+members = re.findall(r"(\w+)[,;]", re.sub(r"/\*.*?\*/", "", members, flags=re.S))
+fields = next(ast.literal_eval(node.value.generators[0].iter) for node in ast.walk(code)
+              if isinstance(node, ast.Assign) and node.targets[0].id == "_fields_")
+assert list(fields) == members, (fields, members)
 assert all(f"{name}(" in prototypes for name in functions), functions
 END
     python3 check.py "$srcdir/examples/tensors.py" \

@@ -99,6 +99,28 @@ static void test_in_place(void **state)
     autotune_profile_free(profile);
 }
 
+/* What is tuned for vectors is not for views that begin anywhere. */
+static void test_alignment(void **state)
+{
+    static const int64_t aligns[] = {0, 16, 4};
+    autotune_profile *profile = open_profile(NULL);
+    autotune_device *device = h200();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof aligns / sizeof *aligns; i++) {
+        autotune_problem problem = exact;
+        autotune_answer *answer = NULL;
+
+        problem.align_bytes = aligns[i];
+        assert_int_equal(autotune_lookup(&answer, profile, device, &problem, NULL, NULL),
+                         AUTOTUNE_OK);
+        assert_int_equal(autotune_answer_tier(answer) == AUTOTUNE_TIER_EXACT, aligns[i] != 4);
+        autotune_answer_free(answer);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
 static void test_describe(void **state)
 {
     static const autotune_problem padded = {
@@ -177,6 +199,8 @@ static void test_bad_problems(void **state)
         {.elem_size = 4, .rows = INT64_MAX, .cols = INT64_MAX},
         {.elem_size = 4, .rows = 8, .cols = 9, .in_place = 1},
         {.elem_size = 4, .rows = 8, .cols = 8, .in_place = 2},
+        {.elem_size = 4, .rows = 8, .cols = 8, .align_bytes = 12},
+        {.elem_size = 4, .rows = 8, .cols = 8, .align_bytes = -8},
     };
     autotune_profile *profile = open_profile(shipped);
     autotune_device *device = h200();
@@ -294,11 +318,11 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookup),          cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_describe),        cmocka_unit_test(test_bad_profiles),
-        cmocka_unit_test(test_bad_problems),    cmocka_unit_test(test_bad_device),
-        cmocka_unit_test(test_nothing_to_free), cmocka_unit_test(test_no_context),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lookup),       cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_alignment),    cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_bad_profiles), cmocka_unit_test(test_bad_problems),
+        cmocka_unit_test(test_bad_device),   cmocka_unit_test(test_nothing_to_free),
+        cmocka_unit_test(test_no_context),   cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

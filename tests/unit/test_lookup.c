@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/profile: identity, distance, search path and lookup, over the H200's profile in results/ and
- * what the GPU took for each of its winners on each of its problems (tests/data/h200-winners.tsv).
- */
+/* src/profile: identity, distance, search path and lookup, over the H200's profile in results/.
+ * test_regret.c judges what lookup chooses. */
 #include "base/memory.h"
-#include "base/stats.h"
 #include "profile/facts.h"
 #include "profile/identity.h"
 #include "profile/lookup.h"
@@ -166,7 +164,8 @@ static void test_architecture_gap(void **state)
 static double between(const char *from, const char *to)
 {
     struct at_problem a = problem_of(from), b = problem_of(to);
-    struct at_traits there = at_traits_of(&a, 60 << 20), here = at_traits_of(&b, 60 << 20);
+    struct at_device_info device = {.l2_bytes = 60 << 20, .multiprocessors = 132};
+    struct at_traits there = at_traits_of(&a, &device), here = at_traits_of(&b, &device);
 
     return at_distance_between(&there, &here).total;
 }
@@ -188,15 +187,23 @@ static void test_distance(void **state)
     for (size_t i = 0; i < AT_COUNT(pairs); i++) {
         assert_true(between(pairs[i][0], pairs[i][0]) == 0);
         assert_true(between(pairs[i][0], pairs[i][1]) < between(pairs[i][0], pairs[i][2]));
-        assert_true(between(pairs[i][0], pairs[i][2]) == between(pairs[i][2], pairs[i][0]));
     }
+}
+
+/* What is tuned for odd rows is not for aligned ones; the reverse is refused, and costs nothing. */
+static void test_alignment(void **state)
+{
+    (void)state;
+    assert_true(between("10007x10009:f32", "10000x10000:f32") > 100);
+    assert_true(between("10000x10000:f32", "10007x10009:f32") < 20);
 }
 
 static void test_waste(void **state)
 {
     static const struct at_launch one = {{1, 1, 1, 64, 1, 1}}, two = {{1, 1, 1, 128, 1, 1}};
     struct at_problem problem = problem_of("8x8:f32");
-    struct at_traits few = at_traits_of(&problem, 0), many = few;
+    struct at_device_info device = {.multiprocessors = 132};
+    struct at_traits few = at_traits_of(&problem, &device), many = few;
 
     (void)state;
     at_traits_launch(&few, &one);
@@ -206,6 +213,48 @@ static void test_waste(void **state)
     assert_string_equal(at_distance_name(0), "waste");
     assert_true(at_distance_between(&few, &many).terms[0] ==
                 at_distance_between(&few, &many).total);
+}
+
+/* Half the blocks are no loss until there are too few of them. */
+static void test_fill(void **state)
+{
+    static const struct at_launch launches[] = {
+        {{1024, 1, 1, 128, 1, 1}}, {{512, 1, 1, 128, 1, 1}}, {{64, 1, 1, 128, 1, 1}}};
+    struct at_problem problem = problem_of("1024x1024:f32");
+    struct at_device_info device = {.multiprocessors = 132};
+    struct at_traits traits[3];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        traits[i] = at_traits_of(&problem, &device);
+        at_traits_launch(&traits[i], &launches[i]);
+    }
+    assert_true(at_distance_between(&traits[0], &traits[1]).total == 0);
+    assert_true(at_distance_between(&traits[1], &traits[2]).total > 100);
+    assert_true(at_distance_between(&traits[1], &traits[2]).terms[1] ==
+                at_distance_between(&traits[0], &traits[2]).total);
+}
+
+/* An entry that is too far says less than the default does, and the answer says so. */
+static void test_too_far(void **state)
+{
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_record *record = record_of(&profiles);
+    struct at_list all = record->problems;
+    struct at_answer answer;
+
+    (void)state;
+    while (strcmp(((struct at_entry *)record->problems.items)->problem, "16384x16384:b1") != 0)
+        record->problems.items = (struct at_entry *)record->problems.items + 1;
+    record->problems.count = 1;
+    answer = ask(&profiles, "16384x8192:b1", &record->device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_SHAPE);
+    answer = ask(&profiles, "64x64:b1", &record->device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_DEFAULT);
+    if (!strstr(answer.refused, "the nearest entry, 16384x16384:b1, is too far"))
+        fail_msg("%s", answer.refused);
+    record->problems = all;
+    at_profiles_clear(&profiles);
 }
 
 /* ---- tiers ---- */
@@ -411,63 +460,6 @@ static void test_facts(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* ---- regret ---- */
-
-/* The recorded time of what stands under `of` on the problem; 0: it did not run, being illegal. */
-static double recorded_ns(const char *table, const char *problem, const char *of)
-{
-    char *key = at_format("\n%s\t%s\t", problem, of);
-    const char *line = strstr(table, key);
-    double ns = line ? strtod(line + strlen(key), NULL) : 0;
-
-    free(key);
-    return ns;
-}
-
-/* Each problem is looked up with its own entry taken out of the profile. The bounds are what these
- * weights reach (doc/downstream.md has the table), so that a change of the distance that loses by
- * it is seen here. */
-static void test_regret(void **state)
-{
-    struct at_profiles profiles = read_profiles(h200_file);
-    struct at_device_record *record = record_of(&profiles);
-    struct at_entry *entries = record->problems.items;
-    size_t count = record->problems.count;
-    char *table = text_of("tests/data/h200-winners.tsv");
-    double *regret = at_alloc_array(count, sizeof *regret), sum = 0;
-
-    (void)state;
-    for (size_t i = 0; i < count; i++) {
-        char spec[160];
-        struct at_answer answer;
-        struct at_entry kept = entries[i];
-        double best, ns;
-
-        memcpy(spec, kept.problem, sizeof spec);
-        entries[i] = entries[count - 1];
-        record->problems.count = count - 1;
-        answer = ask(&profiles, spec, &record->device, "cold");
-        assert_int_equal(answer.tier, AT_TIER_SHAPE);
-        best = recorded_ns(table, spec, "best");
-        ns = recorded_ns(table, spec, answer.entry->problem);
-        assert_true(best > 0 && ns >= best); /* the GPU ran it: it is legal indeed */
-        regret[i] = ns / best - 1;
-        sum += regret[i];
-        if (getenv("AUTOTUNE_SHOW_REGRET"))
-            printf("| %s | %s | %.1f | %.2f | %.1f |\n", spec, answer.entry->problem,
-                   answer.distance.total, 100 * regret[i],
-                   100 * (recorded_ns(table, spec, "default") / best - 1));
-        entries[i] = kept;
-        record->problems.count = count;
-    }
-    assert_true(at_median(regret, count) < 0.01);
-    assert_true(at_quantile(regret, count, 0.9) < 0.09);
-    assert_true(sum / (double)count < 0.055);
-    free(regret);
-    free(table);
-    at_profiles_clear(&profiles);
-}
-
 /* ---- the search path ---- */
 
 static void write_text(const char *path, const char *text)
@@ -535,11 +527,18 @@ static void test_search_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relation),    cmocka_unit_test(test_architecture_gap),
-        cmocka_unit_test(test_distance),    cmocka_unit_test(test_waste),
-        cmocka_unit_test(test_tiers),       cmocka_unit_test(test_default_where_no_entry_is_legal),
-        cmocka_unit_test(test_bad_entries), cmocka_unit_test(test_choice_between_files),
-        cmocka_unit_test(test_facts),       cmocka_unit_test(test_regret),
+        cmocka_unit_test(test_relation),
+        cmocka_unit_test(test_architecture_gap),
+        cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_waste),
+        cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_too_far),
+        cmocka_unit_test(test_tiers),
+        cmocka_unit_test(test_default_where_no_entry_is_legal),
+        cmocka_unit_test(test_bad_entries),
+        cmocka_unit_test(test_choice_between_files),
+        cmocka_unit_test(test_facts),
         cmocka_unit_test(test_search_path),
     };
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the answers of lookup cost: tests/data/h200-lookup.tsv has what an H200 took on some
+ * problems for each config that won on some problem. Each of these problems is looked up with its
+ * own entry taken out of the profile. AUTOTUNE_SHOW_REGRET=1 prints the table of doc/downstream.md.
+ */
+#include "base/memory.h"
+#include "base/stats.h"
+#include "model/description.h"
+#include "profile/lookup.h"
+#include "space/space.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+enum { CONFIGS_MAX = 512, TARGETS_MAX = 128 };
+
+/* What the problem took, with the config of that number; 0: not legal, or not recorded. */
+struct target {
+    char problem[160];
+    double best_ns, ns[CONFIGS_MAX];
+};
+
+static struct at_family **families;
+static size_t family_count;
+static struct at_profiles profiles; /* one file, one device: all entries */
+static char *configs[CONFIGS_MAX];
+static struct target targets[TARGETS_MAX];
+static size_t target_count;
+
+/* ---- the table ---- */
+
+/* "tile BLOCK_ROWS=8 ..." */
+static struct at_result_record winner_of(const char *config)
+{
+    struct at_result_record winner = {.of_copy_permille = 1000};
+    char *text = at_strdup(config), *rest, *word = strtok_r(text, " ", &rest);
+    struct at_named_int *named = NULL;
+    size_t capacity = 0;
+
+    snprintf(winner.family, sizeof winner.family, "%s", word);
+    while ((word = strtok_r(NULL, " ", &rest))) {
+        size_t length = strcspn(word, "=");
+        struct at_named_int parameter = {at_strndup(word, length), atoi(word + length + 1)};
+
+        AT_PUSH(named, winner.parameters.count, capacity, parameter);
+    }
+    winner.parameters.items = named;
+    free(text);
+    return winner;
+}
+
+static struct target *target_of(const char *problem)
+{
+    for (size_t i = 0; i < target_count; i++)
+        if (strcmp(targets[i].problem, problem) == 0)
+            return &targets[i];
+    assert_true(target_count < TARGETS_MAX);
+    snprintf(targets[target_count].problem, sizeof targets->problem, "%s", problem);
+    return &targets[target_count++];
+}
+
+static size_t number_of(const char *text)
+{
+    unsigned long number = strtoul(text, NULL, 10);
+
+    assert_true(number < CONFIGS_MAX);
+    return number;
+}
+
+static void read_line(char *line, struct at_device_record *record, size_t *capacity)
+{
+    char *rest, *kind = strtok_r(line, "\t", &rest), *first = strtok_r(NULL, "\t", &rest);
+    char *second = strtok_r(NULL, "\t", &rest);
+    struct at_entry *entries = record->problems.items, entry = {0};
+
+    if (strcmp(kind, "config") == 0) {
+        configs[number_of(first)] = at_strdup(second);
+    } else if (strcmp(kind, "entry") == 0) {
+        snprintf(entry.problem, sizeof entry.problem, "%s", first);
+        entry.winner = winner_of(configs[number_of(second)]);
+        AT_PUSH(entries, record->problems.count, *capacity, entry);
+        record->problems.items = entries;
+    } else {
+        double ns = strtod(strtok_r(NULL, "\t", &rest), NULL);
+
+        if (strcmp(second, "best") == 0)
+            target_of(first)->best_ns = ns;
+        else
+            target_of(first)->ns[number_of(second)] = ns;
+    }
+}
+
+static int read_all(void **state)
+{
+    char *tuning = path_of("tuning"), *templates = path_of("templates"), *data = path_of("");
+    char *table = text_of("tests/data/h200-lookup.tsv"), *rest;
+    struct at_device_record *record = at_alloc(sizeof *record);
+    struct at_profile_file *file = at_alloc(sizeof *file);
+    struct at_error err = {AT_OK, ""};
+    size_t capacity = 0;
+
+    (void)state;
+    setenv("AUTOTUNE_DATADIR", data, 1);
+    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK ||
+        at_description_read(&record->device, NULL, "h200", &err) != AT_OK)
+        fail_msg("%s", err.message);
+    strcpy(record->device.kind, "cuda");
+    strcpy(record->policy.name, "cold");
+    for (char *line = strtok_r(table, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (line[0] != '#')
+            read_line(line, record, &capacity);
+    file->path = at_strdup("the table");
+    file->profile.devices = (struct at_list){record, 1};
+    profiles = (struct at_profiles){.files = file, .count = 1, .capacity = 1};
+    free(table);
+    free(data);
+    free(tuning);
+    free(templates);
+    return 0;
+}
+
+static int free_all(void **state)
+{
+    (void)state;
+    at_profiles_clear(&profiles);
+    for (size_t i = 0; i < CONFIGS_MAX; i++)
+        free(configs[i]);
+    for (size_t i = 0; i < family_count; i++)
+        at_family_free(families[i]);
+    free(families);
+    return 0;
+}
+
+/* ---- asking ---- */
+
+/* What it took; 0 if that is not known. */
+static double time_of(const struct target *target, const struct at_config *config)
+{
+    char *values = at_config_format(config);
+    char *text = at_format("%s %s", config->family->name, values);
+    double ns = 0;
+
+    for (size_t i = 0; i < CONFIGS_MAX && configs[i]; i++)
+        if (strcmp(configs[i], text) == 0)
+            ns = target->ns[i];
+    free(text);
+    free(values);
+    return ns;
+}
+
+/* With the problem's own entry taken out. */
+static struct at_answer ask_others(const char *spec)
+{
+    struct at_device_record *record = profiles.files[0].profile.devices.items;
+    static const struct at_environment nothing_known;
+    struct at_entry *entries = record->problems.items, *last = &entries[record->problems.count - 1];
+    struct at_entry *own = NULL, kept;
+    struct at_lookup *lookup;
+    struct at_problem problem;
+    struct at_answer answer;
+    struct at_error err = {AT_OK, ""};
+
+    for (size_t i = 0; i < record->problems.count; i++)
+        if (strcmp(entries[i].problem, spec) == 0)
+            own = &entries[i];
+    assert_non_null(own);
+    kept = *own;
+    *own = *last;
+    record->problems.count--;
+    lookup = at_lookup_open(&profiles, families, family_count);
+    if (at_problem_parse(&problem, spec, &err) != AT_OK ||
+        at_lookup_find(lookup,
+                       &(struct at_query){&problem, &record->device, &nothing_known, "cold"},
+                       &answer, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    at_lookup_close(lookup);
+    *own = kept;
+    record->problems.count++;
+    return answer;
+}
+
+static double default_time(const struct target *target)
+{
+    struct at_device_record *record = profiles.files[0].profile.devices.items;
+    struct at_problem problem;
+    struct at_config config;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_problem_parse(&problem, target->problem, &err) != AT_OK ||
+        at_space_default(&config, families, family_count, &problem, &record->device, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return time_of(target, &config);
+}
+
+/* The bounds are what these weights reach (doc/downstream.md has the table), so that a change of
+ * the distance that loses by it is seen here. */
+static void test_regret(void **state)
+{
+    double regret[TARGETS_MAX], sum = 0;
+    size_t count = 0, slower = 0;
+
+    (void)state;
+    for (size_t i = 0; i < target_count; i++) {
+        struct at_answer answer = ask_others(targets[i].problem);
+        double ns = time_of(&targets[i], &answer.config), usual = default_time(&targets[i]);
+
+        if (getenv("AUTOTUNE_SHOW_REGRET"))
+            printf("| %s | %s | %.1f | %.2f | %.1f |\n", targets[i].problem,
+                   answer.entry ? answer.entry->problem : "the default", answer.distance.total,
+                   ns > 0 ? 100 * (ns / targets[i].best_ns - 1) : -1,
+                   usual > 0 ? 100 * (usual / targets[i].best_ns - 1) : -1);
+        if (ns == 0) /* a config that followed its problem, and that the recording does not have */
+            continue;
+        regret[count] = ns / targets[i].best_ns - 1;
+        sum += regret[count++];
+        slower += usual > 0 && ns > 1.02 * usual;
+    }
+    if (getenv("AUTOTUNE_SHOW_REGRET"))
+        printf("%zu of %zu problems: median %.2f %%, mean %.2f %%, 90th percentile %.2f %%, 95th "
+               "%.2f %%; %zu slower than the default by more than 2 %%\n",
+               count, target_count, 100 * at_median(regret, count), 100 * sum / (double)count,
+               100 * at_quantile(regret, count, 0.9), 100 * at_quantile(regret, count, 0.95),
+               slower);
+    assert_true(count >= 45);
+    assert_true(at_median(regret, count) < 0.006);
+    assert_true(at_quantile(regret, count, 0.9) < 0.13);
+    assert_true(sum / (double)count < 0.05);
+    assert_true(slower <= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_regret),
+    };
+
+    return cmocka_run_group_tests(tests, read_all, free_all);
+}
