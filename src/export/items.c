@@ -70,7 +70,8 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
 
         if (problems[i].offset_src || problems[i].offset_dst) {
             free(made.items);
-            return at_fail(err, AT_USAGE, "a transpose of matrices at an offset cannot be exported");
+            return at_fail(err, AT_USAGE,
+                           "a transpose of matrices at an offset cannot be exported");
         }
         make_key(key, &problems[i]);
         if (has_key(&made, key))
