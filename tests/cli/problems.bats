@@ -51,7 +51,7 @@ refuses() {
 }
 
 @test "keys that are not known, or come twice" {
-    refuses 'expected one of ld_src=, ld_dst=, batch=, stride_src=, stride_dst=, inplace=' \
+    refuses 'expected one of ld_src=, ld_dst=, batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=' \
         64x64:f32,foo=3 64x64:f32, 64x64:f32,ld_src 64x64:f32,LD_SRC=64 64x64:f32,=64
     refuses 'ld_src is given twice' 64x64:f32,ld_src=64,ld_src=64
 }
