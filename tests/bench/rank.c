@@ -5,8 +5,8 @@
  *     rank [--list] [--all] RECORDING...
  *
  * Of each recording (doc/recording-format.md) it takes 250 configs, the ten fastest and others
- * spread evenly over the ranks, or all of them. They must be of this tree's families. --list prints
- * every config. */
+ * spread evenly over the ranks, or all of them; those that this tree has no more are left out, and
+ * it says how many they were. --list prints every config. */
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/paths.h"
@@ -41,6 +41,7 @@ struct sample {
     struct at_problem problem;
     struct entry *entries; /* fastest first */
     size_t count, capacity;
+    size_t left_out; /* recorded configs that this tree has no more */
 };
 
 struct score {
@@ -50,9 +51,8 @@ struct score {
 
 /* ---- reading ---- */
 
-/* The same config of this tree's family of that name. */
-static enum at_status adopt(struct at_config *config, const struct at_config *recorded,
-                            struct at_error *err)
+/* The same config of this tree's family of that name; false where there is none any more. */
+static bool adopt(struct at_config *config, const struct at_config *recorded)
 {
     const struct at_family *from = recorded->family, *to = NULL;
 
@@ -60,7 +60,7 @@ static enum at_status adopt(struct at_config *config, const struct at_config *re
         if (strcmp(families[i]->name, from->name) == 0)
             to = families[i];
     if (!to)
-        return at_fail(err, AT_USAGE, "there is no family \"%s\"", from->name);
+        return false;
     *config = at_family_default(to);
     for (size_t i = 0; i < from->param_count; i++) {
         size_t j = 0;
@@ -68,30 +68,27 @@ static enum at_status adopt(struct at_config *config, const struct at_config *re
         while (j < to->param_count && strcmp(to->params[j].name, from->params[i].name) != 0)
             j++;
         if (j == to->param_count || !at_param_has_value(&to->params[j], recorded->values[i]))
-            return at_fail(err, AT_USAGE, "%s=%d is not of %s any more", from->params[i].name,
-                           (int)recorded->values[i], from->name);
+            return false;
         config->values[j] = recorded->values[i];
     }
-    return AT_OK;
+    return true;
 }
 
+/* Adds a recorded config, if this tree has it still. */
 static enum at_status add_entry(struct sample *sample, const struct at_recording *recording,
                                 size_t index, struct at_error *err)
 {
     struct entry entry = {.measured_ns = recording->results[index].time_ns};
-    bool legal;
-    enum at_status status = adopt(&entry.config, &recording->space.configs[index], err);
+    bool legal = false;
+    enum at_status status = AT_OK;
 
-    if (status == AT_OK)
+    if (adopt(&entry.config, &recording->space.configs[index]))
         status =
             at_config_legal(&entry.config, &sample->problem, &sample->device, &legal, NULL, err);
-    if (status != AT_OK)
-        return status;
-    if (!legal)
-        return at_fail(err, AT_USAGE, "a config of %s is not legal any more",
-                       entry.config.family->name);
-    AT_PUSH(sample->entries, sample->count, sample->capacity, entry);
-    return AT_OK;
+    if (status == AT_OK && legal)
+        AT_PUSH(sample->entries, sample->count, sample->capacity, entry);
+    sample->left_out += !legal;
+    return status;
 }
 
 static const struct at_recorded *sorted_results;
@@ -124,9 +121,13 @@ static enum at_status take_sample(struct sample *sample, const struct at_recordi
             correct[of++] = i;
     sorted_results = recording->results;
     qsort(correct, of, sizeof *correct, by_time);
+    for (size_t i = 0; i < of && status == AT_OK; i++)
+        status = add_entry(sample, recording, correct[i], err);
+    of = sample->count;
     count = all || of < SAMPLE ? of : SAMPLE;
-    for (size_t i = 0; i < count && status == AT_OK; i++)
-        status = add_entry(sample, recording, correct[rank_of(i, count, of)], err);
+    for (size_t i = 0; i < count; i++)
+        sample->entries[i] = sample->entries[rank_of(i, count, of)];
+    sample->count = count;
     free(correct);
     return status;
 }
@@ -347,8 +348,8 @@ static enum at_status rank(const char *path, bool list, bool all, struct score *
         *score = judge(&sample);
         if (list)
             list_entries(&sample, problem);
-        printf("%-40s %8zu %9.3f  %s\n", problem, sample.count, score->spearman,
-               score->hit ? "yes" : "no");
+        printf("%-40s %8zu %8zu %9.3f  %s\n", problem, sample.count, sample.left_out,
+               score->spearman, score->hit ? "yes" : "no");
         fflush(stdout);
         free(problem);
     }
@@ -376,7 +377,7 @@ int main(int argc, char **argv)
         return 2;
     }
     status = read_families(&err);
-    printf("%-40s %8s %9s  %s\n", "problem", "configs", "Spearman",
+    printf("%-40s %8s %8s %9s  %s\n", "problem", "configs", "left out", "Spearman",
            "best 5 % hold one within 2 % of the best");
     for (int i = first; i < argc && status == AT_OK; i++) {
         struct score score;
@@ -388,7 +389,8 @@ int main(int argc, char **argv)
         least = score.spearman < least ? score.spearman : least;
     }
     if (status == AT_OK)
-        printf("%-40s %8d %9.3f  %d\n", "recordings, least, how many", argc - first, least, hits);
+        printf("%-40s %8d %8s %9.3f  %d\n", "recordings, least, how many", argc - first, "", least,
+               hits);
     else
         fprintf(stderr, "%s\n", err.message);
     for (size_t i = 0; i < family_count; i++)
