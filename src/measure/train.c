@@ -8,16 +8,23 @@
 /* Longer trains than this take longer to make than to run. */
 enum { LAUNCHES_MAX = 1024 };
 
+static uint64_t offset_bytes(const struct at_problem *problem, int64_t offset)
+{
+    return (uint64_t)(offset * problem->elem_size);
+}
+
 static struct at_call call_of(const struct at_bench *bench, const struct at_kernel *kernel,
                               const struct at_gpu_run *run, int64_t set)
 {
     const struct at_buffers *tuned = &bench->cases[0];
-    /* A copy's problem has no offset, whatever that of the transpose is: it starts within the red
-     * zones, which are that much longer. */
-    int64_t dst_step = run->problem.offset_dst - tuned->problem.offset_dst;
-    int64_t src_step = run->problem.offset_src - tuned->problem.offset_src;
-    at_address dst = at_buffers_dst(tuned, set) + (uint64_t)(dst_step * run->problem.elem_size);
-    at_address src = at_buffers_src(tuned, set) + (uint64_t)(src_step * run->problem.elem_size);
+    /* A copy's problem has no offset, whatever that of the transpose is, and may have elements of
+     * another size: it starts within the red zones, which are that much longer. */
+    at_address dst = at_buffers_dst(tuned, set) +
+                     offset_bytes(&run->problem, run->problem.offset_dst) -
+                     offset_bytes(&tuned->problem, tuned->problem.offset_dst);
+    at_address src = at_buffers_src(tuned, set) +
+                     offset_bytes(&run->problem, run->problem.offset_src) -
+                     offset_bytes(&tuned->problem, tuned->problem.offset_src);
     struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
 
     if (kernel)

@@ -32,6 +32,15 @@ setup() {
     run -0 "$AUTOTUNE" check best.yaml
 }
 
+# The copies that the second is held against are those of the first, whose elements are of another
+# size; they begin at aligned addresses all the same.
+@test "matrices that begin at odd addresses" {
+    run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 12 \
+        --problem 96x256:f32 --problem 96x1024:b1,offset_src=1,offset_dst=3 --out best.yaml
+    [ -z "$stderr" ]
+    [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
+}
+
 @test "the spaces of KTT, which tests/gpu/bench-tune searches" {
     local data=$srcdir/tests/data
     for name in ktt ktt-wide; do
