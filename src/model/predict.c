@@ -48,10 +48,11 @@ static double shared_ns(const struct block *b, const struct at_traffic_work *wor
     return clocked_ns(b->rates, work->wavefronts, b->rates->wavefronts_per_clock);
 }
 
+/* Exchanges have a pipe of their own. */
 static double issue_ns(const struct block *b, const struct at_traffic_work *work)
 {
-    return clocked_ns(b->rates, work->slots, b->rates->slots_per_clock) +
-           clocked_ns(b->rates, work->shuffles, b->rates->shuffles_per_clock);
+    return fmax(clocked_ns(b->rates, work->slots, b->rates->slots_per_clock),
+                clocked_ns(b->rates, work->shuffles, b->rates->shuffles_per_clock));
 }
 
 /* ---- DRAM ---- */
