@@ -39,7 +39,7 @@ static CUcontext make_own_context(CUdevice device)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     CUresult (*create)(CUcontext *, unsigned, CUdevice) = NULL;
-    CUcontext context;
+    CUcontext context = NULL;
 
     if (library)
         *(void **)&create = dlsym(library, "cuCtxCreate_v2");
@@ -50,7 +50,7 @@ static CUcontext make_own_context(CUdevice device)
 static void enter_context(const char *kind)
 {
     struct at_error err;
-    CUcontext context;
+    CUcontext context = NULL;
     CUdevice device;
 
     if (at_cuda_load(&err) != AT_OK) {

@@ -166,7 +166,7 @@ static struct at_answer ask_others(const char *spec)
     struct at_entry *own = NULL, kept;
     struct at_lookup *lookup;
     struct at_problem problem;
-    struct at_answer answer;
+    struct at_answer answer = {0};
     struct at_error err = {AT_OK, ""};
 
     for (size_t i = 0; i < record->problems.count; i++)
