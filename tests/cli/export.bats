@@ -47,14 +47,14 @@ int main(void)
 {
     const struct autotune_tuned *tuned = autotune_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0, 0);
 
-    if (!tuned || strcmp(tuned->family, "tile") != 0 || tuned->block[0] != 512 ||
-        AUTOTUNE_R8192_C8192_B4_PARAM_TILE_COLS != 64 ||
+    if (!tuned || strcmp(tuned->family, "micro") != 0 || tuned->block[0] != 512 ||
+        AUTOTUNE_R8192_C8192_B4_PARAM_SRC_BYTES != 256 ||
         AUTOTUNE_R8192_C8192_B4_LAUNCH_GRID_X != tuned->grid[0])
         return 1;
     if (autotune_tuned_find(4, 8192, 8192, 8192, 8193, 1, 0, 0, 0) ||
         autotune_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0, 1) ||
-        !autotune_tuned_find(4, 512, 512, 512, 512, 256, 262144, 262144, 0) ||
-        autotune_tuned_find(4, 512, 512, 512, 512, 256, 262144, 262145, 0))
+        !autotune_tuned_find(4, 64, 64, 64, 64, 4096, 4096, 4096, 0) ||
+        autotune_tuned_find(4, 64, 64, 64, 64, 4096, 4096, 4097, 0))
         return 2;
     printf("%d %s %s\n", AUTOTUNE_TUNED_COUNT, AUTOTUNE_TUNED_DEVICE, tuned->launcher);
     return 0;
@@ -65,7 +65,7 @@ END
 @test "what is written, and again the same bytes" {
     for format in header make cmake; do
         run --separate-stderr -0 "$AUTOTUNE" export --as "$format" "$profile" \
-            -p 8192x8192:f32 -p 512x512:f16,batch=512
+            -p 8192x8192:f32 -p 64x64:f16,batch=8192
         [ -z "${AUTOTUNE_UPDATE_GOLDEN-}" ] || printf '%s\n' "$output" >"$golden/two.$format"
         diff "$golden/two.$format" <(printf '%s\n' "$output")
     done
@@ -96,7 +96,7 @@ END
     write_program main.c
     cc -std=c99 -Wall -Wextra -Wpedantic -Werror main.c -o main
     run -0 ./main
-    [ "$output" = "31 NVIDIA H200 autotune_transpose_R8192_C8192_B4" ]
+    [ "$output" = "50 NVIDIA H200 autotune_transpose_R8192_C8192_B4" ]
 }
 
 @test "header, for C++" {
@@ -160,7 +160,7 @@ all:
 	    $(AUTOTUNE_R8192_C8192_B4_BLOCK)
 END
     run -0 env -u MAKEFLAGS -u MAKELEVEL make -s # not a part of the make that runs the tests
-    [[ $output == "sm_90 31 -DELEM_SIZE=4 -DTILE_COLS=64 "*" 512 1 1" ]]
+    [[ $output == "sm_90 50 -DELEM_SIZE=4 -DLOAD_BYTES=8 "*" 512 1 1" ]]
 }
 
 @test "cmake" {
@@ -183,6 +183,17 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     kernel=$(sed -n 's/.*"kernel": "\(.*\)".*/\1/p' first/index.json | head -n 1)
     grep -q "$kernel" "first/$image"
     [ "$(grep -c '"problem"' first/index.json)" -eq 2 ]
+}
+
+@test "a preferred carveout goes along" {
+    sed -e "/problem: '4096x4096:c128'/,/UNROLL/s/CARVEOUT: -1/CARVEOUT: 50/" \
+        -e "/problem: '4096x4096:c128'/,/UNROLL/s/DYNAMIC: 0/DYNAMIC: 1/" "$profile" >preferred.yaml
+    "$AUTOTUNE" export --as make -p 4096x4096:c128 preferred.yaml >out.mk
+    grep -q '^AUTOTUNE_R4096_C4096_B16_CARVEOUT := 50$' out.mk
+    "$AUTOTUNE" export --as header -p 4096x4096:c128 preferred.yaml >out.h
+    grep -q ', 50, "autotune_transpose_R4096_C4096_B16"' out.h
+    "$AUTOTUNE" lookup -d h200 -p 4096x4096:c128 -f json preferred.yaml >out.json
+    grep -q '"carveout_percent": 50' out.json
 }
 
 @test "problems that were never tuned, and devices that are named" {

@@ -17,9 +17,11 @@ variant() {
     sed "$@" old.yaml >"$file"
 }
 
-# Its winner of 8x4194304:f32 takes 5 % longer.
-slower=(-e 's/time_ns: 67823/time_ns: 71214/' -e 's/mbps: 3957882/mbps: 3769420/'
-    -e '0,/of_copy_permille: 943/s//of_copy_permille: 898/')
+# The winner of its first problem takes 5 % longer.
+winner="/problem: '3x1048576:c128'/,/ time_ns:/"
+slower=(-e "$winner s/time_ns: 25661/time_ns: 26944/" -e "$winner s/low_ns: 25632/low_ns: 26914/"
+    -e "$winner s/high_ns: 25676/high_ns: 26960/" -e "$winner s/mbps: 3922813/mbps: 3736019/"
+    -e "$winner s/of_copy_permille: 984/of_copy_permille: 937/")
 
 merge() {
     run --separate-stderr -0 "$AUTOTUNE" merge --out merged.yaml "$@"
@@ -41,7 +43,7 @@ merge() {
     variant new.yaml "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
     run --separate-stderr -0 "$AUTOTUNE" merge old.yaml new.yaml -o merged.yaml
     [ -z "$stderr" ]
-    [ "$(grep -c problem: merged.yaml)" -eq 32 ]
+    [ "$(grep -c problem: merged.yaml)" -eq 51 ]
     [ "$(grep -c '  device:' merged.yaml)" -eq 1 ]
 }
 
@@ -55,11 +57,11 @@ merge() {
     variant new.yaml -e 's/580.159.04/590.1/' "${slower[@]}" \
         -e "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
     run --separate-stderr -0 "$AUTOTUNE" merge new.yaml old.yaml -o merged.yaml
-    [ "$(grep -c problem: merged.yaml)" -eq 32 ]
+    [ "$(grep -c problem: merged.yaml)" -eq 51 ]
     [ "$(grep -c '  device:' merged.yaml)" -eq 2 ]
-    [ "$(grep -c 'newer software$' <<<"$stderr")" -eq 30 ]
-    [[ $stderr == *"8x4194304:f32 on NVIDIA H200, cold: new.yaml stays, with 71214 ns, not old.yaml, with 67823 ns: newer software"* ]]
-    grep -q 'time_ns: 71214' merged.yaml
+    [ "$(grep -c 'newer software$' <<<"$stderr")" -eq 49 ]
+    [[ $stderr == *"3x1048576:c128 on NVIDIA H200, cold: new.yaml stays, with 26944 ns, not old.yaml, with 25661 ns: newer software"* ]]
+    grep -q 'time_ns: 26944' merged.yaml
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 merged.yaml
     [[ $output == *"1 of 6, exact"* ]]
     # The order of the files makes no difference to that.
@@ -75,11 +77,11 @@ merge() {
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
     grep -q 'other.yaml stays.*named first$' told
 
-    variant other.yaml "${slower[@]}" -e '0,/complete: 1/s//complete: 0/'
-    "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
-    grep -q 'old.yaml stays.*a complete search$' told
+    variant other.yaml "${slower[@]}" -e '0,/complete: 0/s//complete: 1/'
+    "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
+    grep -q 'other.yaml stays.*a complete search$' told
 
-    variant other.yaml "${slower[@]}" -e '0,/correct: 1938/s//correct: 1937/'
+    variant other.yaml "${slower[@]}" -e '0,/correct: 90$/s//correct: 89/'
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
     grep -q 'old.yaml stays.*more configs measured$' told
 
@@ -89,7 +91,7 @@ merge() {
 
     variant other.yaml "${slower[@]}" -e 's/spread_permille: 1$/spread_permille: 2/'
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
-    grep -q '^autotune: 8x4194304.*old.yaml stays.*a smaller spread$' told
+    grep -q '^autotune: 3x1048576:c128.*old.yaml stays.*a smaller spread$' told
 }
 
 @test "a file that cannot be read, or written" {
@@ -104,32 +106,33 @@ merge() {
 
 @test "diff: nothing" {
     run --separate-stderr -0 "$AUTOTUNE" diff old.yaml old.yaml
-    [ "$output" = "0 with another config, 0 with another time, 0 removed, 0 added, 31 alike" ]
+    [ "$output" = "0 with another config, 0 with another time, 0 removed, 0 added, 50 alike" ]
     run --separate-stderr -0 "$AUTOTUNE" diff --format json old.yaml old.yaml
-    [ "$(tr -d ' \n' <<<"$output")" = '{"alike":31,"changes":[]}' ]
+    [ "$(tr -d ' \n' <<<"$output")" = '{"alike":50,"changes":[]}' ]
 }
 
 @test "diff: a driver, a config, a time, and a problem that came and one that went" {
     variant new.yaml -e 's/580.159.04/590.1/' "${slower[@]}" \
         -e "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/" \
-        -e "/problem: '1024x1024:b1'/,/UNROLL/s/PAD: 1/PAD: 2/"
+        -e "/problem: '4096x4096:c128'/,/UNROLL/s/PAD: 1/PAD: 2/"
     run --separate-stderr -1 "$AUTOTUNE" diff old.yaml new.yaml
     [ -z "$stderr" ]
     [ "$output" = "NVIDIA H200, cold
     driver 580.159.04 -> 590.1
-  time     8x4194304:f32: 67823 ns -> 71214 ns, +5.0 %, 94.3 % -> 89.8 % of copy
-  config   1024x1024:b1: 2285 ns -> 2285 ns, +0.0 %, 83.9 % -> 83.9 % of copy
+  time     3x1048576:c128: 25661 ns -> 26944 ns, +5.0 %, 98.4 % -> 93.7 % of copy
+  config   4096x4096:c128: 130456 ns -> 130456 ns, +0.0 %, 97.5 % -> 97.5 % of copy
     PAD=1->2
   removed  8192x8192:f32
   added    16384x4096:f32
-1 with another config, 1 with another time, 1 removed, 1 added, 28 alike" ]
+1 with another config, 1 with another time, 1 removed, 1 added, 47 alike" ]
     run --separate-stderr -1 "$AUTOTUNE" diff -f json old.yaml new.yaml
     [[ $output == *'"change": "time"'*'"time_change_permille": 50'* ]]
 }
 
 @test "diff: a time within the spreads is alike" {
-    variant new.yaml -e 's/time_ns: 67823/time_ns: 67900/' -e 's/mbps: 3957882/mbps: 3953394/' \
-        -e '0,/of_copy_permille: 943/s//of_copy_permille: 942/'
+    variant new.yaml -e "$winner s/time_ns: 25661/time_ns: 25670/" \
+        -e "$winner s/mbps: 3922813/mbps: 3921437/" \
+        -e "$winner s/of_copy_permille: 984/of_copy_permille: 983/"
     run --separate-stderr -0 "$AUTOTUNE" diff old.yaml new.yaml
 }
 
@@ -141,11 +144,11 @@ merge() {
 
 @test "conditions of two runs: the worse of either" {
     local first='0,/    clock_memory_khz/s//'
-    variant worse.yaml -e "$first    capped_ms: 40\n    drifts: 2\n&/"
+    variant worse.yaml -e "$first    capped_ms: 40\n&/" -e 's/^    drifts: 2$/    drifts: 5/'
     variant other.yaml -e "$first    capped_ms: 30\n    other_processes: 1\n&/" \
         -e "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
     run --separate-stderr -0 "$AUTOTUNE" merge worse.yaml other.yaml
     grep -q '^    capped_ms: 40$' <<<"$output"
-    grep -q '^    drifts: 2$' <<<"$output"
+    grep -q '^    drifts: 5$' <<<"$output"
     grep -q '^    other_processes: 1$' <<<"$output"
 }

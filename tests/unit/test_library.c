@@ -58,7 +58,7 @@ static void test_lookup(void **state)
     autotune_device *device = h200();
     autotune_answer *answer = NULL;
     autotune_launch launch;
-    int tile_cols = 0;
+    int src_bytes = 0;
 
     (void)state;
     assert_null(autotune_profile_skipped(profile, 0));
@@ -69,11 +69,11 @@ static void test_lookup(void **state)
     assert_false(autotune_answer_is_predicted(answer));
     assert_string_equal(autotune_answer_path(answer), shipped);
     assert_string_equal(autotune_answer_tuned_problem(answer), "8192x8192:f32");
-    assert_string_equal(autotune_answer_family(answer), "tile");
+    assert_string_equal(autotune_answer_family(answer), "micro");
     for (size_t i = 0; i < autotune_answer_parameter_count(answer); i++)
-        if (strcmp(autotune_answer_parameter_name(answer, i), "TILE_COLS") == 0)
-            tile_cols = autotune_answer_parameter_value(answer, i);
-    assert_true(tile_cols > 0);
+        if (strcmp(autotune_answer_parameter_name(answer, i), "SRC_BYTES") == 0)
+            src_bytes = autotune_answer_parameter_value(answer, i);
+    assert_true(src_bytes > 0);
     assert_null(autotune_answer_parameter_name(answer, 1000));
     launch = autotune_answer_launch(answer);
     assert_true(launch.grid[0] > 1 && launch.block[0] > 1 && launch.grid[2] == 1);

@@ -18,13 +18,13 @@ template <class T, void (*release)(T *)> using owned = std::unique_ptr<T, releas
 
 int main()
 {
-    const autotune_tuned *tuned = autotune_tuned_find(8, 8192, 8192, 8192, 8192, 1, 0, 0, 0);
+    const autotune_tuned *tuned = autotune_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0, 0);
     autotune_problem problem = {};
     autotune_profile *profile = nullptr;
     autotune_device *device = nullptr;
     autotune_answer *answer = nullptr;
 
-    problem.elem_size = 8;
+    problem.elem_size = 4;
     problem.rows = problem.cols = 8192;
     if (!tuned || autotune_profile_open(&profile, nullptr, nullptr) != AUTOTUNE_OK)
         return 1;
