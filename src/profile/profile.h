@@ -65,7 +65,7 @@ struct at_result_record {
 
 /* The best same-bytes copy: the faster of the driver's and the tuned copy kernel. */
 struct at_copy_record {
-    char method[64]; /* "memcpy", or the config: "copy ITEMS=1 THREADS=256 VEC=16" */
+    char method[160]; /* "memcpy", or the config: "copy ITEMS=1 THREADS=256 VEC=16" */
     int64_t time_ns;
     int64_t bandwidth_mbps;
     int64_t memcpy_ns; /* the driver's copy alone */

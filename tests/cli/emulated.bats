@@ -27,6 +27,7 @@ setup() {
         --problem 31x64:f64,ld_dst=40 --problem 17x19:c128 --out best.yaml
     [ -z "$stderr" ]
     [ "$(grep -c ' problem: ' best.yaml)" -eq 5 ]
+    [ "$(grep -cE " method: (memcpy|'?copy .* VEC=[0-9]+'?)$" best.yaml)" -eq 5 ] # all of it
     [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
     grep -q 'kind: emulated' best.yaml
     run -0 "$AUTOTUNE" check best.yaml
