@@ -51,6 +51,7 @@ void at_process_init(struct at_process *process, const struct at_landscape *land
 
 void at_process_clear(struct at_process *process)
 {
+    at_likeness_clear(&process->likeness);
     free(process->points);
     free(process->residual);
     free(process->lower);
