@@ -53,9 +53,6 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
  * and strings of any language. The caller frees it. */
 char *at_export_plain(const char *text);
 
-/* The name of a family as part of an identifier: '-' becomes '_'. The caller frees it. */
-char *at_export_identifier(const char *name);
-
 /* "-DELEM_SIZE=4 -DTILE_COLS=64": the macros of the item's kernel. The caller frees it. */
 char *at_export_defines(const struct at_export_item *item);
 

@@ -24,16 +24,6 @@ char *at_export_plain(const char *text)
     return copy;
 }
 
-char *at_export_identifier(const char *name)
-{
-    char *copy = at_strdup(name);
-
-    for (char *c = copy; *c; c++)
-        if (*c == '-')
-            *c = '_';
-    return copy;
-}
-
 char *at_export_defines(const struct at_export_item *item)
 {
     const struct at_config *config = &item->answer.config;

@@ -69,17 +69,25 @@ static void show_compile_failure(struct at_pipeline *p, size_t index, const char
     }
 }
 
+static struct at_candidate *take_result(struct at_search *search, size_t index,
+                                        const struct at_measurement *measurement)
+{
+    struct at_candidate *candidate = &search->candidates[index];
+
+    at_recorder_take(search, index, measurement);
+    candidate->outcome = measurement->outcome;
+    if (measurement->outcome == AT_CORRECT)
+        candidate->time_ns = at_median(measurement->samples_ns, measurement->sample_count);
+    return candidate;
+}
+
 void at_pipeline_settle(struct at_pipeline *p, size_t index,
                         const struct at_measurement *measurement)
 {
     struct at_search *search = p->search;
-    struct at_candidate *candidate = &search->candidates[index];
+    struct at_candidate *candidate = take_result(search, index, measurement);
 
-    at_recorder_take(search, index, measurement);
     candidate->done = true;
-    candidate->outcome = measurement->outcome;
-    if (measurement->outcome == AT_CORRECT)
-        candidate->time_ns = at_median(measurement->samples_ns, measurement->sample_count);
     if (candidate->outcome == AT_CORRECT &&
         (search->counts[AT_CORRECT] == 0 ||
          candidate->time_ns < search->candidates[search->best].time_ns))
@@ -106,14 +114,10 @@ static void settle_again(struct at_pipeline *p, size_t index,
                          const struct at_measurement *measurement)
 {
     struct at_search *search = p->search;
-    struct at_candidate *candidate = &search->candidates[index];
 
-    at_recorder_take(search, index, measurement);
-    search->counts[candidate->outcome]--;
+    search->counts[search->candidates[index].outcome]--;
     search->counts[measurement->outcome]++;
-    candidate->outcome = measurement->outcome;
-    if (measurement->outcome == AT_CORRECT)
-        candidate->time_ns = at_median(measurement->samples_ns, measurement->sample_count);
+    take_result(search, index, measurement);
     find_best(search);
 }
 

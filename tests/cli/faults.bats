@@ -118,16 +118,7 @@ outcome() {
 
 @test "a second signal, of whichever kind: the end at once" {
     start_run --budget 200
-    wait_for_progress
-    mapfile -t workers < <(pgrep -P "$driver")
-    kill -STOP "${workers[@]}" # none of them can help it to an end
-    kill -INT "$driver"
-    while kill -TERM "$driver" 2>/dev/null; do # within half a second it is one request with the first
-        sleep 0.1
-    done
-    waited 130
-    ended "${workers[@]}"
-    [ ! -e best.yaml ]
+    assert_ends_at_second_signal
 }
 
 # ---- memory that others have taken ----

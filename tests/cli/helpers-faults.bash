@@ -58,6 +58,21 @@ wait_for_progress() {
     sleep "0.$(printf %03d $((RANDOM % 200)))"
 }
 
+# assert_ends_at_second_signal: the run in the background does, whatever its workers do.
+assert_ends_at_second_signal() {
+    local workers
+    wait_for_progress
+    mapfile -t workers < <(pgrep -P "$driver")
+    kill -STOP "${workers[@]}" # none of them can help it to an end
+    kill -INT "$driver"
+    while kill -TERM "$driver" 2>/dev/null; do # within half a second it is one request with the first
+        sleep 0.1
+    done
+    waited 130
+    ended "${workers[@]}"
+    [ ! -e best.yaml ]
+}
+
 # kill_workers ROLE: kills a worker at so many random moments, or for as long as the run goes on.
 kill_workers() {
     local worker

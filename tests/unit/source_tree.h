@@ -17,6 +17,15 @@ static inline char *path_of(const char *name)
     return at_format("%s/%s", srcdir ? srcdir : ".", name);
 }
 
+/* The program's own files are to be those of the tree. */
+static inline void use_source_tree(void)
+{
+    char *tree = path_of("");
+
+    setenv("AUTOTUNE_DATADIR", tree, 1);
+    free(tree);
+}
+
 /* A file's text, which the caller frees; a file that cannot be read fails the test. */
 static inline char *text_of(const char *name)
 {

@@ -289,9 +289,7 @@ int main(void)
         cmocka_unit_test(test_names_are_one_devices),
         cmocka_unit_test(test_refused),
     };
-    char *data = path_of("");
 
-    setenv("AUTOTUNE_DATADIR", data, 1);
-    free(data);
+    use_source_tree();
     return cmocka_run_group_tests(tests, read_all, NULL);
 }

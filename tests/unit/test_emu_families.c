@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "family_problems.h"
+#include "needs_nvrtc.h"
 #include "source_tree.h"
 
 enum {
@@ -37,7 +38,6 @@ enum {
     HOST_THREADS = 2,
     ZONE = 64, /* bytes around the buffers that must stay as they are */
     POISON = 0xa5,
-    SKIPPED = 77,
 };
 
 static const int elem_sizes[] = {1, 2, 4, 8, 16};
@@ -580,14 +580,8 @@ int main(void)
         {"harness, compute_75", test_harness, NULL, NULL, (void *)&architectures[0]},
         {"harness, compute_90", test_harness, NULL, NULL, (void *)&architectures[1]},
     };
-    struct at_error err = {AT_OK, ""};
-    int *known;
-    size_t known_count;
 
-    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
-        fprintf(stderr, "skipped: %s\n", err.message);
+    if (lacks_nvrtc())
         return SKIPPED;
-    }
-    free(known);
     return cmocka_run_group_tests(tests, read_sources, free_sources);
 }

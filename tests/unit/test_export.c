@@ -16,30 +16,25 @@
 
 #include <cmocka.h>
 
+#include "shipped_families.h"
 #include "source_tree.h"
 
-static struct at_family **families;
-static size_t family_count;
 static struct at_profiles profiles;
 static struct at_lookup *lookup;
 static const struct at_environment nothing_known;
 
 static int set_up(void **state)
 {
-    char *data = path_of("."), *tuning = path_of("tuning"), *templates = path_of("templates"),
-         *profile = path_of("results/nvidia-h200.yaml");
+    char *profile = path_of("results/nvidia-h200.yaml");
     struct at_error err = {AT_OK, ""};
 
     (void)state;
-    setenv("AUTOTUNE_DATADIR", data, 1);
-    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK ||
-        at_profiles_add(&profiles, profile, &err) != AT_OK)
+    use_source_tree();
+    read_shipped_families();
+    if (at_profiles_add(&profiles, profile, &err) != AT_OK)
         fail_msg("%s", err.message);
     lookup = at_lookup_open(&profiles, families, family_count);
     free(profile);
-    free(templates);
-    free(tuning);
-    free(data);
     return 0;
 }
 
@@ -48,9 +43,7 @@ static int tear_down(void **state)
     (void)state;
     at_lookup_close(lookup);
     at_profiles_clear(&profiles);
-    for (size_t i = 0; i < family_count; i++)
-        at_family_free(families[i]);
-    free(families);
+    free_shipped_families();
     return 0;
 }
 

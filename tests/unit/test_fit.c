@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "shipped_families.h"
 #include "source_tree.h"
 
 enum { CONFIGS_MAX = 1 << 20, SAMPLES = 60 };
@@ -31,33 +32,25 @@ static const char *const problems[] = {
     "1x1000:f32",         "1000x1000:f32,ld_src=1003,ld_dst=1002",
 };
 
-static struct at_family **families;
-static size_t family_count;
 static struct at_device_info h200, a100;
 
 static int read_all(void **state)
 {
-    char *tuning = path_of("tuning"), *templates = path_of("templates"), *data = path_of("");
     struct at_error err = {AT_OK, ""};
 
     (void)state;
-    setenv("AUTOTUNE_DATADIR", data, 1);
-    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK ||
-        at_description_read(&h200, NULL, "h200", &err) != AT_OK ||
+    use_source_tree();
+    read_shipped_families();
+    if (at_description_read(&h200, NULL, "h200", &err) != AT_OK ||
         at_description_read(&a100, NULL, "a100", &err) != AT_OK)
         fail_msg("%s", err.message);
-    free(data);
-    free(tuning);
-    free(templates);
     return 0;
 }
 
 static int free_all(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < family_count; i++)
-        at_family_free(families[i]);
-    free(families);
+    free_shipped_families();
     return 0;
 }
 

@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "shipped_families.h"
 #include "source_tree.h"
 
 static const char h200_file[] = "results/nvidia-h200.yaml";
@@ -27,28 +28,17 @@ static const struct at_environment nothing_known;
 
 /* ---- set-up ---- */
 
-static struct at_family **families;
-static size_t family_count;
-
 static int read_families(void **state)
 {
-    char *tuning = path_of("tuning"), *templates = path_of("templates");
-    struct at_error err = {AT_OK, ""};
-
     (void)state;
-    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    free(tuning);
-    free(templates);
+    read_shipped_families();
     return 0;
 }
 
 static int free_families(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < family_count; i++)
-        at_family_free(families[i]);
-    free(families);
+    free_shipped_families();
     return 0;
 }
 

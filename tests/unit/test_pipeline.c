@@ -3,7 +3,6 @@
  * driver is another process, which is this program, as are its workers. */
 #include "base/memory.h"
 #include "cmd/run_options.h"
-#include "kernel/nvrtc.h"
 #include "measure/gpu_protocol.h"
 #include "measure/select.h"
 #include "search/tune.h"
@@ -24,9 +23,8 @@
 
 #include <cmocka.h>
 
+#include "needs_nvrtc.h"
 #include "source_tree.h"
-
-enum { SKIPPED = 77 };
 
 /* This process kills itself when it has sent so many requests for an evaluation; 0: never. */
 static int fatal_evaluation;
@@ -132,20 +130,12 @@ static void test_killed(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed)};
-    struct at_error err = {AT_OK, ""};
-    int exit_code, *known;
-    size_t known_count;
-    char *data;
+    int exit_code;
 
     if (at_worker_serve(argc, argv, &exit_code))
         return exit_code;
-    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
-        fprintf(stderr, "skipped: %s\n", err.message);
+    if (lacks_nvrtc())
         return SKIPPED;
-    }
-    free(known);
-    data = path_of("");
-    setenv("AUTOTUNE_DATADIR", data, 1);
-    free(data);
+    use_source_tree();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,9 @@
 
 #include <cmocka.h>
 
-enum { HEADER_BYTES_MAX = 1 << 18, SKIPPED = 77 };
+#include "needs_nvrtc.h"
+
+enum { HEADER_BYTES_MAX = 1 << 18 };
 
 static struct at_family **families;
 static size_t family_count;
@@ -349,18 +351,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_rates),   cmocka_unit_test(test_fault),
         cmocka_unit_test(test_traffic), cmocka_unit_test(test_traffic_of_families),
     };
-    struct at_error err = {AT_OK, ""};
-    int exit_code, *known;
-    size_t known_count;
+    int exit_code;
 
     /* The workers that the builder starts are this program. */
     if (at_worker_serve(argc, argv, &exit_code))
         return exit_code;
-    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
-        fprintf(stderr, "skipped: %s\n", err.message);
+    if (lacks_nvrtc())
         return SKIPPED;
-    }
-    free(known);
     setenv("srcdir", ".", 0);
     setenv("AUTOTUNE_DATADIR", getenv("srcdir"), 1);
     return cmocka_run_group_tests(tests, set_up, tear_down);

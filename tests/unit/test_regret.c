@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "shipped_families.h"
 #include "source_tree.h"
 
 enum { CONFIGS_MAX = 512, TARGETS_MAX = 128 };
@@ -29,8 +30,6 @@ struct target {
     double best_ns, ns[CONFIGS_MAX];
 };
 
-static struct at_family **families;
-static size_t family_count;
 static struct at_profiles profiles; /* one file, one device: all entries */
 static char *configs[CONFIGS_MAX];
 static struct target targets[TARGETS_MAX];
@@ -101,7 +100,6 @@ static void read_line(char *line, struct at_device_record *record, size_t *capac
 
 static int read_all(void **state)
 {
-    char *tuning = path_of("tuning"), *templates = path_of("templates"), *data = path_of("");
     char *table = text_of("tests/data/h200-lookup.tsv"), *rest;
     struct at_device_record *record = at_alloc(sizeof *record);
     struct at_profile_file *file = at_alloc(sizeof *file);
@@ -109,9 +107,9 @@ static int read_all(void **state)
     size_t capacity = 0;
 
     (void)state;
-    setenv("AUTOTUNE_DATADIR", data, 1);
-    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK ||
-        at_description_read(&record->device, NULL, "h200", &err) != AT_OK)
+    use_source_tree();
+    read_shipped_families();
+    if (at_description_read(&record->device, NULL, "h200", &err) != AT_OK)
         fail_msg("%s", err.message);
     strcpy(record->device.kind, "cuda");
     strcpy(record->policy.name, "cold");
@@ -122,9 +120,6 @@ static int read_all(void **state)
     file->profile.devices = (struct at_list){record, 1};
     profiles = (struct at_profiles){.files = file, .count = 1, .capacity = 1};
     free(table);
-    free(data);
-    free(tuning);
-    free(templates);
     return 0;
 }
 
@@ -134,9 +129,7 @@ static int free_all(void **state)
     at_profiles_clear(&profiles);
     for (size_t i = 0; i < CONFIGS_MAX; i++)
         free(configs[i]);
-    for (size_t i = 0; i < family_count; i++)
-        at_family_free(families[i]);
-    free(families);
+    free_shipped_families();
     return 0;
 }
 

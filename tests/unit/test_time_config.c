@@ -19,9 +19,8 @@
 
 #include <cmocka.h>
 
+#include "needs_nvrtc.h"
 #include "source_tree.h"
-
-enum { SKIPPED = 77 };
 
 static struct at_run_options options;
 static struct at_device_info *device;
@@ -185,21 +184,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_find_description),
     };
-    struct at_error err = {AT_OK, ""};
-    int exit_code, *known;
-    size_t known_count;
-    char *data;
+    int exit_code;
 
     /* The workers that the session starts are this program. */
     if (at_worker_serve(argc, argv, &exit_code))
         return exit_code;
-    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
-        fprintf(stderr, "skipped: %s\n", err.message);
+    if (lacks_nvrtc())
         return SKIPPED;
-    }
-    free(known);
-    data = path_of("");
-    setenv("AUTOTUNE_DATADIR", data, 1);
-    free(data);
+    use_source_tree();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

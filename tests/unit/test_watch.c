@@ -21,9 +21,10 @@
 
 #include <cmocka.h>
 
+#include "needs_nvrtc.h"
 #include "source_tree.h"
 
-enum { SKIPPED = 77, EVALUATIONS = 3 };
+enum { EVALUATIONS = 3 };
 
 static struct at_run_options options;
 static struct at_device_info *device;
@@ -218,21 +219,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_doubt),
         cmocka_unit_test(test_warnings),
     };
-    struct at_error err = {AT_OK, ""};
-    int exit_code, *known;
-    size_t known_count;
-    char *data;
+    int exit_code;
 
     /* The workers that the session starts are this program. */
     if (at_worker_serve(argc, argv, &exit_code))
         return exit_code;
-    if (at_nvrtc_architectures(&known, &known_count, &err) != AT_OK) {
-        fprintf(stderr, "skipped: %s\n", err.message);
+    if (lacks_nvrtc())
         return SKIPPED;
-    }
-    free(known);
-    data = path_of("");
-    setenv("AUTOTUNE_DATADIR", data, 1);
-    free(data);
+    use_source_tree();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

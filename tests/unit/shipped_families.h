@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For tests that work with the families of the tree. To be included after cmocka.h. */
+#ifndef AT_TESTS_UNIT_SHIPPED_FAMILIES_H
+#define AT_TESTS_UNIT_SHIPPED_FAMILIES_H
+
+#include "source_tree.h"
+#include "space/space.h"
+
+static struct at_family **families;
+static size_t family_count;
+
+static inline void read_shipped_families(void)
+{
+    char *tuning = path_of("tuning"), *templates = path_of("templates");
+    struct at_error err = {AT_OK, ""};
+
+    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(tuning);
+    free(templates);
+}
+
+static inline void free_shipped_families(void)
+{
+    for (size_t i = 0; i < family_count; i++)
+        at_family_free(families[i]);
+    free(families);
+}
+
+#endif
