@@ -23,7 +23,7 @@ struct at_access_counts {
     int64_t sectors;          /* global: touched */
     int64_t least_sectors;    /* global: what as many wanted bytes would take side by side */
     int64_t wavefronts;       /* shared */
-    int64_t least_wavefronts; /* shared: without bank conflicts */
+    int64_t least_wavefronts; /* shared: what as many words would take with no bank idle */
 };
 
 struct at_counts;

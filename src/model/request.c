@@ -80,12 +80,12 @@ int at_request_wavefronts(const struct at_emu_access *access)
     return wavefronts;
 }
 
+/* As Nsight Compute defines its "ideal": that many words on 32 banks, whichever lanes want them.
+ * Part of a warp may take more even so, since only certain lanes are served together. */
 int at_request_least_wavefronts(const struct at_emu_access *access)
 {
-    int together = lanes_together(access), groups = 0;
-    uint32_t mask = together == AT_WARP ? UINT32_MAX : (UINT32_C(1) << together) - 1;
+    int words_a_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
+    int words = __builtin_popcount(access->lanes) * words_a_lane;
 
-    for (int first = 0; first < AT_WARP; first += together)
-        groups += (access->lanes >> first & mask) != 0;
-    return groups;
+    return (words + BANKS - 1) / BANKS;
 }

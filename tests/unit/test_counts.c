@@ -108,6 +108,9 @@ static void test_wavefronts(void **state)
     access.lanes = 0xff; /* a quarter of the warp */
     assert_int_equal(at_request_wavefronts(&access), 1);
     assert_int_equal(at_request_least_wavefronts(&access), 1);
+    access.lanes = 0x707; /* two quarters, which together would fit into one wavefront */
+    assert_int_equal(at_request_wavefronts(&access), 2);
+    assert_int_equal(at_request_least_wavefronts(&access), 1);
     access = strided(true, 4, 0, 8); /* every other bank, twice */
     assert_int_equal(at_request_wavefronts(&access), 2);
 }
