@@ -14,22 +14,16 @@ enum { WINDOW_PER_JOB = 32 };
 
 /* ---- from the strategy to the builder ---- */
 
-static enum at_status start_candidate(struct at_pipeline *p, size_t index, struct at_error *err)
+static void start_candidate(struct at_pipeline *p, size_t index)
 {
     struct at_candidate *candidate = &p->search->candidates[index];
-    bool found;
-    enum at_status status;
 
     if (candidate->started)
-        return AT_OK;
+        return;
     candidate->started = true;
-    status = at_pipeline_find_in_journal(p, index, &found, err);
-    if (status != AT_OK || found)
-        return status;
     p->in_flight++;
     at_builder_add(p->session->builder, &p->search->space.configs[index],
                    p->search->problem.elem_size, candidate);
-    return AT_OK;
 }
 
 static bool ask(struct at_pipeline *p, size_t *index)
@@ -50,21 +44,17 @@ static bool may_ask(const struct at_pipeline *p)
            (most == 0 || p->evaluations + p->in_flight < (size_t)most);
 }
 
-static enum at_status fill(struct at_pipeline *p, struct at_error *err)
+static void fill(struct at_pipeline *p)
 {
-    enum at_status status = AT_OK;
-    size_t index, asked = 0;
+    size_t index;
 
     at_watch_start(p);
-    /* What the journal has is settled at once; after a window's worth of it, a look at the clock.
-     */
-    while (status == AT_OK && may_ask(p) && asked++ < p->window) {
-        if (!ask(p, &index))
-            p->exhausted = true;
+    while (may_ask(p)) {
+        if (ask(p, &index))
+            start_candidate(p, index);
         else
-            status = start_candidate(p, index, err);
+            p->exhausted = true;
     }
-    return status;
 }
 
 /* ---- waiting, stopping ---- */
@@ -154,9 +144,8 @@ static enum at_status loop(struct at_pipeline *p, struct at_error *err)
 
     while (status == AT_OK) {
         check_end(p);
-        status = fill(p, err);
-        if (status == AT_OK)
-            status = at_pipeline_take_built(p, err);
+        fill(p);
+        status = at_pipeline_take_built(p, err);
         if (status == AT_OK)
             status = at_pipeline_feed_gpu(p, err);
         if (status != AT_OK || is_finished(p))
@@ -190,6 +179,8 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     status = at_gpu_prepare(p->session->gpu, p->cases, p->case_count, err);
     if (status == AT_OK)
         status = at_watch_open(p, err);
+    if (status == AT_OK)
+        status = at_pipeline_recall(p, err);
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", p->problem_text);
 }
 

@@ -42,15 +42,18 @@ struct at_pipeline {
 };
 
 /* results.c: a result taken in, wherever it came from; a new one filed, which then outlives the
- * driver, and taken in as such; found again. */
+ * driver, and taken in as such; one that the journal has, if it has one. */
 void at_pipeline_settle(struct at_pipeline *p, size_t index,
                         const struct at_measurement *measurement);
 void at_pipeline_file(struct at_pipeline *p, size_t index,
                       const struct at_measurement *measurement);
 void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
                               const struct at_measurement *measurement);
-enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, bool *found,
+enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
                                            struct at_error *err);
+
+/* recall.c: takes in what the journal has of the problem, if the run is resumed. */
+enum at_status at_pipeline_recall(struct at_pipeline *p, struct at_error *err);
 
 /* watch.c: the canary's kernel built; given back; and a look at it while the GPU is idle, if it is
  * time or, `last`, if anything was measured since. Whether it has found configs that are to be

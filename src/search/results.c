@@ -39,13 +39,15 @@ static void file_result(const struct at_search *search, const char *problem_text
 {
     struct at_error err = {AT_OK, ""};
     struct at_session *session = search->session;
+    struct at_measurement filed = *measurement;
     struct at_journal_key key;
     char *config;
 
     if (!session->journal)
         return;
     key = key_of(search, problem_text, index, &config);
-    tell_of_journal(session, at_journal_add(session->journal, &key, measurement, &err), &err);
+    filed.again = search->candidates[index].done;
+    tell_of_journal(session, at_journal_add(session->journal, &key, &filed, &err), &err);
     free(config);
 }
 
@@ -150,21 +152,20 @@ void at_search_refuse(struct at_search *search, size_t index, const struct at_me
     search->candidates[index].outcome = failure->outcome;
 }
 
-enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index, bool *found,
+enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
                                            struct at_error *err)
 {
     struct at_measurement measurement;
     struct at_journal_key key;
+    bool found;
     char *config;
     enum at_status status;
 
-    *found = false;
-    if (!p->session->journal || !p->session->options.resume)
-        return AT_OK;
     key = key_of(p->search, p->problem_text, index, &config);
-    status = at_journal_find(p->session->journal, &key, found, &measurement, err);
+    status = at_journal_find(p->session->journal, &key, &found, &measurement, err);
     free(config);
-    if (status == AT_OK && *found) {
+    if (status == AT_OK && found) {
+        p->search->candidates[index].started = true;
         at_pipeline_settle(p, index, &measurement);
         at_measurement_clear(&measurement);
     }

@@ -25,7 +25,7 @@
 #include <string.h>
 
 /* The file's marks: who wrote it (the letters "ATjn") and in which version of the tables. */
-enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 1 };
+enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 2 };
 
 static const char tables_sql[] =
     "BEGIN;"
@@ -45,7 +45,8 @@ static const char tables_sql[] =
     "  registers INTEGER NOT NULL,"
     "  spill_bytes INTEGER NOT NULL,"
     "  shared_bytes INTEGER NOT NULL,"
-    "  samples_ns TEXT NOT NULL);" /* a JSON array: json_each() reads it */
+    "  samples_ns TEXT NOT NULL,"          /* a JSON array: json_each() reads it */
+    "  again INTEGER NOT NULL DEFAULT 0);" /* measured before, but the device has changed since */
     "CREATE INDEX measurements_by_key"
     "  ON measurements (run, problem, family, family_hash, config);"
     "PRAGMA application_id = %d;"
@@ -54,8 +55,8 @@ static const char tables_sql[] =
 
 static const char add_sql[] =
     "INSERT INTO measurements (run, problem, family, family_hash, config,"
-    "  outcome, message, registers, spill_bytes, shared_bytes, samples_ns)"
-    "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    "  outcome, message, registers, spill_bytes, shared_bytes, samples_ns, again)"
+    "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 
 static const char find_sql[] =
     "SELECT outcome, message, registers, spill_bytes, shared_bytes, samples_ns FROM measurements"
@@ -345,6 +346,7 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
     sqlite3_bind_int64(add, 9, measurement->spill_bytes);
     sqlite3_bind_int64(add, 10, measurement->shared_bytes);
     sqlite3_bind_text(add, 11, samples, -1, SQLITE_STATIC);
+    sqlite3_bind_int(add, 12, measurement->again);
     if (sqlite3_step(add) != SQLITE_DONE)
         status = fail(journal, err);
     journal->unfolded++;
@@ -414,6 +416,28 @@ enum at_status at_journal_find(struct at_journal *journal, const struct at_journ
         *found = result == SQLITE_ROW;
     sqlite3_reset(journal->find);
     sqlite3_clear_bindings(journal->find);
+    return status;
+}
+
+enum at_status at_journal_each(struct at_journal *journal, const char *problem,
+                               void (*take)(void *data, const char *family, const char *config),
+                               void *data, struct at_error *err)
+{
+    static const char sql[] = "SELECT family, config FROM measurements"
+                              "  WHERE run = ?1 AND problem = ?2 AND NOT again ORDER BY id";
+    sqlite3_stmt *rows = NULL;
+    enum at_status status = AT_OK;
+    int result;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &rows, NULL) != SQLITE_OK)
+        return fail(journal, err);
+    sqlite3_bind_int64(rows, 1, journal->run);
+    sqlite3_bind_text(rows, 2, problem, -1, SQLITE_STATIC);
+    while ((result = sqlite3_step(rows)) == SQLITE_ROW)
+        take(data, column(rows, 0), column(rows, 1));
+    if (result != SQLITE_DONE)
+        status = fail(journal, err);
+    sqlite3_finalize(rows);
     return status;
 }
 

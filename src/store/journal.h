@@ -25,6 +25,7 @@ struct at_measurement {
     int64_t shared_bytes; /* static */
     double *samples_ns;   /* one launch, a value a train; owned */
     size_t sample_count;
+    bool again; /* the run has measured it before; written, not read */
 };
 
 /* Frees the samples. */
@@ -59,6 +60,12 @@ enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
 enum at_status at_journal_find(struct at_journal *journal, const struct at_journal_key *key,
                                bool *found, struct at_measurement *measurement,
                                struct at_error *err);
+
+/* Calls take with the family and config of each measurement of the problem, in the order in which
+ * they were first made. */
+enum at_status at_journal_each(struct at_journal *journal, const char *problem,
+                               void (*take)(void *data, const char *family, const char *config),
+                               void *data, struct at_error *err);
 
 /* How many measurements of the family the run has under other hashes. */
 enum at_status at_journal_count_others(struct at_journal *journal, const char *family,

@@ -116,6 +116,17 @@ outcome() {
     done
 }
 
+# The strategy is told what it knew before it is asked: results that come in another order now lead it
+# nowhere else, neither with the copies nor with the family.
+@test "a run that was complete, resumed, measures nothing" {
+    unset AUTOTUNE_DATADIR # with the family of copies
+    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 40
+    [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'copy'")" -gt 0 ]
+    query best.yaml.journal 'SELECT * FROM measurements' >before
+    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 40 --resume
+    query best.yaml.journal 'SELECT * FROM measurements' | cmp before -
+}
+
 @test "a second signal, of whichever kind: the end at once" {
     start_run --budget 200
     assert_ends_at_second_signal

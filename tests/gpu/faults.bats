@@ -64,11 +64,17 @@ assert_resumes() {
     [ "$(sed -n '/evaluations:/,/wrong:/p' best.yaml)" = "$(sed -n '/evaluations:/,/wrong:/p' before.yaml)" ]
 }
 
+# assert_nothing_twice: but where the canary saw that the device had changed, and the row says so.
+assert_nothing_twice() {
+    [ -z "$(query best.yaml.journal "SELECT problem, family, config FROM measurements WHERE NOT again
+        GROUP BY problem, family, family_hash, config HAVING count(*) > 1")" ]
+}
+
 # assert_tile_measured_once COUNT: so many configs of the family, none of them, nor a copy, twice.
 assert_tile_measured_once() {
-    [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'tile'")" -eq "$1" ]
-    [ -z "$(query best.yaml.journal "SELECT problem, family, config FROM measurements
-        GROUP BY problem, family, family_hash, config HAVING count(*) > 1")" ]
+    [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'tile'
+        AND NOT again")" -eq "$1" ]
+    assert_nothing_twice
 }
 
 # ---- kernels ----
@@ -91,7 +97,7 @@ assert_tile_measured_once() {
     tune_faults --space "$faults"
     [ "$status" -eq 0 ]
     query best.yaml.journal "SELECT config, outcome FROM measurements WHERE family = 'fault'
-        AND problem = '96x64:f32' ORDER BY CAST(substr(config, 7) AS INTEGER)" >outcomes
+        AND problem = '96x64:f32' AND NOT again ORDER BY CAST(substr(config, 7) AS INTEGER)" >outcomes
     diff outcomes - <<'END'
 FAULT=0|correct
 FAULT=1|timeout
@@ -332,7 +338,6 @@ give_memory() {
     run -0 "$AUTOTUNE" tune "${short[@]}" --problem 16384x16384:f32 --problem 96x64:f32 \
         --budget 300 --resume
     [ "$(grep -c ' problem: ' best.yaml)" -eq 3 ]
-    [ -z "$(query best.yaml.journal "SELECT 1 FROM measurements
-        GROUP BY problem, family, family_hash, config HAVING count(*) > 1")" ]
+    assert_nothing_twice
     assert_nothing_left
 }

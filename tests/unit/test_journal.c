@@ -154,6 +154,39 @@ static void test_key(void **state)
     at_journal_close(journal);
 }
 
+/* Appends them to the text that data points at. */
+static void note(void *data, const char *family, const char *config)
+{
+    char **text = data, *longer = at_format("%s%s %s\n", *text, family, config);
+
+    free(*text);
+    *text = longer;
+}
+
+/* In the order of measuring, each once, and no other problem's. */
+static void test_each(void **state)
+{
+    struct at_journal *journal = open_journal(":memory:", false);
+    const struct at_journal_key more[] = {
+        {key.problem, "vector", "abc", "WIDTH=4"},
+        {"8192x8192:f64", "tile", "abc", "PAD=2 TILE=32"},
+        {key.problem, "tile", "abc", "PAD=0 TILE=32"},
+    };
+    struct at_measurement again = {.outcome = AT_WRONG, .again = true};
+    char *text = at_strdup("");
+    struct at_error err;
+
+    (void)state;
+    add_registers(journal, &key, 1);
+    for (size_t i = 0; i < AT_COUNT(more); i++)
+        add_registers(journal, &more[i], 1);
+    assert_int_equal(at_journal_add(journal, &key, &again, &err), AT_OK);
+    assert_int_equal(at_journal_each(journal, key.problem, note, &text, &err), AT_OK);
+    assert_string_equal(text, "tile PAD=1 TILE=32\nvector WIDTH=4\ntile PAD=0 TILE=32\n");
+    free(text);
+    at_journal_close(journal);
+}
+
 static void test_resume(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -450,8 +483,8 @@ static void test_not_a_journal(void **state)
     assert_refused_untouched(path, "SQLite database, but not a journal");
     assert_int_equal(unlink(path), 0);
     at_journal_close(open_journal(path, false));
-    execute(path, "PRAGMA user_version = 2");
-    assert_refused_untouched(path, "version 2 of the format");
+    execute(path, "PRAGMA user_version = 3");
+    assert_refused_untouched(path, "version 3 of the format");
     free(path);
 }
 
@@ -685,6 +718,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_key),
+        cmocka_unit_test(test_each),
         cmocka_unit_test_setup_teardown(test_resume, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_resume_of_another_setting, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_resume_of_another_device, make_folder, remove_folder),
