@@ -27,6 +27,7 @@ static void count_access(void *context, uint64_t block, const struct at_emu_acce
     __atomic_store_n(&sums->shared, access->shared, __ATOMIC_RELAXED);
     __atomic_store_n(&sums->store, access->store, __ATOMIC_RELAXED);
     __atomic_store_n(&sums->atomic, access->atomic, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->past_l1, access->fills != NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&sums->bytes, access->bytes, __ATOMIC_RELAXED);
     add(&sums->requests, 1);
     add(&sums->lanes, __builtin_popcount(access->lanes));
@@ -36,6 +37,7 @@ static void count_access(void *context, uint64_t block, const struct at_emu_acce
     } else {
         add(&sums->wanted_bytes, at_request_wanted_bytes(access));
         add(&sums->sectors, at_request_sectors(access));
+        add(&sums->tag_sectors, at_request_tag_sectors(access));
         add(&sums->least_sectors, at_request_least_sectors(access));
     }
 }

@@ -5,7 +5,10 @@
  * Global memory moves sectors of 32 bytes; a request costs as many as it touches (Nsight Compute
  * Documentation, "Memory Tables": l1tex__t_sectors, l1tex__t_requests). Shared memory has 32 banks
  * of 4 bytes; a request is served in as many wavefronts as different words of one bank are wanted
- * at once, lanes of 8 bytes in two halves and of 16 bytes in four quarters of a warp. */
+ * at once, lanes of 8 bytes in two halves and of 16 bytes in four quarters of a warp.
+ *
+ * What a copy past L1 (cp.async.cg) reads, the counter on an H200 shows by what it fills: of each
+ * line of 128 bytes read, the sectors of shared memory that it goes to. */
 #ifndef AT_MODEL_COUNTS_H
 #define AT_MODEL_COUNTS_H
 
@@ -16,11 +19,13 @@
 /* One static instruction, in one of the two memories. */
 struct at_access_counts {
     bool shared, store, atomic;
-    int bytes; /* a lane; 0: the instruction made no access there */
+    bool past_l1; /* cp.async.cg */
+    int bytes;    /* a lane; 0: the instruction made no access there */
     int64_t requests;
     int64_t lanes;            /* over all requests */
     int64_t wanted_bytes;     /* global: different ones */
     int64_t sectors;          /* global: touched */
+    int64_t tag_sectors;      /* global: as l1tex__t_sectors counts them */
     int64_t least_sectors;    /* global: what as many wanted bytes would take side by side */
     int64_t wavefronts;       /* shared */
     int64_t least_wavefronts; /* shared: what as many words would take with no bank idle */
@@ -40,6 +45,7 @@ const struct at_access_counts *at_counts_of(const struct at_counts *counts, size
 
 /* What one request costs; the pure functions that the counts are made of. */
 int at_request_sectors(const struct at_emu_access *access);
+int at_request_tag_sectors(const struct at_emu_access *access);
 int at_request_wanted_bytes(const struct at_emu_access *access);
 int at_request_least_sectors(const struct at_emu_access *access);
 int at_request_wavefronts(const struct at_emu_access *access);

@@ -143,11 +143,13 @@ static enum at_status predict(const struct run *run, const struct at_device_info
 
 static void name_access(char name[32], const struct at_access_counts *counts)
 {
-    snprintf(name, 32, "%s %s",
-             counts->atomic  ? "atomic"
-             : counts->store ? "store"
-                             : "load",
-             counts->shared ? "shared" : "global");
+    const char *way = counts->store ? "store" : "load";
+
+    if (counts->atomic)
+        way = "atomic";
+    if (counts->shared && counts->past_l1)
+        way = "copy";
+    snprintf(name, 32, "%s %s", way, counts->shared ? "shared" : "global");
 }
 
 static int by_place(const void *left, const void *right)
@@ -167,6 +169,7 @@ static void add_counts(struct at_explained_line *line, const struct at_explained
     line->requests += more->requests;
     line->wanted_bytes += more->wanted_bytes;
     line->sectors += more->sectors;
+    line->tag_sectors += more->tag_sectors;
     line->least_sectors += more->least_sectors;
     line->wavefronts += more->wavefronts;
     line->least_wavefronts += more->least_wavefronts;
@@ -216,6 +219,7 @@ static void collect_lines(const struct run *run, struct at_list *list)
         line->requests = counts->requests;
         line->wanted_bytes = counts->wanted_bytes;
         line->sectors = counts->sectors;
+        line->tag_sectors = counts->tag_sectors;
         line->least_sectors = counts->least_sectors;
         line->wavefronts = counts->wavefronts;
         line->least_wavefronts = counts->least_wavefronts;

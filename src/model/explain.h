@@ -15,11 +15,13 @@
 struct at_explained_line {
     char file[64];
     int64_t line;
-    char access[32]; /* "load global", "store shared", "atomic global" */
+    char access[32]; /* "load global", "store shared", "atomic global"; "copy shared" is what
+                        cp.async.cg fills, which the GPU's counters of wavefronts do not see */
     int64_t bytes;   /* a lane */
     int64_t requests;
     int64_t wanted_bytes;                 /* global: different ones in a request */
     int64_t sectors, least_sectors;       /* global */
+    int64_t tag_sectors;                  /* global: as the GPU's counter l1tex__t_sectors has it */
     int64_t wavefronts, least_wavefronts; /* shared */
 };
 

@@ -12,6 +12,7 @@ static const struct at_field line_fields[] = {
     AT_COUNTER(at_explained_line, line),
     AT_COUNTER(at_explained_line, requests),
     AT_COUNTER(at_explained_line, sectors),
+    AT_COUNTER(at_explained_line, tag_sectors),
     AT_COUNTER(at_explained_line, wanted_bytes),
     AT_COUNTER(at_explained_line, wavefronts),
 };

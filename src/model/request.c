@@ -2,7 +2,7 @@
 /* What one request costs. */
 #include "model/counts.h"
 
-enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
 
 /* A set of numbers so small that looking through it is the quickest. */
 struct small_set {
@@ -28,6 +28,19 @@ int at_request_sectors(const struct at_emu_access *access)
         if (access->lanes >> lane & 1)
             add(&sectors, access->address[lane] / SECTOR_BYTES);
     return sectors.count;
+}
+
+int at_request_tag_sectors(const struct at_emu_access *access)
+{
+    struct small_set filled = {0};
+
+    if (!access->fills)
+        return at_request_sectors(access);
+    for (int lane = 0; lane < AT_WARP; lane++)
+        if (access->lanes >> lane & 1)
+            add(&filled,
+                access->address[lane] / LINE_BYTES << 32 | access->fills[lane] / SECTOR_BYTES);
+    return filled.count;
 }
 
 int at_request_wanted_bytes(const struct at_emu_access *access)

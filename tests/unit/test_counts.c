@@ -70,6 +70,34 @@ static void test_sectors_of_other_orders(void **state)
     assert_int_equal(at_request_least_sectors(&access), 1);
 }
 
+/* What the counter of an H200 shows of copies past L1, 16 bytes a lane, by where they read and
+ * where they write: the first lane, and what each next is further on. */
+static void test_tag_sectors_of_copies(void **state)
+{
+    static const struct {
+        uint64_t from, from_stride, to, to_stride;
+        uint32_t lanes;
+        int sectors;
+    } cases[] = {
+        {0, 16, 0, 16, UINT32_MAX, 16},   {16, 16, 0, 16, UINT32_MAX, 20},
+        {32, 16, 0, 16, UINT32_MAX, 16},  {0, 16, 16, 16, UINT32_MAX, 20},
+        {16, 16, 16, 16, UINT32_MAX, 17}, {0, 32, 0, 16, UINT32_MAX, 16},
+        {0, 128, 0, 16, UINT32_MAX, 32},  {0, 16, 0, 128, UINT32_MAX, 32},
+        {0, 16, 0, 16, 0x7f, 4},          {16, 16, 48, 16, 0xffffe000, 10},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_emu_access access = strided(false, 16, cases[i].from, cases[i].from_stride);
+        const struct at_emu_access filled = strided(true, 16, cases[i].to, cases[i].to_stride);
+
+        access.lanes = cases[i].lanes;
+        assert_int_equal(at_request_tag_sectors(&access), at_request_sectors(&access));
+        access.fills = filled.address;
+        assert_int_equal(at_request_tag_sectors(&access), cases[i].sectors);
+    }
+}
+
 /* Reading the column of tile[..][32 + pad] of elements of so many bytes. */
 static void test_wavefronts_of_a_column(void **state)
 {
@@ -148,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sectors),
         cmocka_unit_test(test_sectors_of_other_orders),
+        cmocka_unit_test(test_tag_sectors_of_copies),
         cmocka_unit_test(test_wavefronts_of_a_column),
         cmocka_unit_test(test_wavefronts),
         cmocka_unit_test(test_sums),

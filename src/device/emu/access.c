@@ -130,7 +130,7 @@ bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp,
 
 void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                           enum at_emu_space space, bool store, uint32_t bytes,
-                          const uint64_t address[AT_WARP])
+                          const uint64_t address[AT_WARP], const uint64_t *fills)
 {
     const struct at_emu_observer *observer = warp->block->observer;
     struct at_emu_access access;
@@ -144,6 +144,7 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
         .atomic = op->atomic,
         .bytes = (int)bytes,
         .lanes = lanes,
+        .fills = fills,
     };
     memcpy(access.address, address, sizeof access.address);
     observer->access(observer->context, warp->block->index, &access);
@@ -210,7 +211,7 @@ static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint
 
     if (!at_emu_access_resolve(op, warp, lanes, space, bytes, address, host))
         return;
-    at_emu_access_report(op, warp, lanes, space, false, bytes, address);
+    at_emu_access_report(op, warp, lanes, space, false, bytes, address, NULL);
     if (space == AT_EMU_SHARED &&
         !at_emu_shared_note(op, warp, lanes, false, false, bytes, address, 0, &unwritten))
         return;
@@ -296,7 +297,7 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
 
     if (!at_emu_access_resolve(op, warp, lanes, space, bytes, address, host))
         return;
-    at_emu_access_report(op, warp, lanes, space, true, bytes, address);
+    at_emu_access_report(op, warp, lanes, space, true, bytes, address, NULL);
     if (space == AT_EMU_SHARED && !note_store(op, warp, lanes, bytes, address))
         return;
     for (uint32_t k = 0; k < op->units; k++)

@@ -15,7 +15,7 @@ static bool locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_
 
     if (!at_emu_access_resolve(op, warp, lanes, space, op->unit_bytes, address, host))
         return false;
-    at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address);
+    at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address, NULL);
     if (space != AT_EMU_SHARED)
         return true;
     if (!at_emu_shared_note(op, warp, lanes, false, true, op->unit_bytes, address, 0, &unwritten))

@@ -57,7 +57,7 @@ static void report(const struct at_emu_bulk *bulk, uint64_t address)
         AT_EACH_LANE(i)
         at[i] = address + done + (uint32_t)i * UNIT_BYTES;
         at_emu_access_report(bulk->op, bulk->warp, units < AT_WARP ? (1u << units) - 1 : UINT32_MAX,
-                             AT_EMU_GLOBAL, bulk->op->store, UNIT_BYTES, at);
+                             AT_EMU_GLOBAL, bulk->op->store, UNIT_BYTES, at, NULL);
     }
 }
 

@@ -14,6 +14,7 @@ void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
 {
     struct at_emu_copy copy = {.op = op, .lanes = lanes};
     const uint32_t *size = AT_EMU_ROW(uint32_t, warp, op->row[2]);
+    const uint64_t *fills = op->past_l1 ? copy.to : NULL;
     char *host[AT_WARP];
 
     at_emu_access_addresses(warp, op->row[0], op->address_bytes, op->immediate, copy.to);
@@ -21,8 +22,8 @@ void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
     if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_SHARED, op->unit_bytes, copy.to, host) ||
         !at_emu_access_resolve(op, warp, lanes, AT_EMU_GLOBAL, op->unit_bytes, copy.from, host))
         return;
-    at_emu_access_report(op, warp, lanes, AT_EMU_GLOBAL, false, op->unit_bytes, copy.from);
-    at_emu_access_report(op, warp, lanes, AT_EMU_SHARED, true, op->unit_bytes, copy.to);
+    at_emu_access_report(op, warp, lanes, AT_EMU_GLOBAL, false, op->unit_bytes, copy.from, fills);
+    at_emu_access_report(op, warp, lanes, AT_EMU_SHARED, true, op->unit_bytes, copy.to, fills);
     AT_EACH_LANE(i)
     {
         copy.group[i] = warp->groups[i];

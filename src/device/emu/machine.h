@@ -60,6 +60,8 @@ struct at_emu_access {
     int bytes;                  /* a lane: 1, 2, 4, 8, 16; vectors count whole */
     uint32_t lanes;             /* mask of those that take part, not 0 */
     uint64_t address[AT_WARP];  /* valid where the mask has a bit; for shared memory the offset */
+    const uint64_t *fills;      /* of a copy past L1 (cp.async.cg), on both its sides: the offsets
+                                   in shared memory, valid during the call; else NULL */
 };
 
 struct at_emu_observer {

@@ -89,6 +89,7 @@ struct at_emu_op {
     int64_t to_offset;     /* and in bulk to the one it copies to */
     uint8_t space;         /* at_emu_space */
     bool store, atomic;
+    bool past_l1;          /* cp.async.cg */
     uint8_t unit_bytes;    /* of one element in memory */
     uint8_t units;         /* of a vector */
     uint8_t value_bytes;   /* a lane of the rows that hold the elements */

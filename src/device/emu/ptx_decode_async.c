@@ -31,6 +31,7 @@ static bool decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
     if (from_bytes != 8 || !(size == 16 || (all_levels && (size == 4 || size == 8))))
         return at_ptx_fail(reader, "a copy of this size, or from such an address");
     op->run = at_emu_run_copy;
+    op->past_l1 = !all_levels;
     op->undefined = AT_EMU_USES;
     op->row_count = 2;
     op->unit_bytes = (uint8_t)size;

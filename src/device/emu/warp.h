@@ -131,10 +131,10 @@ int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t add
 bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                            enum at_emu_space space, uint32_t bytes, const uint64_t address[AT_WARP],
                            char *host[AT_WARP]);
-/* Tells the observer, if there is one. */
+/* Tells the observer, if there is one. fills: as in struct at_emu_access. */
 void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                           enum at_emu_space space, bool store, uint32_t bytes,
-                          const uint64_t address[AT_WARP]);
+                          const uint64_t address[AT_WARP], const uint64_t *fills);
 
 /* shared.c */
 void at_emu_shared_begin_block(struct at_emu_shared *shared);
