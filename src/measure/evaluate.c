@@ -39,17 +39,16 @@ enum { SAMPLES_MAX = 1000, HOPELESS_SAMPLES = 1, RUNS_MAX = 64, TRIALS_MAX = AT_
  * If NVML has counted such time until now, the samples of a kernel are taken again, so often. */
 enum { SLOWED_TRIES = 3 };
 
-static enum at_outcome take_samples(struct at_gpu_server *server, struct at_train *train,
-                                    int64_t launches, int64_t samples, double *ns,
-                                    struct at_error *err)
+static enum at_outcome take_samples(struct at_gpu_server *server, const struct at_sampling *wanted,
+                                    double *ns, int64_t *taken, struct at_error *err)
 {
-    enum at_outcome outcome = at_sample(&server->bench, train, launches, samples, ns, err);
+    enum at_outcome outcome = at_sample(&server->bench, wanted, ns, taken, err);
 
     for (int i = 0; outcome == AT_CORRECT && i < SLOWED_TRIES; i++) {
         if (!at_gpu_server_note_conditions(server))
             break;
-        server->bench.discarded += samples;
-        outcome = at_sample(&server->bench, train, launches, samples, ns, err);
+        server->bench.discarded += *taken;
+        outcome = at_sample(&server->bench, wanted, ns, taken, err);
     }
     return outcome;
 }
@@ -59,19 +58,18 @@ static enum at_outcome time_run(struct at_gpu_server *server, const struct at_ke
                                 double *ns, int64_t *samples, struct at_error *err)
 {
     struct at_bench *bench = &server->bench;
-    struct at_train *train;
-    int64_t launches;
+    struct at_sampling wanted = {.behind_ns = timing->behind_ns};
     bool hopeless;
     enum at_outcome outcome =
-        at_train_build(bench, kernel, run, timing->train_ns, timing->hopeless_ns, &train, &launches,
-                       &hopeless, err);
+        at_train_build(bench, kernel, run, timing->train_ns, timing->hopeless_ns, &wanted.train,
+                       &wanted.launches, &hopeless, err);
 
     if (outcome != AT_CORRECT)
         return outcome;
-    *samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
-    outcome = take_samples(server, train, launches, *samples, ns, err);
+    wanted.samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
+    outcome = take_samples(server, &wanted, ns, samples, err);
     if (!at_outcome_loses_device(outcome))
-        bench->ops->free_train(bench->device, train);
+        bench->ops->free_train(bench->device, wanted.train);
     return outcome;
 }
 

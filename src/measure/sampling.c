@@ -81,17 +81,26 @@ static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, i
     return outcome;
 }
 
-enum at_outcome at_sample(struct at_bench *bench, struct at_train *train, int64_t launches,
-                          int64_t samples, double *ns, struct at_error *err)
+/* Are the first two samples both of a launch that is too slow for its time to matter? */
+static bool is_behind(const struct at_sampling *wanted, const double ns[2])
+{
+    return wanted->behind_ns > 0 && fmin(ns[0], ns[1]) > (double)wanted->behind_ns;
+}
+
+enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *wanted, double *ns,
+                          int64_t *taken, struct at_error *err)
 {
     enum at_outcome outcome = AT_CORRECT;
-    int64_t again = samples, taken = 0;
+    int64_t again = wanted->samples, samples = wanted->samples;
 
+    *taken = 0;
     if (samples >= 2) {
-        outcome = warm_up(bench, train, launches, &again, ns, err);
-        taken = 2;
+        outcome = warm_up(bench, wanted->train, wanted->launches, &again, ns, err);
+        *taken = 2;
     }
-    for (; taken < samples && outcome == AT_CORRECT; taken++)
-        outcome = sample_time(bench, train, launches, &again, &ns[taken], err);
+    if (samples > 2 && outcome == AT_CORRECT && is_behind(wanted, ns))
+        return AT_CORRECT;
+    for (; *taken < samples && outcome == AT_CORRECT; ++*taken)
+        outcome = sample_time(bench, wanted->train, wanted->launches, &again, &ns[*taken], err);
     return outcome;
 }

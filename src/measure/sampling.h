@@ -6,7 +6,16 @@
 
 #include "measure/bench.h"
 
-/* Times a train so many times; ns[i] is the time of one of its launches.
+/* What is wanted of a train. */
+struct at_sampling {
+    struct at_train *train;
+    int64_t launches;  /* that are timed */
+    int64_t samples;   /* two or more, or one */
+    int64_t behind_ns; /* if the first two say that a launch takes longer, they are enough; 0: no
+                          limit */
+};
+
+/* Times a train so many times; ns[i] is the time of one of its launches, *taken how many there are.
  *
  * Warm-up: the first sample counts if the second agrees with it to 1 %; else it is dropped, the
  * second is the first one, and so on, four times at most. Of one sample that is asked for nobody
@@ -20,8 +29,8 @@
  * runs.
  *
  * bench->discarded counts those of the second kind. */
-enum at_outcome at_sample(struct at_bench *bench, struct at_train *train, int64_t launches,
-                          int64_t samples, double *ns, struct at_error *err);
+enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *wanted, double *ns,
+                          int64_t *taken, struct at_error *err);
 
 /* One sample, of a launch, in a round of several trains that take turns: without a warm-up. *again
  * is how many more may be discarded, which is the caller's to keep. */

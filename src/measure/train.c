@@ -58,8 +58,8 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
     return outcome;
 }
 
-/* One launch's time, by the second of two trains of one launch: the first pays for what only a
- * first launch does. */
+/* One launch's time, by a train of one: what only a first launch has to do, the untimed one before it
+ * has done. */
 static enum at_outcome estimate(struct at_bench *bench, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, double *ns, struct at_error *err)
 {
@@ -69,8 +69,7 @@ static enum at_outcome estimate(struct at_bench *bench, const struct at_kernel *
 
     if (outcome != AT_CORRECT)
         return outcome;
-    for (int i = 0; i < 2 && outcome == AT_CORRECT; i++)
-        outcome = bench->ops->time_train(bench->device, train, &time, err);
+    outcome = bench->ops->time_train(bench->device, train, &time, err);
     *ns = time.ns;
     if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, train);

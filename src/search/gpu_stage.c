@@ -12,6 +12,10 @@ enum { REVIVALS_MAX = 3 };
 static const double hopeless_factor = 1.5;
 static const double hopeless_slack_ns = 2000; /* a single launch is known to about so much */
 
+/* One that took so many times the best one's in two samples is not looked at further: they repeat to
+ * half a percent, and finalists are those within 3 %. */
+static const double behind_factor = 1.05;
+
 static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, struct at_error *err)
 {
     const struct at_problem *problem = &p->search->problem;
@@ -82,19 +86,32 @@ int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at
 /* Of a kernel that is suspiciously fast. */
 enum { AGAIN_VERIFICATIONS = 16 };
 
+/* A config is looked at the less the further it is behind the best; but who reads a recording does
+ * not know what was the best when. */
+static struct at_gpu_timing timing_of(const struct at_search *search, const struct at_ready *next)
+{
+    const struct at_session_options *options = &search->session->options;
+    struct at_gpu_timing timing = {.train_ns = options->policy->search_train_ns,
+                                   .samples = options->policy->search_samples};
+    double best_ns;
+
+    if (next->again) { /* a device that computes what is described does so each time */
+        timing.verify_more =
+            at_device_is_emulated(at_gpu_info(search->session->gpu)) ? 0 : AGAIN_VERIFICATIONS;
+    } else if (search->counts[AT_CORRECT] > 0) {
+        best_ns = search->candidates[search->best].time_ns;
+        timing.hopeless_ns = (int64_t)(hopeless_factor * best_ns + hopeless_slack_ns);
+        timing.behind_ns = options->record ? 0 : (int64_t)(behind_factor * best_ns);
+    }
+    return timing;
+}
+
 static enum at_status start_evaluation(struct at_pipeline *p, const struct at_ready *next,
                                        struct at_error *err)
 {
     struct at_search *search = p->search;
-    const struct at_policy *policy = p->session->options.policy;
-    struct at_gpu_timing timing = {policy->search_train_ns, policy->search_samples, 0, 0};
+    const struct at_gpu_timing timing = timing_of(search, next);
 
-    if (next->again) /* a device that computes what is described does so each time */
-        timing.verify_more =
-            at_device_is_emulated(at_gpu_info(p->session->gpu)) ? 0 : AGAIN_VERIFICATIONS;
-    else if (search->counts[AT_CORRECT] > 0)
-        timing.hopeless_ns = (int64_t)(hopeless_factor * search->candidates[search->best].time_ns +
-                                       hopeless_slack_ns);
     return at_gpu_evaluate(p->session->gpu, next->built.program, &next->run, &timing, next->trials,
                            next->trial_count, at_evaluation_limit_ns(p->session, &search->problem),
                            err);

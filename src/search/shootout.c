@@ -115,8 +115,11 @@ enum at_status at_shootout_verify(struct at_session *session,
 {
     bool again =
         at_knowledge_has(&session->knowledge, contestant->config, contestant->problem.elem_size);
-    const struct at_gpu_timing timing = {session->options.policy->search_train_ns, 1, 0,
-                                         again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS};
+    const struct at_gpu_timing timing = {
+        .train_ns = session->options.policy->search_train_ns,
+        .samples = 1,
+        .verify_more = again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS,
+    };
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
     struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX];
     struct at_gpu_run run = run_of(session, contestant);

@@ -47,11 +47,15 @@ static const struct at_device_ops scripted = {.time_train = play},
 static void sample(struct at_bench *bench, const struct at_train_time *times, size_t count,
                    int64_t samples, double *ns)
 {
+    const struct at_sampling wanted = {.launches = 2, .samples = samples};
+    int64_t kept;
+
     bench->ops = &scripted;
     script = times;
     script_length = count;
     taken = 0;
-    assert_int_equal(at_sample(bench, NULL, 2, samples, ns, NULL), AT_CORRECT);
+    assert_int_equal(at_sample(bench, &wanted, ns, &kept, NULL), AT_CORRECT);
+    assert_int_equal(kept, samples);
 }
 
 static void test_warm_up(void **state)
@@ -99,6 +103,38 @@ static void test_one_sample(void **state)
     sample(&bench, times, AT_COUNT(times), 1, &ns);
     assert_int_equal(taken, 1);
     assert_true(ns == 125);
+}
+
+/* Two samples are enough where both, once warm, are behind; else there are as many as ever. */
+static void test_behind(void **state)
+{
+    static const struct {
+        struct at_train_time times[4];
+        int64_t samples, kept;
+        size_t taken;
+    } cases[] = {
+        {{{211, -1}, {212, -1}, {200, -1}, {200, -1}}, 5, 2, 2},
+        {{{211, -1}, {209, -1}, {211, -1}, {211, -1}}, 5, 5, 5}, /* one of them is not */
+        {{{250, -1}, {209, -1}, {209, -1}, {209, -1}}, 5, 5, 6}, /* the cold one does not count */
+        {{{250, -1}, {211, -1}, {211, -1}, {211, -1}}, 5, 2, 3},
+        {{{211, -1}, {211, -1}, {211, -1}, {211, -1}}, 1, 1, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        const struct at_sampling wanted = {
+            .launches = 2, .samples = cases[i].samples, .behind_ns = 105};
+        struct at_bench bench = {.ops = &scripted};
+        double ns[5];
+        int64_t kept;
+
+        script = cases[i].times;
+        script_length = AT_COUNT(cases[i].times);
+        taken = 0;
+        assert_int_equal(at_sample(&bench, &wanted, ns, &kept, NULL), AT_CORRECT);
+        assert_int_equal(kept, cases[i].kept);
+        assert_int_equal(taken, cases[i].taken);
+    }
 }
 
 /* A bench that has seen this clock so often. */
@@ -176,12 +212,14 @@ static void test_low_for_good(void **state)
 
 static void test_failure(void **state)
 {
+    const struct at_sampling wanted = {.launches = 1, .samples = 5};
     struct at_bench bench = {.ops = &failing};
     double ns[5];
+    int64_t kept;
 
     (void)state;
     taken = 0;
-    assert_int_equal(at_sample(&bench, NULL, 1, 5, ns, NULL), AT_CRASH);
+    assert_int_equal(at_sample(&bench, &wanted, ns, &kept, NULL), AT_CRASH);
     assert_int_equal(taken, 3);
 }
 
@@ -304,7 +342,7 @@ int main(void)
         cmocka_unit_test(test_warm_up),    cmocka_unit_test(test_one_sample),
         cmocka_unit_test(test_low_clocks), cmocka_unit_test(test_low_for_good),
         cmocka_unit_test(test_failure),    cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_trains),
+        cmocka_unit_test(test_trains),     cmocka_unit_test(test_behind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
