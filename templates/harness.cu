@@ -56,13 +56,12 @@ __device__ __forceinline__ unsigned int mix32(unsigned int z)
 
 /* What element `index` of the source's extent holds. From 8 bytes up no two elements hold the same;
  * of 4 bytes, none whose indices agree in their upper 32 bits (which are mixed in so that an index
- * cut to 32 bits shows); 1 and 2 bytes hold what they can of a hash. */
+ * cut to 32 bits shows); 1 and 2 bytes hold what they can of that. */
 template <int bytes> __device__ __forceinline__ word<bytes> fill_value(long long index)
 {
-    if constexpr (bytes <= 2)
-        return static_cast<word<bytes>>(mix64(index + 1) >> 32);
-    else if constexpr (bytes == 4)
-        return mix32((unsigned int)index + 1 + (unsigned int)(index >> 32) * 0x9e3779b9u);
+    if constexpr (bytes <= 4)
+        return static_cast<word<bytes>>(
+            mix32((unsigned int)index + 1 + (unsigned int)(index >> 32) * 0x9e3779b9u));
 
     const unsigned long long low = mix64(index + 1);
     const unsigned long long high = mix64(~(unsigned long long)index);
@@ -100,7 +99,8 @@ __device__ __forceinline__ bool same(uint4 a, uint4 b)
 }
 
 /* Where elements of the extent come from. Each says whether element `at` of its extent belongs to a
- * matrix, and if so at which index of the source's extent its value stands. */
+ * matrix, and if so at which index of the source's extent its value stands; and whether so many from
+ * there on, which begin within the extent, are all of one matrix, their values a `step` apart. */
 struct source_extent {
     long long elements;
 
@@ -109,6 +109,13 @@ struct source_extent {
         *index = at;
         return true;
     }
+
+    __device__ bool origins(long long at, int count, long long *index, long long *step) const
+    {
+        *index = at;
+        *step = 1;
+        return at + count <= elements;
+    }
 };
 
 struct destination_extent {
@@ -116,62 +123,126 @@ struct destination_extent {
     bool in_place; /* what lies between the matrices is the source's own */
     long long elements;
 
-    __device__ bool origin(long long at, long long *index) const
+    /* Places an element; is it inside of a matrix, and so far from the end of its column? */
+    __device__ bool place(long long at, long long *index, long long *left) const
     {
         /* The stride of a batch of one means nothing: it may even be 0. */
         const long long matrix = batch == 1 ? 0 : at / stride_dst;
         const long long within = at - matrix * stride_dst;
-        const long long col = within / ld_dst, row = within % ld_dst;
+        const long long col = within / ld_dst, row = within - col * ld_dst;
 
-        const bool inside = col < cols && row < rows;
+        *index = matrix * stride_src + row * ld_src + col;
+        *left = rows - row;
+        return col < cols && row < rows;
+    }
 
-        *index = inside ? matrix * stride_src + row * ld_src + col : at;
+    __device__ bool origin(long long at, long long *index) const
+    {
+        long long left;
+        const bool inside = place(at, index, &left);
+
+        if (!inside)
+            *index = at;
         return inside || in_place;
+    }
+
+    __device__ bool origins(long long at, int count, long long *index, long long *step) const
+    {
+        long long left;
+
+        *step = ld_src;
+        return place(at, index, &left) && count <= left;
     }
 };
 
-/* Compares a whole buffer with what it must be. */
-template <int bytes, class extent>
-__device__ __forceinline__ void check(const void *base, long long red_zone_bytes, extent within,
-                                      unsigned long long *result)
+/* Does a unit hold the values of elements that stand `step` indices from each other? */
+template <int bytes>
+__device__ __forceinline__ bool holds(word<16> unit, long long index, long long step)
 {
-    const word<bytes> *buffer = static_cast<const word<bytes> *>(base);
-    const long long red_zone = red_zone_bytes / bytes;
+    vector<16, bytes> right;
+
+#pragma unroll
+    for (int i = 0; i < 16 / bytes; i++)
+        right.part[i] = fill_value<bytes>(index + i * step);
+    return same(unit, right.whole);
+}
+
+__device__ __forceinline__ bool unit_holds(word<16> unit, long long index, long long step,
+                                           int elem_size)
+{
+    switch (elem_size) {
+    case 1:
+        return holds<1>(unit, index, step);
+    case 2:
+        return holds<2>(unit, index, step);
+    case 4:
+        return holds<4>(unit, index, step);
+    case 8:
+        return holds<8>(unit, index, step);
+    }
+    return holds<16>(unit, index, step);
+}
+
+/* Does the buffer's element i hold the value that belongs to an index, or else poison? */
+template <int bytes>
+__device__ __forceinline__ bool has(const void *base, long long i, bool filled, long long index)
+{
+    return same(static_cast<const word<bytes> *>(base)[i],
+                filled ? fill_value<bytes>(index) : poison<bytes>());
+}
+
+__device__ __forceinline__ bool element_has(const void *base, long long i, bool filled,
+                                            long long index, int elem_size)
+{
+    switch (elem_size) {
+    case 1:
+        return has<1>(base, i, filled, index);
+    case 2:
+        return has<2>(base, i, filled, index);
+    case 4:
+        return has<4>(base, i, filled, index);
+    case 8:
+        return has<8>(base, i, filled, index);
+    }
+    return has<16>(base, i, filled, index);
+}
+
+/* Compares a whole buffer, which begins at a multiple of 16 bytes, with what it must be: by units of
+ * 16 bytes, most of which are of one column of one matrix and take one division, and what is not,
+ * or not right, by elements. */
+template <class extent>
+__device__ __forceinline__ void check(const void *base, long long red_zone_bytes, extent within,
+                                      int elem_size, unsigned long long *result)
+{
+    const word<16> *units = static_cast<const word<16> *>(base);
+    const int count = 16 / elem_size;
+    const long long red_zone = red_zone_bytes / elem_size;
     const long long end = red_zone + within.elements + red_zone;
     unsigned long long wrong = 0, first_wrong = ~0ull;
+    long long index, step;
 
 #pragma unroll 1
-    for (long long i = first_item(); i < end; i += items_a_turn()) {
-        const long long at = i - red_zone;
-        long long index;
-        const bool filled = at >= 0 && at < within.elements && within.origin(at, &index);
+    for (long long unit = first_item(); unit * count < end; unit += items_a_turn()) {
+        const long long first = unit * count - red_zone; /* of the extent */
 
-        if (!same(buffer[i], filled ? fill_value<bytes>(index) : poison<bytes>())) {
-            wrong++;
-            first_wrong = least<unsigned long long>(first_wrong, i);
+        if (first >= 0 && first < within.elements &&
+            within.origins(first, count, &index, &step) &&
+            unit_holds(units[unit], index, step, elem_size))
+            continue;
+#pragma unroll 1
+        for (int i = 0; i < count && unit * count + i < end; i++) {
+            const long long at = first + i;
+            const bool filled = at >= 0 && at < within.elements && within.origin(at, &index);
+
+            if (!element_has(base, unit * count + i, filled, index, elem_size)) {
+                wrong++;
+                first_wrong = least<unsigned long long>(first_wrong, unit * count + i);
+            }
         }
     }
     if (wrong) {
         atomicAdd(&result[0], wrong);
         atomicMin(&result[1], first_wrong);
-    }
-}
-
-template <class extent>
-__device__ __forceinline__ void check_any(const void *base, long long red_zone_bytes, extent within,
-                                          int elem_size, unsigned long long *result)
-{
-    switch (elem_size) {
-    case 1:
-        return check<1>(base, red_zone_bytes, within, result);
-    case 2:
-        return check<2>(base, red_zone_bytes, within, result);
-    case 4:
-        return check<4>(base, red_zone_bytes, within, result);
-    case 8:
-        return check<8>(base, red_zone_bytes, within, result);
-    case 16:
-        return check<16>(base, red_zone_bytes, within, result);
     }
 }
 
@@ -218,11 +289,10 @@ extern "C" __global__ void at_check(const void *dst_base, long long red_zone_byt
 {
     const long long elements = (batch - 1) * stride_dst + (cols - 1) * ld_dst + rows;
 
-    check_any(
-        dst_base, red_zone_bytes,
-        destination_extent{rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst, in_place != 0,
-                           elements},
-        elem_size, result);
+    check(dst_base, red_zone_bytes,
+          destination_extent{rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst,
+                             in_place != 0, elements},
+          elem_size, result);
 }
 
 /* Checks the buffer of a source with an extent of so many elements; src_base is its start, red zone
@@ -231,5 +301,5 @@ extern "C" __global__ void at_check_source(const void *src_base, long long red_z
                                            long long elements, int elem_size,
                                            unsigned long long *result)
 {
-    check_any(src_base, red_zone_bytes, source_extent{elements}, elem_size, result);
+    check(src_base, red_zone_bytes, source_extent{elements}, elem_size, result);
 }
