@@ -296,6 +296,14 @@ enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
     return status;
 }
 
+enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err)
+{
+    if (builder->waiting.first < builder->waiting.count)
+        for (int i = 0; i < builder->options.workers; i++)
+            at_compile_process_rouse(&builder->processes[i]);
+    return at_builder_step(builder, err);
+}
+
 size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, size_t max)
 {
     size_t count = 0;

@@ -60,6 +60,10 @@ const struct at_compiler *at_builder_compiler(const struct at_builder *builder);
 void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
                     void *owner);
 
+/* If anything waits to be compiled, gets going with it, and starts all workers: where one kernel is
+ * not in the cache, others are not. */
+enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err);
+
 /* Takes one that is done. */
 bool at_builder_take(struct at_builder *builder, struct at_built *built);
 

@@ -140,6 +140,12 @@ enum at_status at_compile_process_hello(struct at_compile_process *process,
     return status;
 }
 
+void at_compile_process_rouse(struct at_compile_process *process)
+{
+    if (process->worker.pid == 0)
+        start(process, NULL); /* what fails is tried again when there is something to compile */
+}
+
 void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch)
 {
     struct at_rendering *renderings = at_alloc_array(batch->count, sizeof *renderings);

@@ -64,6 +64,9 @@ struct at_compile_reply {
 enum at_status at_compile_process_hello(struct at_compile_process *process,
                                         struct at_compiler *compiler, struct at_error *err);
 
+/* Starts the process, unless it is there, and does not wait for it. */
+void at_compile_process_rouse(struct at_compile_process *process);
+
 /* Hands the batch over, starting the process if need be. */
 void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch);
 

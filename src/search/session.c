@@ -34,11 +34,12 @@ static void hash_families(struct at_session *session)
         hash_family(session->family_hashes[i], session->options.families[i], session->header);
 }
 
-static enum at_status open_builder(struct at_session *session, struct at_error *err)
+static enum at_status open_builder(struct at_session *session, const struct at_device_info *info,
+                                   struct at_error *err)
 {
     const struct at_builder_options options = {
-        .compute_capability = at_gpu_info(session->gpu)->compute_capability,
-        .image = at_device_is_emulated(at_gpu_info(session->gpu)) ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
+        .compute_capability = info->compute_capability,
+        .image = at_device_is_emulated(info) ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
         .workers = session->options.jobs,
         .cpu_limit_s = 3 * session->options.timeout_ns / 1000000000,
         .header = session->header,
@@ -53,29 +54,31 @@ static enum at_status open_builder(struct at_session *session, struct at_error *
 }
 
 /* The harness is compiled like a family without parameters; only its own entries matter. */
-static enum at_status load_harness(struct at_session *session, struct at_error *err)
+static enum at_status start_harness(struct at_session *session, struct at_family *harness,
+                                    struct at_error *err)
 {
-    struct at_family harness = {.name = (char[]){"harness"},
-                                .template_path = (char[]){"harness.cu"}};
-    const struct at_config config = {.family = &harness};
-    struct at_built built;
-    enum at_status status = at_template_read(&harness.source, "harness.cu", err);
+    const struct at_config config = {.family = harness};
+    enum at_status status = at_template_read(&harness->source, "harness.cu", err);
 
     if (status != AT_OK)
         return status;
     at_builder_add(session->builder, &config, 1, NULL);
-    status = at_builder_wait(session->builder, &built, err);
+    return at_builder_rouse(session->builder, err);
+}
+
+static enum at_status load_harness(struct at_session *session, struct at_error *err)
+{
+    struct at_built built;
+    enum at_status status = at_builder_wait(session->builder, &built, err);
+
     if (status != AT_OK)
-        goto free_source;
+        return status;
     if (built.outcome != AT_CORRECT)
         status =
             at_fail(err, AT_INTERNAL, "the kernels that verify do not compile: %s", built.message);
     else
         status = at_gpu_set_harness(session->gpu, built.program->image, built.program->size, err);
     at_program_release(built.program);
-
-free_source:
-    free(harness.source);
     return status;
 }
 
@@ -138,6 +141,8 @@ static enum at_status open_journal(struct at_session *session, struct at_error *
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err)
 {
+    struct at_family harness = {.name = (char[]){"harness"},
+                                .template_path = (char[]){"harness.cu"}};
     struct at_session *opened = at_alloc(sizeof *opened);
     enum at_status status;
 
@@ -148,10 +153,12 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
         status = at_device_lock_take(&opened->lock, info, options->wait, options->progress, err);
     if (status == AT_OK) {
         hash_families(opened);
-        status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, err);
+        status = open_builder(opened, info, err);
     }
+    if (status == AT_OK) /* and is compiled while the device opens */
+        status = start_harness(opened, &harness, err);
     if (status == AT_OK)
-        status = open_builder(opened, err);
+        status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, err);
     if (status == AT_OK)
         status = open_journal(opened, err);
     if (status == AT_OK)
@@ -160,6 +167,7 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
         *session = opened;
     else
         at_session_close(opened);
+    free(harness.source);
     return status;
 }
 
