@@ -25,7 +25,8 @@ struct at_builder {
     struct at_compiler compiler;
     struct at_cubin_cache *cache;
     struct at_compile_process *processes;
-    struct queue waiting; /* for a compile worker */
+    struct queue waiting;  /* for a compile worker */
+    struct queue foreseen; /* for one that has nothing else to do */
     struct queue done;
     struct at_batch **retries; /* halves of programs that failed */
     size_t retry_count, retry_capacity;
@@ -94,6 +95,10 @@ void at_program_release(struct at_program *program)
 
 static void finish(struct at_builder *builder, struct at_job *job, struct at_program *program)
 {
+    if (job->foreseen) {
+        free(job);
+        return;
+    }
     job->built.owner = job->owner;
     job->built.program = program;
     if (program)
@@ -124,20 +129,61 @@ static bool finish_from_cache(struct at_builder *builder, struct at_job *job)
     return true;
 }
 
-void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
-                    void *owner)
+static struct at_job *make_job(struct at_builder *builder, const struct at_config *config,
+                               int64_t elem_size)
 {
     struct at_job *job = at_alloc(sizeof *job);
 
     job->config = *config;
     job->rendering.config = &job->config;
     job->rendering.elem_size = elem_size;
-    job->owner = owner;
     at_kernel_key(job->key, &builder->compiler, builder->options.header, config, elem_size);
     at_kernel_entry(job->rendering.entry, job->key);
+    return job;
+}
+
+/* A foreseen job that some worker has in hand; NULL: there is none of this key. */
+static struct at_job *find_in_hand(const struct at_builder *builder, const char *key)
+{
+    for (int i = 0; i < builder->options.workers; i++) {
+        const struct at_batch *batch = builder->processes[i].batch;
+
+        for (size_t j = 0; batch && j < batch->count; j++)
+            if (batch->jobs[j]->foreseen && strcmp(batch->jobs[j]->key, key) == 0)
+                return batch->jobs[j];
+    }
+    return NULL;
+}
+
+void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
+                    void *owner)
+{
+    struct at_job *job = make_job(builder, config, elem_size), *in_hand;
+
+    job->owner = owner;
     builder->pending++;
-    if (!finish_from_cache(builder, job))
+    if (finish_from_cache(builder, job))
+        return;
+    in_hand = find_in_hand(builder, job->key);
+    if (!in_hand) {
         push(&builder->waiting, job);
+        return;
+    }
+    in_hand->foreseen = false;
+    in_hand->owner = owner;
+    free(job);
+}
+
+void at_builder_foresee(struct at_builder *builder, const struct at_config *config,
+                        int64_t elem_size)
+{
+    struct at_job *job;
+
+    if (!builder->cache)
+        return;
+    job = make_job(builder, config, elem_size);
+    job->foreseen = true;
+    push(&builder->foreseen, job);
 }
 
 bool at_builder_take(struct at_builder *builder, struct at_built *built)
@@ -159,6 +205,29 @@ size_t at_builder_pending(const struct at_builder *builder)
 
 /* ---- batches ---- */
 
+static struct at_batch *batch_of(struct at_job *job)
+{
+    struct at_batch *batch = at_batch_new(1);
+
+    batch->jobs[batch->count++] = job;
+    return batch;
+}
+
+/* One that was foreseen, unless it has been compiled, or is just being, since then. */
+static struct at_batch *foreseen_batch(struct at_builder *builder)
+{
+    struct at_cached_kernel kernel;
+    struct at_job *job;
+
+    while ((job = pop(&builder->foreseen))) {
+        if (!find_in_hand(builder, job->key) &&
+            !at_cubin_cache_find(builder->cache, job->key, &kernel))
+            return batch_of(job);
+        free(job);
+    }
+    return NULL;
+}
+
 static struct at_batch *next_batch(struct at_builder *builder)
 {
     size_t waiting = builder->waiting.count - builder->waiting.first;
@@ -169,7 +238,7 @@ static struct at_batch *next_batch(struct at_builder *builder)
     if (builder->retry_count > 0)
         return builder->retries[--builder->retry_count];
     if (waiting == 0)
-        return NULL;
+        return foreseen_batch(builder);
     batch = at_batch_new(size);
     while (batch->count < size)
         batch->jobs[batch->count++] = pop(&builder->waiting);
@@ -244,6 +313,7 @@ static void take_program(struct at_builder *builder, struct at_batch *batch, voi
         free(image);
     else
         program = add_program(builder, hash, image, size);
+    program->users++; /* whoever else may have none */
     for (size_t i = 0; i < batch->count; i++) {
         struct at_job *job = batch->jobs[i];
         struct at_cached_kernel kernel = {.resources = job->built.resources};
@@ -254,6 +324,7 @@ static void take_program(struct at_builder *builder, struct at_batch *batch, voi
         job->built.outcome = AT_CORRECT;
         finish(builder, job, program);
     }
+    at_program_release(program);
 }
 
 static enum at_status take_reply(struct at_builder *builder, struct at_compile_process *process,
@@ -329,9 +400,10 @@ enum at_status at_builder_wait(struct at_builder *builder, struct at_built *buil
 
 static void drop_batch(struct at_builder *builder, struct at_batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++)
+    for (size_t i = 0; i < batch->count; i++) {
+        builder->pending -= !batch->jobs[i]->foreseen;
         free(batch->jobs[i]);
-    builder->pending -= batch->count;
+    }
     at_batch_free(batch);
 }
 
@@ -346,6 +418,8 @@ void at_builder_drop(struct at_builder *builder)
         free(job);
         builder->pending--;
     }
+    while ((job = pop(&builder->foreseen)))
+        free(job);
     while (builder->retry_count > 0)
         drop_batch(builder, builder->retries[--builder->retry_count]);
     for (int i = 0; i < builder->options.workers; i++) {
@@ -408,6 +482,7 @@ void at_builder_close(struct at_builder *builder)
     at_cubin_cache_close(builder->cache);
     free(builder->processes);
     free(builder->waiting.items);
+    free(builder->foreseen.items);
     free(builder->done.items);
     free(builder->retries);
     free(builder);

@@ -60,6 +60,11 @@ const struct at_compiler *at_builder_compiler(const struct at_builder *builder);
 void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
                     void *owner);
 
+/* Queues one that is likely to be added later: it is compiled while nothing that was added waits, and
+ * goes to the cache, to be found there. Nothing is done where there is no cache. */
+void at_builder_foresee(struct at_builder *builder, const struct at_config *config,
+                        int64_t elem_size);
+
 /* If anything waits to be compiled, gets going with it, and starts all workers: where one kernel is
  * not in the cache, others are not. */
 enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err);
@@ -70,7 +75,7 @@ bool at_builder_take(struct at_builder *builder, struct at_built *built);
 /* Added and neither taken nor dropped. */
 size_t at_builder_pending(const struct at_builder *builder);
 
-/* Forgets all that was added, and kills the workers that have some of it in hand. */
+/* Forgets all that was added or foreseen, and kills the workers that have some of it in hand. */
 void at_builder_drop(struct at_builder *builder);
 
 /* The descriptors that at_builder_step waits for; returns how many of at most max were filled. */
