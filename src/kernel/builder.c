@@ -476,6 +476,9 @@ void at_builder_close(struct at_builder *builder)
 {
     if (!builder)
         return;
+    /* All at once: the end of one takes the system some milliseconds. */
+    for (int i = 0; i < builder->options.workers; i++)
+        at_worker_kill(&builder->processes[i].worker);
     at_builder_drop(builder);
     for (int i = 0; i < builder->options.workers; i++)
         at_compile_process_stop(&builder->processes[i]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/bench.h"
 
+#include <string.h>
+
 enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,
                                  struct at_error *err)
 {
@@ -12,11 +14,26 @@ enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size
     return outcome;
 }
 
+/* As a shoot-out's are after its search. */
+static bool is_prepared(const struct at_bench *bench, const struct at_gpu_case *cases, size_t count)
+{
+    bool same = count > 0 && count == bench->case_count;
+
+    for (size_t i = 0; i < count && same; i++)
+        same = bench->cases[i].sets == cases[i].sets &&
+               memcmp(&bench->cases[i].problem, &cases[i].problem, sizeof cases[i].problem) == 0;
+    return same;
+}
+
 enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_case *cases,
                                  size_t count, struct at_error *err)
 {
     enum at_outcome outcome = AT_CORRECT;
 
+    if (is_prepared(bench, cases, count)) {
+        outcome = at_bench_refill(bench, err);
+        return outcome == AT_CORRECT ? bench->ops->wait(bench->device, err) : outcome;
+    }
     while (bench->case_count > 0)
         at_buffers_release(&bench->cases[--bench->case_count], bench->device);
     while (bench->case_count < count && outcome == AT_CORRECT) {

@@ -103,11 +103,25 @@ int at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request, struc
 
 /* ---- listing and opening ---- */
 
+/* The worker that has listed the devices goes on to open one of them: it has the driver loaded, which
+ * takes a second on a machine of eight GPUs; and where nobody else holds a GPU awake, its end would
+ * put it to sleep, from which to wake takes another two. */
+static struct at_worker spare;
+
+static enum at_status start_worker(struct at_gpu *gpu, struct at_error *err)
+{
+    if (spare.pid == 0)
+        return at_worker_start(&gpu->worker, at_gpu_worker.name, err);
+    gpu->worker = spare;
+    spare = (struct at_worker){0};
+    return AT_OK;
+}
+
 static enum at_status list_once(struct at_gpu *gpu, struct at_device_info **infos, size_t *count,
                                 struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
-    enum at_status status = at_worker_start(&gpu->worker, at_gpu_worker.name, err);
+    enum at_status status = start_worker(gpu, err);
 
     if (status != AT_OK)
         return status;
@@ -120,7 +134,10 @@ static enum at_status list_once(struct at_gpu *gpu, struct at_device_info **info
             at_wire_get_struct(&reply, &(*infos)[i], sizeof **infos);
     }
     at_wire_clear(&reply);
-    at_gpu_stop(gpu, NULL);
+    if (status == AT_OK)
+        spare = gpu->worker;
+    else
+        at_gpu_stop(gpu, NULL);
     return status;
 }
 
@@ -190,7 +207,7 @@ static int send_open(struct at_gpu *gpu, struct at_error *err)
 
 static enum at_status revive_once(struct at_gpu *gpu, struct at_error *err)
 {
-    enum at_status status = at_worker_start(&gpu->worker, at_gpu_worker.name, err);
+    enum at_status status = start_worker(gpu, err);
     int result;
 
     gpu->loaded_count = 0;
@@ -241,6 +258,11 @@ enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordina
     else
         at_gpu_close(opened);
     return status;
+}
+
+void at_gpu_end(struct at_gpu *gpu)
+{
+    at_worker_kill(&gpu->worker);
 }
 
 void at_gpu_close(struct at_gpu *gpu)

@@ -21,6 +21,8 @@ enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size
 
 enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordinal,
                            struct at_error *err);
+/* Kills its worker without waiting for its end, as closing it does. */
+void at_gpu_end(struct at_gpu *gpu);
 void at_gpu_close(struct at_gpu *gpu);
 
 const struct at_device_info *at_gpu_info(const struct at_gpu *gpu);

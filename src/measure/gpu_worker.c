@@ -156,8 +156,10 @@ static int load(struct at_gpu_server *server, struct at_exchange *exchange)
     return at_gpu_server_take_program(server, exchange, &taken);
 }
 
-/* NVML takes up to milliseconds to answer, so it is not asked after every config. */
+/* NVML takes milliseconds to answer, and tens of them where other processes ask it about other GPUs
+ * of the machine: so it is not asked after every config, and the less often the longer it takes. */
 static const int64_t conditions_interval_ns = 100000000;
+enum { CONDITIONS_SHARE = 30 }; /* of the time, at most one in so many */
 
 /* How far a counter has come, where both of its readings are known. */
 static int64_t advance(int64_t from, int64_t to)
@@ -168,12 +170,14 @@ static int64_t advance(int64_t from, int64_t to)
 bool at_gpu_server_note_conditions(struct at_gpu_server *server)
 {
     struct at_device_state now;
-    int64_t slowed_ns;
+    int64_t began_ns = at_now_ns(), pause_ns, slowed_ns;
 
-    if (at_now_ns() < server->conditions_due_ns)
+    if (began_ns < server->conditions_due_ns)
         return false;
-    server->conditions_due_ns = at_now_ns() + conditions_interval_ns;
     server->bench.ops->state(server->bench.device, &now);
+    pause_ns = CONDITIONS_SHARE * (at_now_ns() - began_ns);
+    server->conditions_due_ns =
+        began_ns + (pause_ns > conditions_interval_ns ? pause_ns : conditions_interval_ns);
     slowed_ns = advance(server->last.slowed_ns, now.slowed_ns);
     server->conditions.slowed_ns += slowed_ns;
     server->conditions.capped_ns += advance(server->last.capped_ns, now.capped_ns);

@@ -175,8 +175,10 @@ void at_session_close(struct at_session *session)
 {
     if (!session)
         return;
-    if (session->gpu)
+    if (session->gpu) {
         at_session_warn(session);
+        at_gpu_end(session->gpu);
+    }
     at_builder_close(session->builder);
     at_gpu_close(session->gpu);
     at_journal_close(session->journal);

@@ -142,6 +142,12 @@ static bool reap(pid_t pid, int *wait_status)
     return reaped != 0;
 }
 
+void at_worker_kill(const struct at_worker *worker)
+{
+    if (worker->pid != 0)
+        kill(worker->pid, SIGKILL);
+}
+
 void at_worker_stop(struct at_worker *worker, struct at_worker_end *end)
 {
     struct at_worker_end ended = {.pid = worker->pid};
@@ -150,7 +156,7 @@ void at_worker_stop(struct at_worker *worker, struct at_worker_end *end)
     if (worker->pid == 0)
         return;
     /* If it has already ended by itself, the kill does nothing and waitpid tells how it ended. */
-    kill(worker->pid, SIGKILL);
+    at_worker_kill(worker);
     if (reap(worker->pid, &wait_status)) {
         describe_end(wait_status, &ended);
     } else {

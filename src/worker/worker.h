@@ -40,6 +40,9 @@ struct at_worker_end {
     char text[64]; /* "signal 11 (Segmentation fault)", "exit code 3" */
 };
 
+/* Kills the process, which is to be stopped later; legal on one not running. */
+void at_worker_kill(const struct at_worker *worker);
+
 /* Kills the process and reaps it, waiting ten seconds at most; *end may be NULL. Legal on one not
  * running, of which *end says nothing. */
 void at_worker_stop(struct at_worker *worker, struct at_worker_end *end);

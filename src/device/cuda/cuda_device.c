@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing, memory, modules. */
+/* Opening and closing, modules, reading and writing. */
 #include "device/cuda/cuda_device.h"
 
 #include "base/memory.h"
@@ -110,28 +110,6 @@ static void memory(struct at_device *device, int64_t *free_bytes, int64_t *total
     *total_bytes = (int64_t)total;
 }
 
-static enum at_outcome allocate(struct at_device *device, int64_t bytes, at_address *address,
-                                struct at_error *err)
-{
-    CUdeviceptr pointer = 0;
-    char doing[64];
-    enum at_outcome outcome;
-
-    (void)device;
-    snprintf(doing, sizeof doing, "allocating %jd bytes", (intmax_t)bytes);
-    outcome = at_cuda_outcome(at_cuda.cuMemAlloc(&pointer, (size_t)bytes), doing, err);
-    if (outcome == AT_CORRECT)
-        *address = pointer;
-    return outcome;
-}
-
-static void release(struct at_device *device, at_address address)
-{
-    (void)device;
-    if (address)
-        at_cuda.cuMemFree(address);
-}
-
 static enum at_outcome load(struct at_device *device, const void *image, size_t size,
                             struct at_module **module, struct at_error *err)
 {
@@ -202,8 +180,8 @@ const struct at_device_ops at_cuda_device_ops = {
     .versions = versions,
     .state = state,
     .memory = memory,
-    .allocate = allocate,
-    .release = release,
+    .allocate = at_cuda_allocate,
+    .release = at_cuda_release,
     .load = load,
     .unload = unload,
     .find = find,

@@ -17,6 +17,13 @@ struct at_cuda_clock_stamp {
     uint64_t ns, cycles;
 };
 
+/* A piece of the device's memory. */
+struct at_cuda_block {
+    at_address address;
+    int64_t bytes;
+    bool used; /* else it waits for another use */
+};
+
 /* What the files of this folder share. */
 struct at_cuda_device {
     struct at_device_base base;
@@ -26,6 +33,8 @@ struct at_cuda_device {
     struct at_nvml *nvml;
     CUfunction stamp;
     struct at_cuda_clock_stamp *stamps; /* AT_CUDA_STAMPS, in the host's memory; NULL: none */
+    struct at_cuda_block *blocks;
+    size_t block_count, block_capacity;
 };
 
 static inline struct at_cuda_device *at_cuda_device_of(struct at_device *device)
@@ -47,6 +56,11 @@ int64_t at_cuda_clock_khz(const struct at_cuda_device *device);
 enum at_status at_cuda_list(struct at_device_info **infos, size_t *count, struct at_error *err);
 enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_info *info,
                             struct at_error *err);
+
+/* memory.c */
+enum at_outcome at_cuda_allocate(struct at_device *device, int64_t bytes, at_address *address,
+                                 struct at_error *err);
+void at_cuda_release(struct at_device *device, at_address address);
 
 /* run.c */
 enum at_outcome at_cuda_start(struct at_device *device, const struct at_call *call,
