@@ -375,6 +375,17 @@ enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err
     return at_builder_step(builder, err);
 }
 
+size_t at_builder_idle(const struct at_builder *builder)
+{
+    size_t waiting = builder->waiting.count - builder->waiting.first + builder->foreseen.count -
+                     builder->foreseen.first,
+           idle = 0;
+
+    for (int i = 0; i < builder->options.workers; i++)
+        idle += !builder->processes[i].batch;
+    return idle > waiting ? idle - waiting : 0;
+}
+
 size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, size_t max)
 {
     size_t count = 0;

@@ -65,6 +65,9 @@ void at_builder_add(struct at_builder *builder, const struct at_config *config, 
 void at_builder_foresee(struct at_builder *builder, const struct at_config *config,
                         int64_t elem_size);
 
+/* How many workers have nothing to do. */
+size_t at_builder_idle(const struct at_builder *builder);
+
 /* If anything waits to be compiled, gets going with it, and starts all workers: where one kernel is
  * not in the cache, others are not. */
 enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err);

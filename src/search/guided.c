@@ -17,8 +17,9 @@
 enum { FAMILY_SCOUTS = 2, SCOUTS = 10, FAMILY_SCOUTS_KNOWING = 1 };
 
 /* On their way at a time: few while each result changes the model's mind, then one more for so many
- * results, up to a compile worker's worth each. */
-enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16 };
+ * results, up to a compile worker's worth each. What is to be tried whatever the results waits for
+ * none. */
+enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16, WAITING_FIXED = 32 };
 
 /* With so many results, one config in so many is taken for a value that no config had before, if
  * its family comes so near to the best. */
@@ -104,12 +105,14 @@ static bool is_in_vain(const struct guided *guided)
 static bool take_by_model(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    double gain;
+    struct at_promise best;
 
     refresh_model(guided);
-    *index = at_model_most_promising(guided->model, &gain);
-    if (*index != SIZE_MAX && (gain >= least_gain || !is_in_vain(guided)))
+    if (at_model_promising(guided->model, &best, 1) > 0 &&
+        (best.gain >= least_gain || !is_in_vain(guided))) {
+        *index = best.index;
         return at_landscape_take(land, *index);
+    }
     if (at_coverage_take(land, coverage_within, index))
         return true;
     if (at_landscape_waiting(land) == 0 && land->told_count < land->space->count)
@@ -127,13 +130,18 @@ static bool take_scout(struct guided *guided, size_t *index)
     return at_landscape_take(land, *index) || at_landscape_draw(land, &guided->starts.rng, index);
 }
 
+static bool has_scouts(const struct guided *guided)
+{
+    return guided->scouts < guided->scout_count && guided->land.region_count > 0;
+}
+
 static bool take(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
 
     if (at_starts_likely(&guided->starts))
         return at_starts_next(&guided->starts, land, index);
-    if (guided->scouts < guided->scout_count && land->region_count > 0)
+    if (has_scouts(guided))
         return take_scout(guided, index);
     if (land->best == SIZE_MAX) /* nothing to model yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
@@ -158,8 +166,11 @@ static bool may_ask(struct guided *guided)
 
     if (is_copy_reached(guided))
         guided->reason = copy_reached;
-    return !guided->reason &&
-           at_landscape_waiting(land) < (most < WAITING_MAX ? most : WAITING_MAX);
+    if (most > WAITING_MAX)
+        most = WAITING_MAX;
+    if (at_starts_likely(&guided->starts) || has_scouts(guided))
+        most = WAITING_FIXED;
+    return !guided->reason && at_landscape_waiting(land) < most;
 }
 
 static bool ask(void *state, size_t *index)
@@ -171,6 +182,20 @@ static bool ask(void *state, size_t *index)
     if (!at_model_add(guided->model, *index))
         guided->reason = model_full;
     return true;
+}
+
+static size_t foresee(const void *state, size_t *indices, size_t most)
+{
+    const struct guided *guided = state;
+    struct at_promise promises[AT_FORESEEN_MAX];
+    size_t count = 0;
+
+    if (guided->land.best != SIZE_MAX)
+        count = at_model_promising(guided->model, promises,
+                                   most < AT_FORESEEN_MAX ? most : AT_FORESEEN_MAX);
+    for (size_t i = 0; i < count; i++)
+        indices[i] = promises[i].index;
+    return count;
 }
 
 static void tell(void *state, size_t index, enum at_outcome outcome, double time_ns)
@@ -207,6 +232,7 @@ const struct at_strategy at_strategy_guided = {
     .summary = "the most promising by a model of what has been measured; stops by itself",
     .create = create,
     .ask = ask,
+    .foresee = foresee,
     .tell = tell,
     .reason = reason,
     .destroy = destroy,

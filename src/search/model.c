@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Candidates at first, of each family as many as its share of the space, but so many at least. Of a
  * larger space the rest comes in as neighbours of what is good, so that its size costs nothing. */
@@ -126,28 +127,40 @@ static double expected_below(double mean, double deviation)
     return -mean * 0.5 * erfc(-u / sqrt(2)) + deviation * exp(-u * u / 2) / sqrt(2 * M_PI);
 }
 
-size_t at_model_most_promising(const struct at_model *model, double *gain)
+/* Puts a promise in its place among count of at most so many; returns how many there are then. */
+static size_t rank(struct at_promise *promises, size_t count, size_t most, struct at_promise added)
+{
+    size_t place = count;
+
+    if (count == most && added.gain <= promises[most - 1].gain)
+        return count;
+    while (place > 0 && promises[place - 1].gain < added.gain)
+        place--;
+    count += count < most;
+    memmove(&promises[place + 1], &promises[place], (count - place - 1) * sizeof *promises);
+    promises[place] = added;
+    return count;
+}
+
+size_t at_model_promising(const struct at_model *model, struct at_promise *promises, size_t most)
 {
     const struct at_landscape *land = model->land;
-    size_t best = SIZE_MAX;
     /* The best time's slowness is 0. */
-    double best_value = -model->center / model->scale, most = -1;
+    double best_value = -model->center / model->scale;
+    size_t count = 0;
 
     for (size_t i = 0; i < land->region_count; i++) {
         const struct at_process *process = &model->processes[i];
 
         for (size_t j = 0; j < process->candidate_count; j++) {
-            double variance = fmax(process->variance[j], 1e-9) * process->amplitude, gained;
+            double variance = fmax(process->variance[j], 1e-9) * process->amplitude, gain;
 
             if (land->asked[process->candidates[j]])
                 continue;
-            gained = expected_below(process->mean[j] - best_value, sqrt(variance));
-            if (gained > most) {
-                most = gained;
-                best = process->candidates[j];
-            }
+            gain = model->scale * expected_below(process->mean[j] - best_value, sqrt(variance));
+            count = rank(promises, count, most,
+                         (struct at_promise){process->candidates[j], gain});
         }
     }
-    *gain = most * model->scale;
-    return best;
+    return count;
 }

@@ -20,9 +20,15 @@ bool at_model_add(struct at_model *model, size_t index);
 /* Brings the belief up to date with what the landscape has been told. */
 void at_model_update(struct at_model *model);
 
-/* The candidate, not asked for yet, of which the greatest gain is expected: *gain is by how much of
- * its time it is expected to improve on the best, chances of being worse counted as none. SIZE_MAX:
- * there is no candidate left. */
-size_t at_model_most_promising(const struct at_model *model, double *gain);
+/* A candidate, and by how much of its time it is expected to improve on the best, chances of being
+ * worse counted as none. */
+struct at_promise {
+    size_t index;
+    double gain;
+};
+
+/* Of the candidates that are not asked for yet those of which the greatest gains are expected, the
+ * greatest first, and at most so many; returns how many. */
+size_t at_model_promising(const struct at_model *model, struct at_promise *promises, size_t most);
 
 #endif

@@ -57,6 +57,32 @@ static void fill(struct at_pipeline *p)
     }
 }
 
+/* Compile workers that are kept free for what is asked for. */
+enum { KEPT_FREE = 2 };
+
+/* Has compile workers that have nothing to do compile what is likely to be asked for next. */
+static enum at_status foresee(struct at_pipeline *p, struct at_error *err)
+{
+    const struct at_search *search = p->search;
+    struct at_builder *builder = p->session->builder;
+    size_t indices[AT_FORESEEN_MAX], idle = at_builder_idle(builder), count;
+
+    if (!p->news || p->stopping || idle <= KEPT_FREE || !search->strategy->foresee)
+        return AT_OK;
+    p->news = false;
+    count = idle - KEPT_FREE < AT_FORESEEN_MAX ? idle - KEPT_FREE : AT_FORESEEN_MAX;
+    count = search->strategy->foresee(p->strategy, indices, count);
+    for (size_t i = 0; i < count; i++) {
+        struct at_candidate *candidate = &search->candidates[indices[i]];
+
+        if (!candidate->started && !candidate->foreseen)
+            at_builder_foresee(builder, &search->space.configs[indices[i]],
+                               search->problem.elem_size);
+        candidate->foreseen = true;
+    }
+    return at_builder_step(builder, err);
+}
+
 /* ---- waiting, stopping ---- */
 
 /* Waits until there is something to do. *gpu_ready: the evaluation has ended, or its time is over.
@@ -148,6 +174,8 @@ static enum at_status loop(struct at_pipeline *p, struct at_error *err)
         status = at_pipeline_take_built(p, err);
         if (status == AT_OK)
             status = at_pipeline_feed_gpu(p, err);
+        if (status == AT_OK)
+            status = foresee(p, err);
         if (status != AT_OK || is_finished(p))
             break;
         wait_for_work(p, &gpu_ready);

@@ -99,6 +99,7 @@ void at_pipeline_settle(struct at_pipeline *p, size_t index,
     search->counts[candidate->outcome]++;
     p->evaluations++;
     p->exhausted = false;
+    p->news = true;
     search->strategy->tell(p->strategy, index, candidate->outcome, candidate->time_ns);
 }
 

@@ -30,6 +30,10 @@ struct at_strategy {
      * be; false when it wants no more, or none until more results are told. */
     bool (*ask)(void *state, size_t *index);
 
+    /* What it is likely to ask for when more results are told, likeliest first, at most so many;
+     * returns how many. A strategy without this member cannot tell. */
+    size_t (*foresee)(const void *state, size_t *indices, size_t most);
+
     /* The result of one, asked for or not: its time in ns a launch if the outcome is AT_CORRECT. */
     void (*tell)(void *state, size_t index, enum at_outcome outcome, double time_ns);
 
@@ -38,6 +42,8 @@ struct at_strategy {
     const char *(*reason)(const void *state);
     void (*destroy)(void *state);
 };
+
+enum { AT_FORESEEN_MAX = 8 }; /* asked of a strategy at a time */
 
 extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first is the default */
 extern const struct at_strategy at_strategy_annealing, at_strategy_exhaustive, at_strategy_genetic,
