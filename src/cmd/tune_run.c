@@ -83,12 +83,13 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
     for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
         size_t index = device * run->problem_count + i;
         struct at_budget budget = share_of_budget(run, of - index);
+        const struct at_problem *next = i + 1 < run->problem_count ? &run->problems[i + 1] : NULL;
 
         if (at_interrupt_seen() || is_spent(run))
             status = AT_INTERRUPTED;
         else
             status = at_tune_problem(session, &run->problems[i], &budget,
-                                     (struct at_tune_place){index + 1, of},
+                                     (struct at_tune_place){index + 1, of, next},
                                      &entries[record->problems.count], err);
         at_tune_describe(session, record);
         status = take_problem(run, device, status, err);

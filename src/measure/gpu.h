@@ -68,6 +68,9 @@ enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *run
                                 int64_t samples, int64_t limit_ns, double *samples_ns,
                                 struct at_gpu_kernel *kernels, struct at_error *err);
 
+/* Has this called once, while the next shoot-out is under way and the caller would only wait. */
+void at_gpu_meanwhile(struct at_gpu *gpu, void (*work)(void *state), void *state);
+
 /* What NVML has said since the device was opened, over all its workers. */
 const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu);
 

@@ -33,6 +33,8 @@ struct at_gpu {
     size_t loaded_count;
     struct at_gpu_evaluation evaluating; /* under way */
     struct at_gpu_conditions conditions; /* over all workers */
+    void (*meanwhile)(void *);           /* to be called in the next shoot-out; NULL: nothing is */
+    void *meanwhile_state;
     bool busy;
     int64_t deadline_ns;
     bool killed; /* the last worker, by somebody else: what it was asked may not be why */

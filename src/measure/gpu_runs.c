@@ -181,6 +181,21 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
     at_wire_clear(&reply);
 }
 
+void at_gpu_meanwhile(struct at_gpu *gpu, void (*work)(void *state), void *state)
+{
+    gpu->meanwhile = work;
+    gpu->meanwhile_state = state;
+}
+
+static void do_meanwhile(struct at_gpu *gpu)
+{
+    void (*work)(void *) = gpu->meanwhile;
+
+    gpu->meanwhile = NULL;
+    if (work)
+        work(gpu->meanwhile_state);
+}
+
 static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_run *runs,
                                       struct at_program *const *programs, size_t count,
                                       int64_t train_ns, int64_t samples, int64_t limit_ns,
@@ -202,7 +217,9 @@ static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_ru
         at_wire_put_bytes(&request, &runs[i], sizeof runs[i]);
     at_frame_send(gpu->worker.fd, AT_GPU_SHOOTOUT, &request);
     at_wire_clear(&request);
-    result = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, at_now_ns() + limit_ns, err);
+    limit_ns += at_now_ns();
+    do_meanwhile(gpu);
+    result = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, limit_ns, err);
     if (result == AT_CORRECT)
         read_conditions(gpu, &reply);
     for (size_t i = 0; i < count && result == AT_CORRECT; i++) {

@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "search/copy_limit.h"
+#include "search/foresight.h"
 #include "search/pipeline.h"
 #include "search/ranking.h"
 #include "search/record.h"
@@ -101,16 +102,20 @@ static enum at_status choose_winner(struct at_search *search, struct line_up *li
 }
 
 static enum at_status finish(struct at_search *search, struct line_up *line_up,
-                             struct at_entry *entry, struct at_error *err)
+                             const struct at_problem *next, struct at_entry *entry,
+                             struct at_error *err)
 {
     struct at_session *session = search->session;
+    struct at_foresight foresight = {session, next};
     size_t winner;
     enum at_status status = at_shootout_build(session, line_up->contestants, line_up->count, err);
 
     if (status == AT_OK)
         status = at_shootout_prepare(session, &search->problem, err);
+    at_gpu_meanwhile(session->gpu, at_foresee, &foresight);
     if (status == AT_OK)
         status = at_shootout_time(session, line_up->contestants, line_up->count, err);
+    at_gpu_meanwhile(session->gpu, NULL, NULL);
     if (status == AT_OK)
         status = choose_winner(search, line_up, &winner, err);
     if (status == AT_OK) {
@@ -250,8 +255,8 @@ static int64_t copies_end_ns(const struct at_search *search)
     return ends_ns > now_ns ? now_ns + (ends_ns - now_ns) / 4 : ends_ns;
 }
 
-static enum at_status search_and_finish(struct at_search *search, struct at_entry *entry,
-                                        struct at_error *err)
+static enum at_status search_and_finish(struct at_search *search, const struct at_problem *next,
+                                        struct at_entry *entry, struct at_error *err)
 {
     struct at_session *session = search->session;
     struct line_up line_up = {0};
@@ -274,7 +279,7 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     if (search->counts[AT_CORRECT] == 0)
         return no_winner(search, err);
     line_up_contestants(&line_up, search, fallback, &copies);
-    status = finish(search, &line_up, entry, err);
+    status = finish(search, &line_up, next, entry, err);
     at_shootout_end(line_up.contestants, line_up.count);
     return status;
 }
@@ -301,7 +306,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     if (status == AT_OK)
         warn_of_empty_families(&search);
     if (status == AT_OK)
-        status = search.space.count > 0 ? search_and_finish(&search, entry, err)
+        status = search.space.count > 0 ? search_and_finish(&search, place.next, entry, err)
                                         : no_winner(&search, err);
     at_search_clear(&search);
     at_session_warn(session);

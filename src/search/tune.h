@@ -9,9 +9,10 @@
 /* More legal configs than this in one space are refused: they would not fit the driver's memory. */
 enum { AT_SPACE_MAX = 500000 };
 
-/* The problem's place in the run, for the progress line. */
+/* The problem's place in the run. */
 struct at_tune_place {
-    size_t index, of;
+    size_t index, of;              /* for the progress line */
+    const struct at_problem *next; /* whose first configs are compiled ahead; NULL: there is none */
 };
 
 /* AT_OK: the entry is filled, and the caller clears it with the profile; entry->complete is 0 if

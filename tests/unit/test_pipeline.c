@@ -71,8 +71,8 @@ static enum at_status tune(const char *journal)
     if (status == AT_OK)
         status = at_problem_parse(&problem, "8x8:f32", &err);
     if (status == AT_OK)
-        status =
-            at_tune_problem(session, &problem, &budget, (struct at_tune_place){1, 1}, &entry, &err);
+        status = at_tune_problem(session, &problem, &budget, (struct at_tune_place){1, 1, NULL},
+                                 &entry, &err);
     if (status != AT_OK)
         fprintf(stderr, "%s\n", err.message);
     at_session_close(session);

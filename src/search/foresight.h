@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiling ahead: the GPU is busy with the shoot-out of one problem while the compile workers get
+ * ready what the search of the next one will ask for first. */
+#ifndef AT_SEARCH_FORESIGHT_H
+#define AT_SEARCH_FORESIGHT_H
+
+#include "search/session.h"
+
+struct at_foresight {
+    struct at_session *session;
+    const struct at_problem *problem; /* to be tuned next; NULL: none is */
+};
+
+/* Hands to the builder what the problem's search will ask for whatever comes of it. The state is a
+ * struct at_foresight. */
+void at_foresee(void *state);
+
+#endif
