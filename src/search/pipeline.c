@@ -73,12 +73,10 @@ static enum at_status foresee(struct at_pipeline *p, struct at_error *err)
     count = idle - KEPT_FREE < AT_FORESEEN_MAX ? idle - KEPT_FREE : AT_FORESEEN_MAX;
     count = search->strategy->foresee(p->strategy, indices, count);
     for (size_t i = 0; i < count; i++) {
-        struct at_candidate *candidate = &search->candidates[indices[i]];
-
-        if (!candidate->started && !candidate->foreseen)
+        if (!search->candidates[indices[i]].started && !p->foreseen[indices[i]])
             at_builder_foresee(builder, &search->space.configs[indices[i]],
                                search->problem.elem_size);
-        candidate->foreseen = true;
+        p->foreseen[indices[i]] = true;
     }
     return at_builder_step(builder, err);
 }
@@ -195,6 +193,7 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
 
     p->window = (size_t)p->session->options.jobs * WINDOW_PER_JOB;
     p->ready = at_alloc_array(p->window, sizeof *p->ready);
+    p->foreseen = at_alloc_array(search->space.count, sizeof *p->foreseen);
     p->problem_text = at_problem_format(&search->problem);
     p->strategy = search->strategy->create(&search->space, &search->start);
     search->candidates = at_alloc_array(search->space.count, sizeof *search->candidates);
@@ -229,6 +228,7 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
     at_watch_close(&p);
     free(p.problem_text);
     free(p.ready);
+    free(p.foreseen);
     return status;
 }
 

@@ -11,7 +11,6 @@
 /* What is known of one config of the space. */
 struct at_candidate {
     bool started, done;
-    bool foreseen; /* handed to the builder before it is asked for */
     enum at_outcome outcome;
     double time_ns; /* median of the search's samples, if correct */
 };

@@ -28,6 +28,7 @@ struct at_pipeline {
     bool exhausted; /* the strategy wants no more for now */
     bool stopping;  /* budget or interrupt */
     bool news;      /* a result has come in since it was last asked what it is likely to want */
+    bool *foreseen; /* by config: handed to the builder before it was asked for */
     size_t in_flight;
     struct at_ready *ready; /* compiled, waiting for the GPU: a ring of window entries */
     size_t window, ready_first, ready_count;
