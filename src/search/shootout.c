@@ -59,11 +59,16 @@ static struct at_gpu_run run_of(const struct at_session *session,
                           &contestant->problem, &contestant->launch);
 }
 
+/* How long they are looked at. */
+struct rounds {
+    int64_t train_ns, samples;
+};
+
 /* One try; samples_ns has room for all contestants' samples. */
 static enum at_outcome hold(struct at_session *session, struct at_contestant *contestants,
-                            size_t count, double *samples_ns, struct at_error *err)
+                            size_t count, struct rounds rounds, double *samples_ns,
+                            struct at_error *err)
 {
-    const struct at_policy *policy = session->options.policy;
     struct at_gpu_run runs[AT_CONTESTANTS_MAX];
     struct at_gpu_kernel kernels[AT_CONTESTANTS_MAX];
     struct at_program *programs[AT_CONTESTANTS_MAX];
@@ -74,23 +79,25 @@ static enum at_outcome hold(struct at_session *session, struct at_contestant *co
         runs[i] = run_of(session, &contestants[i]);
         programs[i] = contestants[i].config ? contestants[i].built.program : NULL;
     }
-    outcome = at_gpu_shootout(session->gpu, runs, programs, count, policy->shootout_train_ns,
-                              policy->shootout_samples, limit_ns, samples_ns, kernels, err);
+    outcome = at_gpu_shootout(session->gpu, runs, programs, count, rounds.train_ns, rounds.samples,
+                              limit_ns, samples_ns, kernels, err);
     for (size_t i = 0; i < count && outcome == AT_CORRECT; i++)
         contestants[i].kernel = kernels[i];
     return outcome;
 }
 
-enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,
-                                size_t count, struct at_error *err)
+static enum at_status time_contestants(struct at_session *session,
+                                       struct at_contestant *contestants, size_t count,
+                                       struct rounds rounds, struct at_error *err)
 {
-    size_t samples = (size_t)session->options.policy->shootout_samples;
+    size_t samples = (size_t)rounds.samples;
     double *ns = at_alloc_array(count * samples, sizeof *ns);
-    enum at_outcome outcome = hold(session, contestants, count, ns, err);
+    enum at_outcome outcome = hold(session, contestants, count, rounds, ns, err);
 
     if (at_outcome_loses_device(outcome))
-        outcome = hold(session, contestants, count, ns, err);
+        outcome = hold(session, contestants, count, rounds, ns, err);
     for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
+        free(contestants[i].samples_ns);
         contestants[i].samples_ns = at_memdup(ns + i * samples, samples * sizeof *ns);
         contestants[i].time_ns = at_median(contestants[i].samples_ns, samples);
     }
@@ -99,6 +106,25 @@ enum at_status at_shootout_time(struct at_session *session, struct at_contestant
         return AT_OK;
     at_fail_within(err, "the shoot-out ended with %s", at_outcome_names[outcome]);
     return AT_FAILED;
+}
+
+enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,
+                                size_t count, struct at_error *err)
+{
+    const struct at_policy *policy = session->options.policy;
+
+    return time_contestants(session, contestants, count,
+                            (struct rounds){policy->shootout_train_ns, policy->shootout_samples},
+                            err);
+}
+
+enum at_status at_shootout_look(struct at_session *session, struct at_contestant *contestants,
+                                size_t count, struct at_error *err)
+{
+    const struct at_policy *policy = session->options.policy;
+
+    return time_contestants(session, contestants, count,
+                            (struct rounds){policy->search_train_ns, policy->search_samples}, err);
 }
 
 void at_shootout_end(struct at_contestant *contestants, size_t count)

@@ -19,7 +19,7 @@ struct at_contestant {
     struct at_launch launch;
     struct at_gpu_kernel kernel; /* what the device says of it; zeroes for the driver's copy */
     struct at_built built;       /* the use of its program is given back by at_shootout_end */
-    double *samples_ns;          /* policy->shootout_samples of them; owned */
+    double *samples_ns;          /* policy->shootout_samples of them; owned; NULL: none yet */
     double time_ns;              /* their median */
 };
 
@@ -47,6 +47,10 @@ enum at_status at_shootout_require(struct at_session *session,
 /* Times them against each other. The buffers are those of the tuned problem, in which the vector of
  * as many bytes fits too. Tried twice, where the worker is lost; then AT_FAILED. */
 enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,
+                                size_t count, struct at_error *err);
+
+/* Times them as briefly as the search does, for their time_ns alone. */
+enum at_status at_shootout_look(struct at_session *session, struct at_contestant *contestants,
                                 size_t count, struct at_error *err);
 
 void at_shootout_end(struct at_contestant *contestants, size_t count);

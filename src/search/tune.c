@@ -6,70 +6,22 @@
 #include "base/memory.h"
 #include "search/copy_limit.h"
 #include "search/foresight.h"
+#include "search/line_up.h"
 #include "search/pipeline.h"
-#include "search/ranking.h"
 #include "search/record.h"
 #include "search/recorder.h"
-#include "search/shootout.h"
 #include "search/verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of the fastest are timed again, if they took at most so many times what the fastest did:
- * windows of time that are seconds apart differ by 1 to 2 %, so the true best is seldom far down
- * the list. */
-enum { FINALISTS_MAX = 8 };
-static const double finalists_within = 1.03;
-
-_Static_assert(FINALISTS_MAX + 1 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
-               "finalists, default, copies and the driver's copy fit the shoot-out");
-
-/* Which contestants are what: finalists first, the default among them, then the copies. */
-struct line_up {
-    struct at_contestant contestants[AT_CONTESTANTS_MAX];
-    size_t count, finalists;
-    size_t fallback; /* the default config; SIZE_MAX: it has no time */
-};
-
-static size_t add(struct line_up *line_up, const struct at_config *config,
-                  const struct at_problem *problem)
-{
-    line_up->contestants[line_up->count] =
-        (struct at_contestant){.config = config, .problem = *problem};
-    return line_up->count++;
-}
-
-static void line_up_contestants(struct line_up *line_up, const struct at_search *search,
-                                size_t fallback, const struct at_copies *copies)
-{
-    size_t best[FINALISTS_MAX], count = at_rank_best(search, best, FINALISTS_MAX);
-
-    line_up->fallback = SIZE_MAX;
-    for (size_t i = 0; i < count; i++) {
-        if (search->candidates[best[i]].time_ns >
-            finalists_within * search->candidates[best[0]].time_ns)
-            break;
-        if (best[i] == fallback)
-            line_up->fallback = i;
-        add(line_up, &search->space.configs[best[i]], &search->problem);
-    }
-    if (line_up->fallback == SIZE_MAX && fallback != SIZE_MAX &&
-        search->candidates[fallback].done && search->candidates[fallback].outcome == AT_CORRECT)
-        line_up->fallback = add(line_up, &search->space.configs[fallback], &search->problem);
-    line_up->finalists = line_up->count;
-    for (size_t i = 0; i < copies->count; i++)
-        add(line_up, &copies->configs[i], &copies->problem);
-    add(line_up, NULL, &copies->problem);
-}
-
 /* The best finalist that verifies once more after all the timing. One that does not is no longer
  * correct, and if it is the default, there is no default's time. */
-static enum at_status choose_winner(struct at_search *search, struct line_up *line_up,
+static enum at_status choose_winner(struct at_search *search, struct at_line_up *line_up,
                                     size_t *winner, struct at_error *err)
 {
-    bool refused[FINALISTS_MAX + 1] = {false};
+    bool refused[AT_CONTESTANTS_MAX] = {false};
     size_t samples = (size_t)search->session->options.policy->shootout_samples;
     enum at_status status = AT_OK;
 
@@ -101,7 +53,7 @@ static enum at_status choose_winner(struct at_search *search, struct line_up *li
     return status;
 }
 
-static enum at_status finish(struct at_search *search, struct line_up *line_up,
+static enum at_status finish(struct at_search *search, struct at_line_up *line_up,
                              const struct at_problem *next, struct at_entry *entry,
                              struct at_error *err)
 {
@@ -112,6 +64,8 @@ static enum at_status finish(struct at_search *search, struct line_up *line_up,
 
     if (status == AT_OK)
         status = at_shootout_prepare(session, &search->problem, err);
+    if (status == AT_OK)
+        status = at_line_up_thin(line_up, session, err);
     at_gpu_meanwhile(session->gpu, at_foresee, &foresight);
     if (status == AT_OK)
         status = at_shootout_time(session, line_up->contestants, line_up->count, err);
@@ -259,7 +213,7 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
                                         struct at_entry *entry, struct at_error *err)
 {
     struct at_session *session = search->session;
-    struct line_up line_up = {0};
+    struct at_line_up line_up = {0};
     struct at_copies copies;
     size_t fallback = find_default(search);
     enum at_status status = at_copies_find(session, &search->problem, copies_end_ns(search),
@@ -278,7 +232,7 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
         return status;
     if (search->counts[AT_CORRECT] == 0)
         return no_winner(search, err);
-    line_up_contestants(&line_up, search, fallback, &copies);
+    at_line_up_make(&line_up, search, fallback, &copies);
     status = finish(search, &line_up, next, entry, err);
     at_shootout_end(line_up.contestants, line_up.count);
     return status;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who meets in a problem's shoot-out. */
+#ifndef AT_SEARCH_LINE_UP_H
+#define AT_SEARCH_LINE_UP_H
+
+#include "search/copy_limit.h"
+#include "search/pipeline.h"
+#include "search/shootout.h"
+
+/* Finalists first, the default among them, then the copies, the driver's the last. */
+struct at_line_up {
+    struct at_contestant contestants[AT_CONTESTANTS_MAX];
+    size_t count, finalists;
+    size_t fallback; /* the default config; SIZE_MAX: it has no time */
+};
+
+/* The fastest of a search, the default (its index in the space; SIZE_MAX: none) and the copies. */
+void at_line_up_make(struct at_line_up *line_up, const struct at_search *search, size_t fallback,
+                     const struct at_copies *copies);
+
+/* Has the finalists, which are built, and whose buffers are prepared, timed side by side for a
+ * moment, and sends those home that have no chance. */
+enum at_status at_line_up_thin(struct at_line_up *line_up, struct at_session *session,
+                               struct at_error *err);
+
+#endif
