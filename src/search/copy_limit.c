@@ -11,13 +11,14 @@
 
 const char at_copy_family[] = "copy";
 
-/* Copies are much alike, so the guided search needs few of them; and an emulated device takes long.
- */
-enum { COPY_SPACE_MAX = 4096, COPIES = 48, EMULATED_COPIES = 24 };
+/* Copies are much alike, so the guided search needs few of them, and fewer where those of another
+ * size are known; and an emulated device takes long. */
+enum { COPY_SPACE_MAX = 4096, COPIES = 48, COPIES_KNOWING = 24, EMULATED_COPIES = 24 };
 
 struct at_copy_candidates {
     struct at_copies *items;
     size_t count, capacity;
+    struct at_knowledge winners;
 };
 
 void at_copy_candidates_free(struct at_copy_candidates *candidates)
@@ -25,6 +26,7 @@ void at_copy_candidates_free(struct at_copy_candidates *candidates)
     if (!candidates)
         return;
     free(candidates->items);
+    at_knowledge_clear(&candidates->winners);
     free(candidates);
 }
 
@@ -45,6 +47,8 @@ static void remember(struct at_session *session, const struct at_copies *copies)
     if (!session->copies)
         session->copies = at_alloc(sizeof *session->copies);
     AT_PUSH(session->copies->items, session->copies->count, session->copies->capacity, *copies);
+    for (size_t i = 0; i < copies->count; i++)
+        at_knowledge_add(&session->copies->winners, &copies->problem, &copies->configs[i]);
 }
 
 /* The family of copies; a session without one has only the driver's. */
@@ -56,25 +60,37 @@ static struct at_family *const *find_family(const struct at_session *session)
     return NULL;
 }
 
+static int64_t budget_of(const struct at_session *session)
+{
+    if (at_device_is_emulated(at_gpu_info(session->gpu)))
+        return EMULATED_COPIES;
+    return session->copies ? COPIES_KNOWING : COPIES;
+}
+
 static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
                                     int64_t ends_ns, const struct at_progress_state *progress,
                                     struct at_copies *copies, struct at_error *err)
 {
-    bool emulated = at_device_is_emulated(at_gpu_info(session->gpu));
+    static const struct at_knowledge nothing;
     struct at_search search = {
         .session = session,
         .problem = copies->problem,
         .strategy = &at_strategy_guided,
         .start = {.seed = session->options.seed},
-        .budget = {.ends_ns = ends_ns, .evaluations = emulated ? EMULATED_COPIES : COPIES},
+        .budget = {.ends_ns = ends_ns, .evaluations = budget_of(session)},
         .progress = *progress,
     };
-    size_t best[AT_COPIES_MAX];
+    size_t best[AT_COPIES_MAX], *likely = NULL;
     enum at_status status = at_space_build(&search.space, family, 1, &search.problem,
                                            at_gpu_info(session->gpu), COPY_SPACE_MAX, err);
 
-    if (status == AT_OK)
+    if (status == AT_OK) {
+        search.start.likely_count =
+            at_knowledge_likely(session->copies ? &session->copies->winners : &nothing,
+                                &search.problem, &search.space, &likely);
+        search.start.likely = likely;
         status = at_pipeline_run(&search, SIZE_MAX, err);
+    }
     if (status == AT_OK) {
         copies->count = at_rank_best(&search, best, AT_COPIES_MAX);
         for (size_t i = 0; i < copies->count; i++)
@@ -84,6 +100,7 @@ static enum at_status search_copies(struct at_session *session, struct at_family
         if (copies->count > 0)
             copies->best_ns = search.candidates[best[0]].time_ns;
     }
+    free(likely);
     at_search_clear(&search);
     return status;
 }
