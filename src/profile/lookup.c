@@ -27,9 +27,10 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
         status = at_config_from_names(&config, lookup->families, lookup->family_count,
                                       winner->family, &winner->parameters, err);
     if (status == AT_OK)
-        status = at_fit_make(&candidate->fit, &config, &candidate->problem, home, &launch, err);
+        status = at_fits_add(lookup->fits, &config, &candidate->problem, home, &launch, err);
     if (status != AT_OK)
         return status;
+    spot->elem_sizes = at_fits_sizes(lookup->fits, lookup->count);
     spot->identity = at_nearest_identity(&candidate->problem);
     spot->traits = at_traits_of(&candidate->problem, home);
     at_traits_launch(&spot->traits, &launch);
@@ -40,7 +41,7 @@ static void add_candidate(struct at_lookup *lookup, const char *path,
                           const struct at_device_record *record, const struct at_entry *entry)
 {
     struct at_candidate candidate = {.entry = entry};
-    struct at_spot spot = {.place = lookup->place_count};
+    struct at_spot spot = {.place = (uint32_t)lookup->place_count};
     struct at_error err;
 
     if (make_candidate(lookup, &candidate, &spot, &record->device, &err) != AT_OK) {
@@ -70,6 +71,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
 {
     struct at_lookup *lookup = at_alloc(sizeof *lookup);
 
+    lookup->fits = at_fits_new();
     lookup->families = families;
     lookup->family_count = family_count;
     for (size_t i = 0; i < profiles->count; i++) {
@@ -86,6 +88,7 @@ void at_lookup_close(struct at_lookup *lookup)
 {
     if (!lookup)
         return;
+    at_fits_free(lookup->fits);
     free(lookup->candidates);
     free(lookup->spots);
     free(lookup->places);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "profile/facts.h"
 #include "profile/identity.h"
+#include "space/point.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,15 +78,23 @@ static bool same_problem(const struct at_problem *a, const struct at_problem *b)
 
 /* ---- the nearest ---- */
 
+/* A candidate whose turn it is, and that has not been looked at yet. */
+struct contender {
+    double bound; /* of its distance, from below */
+    size_t candidate;
+};
+
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
-    struct standing *standings; /* of the places */
-    uint64_t *keys;             /* of the candidates */
-    /* Of their distances, from below; INFINITY for those of other keys than the one whose turn it
-     * is, and for those that have been looked at. */
-    double *bounds;
+    struct at_fit_query *fits;
     struct at_traits asked;
+    uint64_t identity; /* of the problem */
+    size_t first_same; /* the first candidate of this very problem, or the count */
+    enum at_tier tier; /* whose turn it is */
+    size_t contender_count;
+    struct contender *contenders;
+    struct standing standings[]; /* of the places; behind them there is room for the contenders */
 };
 
 static const struct standing *standing_of_candidate(const struct search *search, size_t candidate)
@@ -93,57 +102,100 @@ static const struct standing *standing_of_candidate(const struct search *search,
     return &search->standings[search->lookup->spots[candidate].place];
 }
 
-static void set_keys(const struct search *search)
+/* Is it of the very problem that is asked for? */
+static bool is_same(const struct search *search, size_t candidate)
 {
-    const struct at_lookup *lookup = search->lookup;
-    uint64_t identity = at_nearest_identity(search->query->problem);
-
-    for (size_t i = 0; i < lookup->count; i++) {
-        const struct standing *standing = standing_of_candidate(search, i);
-
-        search->keys[i] = standing->key;
-        search->bounds[i] = INFINITY;
-        if (lookup->spots[i].identity != identity ||
-            !same_problem(&lookup->candidates[i].problem, search->query->problem))
-            continue;
-        search->keys[i] &= ~((uint64_t)1 << OTHER_PROBLEM_SHIFT);
-        if (standing->same_device)
-            search->keys[i] -= (uint64_t)(AT_TIER_SHAPE - AT_TIER_EXACT) << TIER_SHIFT;
-    }
+    return search->lookup->spots[candidate].identity == search->identity &&
+           same_problem(&search->lookup->candidates[candidate].problem, search->query->problem);
 }
 
-/* The least key from `least` on, whose candidates get their bounds; UINT64_MAX if there is none. */
+static size_t find_first_same(const struct search *search)
+{
+    size_t i = 0;
+
+    while (i < search->lookup->count && !is_same(search, i))
+        i++;
+    return i;
+}
+
+/* The key of such a candidate. */
+static uint64_t key_of_same(const struct standing *standing)
+{
+    uint64_t key = standing->key & ~((uint64_t)1 << OTHER_PROBLEM_SHIFT);
+
+    return standing->same_device ? key - ((uint64_t)(AT_TIER_SHAPE - AT_TIER_EXACT) << TIER_SHIFT)
+                                 : key;
+}
+
+/* The least key from `least` on; UINT64_MAX if there is none. */
 static uint64_t next_key(const struct search *search, uint64_t least)
 {
     const struct at_lookup *lookup = search->lookup;
     uint64_t key = UINT64_MAX;
 
-    for (size_t i = 0; i < lookup->count; i++)
-        if (search->keys[i] >= least && search->keys[i] < key)
-            key = search->keys[i];
-    for (size_t i = 0; i < lookup->count; i++)
-        if (search->keys[i] == key)
-            search->bounds[i] = at_distance_bound(&lookup->spots[i].traits, &search->asked);
+    for (size_t i = 0; i < lookup->place_count; i++)
+        if (search->standings[i].key >= least && search->standings[i].key < key)
+            key = search->standings[i].key;
+    for (size_t i = search->first_same; i < lookup->count; i++)
+        if (is_same(search, i)) {
+            uint64_t same = key_of_same(standing_of_candidate(search, i));
+
+            if (same >= least && same < key)
+                key = same;
+        }
     return key;
 }
 
-/* The candidate with the lowest bound, of equal ones that with the fewest conflicts; the count if
- * none is left. */
-static size_t nearest(const struct search *search)
+/* Collects the candidates with this key and their bounds. One that is legal for no problem with
+ * such elements is left out, unless something is to be said of it. */
+static void collect(struct search *search, uint64_t key)
 {
-    size_t count = search->lookup->count, best = count;
-    double least = INFINITY;
+    const struct at_lookup *lookup = search->lookup;
+    uint64_t elem_size = (uint64_t)search->query->problem->elem_size;
 
-    for (size_t i = 0; i < count; i++) {
-        if (search->bounds[i] > least || search->bounds[i] == INFINITY)
-            continue;
-        if (search->bounds[i] == least && standing_of_candidate(search, i)->conflicts >=
-                                              standing_of_candidate(search, best)->conflicts)
-            continue;
-        least = search->bounds[i];
-        best = i;
+    search->tier = (enum at_tier)(key >> TIER_SHIFT);
+    search->contender_count = 0;
+    for (size_t i = 0; i < lookup->count; i++) {
+        const struct at_spot *spot = &lookup->spots[i];
+        const struct standing *standing = &search->standings[spot->place];
+
+        if ((spot->elem_sizes & elem_size || !standing->alike || search->tier == AT_TIER_EXACT) &&
+            key == (i >= search->first_same && is_same(search, i) ? key_of_same(standing)
+                                                                  : standing->key))
+            search->contenders[search->contender_count++] =
+                (struct contender){at_distance_bound(&spot->traits, &search->asked), i};
     }
-    return best;
+}
+
+/* Is a to be looked at before b? */
+static bool is_before(const struct search *search, const struct contender *a,
+                      const struct contender *b)
+{
+    size_t conflicts_a, conflicts_b;
+
+    if (a->bound != b->bound)
+        return a->bound < b->bound;
+    conflicts_a = standing_of_candidate(search, a->candidate)->conflicts;
+    conflicts_b = standing_of_candidate(search, b->candidate)->conflicts;
+    return conflicts_a != conflicts_b ? conflicts_a < conflicts_b : a->candidate < b->candidate;
+}
+
+/* Takes out the contender with the lowest bound, of equal ones that with the fewest conflicts.
+ * There must be one. */
+static struct contender take_next(struct search *search)
+{
+    struct contender *contenders = search->contenders, next;
+    size_t best = 0;
+    double least = contenders[0].bound;
+
+    for (size_t i = 1; i < search->contender_count; i++)
+        if (contenders[i].bound <= least && is_before(search, &contenders[i], &contenders[best])) {
+            best = i;
+            least = contenders[i].bound;
+        }
+    next = contenders[best];
+    contenders[best] = contenders[--search->contender_count];
+    return next;
 }
 
 static void take(const struct search *search, size_t index, const struct at_config *config,
@@ -153,7 +205,7 @@ static void take(const struct search *search, size_t index, const struct at_conf
     const struct at_candidate *candidate = &search->lookup->candidates[index];
     const struct at_place *place = &search->lookup->places[search->lookup->spots[index].place];
 
-    answer->tier = (enum at_tier)(search->keys[index] >> TIER_SHIFT);
+    answer->tier = search->tier;
     answer->config = *config;
     answer->launch = *launch;
     answer->path = place->path;
@@ -166,13 +218,10 @@ static void take(const struct search *search, size_t index, const struct at_conf
 
 static void note_refusal(const struct search *search, size_t index, struct at_answer *answer)
 {
-    const struct at_candidate *candidate = &search->lookup->candidates[index];
     struct at_error err = {AT_OK, ""};
 
-    if (search->keys[index] >> TIER_SHIFT != AT_TIER_EXACT)
-        return;
-    (void)at_config_require(&candidate->fit.config, search->query->problem, search->query->device,
-                            NULL, &err);
+    (void)at_config_require(at_fits_config(search->lookup->fits, index), search->query->problem,
+                            search->query->device, NULL, &err);
     snprintf(answer->refused, sizeof answer->refused,
              "%s: the entry for this problem is not legal here: %.160s",
              search->lookup->places[search->lookup->spots[index].place].path, err.message);
@@ -188,25 +237,27 @@ static void note_distance(const struct search *search, size_t index, double dist
                  search->lookup->candidates[index].entry->problem, distance, at_distance_max);
 }
 
-/* The nearest legal candidate among those that have bounds. What takes time is to ask a candidate's
+/* The nearest legal candidate among those whose turn it is. What takes time is to ask a candidate's
  * rules, so that comes last: candidates are taken in the order of their bounds, and the search ends
  * where none is below what has been found. */
-static bool take_nearest(const struct search *search, struct at_answer *answer)
+static bool take_nearest(struct search *search, struct at_answer *answer)
 {
-    const struct at_query *query = search->query;
     struct at_traits here = search->asked;
     struct at_distance distance, least = {.total = INFINITY};
-    size_t next, count = search->lookup->count, found = count;
+    size_t count = search->lookup->count, found = count;
 
-    while ((next = nearest(search)) < count && search->bounds[next] <= least.total) {
+    while (search->contender_count > 0) {
+        const struct contender contender = take_next(search);
+        size_t next = contender.candidate;
         const struct standing *standing = standing_of_candidate(search, next);
         struct at_config config;
         struct at_launch launch;
 
-        search->bounds[next] = INFINITY;
-        if (!at_fit_try(&search->lookup->candidates[next].fit, query->problem, query->device,
-                        standing->alike, &config, &launch)) {
-            note_refusal(search, next, answer);
+        if (contender.bound > least.total)
+            break;
+        if (!at_fit_try(search->fits, next, standing->alike, &config, &launch)) {
+            if (search->tier == AT_TIER_EXACT)
+                note_refusal(search, next, answer);
             continue;
         }
         at_traits_launch(&here, &launch);
@@ -225,27 +276,35 @@ static bool take_nearest(const struct search *search, struct at_answer *answer)
     return least.total <= at_distance_max;
 }
 
+static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
+{
+    size_t size = sizeof(struct search) + lookup->place_count * sizeof(struct standing);
+    struct search *search = at_alloc(size + lookup->count * sizeof(struct contender));
+
+    search->lookup = lookup;
+    search->query = query;
+    search->fits = at_fit_query_new(lookup->fits, query->problem, query->device);
+    search->asked = at_traits_of(query->problem, query->device);
+    search->identity = at_nearest_identity(query->problem);
+    search->first_same = find_first_same(search);
+    search->contenders = (struct contender *)((char *)search + size);
+    for (size_t i = 0; i < lookup->place_count; i++)
+        search->standings[i] = standing_of(&lookup->places[i], query);
+    return search;
+}
+
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer)
 {
-    struct search search = {
-        .lookup = lookup,
-        .query = query,
-        .standings = at_alloc_array(lookup->place_count, sizeof *search.standings),
-        .keys = at_alloc_array(lookup->count, sizeof *search.keys),
-        .bounds = at_alloc_array(lookup->count, sizeof *search.bounds),
-        .asked = at_traits_of(query->problem, query->device),
-    };
+    struct search *search = begin(lookup, query);
     uint64_t key = 0;
     bool found = false;
 
-    for (size_t i = 0; i < lookup->place_count; i++)
-        search.standings[i] = standing_of(&lookup->places[i], query);
-    set_keys(&search);
-    for (; !found && (key = next_key(&search, key)) < UINT64_MAX; key++)
-        found = take_nearest(&search, answer);
-    free(search.bounds);
-    free(search.keys);
-    free(search.standings);
+    for (; !found && (key = next_key(search, key)) < UINT64_MAX; key++) {
+        collect(search, key);
+        found = take_nearest(search, answer);
+    }
+    at_fit_query_free(search->fits);
+    free(search);
     return found;
 }

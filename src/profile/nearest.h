@@ -10,14 +10,14 @@
 struct at_candidate {
     const struct at_entry *entry;
     struct at_problem problem;
-    struct at_fit fit;
 };
 
 /* What is looked at of every candidate, close together: most are never looked at otherwise. */
 struct at_spot {
     struct at_traits traits; /* of the candidate */
     uint64_t identity;       /* of its problem: equal for equal ones, and seldom for others */
-    uint64_t place;
+    uint32_t elem_sizes;     /* at_fits_sizes */
+    uint32_t place;
 };
 
 /* Where candidates were tuned: a device in a file. */
@@ -29,6 +29,7 @@ struct at_place {
 struct at_lookup {
     struct at_candidate *candidates;
     struct at_spot *spots; /* of the candidates */
+    struct at_fits *fits;  /* their configs */
     size_t count, capacity, spot_capacity;
     struct at_place *places;
     size_t place_count, place_capacity;

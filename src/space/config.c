@@ -49,18 +49,13 @@ bool at_param_has_value(const struct at_param *param, int64_t value)
     return false;
 }
 
-/* Takes the config's values over into the point. Returns the first parameter whose value is not one
- * of its own, NULL if there is none. */
-static const struct at_param *take_values(struct at_point *point, const struct at_config *config)
+/* The first parameter whose value is not one of its own, NULL if there is none. */
+static const struct at_param *find_stranger(const struct at_config *config)
 {
-    const struct at_param *stranger = NULL;
-
-    for (size_t i = 0; i < config->family->param_count; i++) {
-        point->values[i] = config->values[i];
-        if (!stranger && !at_param_has_value(&config->family->params[i], config->values[i]))
-            stranger = &config->family->params[i];
-    }
-    return stranger;
+    for (size_t i = 0; i < config->family->param_count; i++)
+        if (!at_param_has_value(&config->family->params[i], config->values[i]))
+            return &config->family->params[i];
+    return NULL;
 }
 
 enum at_status at_config_legal(const struct at_config *config, const struct at_problem *problem,
@@ -69,8 +64,9 @@ enum at_status at_config_legal(const struct at_config *config, const struct at_p
 {
     const struct at_family *family = config->family;
     struct at_point point = at_point_make(family, problem, device);
-    const struct at_param *stranger = take_values(&point, config);
+    const struct at_param *stranger = find_stranger(config);
 
+    at_point_move(&point, config);
     if (stranger) {
         if (why)
             *why = at_format("%s=%d is none of its values in %s", stranger->name,
@@ -117,7 +113,7 @@ enum at_status at_config_launch(const struct at_config *config, const struct at_
     struct at_point point = at_point_make(config->family, problem, device);
     struct at_launch result;
 
-    take_values(&point, config);
+    at_point_move(&point, config);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
         enum at_status status =
             at_rule_launch(&point, (enum at_launch_field)i, &result.field[i], err);

@@ -67,19 +67,24 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
 
+static const char overflow[] = "overflow of 64 bits";
+
+static const char *check_division(int64_t a, int64_t b)
+{
+    if (b == 0)
+        return "division by zero";
+    return a == INT64_MIN && b == -1 ? overflow : NULL;
+}
+
+static const char *check_shift(int64_t b)
+{
+    return b < 0 || b > 62 ? "shift outside 0..62" : NULL;
+}
+
 /* *a becomes `*a opcode b`. Returns what is wrong with that, NULL if nothing is. */
 static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
 {
-    static const char overflow[] = "overflow of 64 bits";
-    bool divides = opcode == AT_OP_DIVIDE || opcode == AT_OP_REMAINDER || opcode == AT_OP_CEIL_DIV;
-    bool shifts = opcode == AT_OP_SHIFT_LEFT || opcode == AT_OP_SHIFT_RIGHT;
-
-    if (divides && b == 0)
-        return "division by zero";
-    if (divides && *a == INT64_MIN && b == -1)
-        return overflow;
-    if (shifts && (b < 0 || b > 62))
-        return "shift outside 0..62";
+    const char *wrong;
 
     switch (opcode) {
     case AT_OP_EQUAL:
@@ -101,10 +106,13 @@ static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
         *a = *a >= b;
         return NULL;
     case AT_OP_SHIFT_LEFT:
+        if ((wrong = check_shift(b)))
+            return wrong;
         return __builtin_mul_overflow(*a, INT64_C(1) << b, a) ? overflow : NULL;
     case AT_OP_SHIFT_RIGHT:
-        *a >>= b; /* arithmetic in GNU C */
-        return NULL;
+        if (!(wrong = check_shift(b)))
+            *a >>= b; /* arithmetic in GNU C */
+        return wrong;
     case AT_OP_ADD:
         return __builtin_add_overflow(*a, b, a) ? overflow : NULL;
     case AT_OP_SUBTRACT:
@@ -112,11 +120,13 @@ static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
     case AT_OP_MULTIPLY:
         return __builtin_mul_overflow(*a, b, a) ? overflow : NULL;
     case AT_OP_DIVIDE:
-        *a /= b;
-        return NULL;
+        if (!(wrong = check_division(*a, b)))
+            *a /= b;
+        return wrong;
     case AT_OP_REMAINDER:
-        *a %= b;
-        return NULL;
+        if (!(wrong = check_division(*a, b)))
+            *a %= b;
+        return wrong;
     case AT_OP_MIN:
         *a = *a < b ? *a : b;
         return NULL;
@@ -124,20 +134,22 @@ static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
         *a = *a > b ? *a : b;
         return NULL;
     case AT_OP_CEIL_DIV:
-        *a = ceil_div(*a, b);
-        return NULL;
+        if (!(wrong = check_division(*a, b)))
+            *a = ceil_div(*a, b);
+        return wrong;
     default:
         return "an unknown instruction";
     }
 }
 
-enum at_status at_expr_eval(const struct at_expr *expr, const int64_t *values, int64_t *result,
-                            struct at_error *err)
+/* The instructions from the first to before the last, which leave one value. */
+static enum at_status run(const struct at_expr *expr, size_t first, size_t end,
+                          const int64_t *values, int64_t *result, struct at_error *err)
 {
     int64_t stack[AT_EXPR_DEPTH_MAX];
     size_t depth = 0;
 
-    for (size_t at = 0, next; at < expr->count; at = next) {
+    for (size_t at = first, next; at < end; at = next) {
         const struct at_instruction *now = &expr->code[at];
         const char *wrong;
 
@@ -174,4 +186,17 @@ enum at_status at_expr_eval(const struct at_expr *expr, const int64_t *values, i
     }
     *result = stack[0];
     return AT_OK;
+}
+
+enum at_status at_expr_eval(const struct at_expr *expr, const int64_t *values, int64_t *result,
+                            struct at_error *err)
+{
+    return run(expr, 0, expr->count, values, result, err);
+}
+
+enum at_status at_expr_eval_equated(const struct at_expr *expr, const int64_t *values,
+                                    int64_t *result)
+{
+    /* Between the name and the comparison. */
+    return run(expr, 1, expr->count - 1, values, result, NULL);
 }

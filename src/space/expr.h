@@ -39,4 +39,8 @@ bool at_expr_equates(const struct at_expr *expr, size_t name);
 enum at_status at_expr_eval(const struct at_expr *expr, const int64_t *values, int64_t *result,
                             struct at_error *err);
 
+/* The something of such an expression. */
+enum at_status at_expr_eval_equated(const struct at_expr *expr, const int64_t *values,
+                                    int64_t *result);
+
 #endif

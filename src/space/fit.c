@@ -4,14 +4,66 @@
 #include "base/memory.h"
 #include "space/rules.h"
 
-static struct at_point point_of(const struct at_config *config, const struct at_problem *problem,
-                                const struct at_device_info *device)
-{
-    struct at_point point = at_point_make(config->family, problem, device);
+#include <stdlib.h>
 
-    for (size_t i = 0; i < config->family->param_count; i++)
-        point.values[i] = config->values[i];
-    return point;
+/* Sizes of an element: 1, 2, 4, 8 and 16 bytes. */
+enum { SIZES = 5 };
+
+struct fit {
+    struct at_config config;
+    size_t family;   /* among those of the fits */
+    size_t *answers; /* to the family's shape rules, one each: among those of a query */
+    struct {
+        bool legal;              /* as far as rules do not look at the shape */
+        struct at_launch launch; /* where it does not depend on the shape */
+    } of_size[SIZES];            /* on the device at home */
+};
+
+struct at_fits {
+    struct fit *items;
+    size_t count, capacity;
+    const struct at_family **families;
+    size_t family_count, family_capacity;
+    size_t answer_count;
+};
+
+enum answer { NOT_ASKED, HOLDS, FAILS };
+
+/* The parameters of a family that the problem determines. */
+struct determined {
+    bool known;
+    bool possible;   /* each of them has the value that the problem says */
+    uint32_t params; /* a bit each */
+    int32_t values[AT_PARAMS_MAX];
+};
+
+struct at_fit_query {
+    const struct at_fits *fits;
+    const struct at_problem *problem;
+    const struct at_device_info *device;
+    size_t size;                  /* log2 of the element's bytes */
+    struct at_point point;        /* at the config of this number: */
+    size_t at;                    /* SIZE_MAX: at none */
+    unsigned char *answers;       /* enum answer */
+    struct determined families[]; /* of the fits */
+};
+
+/* ---- making ready ---- */
+
+struct at_fits *at_fits_new(void)
+{
+    return at_alloc(sizeof(struct at_fits));
+}
+
+void at_fits_free(struct at_fits *fits)
+{
+    if (!fits)
+        return;
+    for (size_t i = 0; i < fits->count; i++)
+        free(fits->items[i].answers);
+    free(fits->items);
+    free(fits->families);
+    free(fits);
 }
 
 static bool holds(const struct at_rule *rule, const struct at_point *point)
@@ -22,7 +74,7 @@ static bool holds(const struct at_rule *rule, const struct at_point *point)
 }
 
 /* At a problem's size of an element, or at another in its place. */
-static void ask_once(struct at_fit *fit, size_t size, const struct at_problem *home,
+static void ask_size(struct fit *fit, size_t size, const struct at_problem *home,
                      const struct at_device_info *device)
 {
     const struct at_family *family = fit->config.family;
@@ -31,7 +83,8 @@ static void ask_once(struct at_fit *fit, size_t size, const struct at_problem *h
     bool legal;
 
     problem.elem_size = INT64_C(1) << size;
-    point = point_of(&fit->config, &problem, device);
+    point = at_point_make(family, &problem, device);
+    at_point_move(&point, &fit->config);
     legal =
         at_config_launch(&fit->config, &problem, device, &fit->of_size[size].launch, NULL) == AT_OK;
     for (size_t i = 0; i < family->rule_count && legal; i++)
@@ -39,91 +92,231 @@ static void ask_once(struct at_fit *fit, size_t size, const struct at_problem *h
     fit->of_size[size].legal = legal;
 }
 
-enum at_status at_fit_make(struct at_fit *fit, const struct at_config *config,
+static size_t find_family(struct at_fits *fits, const struct at_family *family)
+{
+    for (size_t i = 0; i < fits->family_count; i++)
+        if (fits->families[i] == family)
+            return i;
+    AT_PUSH(fits->families, fits->family_count, fits->family_capacity, family);
+    return fits->family_count - 1;
+}
+
+static bool same_to_rule(const struct at_rule *rule, const struct at_config *a,
+                         const struct at_config *b)
+{
+    for (size_t i = 0; i < a->family->param_count; i++)
+        if (rule->params_used >> i & 1 && a->values[i] != b->values[i])
+            return false;
+    return true;
+}
+
+/* An answer that is not shared costs time and nothing else. */
+enum { SHARED_WITH_MAX = 64 };
+
+/* Finds the answer to a shape rule that an earlier config has too, or makes a new one. */
+static size_t find_answer(struct at_fits *fits, const struct fit *fit, size_t shape_rule)
+{
+    const struct at_family *family = fit->config.family;
+    const struct at_rule *rule = &family->rules[family->shape_rules[shape_rule]];
+    size_t first = fits->count > SHARED_WITH_MAX ? fits->count - SHARED_WITH_MAX : 0;
+
+    for (size_t i = fits->count; i-- > first;)
+        if (fits->items[i].family == fit->family &&
+            same_to_rule(rule, &fits->items[i].config, &fit->config))
+            return fits->items[i].answers[shape_rule];
+    return fits->answer_count++;
+}
+
+enum at_status at_fits_add(struct at_fits *fits, const struct at_config *config,
                            const struct at_problem *home, const struct at_device_info *device,
                            struct at_launch *launch, struct at_error *err)
 {
+    const struct at_family *family = config->family;
+    struct fit fit = {.config = *config};
     enum at_status status = at_config_launch(config, home, device, launch, err);
 
     if (status != AT_OK)
         return status;
-    *fit = (struct at_fit){.config = *config};
-    for (size_t i = 0; i < AT_FIT_SIZES; i++)
-        ask_once(fit, i, home, device);
+    for (size_t i = 0; i < SIZES; i++)
+        ask_size(&fit, i, home, device);
+    fit.family = find_family(fits, family);
+    fit.answers = at_alloc_array(family->shape_rule_count, sizeof *fit.answers);
+    for (size_t i = 0; i < family->shape_rule_count; i++)
+        fit.answers[i] = find_answer(fits, &fit, i);
+    AT_PUSH(fits->items, fits->count, fits->capacity, fit);
     return AT_OK;
 }
 
-/* Gives the parameters that the problem alone determines their values. Returns whether any value
- * changed; *possible: whether each has such a value. */
-static bool follow(struct at_config *config, struct at_point *point, bool *possible)
+const struct at_config *at_fits_config(const struct at_fits *fits, size_t number)
 {
-    const struct at_family *family = config->family;
-    bool changed = false;
+    return &fits->items[number].config;
+}
 
-    *possible = true;
+static size_t log2_of_size(int64_t elem_size)
+{
+    return (size_t)__builtin_ctzll((unsigned long long)elem_size);
+}
+
+uint32_t at_fits_sizes(const struct at_fits *fits, size_t number)
+{
+    uint32_t sizes = 0;
+
+    for (size_t i = 0; i < SIZES; i++)
+        sizes |= (uint32_t)fits->items[number].of_size[i].legal << i;
+    return sizes;
+}
+
+/* ---- asking ---- */
+
+struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct at_problem *problem,
+                                      const struct at_device_info *device)
+{
+    size_t size = sizeof(struct at_fit_query) + fits->family_count * sizeof(struct determined);
+    struct at_fit_query *query = at_alloc(size + fits->answer_count);
+
+    query->fits = fits;
+    query->problem = problem;
+    query->device = device;
+    query->size = log2_of_size(problem->elem_size);
+    query->point = at_point_make(NULL, problem, device);
+    query->at = SIZE_MAX;
+    query->answers = (unsigned char *)query + size;
+    return query;
+}
+
+void at_fit_query_free(struct at_fit_query *query)
+{
+    free(query);
+}
+
+/* Finds the values that the problem alone determines. */
+static void determine(struct determined *determined, const struct at_family *family,
+                      const struct at_point *point)
+{
+    determined->known = determined->possible = true;
     for (size_t i = 0; i < family->shape_rule_count; i++) {
         const struct at_rule *rule = &family->rules[family->shape_rules[i]];
-        size_t at = rule->determines, value = 0;
+        size_t param = rule->determines;
+        int64_t value;
 
-        if (at == AT_DETERMINES_NOTHING || holds(rule, point))
+        if (param == AT_DETERMINES_NOTHING)
             continue;
-        for (; value < family->params[at].value_count; value++) {
-            point->values[at] = family->params[at].values[value];
-            if (holds(rule, point))
-                break;
+        if (at_expr_eval_equated(rule->expr, point->values, &value) != AT_OK ||
+            !at_param_has_value(&family->params[param], value)) {
+            determined->possible = false;
+            return;
         }
-        if (value == family->params[at].value_count) {
-            *possible = false;
-            return changed;
-        }
-        config->values[at] = (int32_t)point->values[at];
-        changed = true;
+        determined->params |= UINT32_C(1) << param;
+        determined->values[param] = (int32_t)value;
+    }
+}
+
+/* Returns which parameters change, a bit each. */
+static uint32_t follow(struct at_config *config, const struct determined *determined)
+{
+    uint32_t changed = 0;
+
+    for (uint32_t left = determined->params; left; left &= left - 1) {
+        int param = __builtin_ctz(left);
+
+        if (config->values[param] != determined->values[param])
+            changed |= UINT32_C(1) << param;
+        config->values[param] = determined->values[param];
     }
     return changed;
 }
 
-/* The rest is as at home. */
-static bool shape_fits(const struct at_point *point, struct at_launch *launch)
+/* A config that is tried. */
+struct trial {
+    struct at_fit_query *query;
+    size_t number;
+    struct at_config config; /* after it has followed the problem */
+    uint32_t changed;        /* by that */
+};
+
+static const struct at_point *point_of(const struct trial *trial)
 {
-    const struct at_family *family = point->family;
+    struct at_fit_query *query = trial->query;
+
+    if (query->at != trial->number)
+        at_point_move(&query->point, &trial->config);
+    query->at = trial->number;
+    return &query->point;
+}
+
+static bool shape_rules_hold(const struct trial *trial)
+{
+    const struct at_family *family = trial->config.family;
+    const size_t *answers = trial->query->fits->items[trial->number].answers;
 
     for (size_t i = 0; i < family->shape_rule_count; i++) {
         const struct at_rule *rule = &family->rules[family->shape_rules[i]];
+        unsigned char own = NOT_ASKED;
+        unsigned char *answer =
+            rule->params_used & trial->changed ? &own : &trial->query->answers[answers[i]];
 
-        if (!holds(rule, point))
+        if (*answer == NOT_ASKED)
+            *answer = holds(rule, point_of(trial)) ? HOLDS : FAILS;
+        if (*answer == FAILS)
             return false;
-        if (rule->kind == AT_RULE_LAUNCH)
-            (void)at_rule_launch(point, rule->field, &launch->field[rule->field], NULL);
     }
     return true;
 }
 
-bool at_fit_try(const struct at_fit *fit, const struct at_problem *problem,
-                const struct at_device_info *device, bool alike, struct at_config *config,
+/* Those that have not been asked at home. */
+static bool other_rules_hold(const struct trial *trial, bool alike)
+{
+    const struct at_family *family = trial->config.family;
+
+    for (size_t i = 0; i < family->rule_count; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        bool asked_at_home = alike && !(rule->params_used & trial->changed);
+
+        if (!rule->of_shape && !asked_at_home && !holds(rule, point_of(trial)))
+            return false;
+    }
+    return true;
+}
+
+/* The fields of a launch that depend on the shape, which are the only ones that may differ from
+ * those at home. */
+static void fill_launch(const struct trial *trial, struct at_launch *launch)
+{
+    const struct at_family *family = trial->config.family;
+
+    for (size_t i = 0; i < family->shape_rule_count; i++) {
+        const struct at_rule *rule = &family->rules[family->shape_rules[i]];
+
+        /* The rule holds, so it can be evaluated. */
+        if (rule->kind == AT_RULE_LAUNCH)
+            (void)at_rule_launch(point_of(trial), rule->field, &launch->field[rule->field], NULL);
+    }
+}
+
+bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
                 struct at_launch *launch)
 {
-    size_t size = (size_t)__builtin_ctzll((unsigned long long)problem->elem_size);
-    struct at_config taken;
-    struct at_launch started;
-    struct at_point point;
-    bool possible, legal, changed;
+    const struct fit *fit = &query->fits->items[number];
+    struct determined *determined = &query->families[fit->family];
+    struct trial trial = {.query = query, .number = number, .config = fit->config};
+    struct at_launch started = fit->of_size[query->size].launch;
 
-    if (alike && !fit->of_size[size].legal)
+    if (alike && !fit->of_size[query->size].legal)
         return false;
-    taken = fit->config;
-    point = point_of(&taken, problem, device);
-    changed = follow(&taken, &point, &possible);
-    if (!possible)
+    if (!determined->known)
+        determine(determined, fit->config.family, &query->point);
+    if (!determined->possible)
         return false;
-    started = fit->of_size[size].launch;
-    if (alike && !changed)
-        legal = shape_fits(&point, &started);
-    else
-        legal = at_config_legal(&taken, problem, device, &legal, NULL, NULL) == AT_OK && legal &&
-                at_config_launch(&taken, problem, device, &started, NULL) == AT_OK;
-    if (!legal)
+    trial.changed = follow(&trial.config, determined);
+    if (!shape_rules_hold(&trial))
         return false;
-    *config = taken;
+    if (alike && !trial.changed)
+        fill_launch(&trial, &started);
+    else if (!other_rules_hold(&trial, alike) ||
+             at_config_launch(&trial.config, query->problem, query->device, &started, NULL) !=
+                 AT_OK)
+        return false;
+    *config = trial.config;
     *launch = started;
     return true;
 }

@@ -44,11 +44,11 @@ _Static_assert(AT_COUNT(given) == AT_NAMES_GIVEN, "the header counts them");
 size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *params,
                       size_t param_count)
 {
-    for (size_t i = 0; i < param_count; i++)
-        names[i] = params[i].name;
     for (size_t i = 0; i < AT_COUNT(given); i++)
-        names[param_count + i] = given[i].name;
-    return param_count + AT_COUNT(given);
+        names[i] = given[i].name;
+    for (size_t i = 0; i < param_count; i++)
+        names[AT_NAME_PARAM_FIRST + i] = params[i].name;
+    return AT_COUNT(given) + param_count;
 }
 
 struct at_point at_point_make(const struct at_family *family, const struct at_problem *problem,
@@ -59,9 +59,16 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
     for (size_t i = 0; i < AT_COUNT(given); i++) {
         const char *record = given[i].of_device ? (const char *)device : (const char *)problem;
 
-        point.values[family->param_count + i] = *(const int64_t *)(record + given[i].offset);
+        point.values[i] = *(const int64_t *)(record + given[i].offset);
     }
     return point;
+}
+
+void at_point_move(struct at_point *point, const struct at_config *config)
+{
+    point->family = config->family;
+    for (size_t i = 0; i < config->family->param_count; i++)
+        point->values[AT_NAME_PARAM_FIRST + i] = config->values[i];
 }
 
 bool at_point_devices_alike(const struct at_device_info *a, const struct at_device_info *b)

@@ -9,10 +9,15 @@
 
 enum { AT_NAMES_GIVEN = 20, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
-/* In which order those of the problem and the device follow the parameters' names. */
-enum { AT_NAME_ELEM_SIZE, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST = 10 };
+/* What has a name, in this order: the problem, the device, the parameters. */
+enum {
+    AT_NAME_ELEM_SIZE,
+    AT_NAME_SHAPE_FIRST,
+    AT_NAME_DEVICE_FIRST = 10,
+    AT_NAME_PARAM_FIRST = AT_NAMES_GIVEN,
+};
 
-/* The parameters' names, then those of the problem and the device. Returns how many. */
+/* The names of the problem and the device, then the parameters'. Returns how many. */
 size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *params,
                       size_t param_count);
 
@@ -24,9 +29,13 @@ struct at_point {
     int64_t values[AT_NAMES_MAX]; /* of the names, in their order */
 };
 
-/* All parameters are 0 until the caller sets values[i] for family->params[i]. */
+/* All parameters are 0 until the caller sets values[AT_NAME_PARAM_FIRST + i] for
+ * family->params[i]. */
 struct at_point at_point_make(const struct at_family *family, const struct at_problem *problem,
                               const struct at_device_info *device);
+
+/* Moves the point to the config of any family. */
+void at_point_move(struct at_point *point, const struct at_config *config);
 
 /* Are the two alike in all that has a name? */
 bool at_point_devices_alike(const struct at_device_info *a, const struct at_device_info *b);

@@ -13,7 +13,8 @@
 static const char example[] =
     "expected ROWSxCOLS:TYPE[,key=value...], for instance 10007x10009:f16,ld_src=10016";
 
-/* A transpose moves elements without looking at them, so types of one size are the same work. */
+/* A transpose moves elements without looking at them, so types of one size are the same work. The
+ * first of a size is named after it. */
 static const struct {
     char name[8];
     int64_t size;
@@ -93,23 +94,50 @@ static enum at_status read_size(int64_t *value, const char *text, size_t length,
     return fail_spec(err, spec, reason);
 }
 
-static enum at_status read_type(struct at_problem *problem, const char *text, size_t length,
-                                const char *spec, struct at_error *err)
+static void take_type(struct at_problem *problem, size_t type)
+{
+    memcpy(problem->type, types[type].name, sizeof problem->type);
+    problem->elem_size = types[type].size;
+}
+
+static enum at_status fail_type(struct at_error *err, const char *text, size_t length,
+                                const char *spec)
 {
     char known[160] = "";
 
     for (size_t i = 0; i < AT_COUNT(types); i++) {
         size_t used = strlen(known);
 
-        if (strlen(types[i].name) == length && memcmp(types[i].name, text, length) == 0) {
-            memcpy(problem->type, types[i].name, sizeof problem->type);
-            problem->elem_size = types[i].size;
-            return AT_OK;
-        }
         snprintf(known + used, sizeof known - used, " %s", types[i].name);
     }
     return at_fail(err, AT_USAGE, "problem \"%.200s\": unknown type \"%.*s\"; expected one of%s",
                    spec, length < 40 ? (int)length : 40, text, known);
+}
+
+static enum at_status read_type(struct at_problem *problem, const char *text, size_t length,
+                                const char *spec, struct at_error *err)
+{
+    for (size_t i = 0; i < AT_COUNT(types); i++)
+        if (strlen(types[i].name) == length && memcmp(types[i].name, text, length) == 0) {
+            take_type(problem, i);
+            return AT_OK;
+        }
+    return fail_type(err, text, length, spec);
+}
+
+/* The type that is named after its size. */
+static enum at_status check_elem_size(struct at_problem *problem, const char *spec,
+                                      struct at_error *err)
+{
+    char type[24];
+
+    for (size_t i = 0; i < AT_COUNT(types); i++)
+        if (types[i].size == problem->elem_size) {
+            take_type(problem, i);
+            return AT_OK;
+        }
+    snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
+    return fail_type(err, type, strlen(type), spec);
 }
 
 /* "inplace=1" */
@@ -284,11 +312,8 @@ enum at_status at_problem_parse(struct at_problem *problem, const char *spec, st
 static enum at_status check_sizes(struct at_problem *problem, const char *spec,
                                   struct at_error *err)
 {
-    char type[24];
-    enum at_status status;
+    enum at_status status = check_elem_size(problem, spec, err);
 
-    snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
-    status = read_type(problem, type, strlen(type), spec, err);
     if (status == AT_OK && problem->in_place != 0 && problem->in_place != 1)
         status = fail_spec(err, spec, "in_place can only be 0 or 1");
     if (status == AT_OK && (problem->rows < 1 || problem->cols < 1 || problem->batch < 0))

@@ -20,46 +20,46 @@ static const struct {
     [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
 };
 
-/* How many of the first parameters the expression needs; none for NULL. */
-static size_t params_needed(const struct at_family *family, const struct at_expr *expr)
-{
-    size_t count = expr ? family->param_count : 0;
+_Static_assert(AT_PARAMS_MAX <= 32, "a bit each");
 
-    while (count > 0 && !at_expr_uses(expr, count - 1))
-        count--;
-    return count;
+/* The parameters that the expression looks at; none for NULL. */
+static uint32_t params_used(const struct at_family *family, const struct at_expr *expr)
+{
+    uint32_t used = 0;
+
+    for (size_t i = 0; expr && i < family->param_count; i++)
+        used |= (uint32_t)at_expr_uses(expr, AT_NAME_PARAM_FIRST + i) << i;
+    return used;
 }
 
-static bool looks_at_shape(const struct at_family *family, const struct at_expr *expr)
+static bool looks_at_shape(const struct at_expr *expr)
 {
     bool looks = false;
 
     for (size_t i = AT_NAME_SHAPE_FIRST; expr && i < AT_NAME_DEVICE_FIRST; i++)
-        looks |= at_expr_uses(expr, family->param_count + i);
+        looks |= at_expr_uses(expr, i);
     return looks;
 }
 
 /* The one parameter of "parameter == expression", if the expression has none. */
 static size_t determined(const struct at_family *family, const struct at_expr *expr)
 {
-    size_t used = 0, at = AT_DETERMINES_NOTHING;
+    uint32_t used = params_used(family, expr);
+    size_t at = used ? (size_t)__builtin_ctz(used) : 0;
 
-    for (size_t i = 0; i < family->param_count; i++)
-        if (at_expr_uses(expr, i)) {
-            used++;
-            at = i;
-        }
-    return used == 1 && looks_at_shape(family, expr) && at_expr_equates(expr, at)
+    return __builtin_popcount(used) == 1 && looks_at_shape(expr) &&
+                   at_expr_equates(expr, AT_NAME_PARAM_FIRST + at)
                ? at
                : AT_DETERMINES_NOTHING;
 }
 
-/* Inserts behind the last rule that needs no more parameters, so that equals keep the order in
- * which they come. */
+/* Fills in params_needed, and inserts behind the last rule that needs no more parameters, so that
+ * equals keep the order in which they come. */
 static void insert(struct at_family *family, struct at_rule rule)
 {
     size_t at = family->rule_count++;
 
+    rule.params_needed = rule.params_used ? 32 - (size_t)__builtin_clz(rule.params_used) : 0;
     while (at > 0 && family->rules[at - 1].params_needed > rule.params_needed) {
         family->rules[at] = family->rules[at - 1];
         at--;
@@ -73,8 +73,8 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
     for (size_t i = 0; i < count; i++)
         insert(family, (struct at_rule){.kind = kind,
                                         .expr = exprs[i],
-                                        .params_needed = params_needed(family, exprs[i]),
-                                        .of_shape = looks_at_shape(family, exprs[i]),
+                                        .params_used = params_used(family, exprs[i]),
+                                        .of_shape = looks_at_shape(exprs[i]),
                                         .determines = determined(family, exprs[i])});
 }
 
@@ -82,7 +82,7 @@ void at_rules_make(struct at_family *family)
 {
     size_t most = 1 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
     bool block_of_shape = false;
-    size_t block_params = 0;
+    uint32_t block_params = 0;
 
     family->rules = at_alloc_array(most, sizeof *family->rules);
     /* Of all families and first, so that none need say that it takes two buffers. */
@@ -92,24 +92,24 @@ void at_rules_make(struct at_family *family)
     insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
     insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
-        size_t needed = params_needed(family, family->launch[i]);
-        bool of_shape = looks_at_shape(family, family->launch[i]);
+        uint32_t used = params_used(family, family->launch[i]);
+        bool of_shape = looks_at_shape(family->launch[i]);
 
         if (!family->launch[i])
             continue;
         insert(family, (struct at_rule){.kind = AT_RULE_LAUNCH,
                                         .field = (enum at_launch_field)i,
-                                        .params_needed = needed,
+                                        .params_used = used,
                                         .of_shape = of_shape,
                                         .determines = AT_DETERMINES_NOTHING});
         if (i < AT_BLOCK_X || i > AT_BLOCK_Z)
             continue;
         block_of_shape |= of_shape;
-        block_params = needed > block_params ? needed : block_params;
+        block_params |= used;
     }
     /* After those of its three factors, whose bounds keep the product from overflowing. */
     insert(family, (struct at_rule){.kind = AT_RULE_THREADS,
-                                    .params_needed = block_params,
+                                    .params_used = block_params,
                                     .of_shape = block_of_shape,
                                     .determines = AT_DETERMINES_NOTHING});
     family->shape_rules = at_alloc_array(family->rule_count, sizeof *family->shape_rules);

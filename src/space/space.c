@@ -31,7 +31,7 @@ static enum at_status add_config(struct walk *walk)
                        "%s: more than %zu legal configs; take values away or add constraints",
                        family->path, walk->max_configs);
     for (size_t i = 0; i < family->param_count; i++)
-        config.values[i] = (int32_t)walk->point.values[i];
+        config.values[i] = (int32_t)walk->point.values[AT_NAME_PARAM_FIRST + i];
     AT_PUSH(space->configs, space->count, walk->capacity, config);
     return AT_OK;
 }
@@ -59,7 +59,7 @@ static enum at_status visit(struct walk *walk, size_t depth)
         return add_config(walk);
     param = &family->params[depth];
     for (size_t i = 0; status == AT_OK && i < param->value_count; i++) {
-        walk->point.values[depth] = param->values[i];
+        walk->point.values[AT_NAME_PARAM_FIRST + depth] = param->values[i];
         status = visit(walk, depth + 1);
     }
     return status;
@@ -121,34 +121,45 @@ void at_space_clear(struct at_space *space)
     *space = (struct at_space){0};
 }
 
+/* None is legal: says why the first of them is not. */
+static enum at_status fail_without_default(struct at_family *const *families, size_t family_count,
+                                           const struct at_problem *problem,
+                                           const struct at_device_info *device,
+                                           struct at_error *err)
+{
+    static const char message[] = "no family's default config is legal for this problem";
+    struct at_config usual;
+    char *refusal;
+
+    if (family_count == 0)
+        return at_fail(err, AT_FAILED, "%s", message);
+    usual = at_family_default(families[0]);
+    refusal = at_format("%s; %s", message, families[0]->name);
+    (void)at_config_require(&usual, problem, device, refusal, err);
+    free(refusal);
+    return AT_FAILED;
+}
+
 enum at_status at_space_default(struct at_config *config, struct at_family *const *families,
                                 size_t family_count, const struct at_problem *problem,
                                 const struct at_device_info *device, struct at_error *err)
 {
     const struct at_family *best = NULL;
-    char *refused = NULL; /* why the first illegal default is so */
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < family_count; i++) {
+    for (size_t i = 0; i < family_count && status == AT_OK; i++) {
         struct at_config usual = at_family_default(families[i]);
-        char *why = NULL;
         bool legal;
 
-        status = at_config_legal(&usual, problem, device, &legal, &why, err);
-        if (status != AT_OK)
-            goto free_refused;
-        if (legal && (!best || families[i]->preference < best->preference))
+        if (best && best->preference <= families[i]->preference)
+            continue;
+        status = at_config_legal(&usual, problem, device, &legal, NULL, err);
+        if (status == AT_OK && legal)
             best = families[i];
-        if (!legal && !refused)
-            refused = at_format("%s: %s", families[i]->name, why);
-        free(why);
     }
-    if (best)
+    if (status == AT_OK && !best)
+        status = fail_without_default(families, family_count, problem, device, err);
+    if (status == AT_OK)
         *config = at_family_default(best);
-    else
-        status = at_fail(err, AT_FAILED, "no family's default config is legal for this problem%s%s",
-                         refused ? "; " : "", refused ? refused : "");
-free_refused:
-    free(refused);
     return status;
 }

@@ -279,6 +279,37 @@ static void knows_its_names_and_text(void **state)
     at_expr_free(NULL);
 }
 
+/* "name == something" is known as such, and the something has its value without the name. */
+static void tells_what_is_equated(void **state)
+{
+    static const struct {
+        const char *text;
+        bool equates; /* TILE_X, of index 6 */
+        int64_t value;
+    } cases[] = {
+        {"TILE_X == min(two, 5)", true, 2}, {"TILE_X == (zero ? 3 : minus)", true, -7},
+        {"TILE_X == (two < 5)", true, 1},   {"TILE_X == two + 1 * 4", true, 6},
+        {"two == TILE_X", false, 0},        {"TILE_X == TILE_X - 1", false, 0},
+        {"TILE_X == two && one", false, 0}, {"TILE_X + 1 == two", false, 0},
+        {"TILE_X != two", false, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_expr *expr;
+        int64_t value;
+
+        assert_int_equal(parse(&expr, cases[i].text, NULL), AT_OK);
+        if (at_expr_equates(expr, 6) != cases[i].equates)
+            fail_msg("%s", cases[i].text);
+        if (cases[i].equates) {
+            assert_int_equal(at_expr_eval_equated(expr, values, &value), AT_OK);
+            assert_int_equal(value, cases[i].value);
+        }
+        at_expr_free(expr);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +318,7 @@ int main(void)
         cmocka_unit_test(fails_to_parse),
         cmocka_unit_test(limits_size),
         cmocka_unit_test(knows_its_names_and_text),
+        cmocka_unit_test(tells_what_is_equated),
     };
 
     return cmocka_run_group_tests_name("expr", tests, NULL, NULL);

@@ -69,27 +69,46 @@ static bool same_values(const struct at_config *a, const struct at_config *b)
     return memcmp(a->values, b->values, a->family->param_count * sizeof *a->values) == 0;
 }
 
-/* Returns whether the config fits. */
-static bool compare(const struct at_fit *fit, const char *spec, const struct at_device_info *device,
+/* Returns whether the config of that number fits. */
+static bool compare(const struct at_fits *fits, struct at_fit_query *query, size_t number,
+                    const struct at_problem *problem, const struct at_device_info *device,
                     bool alike)
 {
-    struct at_problem problem = problem_of(spec);
+    const struct at_config *asked = at_fits_config(fits, number);
     struct at_config config;
     struct at_launch launch, expected;
-    bool legal, fits = at_fit_try(fit, &problem, device, alike, &config, &launch);
+    bool legal, fit = at_fit_try(query, number, alike, &config, &launch);
 
-    if (at_config_legal(&fit->config, &problem, device, &legal, NULL, NULL) != AT_OK)
+    if (at_config_legal(asked, problem, device, &legal, NULL, NULL) != AT_OK)
         legal = false;
-    if (legal && (!fits || !same_values(&config, &fit->config)))
-        fail_msg("%s of %s is legal", fit->config.family->name, spec);
-    if (!fits)
+    if (legal && (!fit || !same_values(&config, asked)))
+        fail_msg("%s is legal for %jd x %jd", asked->family->name, (intmax_t)problem->rows,
+                 (intmax_t)problem->cols);
+    if (alike && fit && !(at_fits_sizes(fits, number) & (uint32_t)problem->elem_size))
+        fail_msg("%s fits a size that it does not fit", asked->family->name);
+    if (!fit)
         return false;
-    assert_int_equal(at_config_legal(&config, &problem, device, &legal, NULL, NULL), AT_OK);
+    assert_int_equal(at_config_legal(&config, problem, device, &legal, NULL, NULL), AT_OK);
     if (!legal)
-        fail_msg("%s of %s is not legal", fit->config.family->name, spec);
-    assert_int_equal(at_config_launch(&config, &problem, device, &expected, NULL), AT_OK);
+        fail_msg("%s is not legal for %jd x %jd", asked->family->name, (intmax_t)problem->rows,
+                 (intmax_t)problem->cols);
+    assert_int_equal(at_config_launch(&config, problem, device, &expected, NULL), AT_OK);
     assert_memory_equal(&launch, &expected, sizeof launch);
     return true;
+}
+
+/* Returns how many of the configs fit. */
+static size_t compare_all(const struct at_fits *fits, size_t count, const char *spec,
+                          const struct at_device_info *device, bool alike)
+{
+    struct at_problem problem = problem_of(spec);
+    struct at_fit_query *query = at_fit_query_new(fits, &problem, device);
+    size_t fitting = 0;
+
+    for (size_t i = 0; i < count; i++)
+        fitting += compare(fits, query, i, &problem, device, alike);
+    at_fit_query_free(query);
+    return fitting;
 }
 
 static void test_answers_are_those_of_the_rules(void **state)
@@ -100,22 +119,23 @@ static void test_answers_are_those_of_the_rules(void **state)
     for (size_t i = 0; i < AT_COUNT(problems); i++) {
         struct at_problem home = problem_of(problems[i]);
         struct at_space space;
+        struct at_fits *fits;
+        struct at_launch launch;
+        size_t count = 0;
         struct at_error err = {AT_OK, ""};
 
         if (at_space_build(&space, families, family_count, &home, &h200, CONFIGS_MAX, &err) !=
             AT_OK)
             fail_msg("%s", err.message);
-        for (size_t j = 0; j < space.count; j += space.count / SAMPLES + 1) {
-            struct at_fit fit;
-            struct at_launch launch;
-
-            assert_int_equal(at_fit_make(&fit, &space.configs[j], &home, &h200, &launch, &err),
+        fits = at_fits_new();
+        for (size_t j = 0; j < space.count; j += space.count / SAMPLES + 1, count++)
+            assert_int_equal(at_fits_add(fits, &space.configs[j], &home, &h200, &launch, &err),
                              AT_OK);
-            for (size_t k = 0; k < AT_COUNT(problems); k++, asked += 2) {
-                fitting += compare(&fit, problems[k], &h200, true);
-                fitting += compare(&fit, problems[k], &a100, false);
-            }
+        for (size_t k = 0; k < AT_COUNT(problems); k++, asked += 2 * count) {
+            fitting += compare_all(fits, count, problems[k], &h200, true);
+            fitting += compare_all(fits, count, problems[k], &a100, false);
         }
+        at_fits_free(fits);
         at_space_clear(&space);
     }
     assert_true(fitting > asked / 20 && fitting < asked);
@@ -135,7 +155,8 @@ static void test_follows_the_short_side(void **state)
         struct at_problem home = problem_of(specs[i][0]), other = problem_of(specs[i][1]);
         struct at_config config, usual, expected;
         struct at_launch launch;
-        struct at_fit fit;
+        struct at_fits *fits = at_fits_new();
+        struct at_fit_query *query;
         struct at_error err = {AT_OK, ""};
         size_t narrow = 0;
 
@@ -147,9 +168,12 @@ static void test_follows_the_short_side(void **state)
         expected = usual;
         expected.values[0] = (int32_t)(other.rows < other.cols ? other.rows : other.cols);
         expected.values[1] = other.rows < other.cols;
-        assert_int_equal(at_fit_make(&fit, &usual, &home, &h200, &launch, &err), AT_OK);
-        assert_true(at_fit_try(&fit, &other, &h200, true, &config, &launch));
+        assert_int_equal(at_fits_add(fits, &usual, &home, &h200, &launch, &err), AT_OK);
+        query = at_fit_query_new(fits, &other, &h200);
+        assert_true(at_fit_try(query, 0, true, &config, &launch));
         assert_true(same_values(&config, &expected));
+        at_fit_query_free(query);
+        at_fits_free(fits);
     }
 }
 
