@@ -30,7 +30,6 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
         status = at_fits_add(lookup->fits, &config, &candidate->problem, home, &launch, err);
     if (status != AT_OK)
         return status;
-    spot->elem_sizes = at_fits_sizes(lookup->fits, lookup->count);
     spot->identity = at_nearest_identity(&candidate->problem);
     spot->traits = at_traits_of(&candidate->problem, home);
     at_traits_launch(&spot->traits, &launch);
@@ -41,7 +40,7 @@ static void add_candidate(struct at_lookup *lookup, const char *path,
                           const struct at_device_record *record, const struct at_entry *entry)
 {
     struct at_candidate candidate = {.entry = entry};
-    struct at_spot spot = {.place = (uint32_t)lookup->place_count};
+    struct at_spot spot = {.place = lookup->place_count};
     struct at_error err;
 
     if (make_candidate(lookup, &candidate, &spot, &record->device, &err) != AT_OK) {

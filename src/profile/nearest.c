@@ -111,9 +111,11 @@ static bool is_same(const struct search *search, size_t candidate)
 
 static size_t find_first_same(const struct search *search)
 {
+    const struct at_lookup *lookup = search->lookup;
     size_t i = 0;
 
-    while (i < search->lookup->count && !is_same(search, i))
+    while (i < lookup->count &&
+           (lookup->spots[i].identity != search->identity || !is_same(search, i)))
         i++;
     return i;
 }
@@ -146,24 +148,23 @@ static uint64_t next_key(const struct search *search, uint64_t least)
     return key;
 }
 
-/* Collects the candidates with this key and their bounds. One that is legal for no problem with
- * such elements is left out, unless something is to be said of it. */
+/* Collects the candidates with this key and their bounds, as far as they may be legal. Of what was
+ * tuned for this very problem there is something to be said even if it is not. */
 static void collect(struct search *search, uint64_t key)
 {
     const struct at_lookup *lookup = search->lookup;
-    uint64_t elem_size = (uint64_t)search->query->problem->elem_size;
 
     search->tier = (enum at_tier)(key >> TIER_SHIFT);
     search->contender_count = 0;
     for (size_t i = 0; i < lookup->count; i++) {
-        const struct at_spot *spot = &lookup->spots[i];
-        const struct standing *standing = &search->standings[spot->place];
+        const struct standing *standing = standing_of_candidate(search, i);
+        bool same = i >= search->first_same && is_same(search, i);
 
-        if ((spot->elem_sizes & elem_size || !standing->alike || search->tier == AT_TIER_EXACT) &&
-            key == (i >= search->first_same && is_same(search, i) ? key_of_same(standing)
-                                                                  : standing->key))
-            search->contenders[search->contender_count++] =
-                (struct contender){at_distance_bound(&spot->traits, &search->asked), i};
+        if (key != (same ? key_of_same(standing) : standing->key) ||
+            (search->tier != AT_TIER_EXACT && !at_fit_may(search->fits, i, standing->alike)))
+            continue;
+        search->contenders[search->contender_count++] =
+            (struct contender){at_distance_bound(&lookup->spots[i].traits, &search->asked), i};
     }
 }
 

@@ -16,8 +16,7 @@ struct at_candidate {
 struct at_spot {
     struct at_traits traits; /* of the candidate */
     uint64_t identity;       /* of its problem: equal for equal ones, and seldom for others */
-    uint32_t elem_sizes;     /* at_fits_sizes */
-    uint32_t place;
+    uint64_t place;
 };
 
 /* Where candidates were tuned: a device in a file. */

@@ -13,10 +13,16 @@ struct fit {
     struct at_config config;
     size_t family;   /* among those of the fits */
     size_t *answers; /* to the family's shape rules, one each: among those of a query */
-    struct {
-        bool legal;              /* as far as rules do not look at the shape */
-        struct at_launch launch; /* where it does not depend on the shape */
-    } of_size[SIZES];            /* on the device at home */
+    /* On the device at home: the sizes of elements, a bit each, for which it is legal as far as rules
+     * do not look at the shape, and for each the launch where it does not depend on the shape. */
+    uint32_t sizes;
+    struct at_launch launches[SIZES];
+};
+
+/* A rule by which the problem determines a parameter. */
+struct determining {
+    size_t family;
+    const struct at_rule *rule;
 };
 
 struct at_fits {
@@ -24,6 +30,8 @@ struct at_fits {
     size_t count, capacity;
     const struct at_family **families;
     size_t family_count, family_capacity;
+    struct determining *determining;
+    size_t determining_count, determining_capacity;
     size_t answer_count;
 };
 
@@ -31,8 +39,7 @@ enum answer { NOT_ASKED, HOLDS, FAILS };
 
 /* The parameters of a family that the problem determines. */
 struct determined {
-    bool known;
-    bool possible;   /* each of them has the value that the problem says */
+    bool impossible; /* one of them has no such value */
     uint32_t params; /* a bit each */
     int32_t values[AT_PARAMS_MAX];
 };
@@ -41,7 +48,7 @@ struct at_fit_query {
     const struct at_fits *fits;
     const struct at_problem *problem;
     const struct at_device_info *device;
-    size_t size;                  /* log2 of the element's bytes */
+    uint32_t size;                /* of an element, as a bit */
     struct at_point point;        /* at the config of this number: */
     size_t at;                    /* SIZE_MAX: at none */
     unsigned char *answers;       /* enum answer */
@@ -63,6 +70,7 @@ void at_fits_free(struct at_fits *fits)
         free(fits->items[i].answers);
     free(fits->items);
     free(fits->families);
+    free(fits->determining);
     free(fits);
 }
 
@@ -85,11 +93,10 @@ static void ask_size(struct fit *fit, size_t size, const struct at_problem *home
     problem.elem_size = INT64_C(1) << size;
     point = at_point_make(family, &problem, device);
     at_point_move(&point, &fit->config);
-    legal =
-        at_config_launch(&fit->config, &problem, device, &fit->of_size[size].launch, NULL) == AT_OK;
+    legal = at_config_launch(&fit->config, &problem, device, &fit->launches[size], NULL) == AT_OK;
     for (size_t i = 0; i < family->rule_count && legal; i++)
         legal = family->rules[i].of_shape || holds(&family->rules[i], &point);
-    fit->of_size[size].legal = legal;
+    fit->sizes |= (uint32_t)legal << size;
 }
 
 static size_t find_family(struct at_fits *fits, const struct at_family *family)
@@ -98,6 +105,14 @@ static size_t find_family(struct at_fits *fits, const struct at_family *family)
         if (fits->families[i] == family)
             return i;
     AT_PUSH(fits->families, fits->family_count, fits->family_capacity, family);
+    for (size_t i = 0; i < family->shape_rule_count; i++) {
+        const struct determining determining = {fits->family_count - 1,
+                                                &family->rules[family->shape_rules[i]]};
+
+        if (determining.rule->determines != AT_DETERMINES_NOTHING)
+            AT_PUSH(fits->determining, fits->determining_count, fits->determining_capacity,
+                    determining);
+    }
     return fits->family_count - 1;
 }
 
@@ -152,21 +167,27 @@ const struct at_config *at_fits_config(const struct at_fits *fits, size_t number
     return &fits->items[number].config;
 }
 
-static size_t log2_of_size(int64_t elem_size)
-{
-    return (size_t)__builtin_ctzll((unsigned long long)elem_size);
-}
-
-uint32_t at_fits_sizes(const struct at_fits *fits, size_t number)
-{
-    uint32_t sizes = 0;
-
-    for (size_t i = 0; i < SIZES; i++)
-        sizes |= (uint32_t)fits->items[number].of_size[i].legal << i;
-    return sizes;
-}
-
 /* ---- asking ---- */
+
+/* Finds the values that the problem alone determines. */
+static void determine(struct at_fit_query *query)
+{
+    for (size_t i = 0; i < query->fits->determining_count; i++) {
+        const struct determining *determining = &query->fits->determining[i];
+        const struct at_family *family = query->fits->families[determining->family];
+        struct determined *determined = &query->families[determining->family];
+        size_t param = determining->rule->determines;
+        int64_t value;
+
+        if (at_expr_eval_equated(determining->rule->expr, query->point.values, &value) != AT_OK ||
+            !at_param_has_value(&family->params[param], value)) {
+            determined->impossible = true;
+            continue;
+        }
+        determined->params |= UINT32_C(1) << param;
+        determined->values[param] = (int32_t)value;
+    }
+}
 
 struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct at_problem *problem,
                                       const struct at_device_info *device)
@@ -177,38 +198,17 @@ struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct a
     query->fits = fits;
     query->problem = problem;
     query->device = device;
-    query->size = log2_of_size(problem->elem_size);
+    query->size = (uint32_t)problem->elem_size;
     query->point = at_point_make(NULL, problem, device);
     query->at = SIZE_MAX;
     query->answers = (unsigned char *)query + size;
+    determine(query);
     return query;
 }
 
 void at_fit_query_free(struct at_fit_query *query)
 {
     free(query);
-}
-
-/* Finds the values that the problem alone determines. */
-static void determine(struct determined *determined, const struct at_family *family,
-                      const struct at_point *point)
-{
-    determined->known = determined->possible = true;
-    for (size_t i = 0; i < family->shape_rule_count; i++) {
-        const struct at_rule *rule = &family->rules[family->shape_rules[i]];
-        size_t param = rule->determines;
-        int64_t value;
-
-        if (param == AT_DETERMINES_NOTHING)
-            continue;
-        if (at_expr_eval_equated(rule->expr, point->values, &value) != AT_OK ||
-            !at_param_has_value(&family->params[param], value)) {
-            determined->possible = false;
-            return;
-        }
-        determined->params |= UINT32_C(1) << param;
-        determined->values[param] = (int32_t)value;
-    }
 }
 
 /* Returns which parameters change, a bit each. */
@@ -293,21 +293,23 @@ static void fill_launch(const struct trial *trial, struct at_launch *launch)
     }
 }
 
+bool at_fit_may(const struct at_fit_query *query, size_t number, bool alike)
+{
+    const struct fit *fit = &query->fits->items[number];
+
+    return (!alike || fit->sizes & query->size) && !query->families[fit->family].impossible;
+}
+
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
                 struct at_launch *launch)
 {
     const struct fit *fit = &query->fits->items[number];
-    struct determined *determined = &query->families[fit->family];
     struct trial trial = {.query = query, .number = number, .config = fit->config};
-    struct at_launch started = fit->of_size[query->size].launch;
+    struct at_launch started = fit->launches[__builtin_ctz(query->size)];
 
-    if (alike && !fit->of_size[query->size].legal)
+    if (!at_fit_may(query, number, alike))
         return false;
-    if (!determined->known)
-        determine(determined, fit->config.family, &query->point);
-    if (!determined->possible)
-        return false;
-    trial.changed = follow(&trial.config, determined);
+    trial.changed = follow(&trial.config, &query->families[fit->family]);
     if (!shape_rules_hold(&trial))
         return false;
     if (alike && !trial.changed)

@@ -25,18 +25,18 @@ enum at_status at_fits_add(struct at_fits *fits, const struct at_config *config,
 
 const struct at_config *at_fits_config(const struct at_fits *fits, size_t number);
 
-/* The sizes of elements, a bit each, for which the config may be legal on a device with the same
- * numbers as that at home (at_point_devices_alike). */
-uint32_t at_fits_sizes(const struct at_fits *fits, size_t number);
-
 /* Everything is borrowed. Several queries of the same configs may be there at once. */
 struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct at_problem *problem,
                                       const struct at_device_info *device);
 void at_fit_query_free(struct at_fit_query *query);
 
+/* A quick look: false where at_fit_try would say so because of the size of an element, or because of
+ * a parameter that the problem determines. `alike`: the device has the same numbers as that at home
+ * (at_point_devices_alike). */
+bool at_fit_may(const struct at_fit_query *query, size_t number, bool alike);
+
 /* Is the config legal for the problem, with parameters that the problem alone determines ("K ==
- * min(rows, cols)") changed to what it says? Then *config and *launch are what to take. `alike`:
- * the device has the same numbers as that at home. */
+ * min(rows, cols)") changed to what it says? Then *config and *launch are what to take. */
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
                 struct at_launch *launch);
 

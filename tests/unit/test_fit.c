@@ -84,8 +84,8 @@ static bool compare(const struct at_fits *fits, struct at_fit_query *query, size
     if (legal && (!fit || !same_values(&config, asked)))
         fail_msg("%s is legal for %jd x %jd", asked->family->name, (intmax_t)problem->rows,
                  (intmax_t)problem->cols);
-    if (alike && fit && !(at_fits_sizes(fits, number) & (uint32_t)problem->elem_size))
-        fail_msg("%s fits a size that it does not fit", asked->family->name);
+    if (fit && !at_fit_may(query, number, alike))
+        fail_msg("%s fits where it may not", asked->family->name);
     if (!fit)
         return false;
     assert_int_equal(at_config_legal(&config, problem, device, &legal, NULL, NULL), AT_OK);
