@@ -13,10 +13,10 @@ struct fit {
     struct at_config config;
     size_t family;   /* among those of the fits */
     size_t *answers; /* to the family's shape rules, one each: among those of a query */
-    /* On the device at home: the sizes of elements, a bit each, for which it is legal as far as rules
-     * do not look at the shape, and for each the launch where it does not depend on the shape. */
-    uint32_t sizes;
-    struct at_launch launches[SIZES];
+    /* The sizes of elements, a bit each, for which it is legal as far as rules do not look at the
+     * shape: on the device at home, and on another as far as they do not look at that either. */
+    uint32_t sizes_at_home, sizes;
+    struct at_launch launches[SIZES]; /* at home, where they do not depend on the shape */
 };
 
 /* A rule by which the problem determines a parameter. */
@@ -88,15 +88,21 @@ static void ask_size(struct fit *fit, size_t size, const struct at_problem *home
     const struct at_family *family = fit->config.family;
     struct at_problem problem = *home;
     struct at_point point;
-    bool legal;
+    bool at_home, anywhere = true;
 
     problem.elem_size = INT64_C(1) << size;
     point = at_point_make(family, &problem, device);
     at_point_move(&point, &fit->config);
-    legal = at_config_launch(&fit->config, &problem, device, &fit->launches[size], NULL) == AT_OK;
-    for (size_t i = 0; i < family->rule_count && legal; i++)
-        legal = family->rules[i].of_shape || holds(&family->rules[i], &point);
-    fit->sizes |= (uint32_t)legal << size;
+    at_home = at_config_launch(&fit->config, &problem, device, &fit->launches[size], NULL) == AT_OK;
+    for (size_t i = 0; i < family->rule_count && anywhere; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        bool held = rule->of_shape || holds(rule, &point);
+
+        at_home = at_home && held;
+        anywhere = held || rule->of_device;
+    }
+    fit->sizes_at_home |= (uint32_t)(at_home && anywhere) << size;
+    fit->sizes |= (uint32_t)anywhere << size;
 }
 
 static size_t find_family(struct at_fits *fits, const struct at_family *family)
@@ -263,16 +269,17 @@ static bool shape_rules_hold(const struct trial *trial)
     return true;
 }
 
-/* Those that have not been asked at home. */
+/* Those that have not been asked before. */
 static bool other_rules_hold(const struct trial *trial, bool alike)
 {
     const struct at_family *family = trial->config.family;
+    bool asked = trial->query->fits->items[trial->number].sizes & trial->query->size;
 
     for (size_t i = 0; i < family->rule_count; i++) {
         const struct at_rule *rule = &family->rules[i];
-        bool asked_at_home = alike && !(rule->params_used & trial->changed);
+        bool held = asked && !(rule->params_used & trial->changed) && (alike || !rule->of_device);
 
-        if (!rule->of_shape && !asked_at_home && !holds(rule, point_of(trial)))
+        if (!rule->of_shape && !held && !holds(rule, point_of(trial)))
             return false;
     }
     return true;
@@ -296,8 +303,14 @@ static void fill_launch(const struct trial *trial, struct at_launch *launch)
 bool at_fit_may(const struct at_fit_query *query, size_t number, bool alike)
 {
     const struct fit *fit = &query->fits->items[number];
+    const struct determined *determined = &query->families[fit->family];
 
-    return (!alike || fit->sizes & query->size) && !query->families[fit->family].impossible;
+    if (determined->impossible)
+        return false;
+    if (alike)
+        return fit->sizes_at_home & query->size;
+    /* With another value of a parameter other sizes may be legal. */
+    return determined->params || fit->sizes & query->size;
 }
 
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,

@@ -30,9 +30,9 @@ struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct a
                                       const struct at_device_info *device);
 void at_fit_query_free(struct at_fit_query *query);
 
-/* A quick look: false where at_fit_try would say so because of the size of an element, or because of
- * a parameter that the problem determines. `alike`: the device has the same numbers as that at home
- * (at_point_devices_alike). */
+/* A quick look: false where at_fit_try would say so because of the size of an element, or because
+ * of a parameter that the problem determines. `alike`: the device has the same numbers as that at
+ * home (at_point_devices_alike). */
 bool at_fit_may(const struct at_fit_query *query, size_t number, bool alike);
 
 /* Is the config legal for the problem, with parameters that the problem alone determines ("K ==

@@ -32,13 +32,24 @@ static uint32_t params_used(const struct at_family *family, const struct at_expr
     return used;
 }
 
-static bool looks_at_shape(const struct at_expr *expr)
+/* Does it look at a name from the first to before the last? */
+static bool looks_at(const struct at_expr *expr, size_t first, size_t end)
 {
     bool looks = false;
 
-    for (size_t i = AT_NAME_SHAPE_FIRST; expr && i < AT_NAME_DEVICE_FIRST; i++)
+    for (size_t i = first; expr && i < end; i++)
         looks |= at_expr_uses(expr, i);
     return looks;
+}
+
+static bool looks_at_shape(const struct at_expr *expr)
+{
+    return looks_at(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
+}
+
+static bool looks_at_device(const struct at_expr *expr)
+{
+    return looks_at(expr, AT_NAME_DEVICE_FIRST, AT_NAME_PARAM_FIRST);
 }
 
 /* The one parameter of "parameter == expression", if the expression has none. */
@@ -75,6 +86,7 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
                                         .expr = exprs[i],
                                         .params_used = params_used(family, exprs[i]),
                                         .of_shape = looks_at_shape(exprs[i]),
+                                        .of_device = looks_at_device(exprs[i]),
                                         .determines = determined(family, exprs[i])});
 }
 
@@ -101,6 +113,8 @@ void at_rules_make(struct at_family *family)
                                         .field = (enum at_launch_field)i,
                                         .params_used = used,
                                         .of_shape = of_shape,
+                                        .of_device = i == AT_SHARED_BYTES ||
+                                                     looks_at_device(family->launch[i]),
                                         .determines = AT_DETERMINES_NOTHING});
         if (i < AT_BLOCK_X || i > AT_BLOCK_Z)
             continue;
@@ -111,6 +125,7 @@ void at_rules_make(struct at_family *family)
     insert(family, (struct at_rule){.kind = AT_RULE_THREADS,
                                     .params_used = block_params,
                                     .of_shape = block_of_shape,
+                                    .of_device = true,
                                     .determines = AT_DETERMINES_NOTHING});
     family->shape_rules = at_alloc_array(family->rule_count, sizeof *family->shape_rules);
     for (size_t i = 0; i < family->rule_count; i++)
