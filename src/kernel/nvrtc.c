@@ -39,6 +39,7 @@ enum { OPTIONS_MAX = 16 };
 
 struct at_nvrtc {
     struct at_compiler compiler;
+    int version; /* 100 * major + minor */
     char *options[OPTIONS_MAX];
     int option_count;
 };
@@ -175,11 +176,12 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
                         sizeof opened->compiler.identity);
     if (!opened->compiler.identity[0])
         strcpy(opened->compiler.identity, opened->compiler.version);
+    opened->version = 100 * major + minor;
     add_option(opened, architecture);
     if (image == AT_IMAGE_PTX)
         add_option(opened, "-lineinfo"); /* .loc directives, to tell each access's line */
     for (size_t i = 0; i < AT_COUNT(common_options); i++)
-        if (100 * major + minor >= common_options[i].since)
+        if (opened->version >= common_options[i].since)
             add_option(opened, common_options[i].option);
     *nvrtc = opened;
     return AT_OK;
@@ -220,8 +222,28 @@ static nvrtcResult read_image(const struct at_nvrtc *nvrtc, nvrtcProgram program
     return result;
 }
 
+/* The first version whose ptxas shares kernels among threads without changing a bit of their code
+ * (tests/unit/test_nvrtc.c compares). The same for all of the compiler, -split-compile, changes the
+ * code of some, which then would not be what was tuned. */
+enum { SHARING_SINCE = 1300 };
+
+static nvrtcResult compile(const struct at_nvrtc *nvrtc, nvrtcProgram program, bool report,
+                           int threads)
+{
+    const char *options[OPTIONS_MAX + 1];
+    char sharing[48];
+    int count = 0;
+
+    for (; count < nvrtc->option_count - !report; count++)
+        options[count] = nvrtc->options[count];
+    snprintf(sharing, sizeof sharing, "-Xptxas=-split-compile=%d", threads);
+    if (threads > 1 && nvrtc->version >= SHARING_SINCE)
+        options[count++] = sharing;
+    return api.nvrtcCompileProgram(program, count, options);
+}
+
 enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
-                                bool report, void **image, size_t *size, char **log,
+                                bool report, int threads, void **image, size_t *size, char **log,
                                 struct at_error *err)
 {
     const char *names[] = {AT_TEMPLATE_HEADER};
@@ -233,8 +255,7 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
 
     if (result != NVRTC_SUCCESS)
         return at_fail(err, AT_INTERNAL, "NVRTC: %s", api.nvrtcGetErrorString(result));
-    result = api.nvrtcCompileProgram(program, nvrtc->option_count - !report,
-                                     (const char *const *)nvrtc->options);
+    result = compile(nvrtc, program, report, threads);
     text = read_log(program);
     if (result == NVRTC_SUCCESS)
         result = read_image(nvrtc, program, &made, &made_size);

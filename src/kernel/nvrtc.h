@@ -39,9 +39,9 @@ enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct
 /* Compiles source, which may include header under the name AT_TEMPLATE_HEADER. *log (never NULL) is
  * the compiler's log, with each kernel's resources if `report`; *image is NULL if it refused the
  * source. The caller frees both. With a report, errors of ptxas are missing from the log (NVRTC
- * 13.0). */
+ * 13.0). Kernels are shared among so many threads where that leaves the code the same. */
 enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
-                                bool report, void **image, size_t *size, char **log,
+                                bool report, int threads, void **image, size_t *size, char **log,
                                 struct at_error *err);
 
 #endif

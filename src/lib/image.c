@@ -32,7 +32,10 @@ static void keep(struct at_cubin_cache *cache, const char *key, const struct aut
     at_cubin_cache_put(cache, key, &kernel);
 }
 
-/* One program for all of them, because half of what NVRTC costs is a price per program.
+/* One program for all of them, because half of what NVRTC costs is a price per program, and NVRTC
+ * 13.0 compiles two programs one after the other even in two threads. A thread for each kernel is
+ * what its ptxas takes.
+ *
  * nvrtcCompileProgram of CUDA 11.7 to 12.6.1 leaves the thread in another locale (pytorch issue
  * 180569), which a library must not do to its caller. */
 static enum at_status compile(struct at_nvrtc *nvrtc, const char *header,
@@ -41,7 +44,8 @@ static enum at_status compile(struct at_nvrtc *nvrtc, const char *header,
 {
     char *source = at_render_program(renderings, count);
     locale_t locale = uselocale((locale_t)0);
-    enum at_status status = at_nvrtc_compile(nvrtc, source, header, true, bytes, size, log, err);
+    enum at_status status =
+        at_nvrtc_compile(nvrtc, source, header, true, (int)count, bytes, size, log, err);
 
     uselocale(locale);
     free(source);
