@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +54,26 @@ enum at_status at_library_open(void **library, const char *const *names, const c
             is_there ? reason : "");
     free(list);
     return AT_DEVICE;
+}
+
+bool at_library_is_loaded(const char *const *names)
+{
+    for (size_t i = 0; names[i]; i++) {
+        void *found = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+
+        if (found) {
+            dlclose(found);
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *at_library_path(const void *address)
+{
+    Dl_info info;
+
+    return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 enum at_status at_library_symbols(void *library, const struct at_symbol *symbols, size_t count,

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Opens the first of names (NULL-ended) that the loader finds, or that lies in folder (may be
@@ -24,6 +25,12 @@ struct at_symbol {
 /* Fills all addresses; AT_DEVICE names the first required symbol that is missing. */
 enum at_status at_library_symbols(void *library, const struct at_symbol *symbols, size_t count,
                                   struct at_error *err);
+
+/* Has somebody opened one of names already? */
+bool at_library_is_loaded(const char *const *names);
+
+/* The file of the library that holds address, as the loader names it; "" where there is none. */
+const char *at_library_path(const void *address);
 
 /* The GNU build id of the library that holds address, in hexadecimal; "" when it has none. It tells
  * apart builds that share a version number. */

@@ -201,17 +201,30 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     }
 }
 
+/* An entry of a known size. */
+static bool find(struct at_cubin_cache *cache, const char *key, const char *kind, void *wanted,
+                 size_t wanted_size)
+{
+    size_t size;
+    void *content = cache ? read_entry(cache, key, kind, &size) : NULL;
+    bool found = content && size == wanted_size;
+
+    if (found)
+        memcpy(wanted, content, size);
+    free(content);
+    return found;
+}
+
 bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,
                          struct at_cached_kernel *kernel)
 {
-    size_t size;
-    void *content = cache ? read_entry(cache, key, "kernel", &size) : NULL;
-    bool found = content && size == sizeof *kernel;
+    return find(cache, key, "kernel", kernel, sizeof *kernel);
+}
 
-    if (found)
-        memcpy(kernel, content, sizeof *kernel);
-    free(content);
-    return found;
+bool at_cubin_cache_find_note(struct at_cubin_cache *cache, const char *key, void *note,
+                              size_t size)
+{
+    return find(cache, key, "note", note, size);
 }
 
 bool at_cubin_cache_load(struct at_cubin_cache *cache, const char *program, void **image,
@@ -233,4 +246,11 @@ void at_cubin_cache_put_program(struct at_cubin_cache *cache, const char *progra
 {
     if (cache)
         write_entry(cache, program, "program", image, size);
+}
+
+void at_cubin_cache_put_note(struct at_cubin_cache *cache, const char *key, const void *note,
+                             size_t size)
+{
+    if (cache)
+        write_entry(cache, key, "note", note, size);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled kernels kept between runs, in $XDG_CACHE_HOME/autotune.
  *
- * Two kinds of file, because one compiled program holds several kernels: KEY.kernel says which
- * program holds the kernel of that key, under which entry, with what resources; HASH.program is the
- * program, named by the hash of its content. Each holds its full key and a checksum, compared on
- * use; whatever does not agree is a miss. Files are written aside and renamed, so any number of
+ * KEY.kernel says which program holds the kernel of that key, under which entry, with what
+ * resources; HASH.program is the program, which may hold several kernels, named by the hash of its
+ * content; KEY.note is a few bytes that save time. Each holds its full key and a checksum, compared
+ * on use; whatever does not agree is a miss. Files are written aside and renamed, so any number of
  * processes may share the folder. A folder that others can write is not used. Beyond a size, what
  * has not been used for longest is dropped. */
 #ifndef AT_KERNEL_CUBIN_CACHE_H
@@ -44,10 +44,15 @@ bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,
 bool at_cubin_cache_load(struct at_cubin_cache *cache, const char *program, void **image,
                          size_t *size);
 
+bool at_cubin_cache_find_note(struct at_cubin_cache *cache, const char *key, void *note,
+                              size_t size);
+
 /* Storing is best effort: a full disk costs a later run time, nothing else. */
 void at_cubin_cache_put(struct at_cubin_cache *cache, const char *key,
                         const struct at_cached_kernel *kernel);
 void at_cubin_cache_put_program(struct at_cubin_cache *cache, const char *program,
                                 const void *image, size_t size);
+void at_cubin_cache_put_note(struct at_cubin_cache *cache, const char *key, const void *note,
+                             size_t size);
 
 #endif

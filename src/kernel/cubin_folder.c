@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { KERNEL, PROGRAM, ASIDE, KINDS };
+enum kind { KERNEL, PROGRAM, NOTE, ASIDE, KINDS };
 
-static const char *const suffixes[KINDS] = {".kernel", ".program", ".aside"};
+static const char *const suffixes[KINDS] = {".kernel", ".program", ".note", ".aside"};
 
 struct entry {
     char *name;

@@ -80,6 +80,31 @@ static enum at_status load_api(struct at_error *err)
     return AT_OK;
 }
 
+bool at_nvrtc_is_loaded(void)
+{
+    return at_library_is_loaded(library_names);
+}
+
+const char *at_nvrtc_path(void)
+{
+    return at_library_path((const void *)(uintptr_t)api.nvrtcVersion);
+}
+
+char *at_nvrtc_request(void)
+{
+    char *text;
+    size_t size;
+    FILE *out = at_text_stream(&text, &size);
+
+    for (size_t i = 0; library_names[i]; i++)
+        fprintf(out, "%s ", library_names[i]);
+    fprintf(out, "%s", AT_CUDA_LIBDIR);
+    for (size_t i = 0; i < AT_COUNT(common_options); i++)
+        fprintf(out, " %s %d", common_options[i].option, common_options[i].since);
+    fclose(out);
+    return text;
+}
+
 enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err)
 {
     int number = 0;

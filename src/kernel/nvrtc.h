@@ -33,6 +33,16 @@ void at_nvrtc_close(struct at_nvrtc *nvrtc);
 
 const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc);
 
+/* Is one loaded into the process, by whomever? */
+bool at_nvrtc_is_loaded(void);
+
+/* The file that it was opened from, as the loader names it. */
+const char *at_nvrtc_path(void);
+
+/* What is asked of the loader and of the library, which decides what there is: names, folder and
+ * options; the caller frees it. */
+char *at_nvrtc_request(void);
+
 /* The compute capabilities it compiles for, ascending; the caller frees the array. */
 enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err);
 

@@ -5,10 +5,22 @@
 #include "base/memory.h"
 #include "kernel/cubin_cache.h"
 #include "kernel/key.h"
+#include "kernel/known_nvrtc.h"
 
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Images on their way. */
+struct making {
+    const struct at_config *configs;
+    size_t count;
+    const char *header;
+    int64_t elem_size;
+    struct at_cubin_cache *cache; /* NULL: each plan compiles anew */
+    struct autotune_image images[AUTOTUNE_IMAGES_MAX];
+    char keys[AUTOTUNE_IMAGES_MAX][AT_HASH_CHARS];
+};
 
 static bool find_cached(struct at_cubin_cache *cache, const char *key, struct autotune_image *image)
 {
@@ -21,14 +33,29 @@ static bool find_cached(struct at_cubin_cache *cache, const char *key, struct au
     return true;
 }
 
+/* Takes from the cache what is not there yet and was made by this compiler. Returns whether all is
+ * there. */
+static bool find_all(struct making *making, const struct at_compiler *compiler)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < making->count; i++) {
+        if (making->images[i].bytes)
+            continue;
+        at_kernel_key(making->keys[i], compiler, making->header, &making->configs[i],
+                      making->elem_size);
+        all &= find_cached(making->cache, making->keys[i], &making->images[i]);
+    }
+    return all;
+}
+
 static void keep(struct at_cubin_cache *cache, const char *key, const struct autotune_image *image,
-                 const char *log)
+                 const char *program, const char *log)
 {
     struct at_cached_kernel kernel = {.resources = at_ptxas_resources(log, image->entry)};
 
-    at_hash(kernel.program, image->bytes, image->size);
+    memcpy(kernel.program, program, sizeof kernel.program);
     memcpy(kernel.entry, image->entry, sizeof kernel.entry);
-    at_cubin_cache_put_program(cache, kernel.program, image->bytes, image->size);
     at_cubin_cache_put(cache, key, &kernel);
 }
 
@@ -61,64 +88,86 @@ static enum at_status compile(struct at_nvrtc *nvrtc, const char *header,
 }
 
 /* Compiles the images that are not there yet. */
-static enum at_status make_missing(struct autotune_image *images, char (*keys)[AT_HASH_CHARS],
-                                   const struct at_config *configs, size_t count,
-                                   struct at_cubin_cache *cache, struct at_nvrtc *nvrtc,
-                                   const char *header, int64_t elem_size, struct at_error *err)
+static enum at_status make_missing(struct making *making, struct at_nvrtc *nvrtc,
+                                   struct at_error *err)
 {
     struct at_rendering renderings[AUTOTUNE_IMAGES_MAX];
+    char program[AT_HASH_CHARS];
     size_t missing = 0, size;
     enum at_status status;
     void *bytes = NULL;
     char *log;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < making->count; i++) {
         struct at_rendering *rendering = &renderings[missing];
 
-        if (images[i].bytes)
+        if (making->images[i].bytes)
             continue;
-        *rendering = (struct at_rendering){.config = &configs[i], .elem_size = elem_size};
-        at_kernel_entry(rendering->entry, keys[i]);
-        memcpy(images[i].entry, rendering->entry, sizeof images[i].entry);
+        *rendering =
+            (struct at_rendering){.config = &making->configs[i], .elem_size = making->elem_size};
+        at_kernel_entry(rendering->entry, making->keys[i]);
+        memcpy(making->images[i].entry, rendering->entry, sizeof rendering->entry);
         missing++;
     }
-    if (missing == 0)
-        return AT_OK;
-    status = compile(nvrtc, header, renderings, missing, &bytes, &size, &log, err);
+    status = compile(nvrtc, making->header, renderings, missing, &bytes, &size, &log, err);
     if (status != AT_OK)
         return status;
-    for (size_t i = 0; i < count; i++) {
-        if (images[i].bytes)
+    at_hash(program, bytes, size);
+    at_cubin_cache_put_program(making->cache, program, bytes, size);
+    for (size_t i = 0; i < making->count; i++) {
+        if (making->images[i].bytes)
             continue;
-        images[i].bytes = at_memdup(bytes, size);
-        images[i].size = size;
-        keep(cache, keys[i], &images[i], log);
+        making->images[i].bytes = at_memdup(bytes, size);
+        making->images[i].size = size;
+        keep(making->cache, making->keys[i], &making->images[i], program, log);
     }
     free(bytes);
     free(log);
     return AT_OK;
 }
 
+/* Does without NVRTC what can be done. Returns whether that was all. */
+static bool make_without_nvrtc(struct making *making, int64_t compute_capability)
+{
+    struct at_compiler known;
+
+    return at_known_nvrtc_find(making->cache, compute_capability, &known) &&
+           find_all(making, &known);
+}
+
+static enum at_status make_with_nvrtc(struct making *making, int64_t compute_capability,
+                                      struct at_error *err)
+{
+    bool was_loaded = at_nvrtc_is_loaded();
+    struct at_nvrtc *nvrtc;
+    enum at_status status = at_nvrtc_open(&nvrtc, compute_capability, AT_IMAGE_CUBIN, err);
+
+    if (status != AT_OK)
+        return status;
+    if (!was_loaded)
+        at_known_nvrtc_put(making->cache, compute_capability, nvrtc);
+    if (!find_all(making, at_nvrtc_compiler(nvrtc)))
+        status = make_missing(making, nvrtc, err);
+    at_nvrtc_close(nvrtc);
+    return status;
+}
+
 enum at_status autotune_images_make(struct autotune_image *images, size_t count,
-                                    const struct at_config *configs, struct at_nvrtc *nvrtc,
+                                    const struct at_config *configs, int64_t compute_capability,
                                     const char *header, int64_t elem_size, struct at_error *err)
 {
-    struct autotune_image made[AUTOTUNE_IMAGES_MAX] = {0};
-    char keys[AUTOTUNE_IMAGES_MAX][AT_HASH_CHARS];
-    struct at_cubin_cache *cache = NULL;
-    enum at_status status;
+    struct making making = {
+        .configs = configs, .count = count, .header = header, .elem_size = elem_size};
+    enum at_status status = AT_OK;
 
-    (void)at_cubin_cache_open(&cache, NULL, NULL); /* without one, each plan compiles anew */
-    for (size_t i = 0; i < count; i++) {
-        at_kernel_key(keys[i], at_nvrtc_compiler(nvrtc), header, &configs[i], elem_size);
-        (void)find_cached(cache, keys[i], &made[i]);
-    }
-    status = make_missing(made, keys, configs, count, cache, nvrtc, header, elem_size, err);
-    at_cubin_cache_close(cache);
+    (void)at_cubin_cache_open(&making.cache, NULL, NULL);
+    if (at_nvrtc_is_loaded() || !make_without_nvrtc(&making, compute_capability))
+        status = make_with_nvrtc(&making, compute_capability, err);
+    at_cubin_cache_close(making.cache);
     if (status == AT_OK)
-        memcpy(images, made, count * sizeof *images);
+        memcpy(images, making.images, count * sizeof *images);
     else
         for (size_t i = 0; i < count; i++)
-            free(made[i].bytes);
+            free(making.images[i].bytes);
     return status;
 }

@@ -17,10 +17,11 @@ struct autotune_image {
 
 enum { AUTOTUNE_IMAGES_MAX = 2 };
 
-/* Of `count` configs, at most AUTOTUNE_IMAGES_MAX. Under the lock. AT_FAILED if the compiler
+/* Of `count` configs, at most AUTOTUNE_IMAGES_MAX, for devices of this compute capability. Under
+ * the lock. AT_DEVICE where something has to be compiled and there is no NVRTC, AT_FAILED if it
  * refuses a kernel. */
 enum at_status autotune_images_make(struct autotune_image *images, size_t count,
-                                    const struct at_config *configs, struct at_nvrtc *nvrtc,
+                                    const struct at_config *configs, int64_t compute_capability,
                                     const char *header, int64_t elem_size, struct at_error *err);
 
 #endif

@@ -116,20 +116,17 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
 {
     char *path = at_path_data_file("templates/" AT_TEMPLATE_HEADER), *header = NULL;
     struct autotune_image images[KERNELS] = {0};
-    struct at_nvrtc *nvrtc = NULL;
     size_t size;
     enum at_status status = at_file_read(&header, &size, path, HEADER_BYTES_MAX, err);
 
     if (status == AT_OK)
-        status = at_nvrtc_open(&nvrtc, answer->device.compute_capability, AT_IMAGE_CUBIN, err);
-    if (status == AT_OK)
-        status = autotune_images_make(images, plan->kernel_count, configs, nvrtc, header,
+        status = autotune_images_make(images, plan->kernel_count, configs,
+                                      answer->device.compute_capability, header,
                                       answer->problem.elem_size, err);
     for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
         status = load(&plan->kernels[i], &images[i], &configs[i], answer, err);
     for (size_t i = 0; i < KERNELS; i++)
         free(images[i].bytes);
-    at_nvrtc_close(nvrtc);
     free(header);
     free(path);
     return status;
