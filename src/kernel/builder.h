@@ -60,8 +60,8 @@ const struct at_compiler *at_builder_compiler(const struct at_builder *builder);
 void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
                     void *owner);
 
-/* Queues one that is likely to be added later: it is compiled while nothing that was added waits, and
- * goes to the cache, to be found there. Nothing is done where there is no cache. */
+/* Queues one that is likely to be added later: it is compiled while nothing that was added waits,
+ * and goes to the cache, to be found there. Nothing is done where there is no cache. */
 void at_builder_foresee(struct at_builder *builder, const struct at_config *config,
                         int64_t elem_size);
 

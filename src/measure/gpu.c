@@ -103,9 +103,9 @@ int at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request, struc
 
 /* ---- listing and opening ---- */
 
-/* The worker that has listed the devices goes on to open one of them: it has the driver loaded, which
- * takes a second on a machine of eight GPUs; and where nobody else holds a GPU awake, its end would
- * put it to sleep, from which to wake takes another two. */
+/* The worker that has listed the devices goes on to open one of them: it has the driver loaded,
+ * which takes a second on a machine of eight GPUs; and where nobody else holds a GPU awake, its end
+ * would put it to sleep, from which to wake takes another two. */
 static struct at_worker spare;
 
 static enum at_status start_worker(struct at_gpu *gpu, struct at_error *err)

@@ -58,8 +58,8 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
     return outcome;
 }
 
-/* One launch's time, by a train of one: what only a first launch has to do, the untimed one before it
- * has done. */
+/* One launch's time, by a train of one: what only a first launch has to do, the untimed one before
+ * it has done. */
 static enum at_outcome estimate(struct at_bench *bench, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, double *ns, struct at_error *err)
 {

@@ -12,8 +12,8 @@ enum { REVIVALS_MAX = 3 };
 static const double hopeless_factor = 1.5;
 static const double hopeless_slack_ns = 2000; /* a single launch is known to about so much */
 
-/* One that took so many times the best one's in two samples is not looked at further: they repeat to
- * half a percent, and finalists are those within 3 %. */
+/* One that took so many times the best one's in two samples is not looked at further: they repeat
+ * to half a percent, and finalists are those within 3 %. */
 static const double behind_factor = 1.05;
 
 static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, struct at_error *err)

@@ -158,8 +158,7 @@ size_t at_model_promising(const struct at_model *model, struct at_promise *promi
             if (land->asked[process->candidates[j]])
                 continue;
             gain = model->scale * expected_below(process->mean[j] - best_value, sqrt(variance));
-            count = rank(promises, count, most,
-                         (struct at_promise){process->candidates[j], gain});
+            count = rank(promises, count, most, (struct at_promise){process->candidates[j], gain});
         }
     }
     return count;
