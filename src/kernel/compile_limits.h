@@ -18,7 +18,7 @@
 #define AT_COMPILE_LIMITS 1
 #endif
 
-/* For good: 2 GiB of memory, 64 MiB of stack, and no file may be written. */
+/* For good: 2 GiB of memory, 64 MiB of stack, no file may be written, and others go before it. */
 void at_compile_limit_process(void);
 
 /* From now on the process may compute so long; then it dies of SIGXCPU. */
