@@ -142,13 +142,31 @@ run_strategy(struct at_strategy_record *record, const struct at_recording *recor
     return status;
 }
 
+/* The best of a recording; fewer where so few are correct. */
+static void know_best(struct at_knowledge *knowledge, const struct at_recording *recording)
+{
+    const struct at_recorded *results = recording->results;
+    bool *taken = at_alloc_array(recording->space.count, sizeof *taken);
+    size_t best = recording->best;
+
+    for (int known = 0; known < AT_KNOWN_BEST && best != SIZE_MAX; known++) {
+        at_knowledge_add(knowledge, &recording->problem, &recording->space.configs[best], false);
+        taken[best] = true;
+        best = SIZE_MAX;
+        for (size_t i = 0; i < recording->space.count; i++)
+            if (!taken[i] && results[i].outcome == AT_CORRECT &&
+                (best == SIZE_MAX || results[i].time_ns < results[best].time_ns))
+                best = i;
+    }
+    free(taken);
+}
+
 static void know_winners(struct at_knowledge *knowledge, const struct at_recording *recordings,
                          size_t count, const struct at_recording *except)
 {
     for (size_t i = 0; i < count; i++)
         if (&recordings[i] != except && !recordings[i].kernel && !except->kernel)
-            at_knowledge_add(knowledge, &recordings[i].problem,
-                             &recordings[i].space.configs[recordings[i].best]);
+            know_best(knowledge, &recordings[i]);
 }
 
 static enum at_status compare_on(struct at_compared_recording *compared,

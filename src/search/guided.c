@@ -29,8 +29,8 @@ static const double coverage_within = 1.03;
 /* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
  * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
  * are more of them the more there may be to gain: where the best is not within this factor of the
- * copy limit, and where launches are short. */
-enum { VAIN_RESULTS = 30, VAIN_RESULTS_HOPING = 140 };
+ * copy limit, and where launches are short; most where nothing is known of other problems. */
+enum { VAIN_RESULTS = 30, VAIN_RESULTS_KNOWING = 100, VAIN_RESULTS_HOPING = 140 };
 static const double near_copy = 1.04;
 static const double vain = 0.003;
 static const double least_gain = 0.006; /* expected of the most promising */
@@ -56,11 +56,17 @@ struct guided {
     const char *reason;
 };
 
+/* Are there more starts than the families have defaults? The others are winners. */
+static bool is_knowing(const struct guided *guided)
+{
+    return guided->starts.count > guided->land.region_count;
+}
+
 static size_t count_scouts(const struct guided *guided)
 {
     size_t families = guided->land.region_count;
 
-    if (guided->starts.count > families) /* they have defaults, and the others are winners */
+    if (is_knowing(guided))
         return FAMILY_SCOUTS_KNOWING * families;
     return FAMILY_SCOUTS * families > SCOUTS ? FAMILY_SCOUTS * families : SCOUTS;
 }
@@ -96,7 +102,9 @@ static void refresh_model(struct guided *guided)
 static bool is_in_vain(const struct guided *guided)
 {
     bool near = guided->gained_ns >= short_ns && guided->gained_ns < near_copy * guided->copy_ns;
-    size_t enough = near ? VAIN_RESULTS : VAIN_RESULTS_HOPING;
+    size_t enough = near                 ? VAIN_RESULTS
+                    : is_knowing(guided) ? VAIN_RESULTS_KNOWING
+                                         : VAIN_RESULTS_HOPING;
 
     return guided->land.asked_count >= guided->gained_at + enough;
 }

@@ -11,9 +11,9 @@
 enum { WINNERS_TRIED = 6 };
 
 void at_knowledge_add(struct at_knowledge *knowledge, const struct at_problem *problem,
-                      const struct at_config *config)
+                      const struct at_config *config, bool verified)
 {
-    struct at_winner winner = {*problem, *config};
+    struct at_winner winner = {*problem, *config, verified};
 
     AT_PUSH(knowledge->winners, knowledge->count, knowledge->capacity, winner);
 }
@@ -30,7 +30,8 @@ bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_conf
     for (size_t i = 0; i < knowledge->count; i++) {
         const struct at_winner *winner = &knowledge->winners[i];
 
-        if (winner->problem.elem_size == elem_size && winner->config.family == config->family &&
+        if (winner->verified && winner->problem.elem_size == elem_size &&
+            winner->config.family == config->family &&
             memcmp(winner->config.values, config->values, sizeof config->values) == 0)
             return true;
     }

@@ -10,22 +10,27 @@
 struct at_winner {
     struct at_problem problem;
     struct at_config config; /* its family is borrowed */
+    bool verified;           /* as a winner, in this run */
 };
+
+/* Of each problem so many configs are worth being tried elsewhere. */
+enum { AT_KNOWN_BEST = 3 };
 
 struct at_knowledge {
     struct at_winner *winners;
     size_t count, capacity;
 };
 
+/* One that has won, or was next to it. */
 void at_knowledge_add(struct at_knowledge *knowledge, const struct at_problem *problem,
-                      const struct at_config *config);
+                      const struct at_config *config, bool verified);
 void at_knowledge_clear(struct at_knowledge *knowledge);
 
-/* Has this config won on a problem of this element size? */
+/* Has this config been verified as the winner of a problem of this element size? */
 bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_config *config,
                       int64_t elem_size);
 
-/* The configs of a space to be tried first: the winners of the most similar problems (or what comes
+/* The configs of a space to be tried first: the best of the most similar problems (or what comes
  * nearest to them where they are not legal), then each family's default, or what comes nearest to
  * it. None twice. The caller frees *likely. */
 size_t at_knowledge_likely(const struct at_knowledge *knowledge, const struct at_problem *problem,

@@ -53,6 +53,27 @@ static enum at_status choose_winner(struct at_search *search, struct at_line_up 
     return status;
 }
 
+/* The winner and those next to it, for the problems that follow. */
+static void remember_best(struct at_search *search, const struct at_line_up *line_up, size_t winner)
+{
+    struct at_knowledge *knowledge = &search->session->knowledge;
+    bool taken[AT_CONTESTANTS_MAX] = {false};
+
+    taken[winner] = true;
+    at_knowledge_add(knowledge, &search->problem, line_up->contestants[winner].config, true);
+    for (int known = 1; known < AT_KNOWN_BEST; known++) {
+        const struct at_contestant *next = NULL;
+
+        for (size_t i = 0; i < line_up->finalists; i++)
+            if (!taken[i] && (!next || line_up->contestants[i].time_ns < next->time_ns))
+                next = &line_up->contestants[i];
+        if (!next)
+            break;
+        taken[next - line_up->contestants] = true;
+        at_knowledge_add(knowledge, &search->problem, next->config, false);
+    }
+}
+
 static enum at_status finish(struct at_search *search, struct at_line_up *line_up,
                              const struct at_problem *next, struct at_entry *entry,
                              struct at_error *err)
@@ -83,7 +104,7 @@ static enum at_status finish(struct at_search *search, struct at_line_up *line_u
         };
 
         at_record_entry(&sources, entry);
-        at_knowledge_add(&session->knowledge, &search->problem, all[winner].config);
+        remember_best(search, line_up, winner);
     }
     return status;
 }

@@ -361,8 +361,8 @@ static void test_knowledge(void **state)
     assert_int_equal(defaults, 3); /* naive, odd and tile */
     assert_string_equal(small.space.configs[likely[0]].family->name, "tile"); /* preferred */
     free(likely);
-    at_knowledge_add(&knowledge, &large.problem, &large.space.configs[large.best]);
-    at_knowledge_add(&knowledge, &small.problem, &small.space.configs[small.best]);
+    at_knowledge_add(&knowledge, &large.problem, &large.space.configs[large.best], true);
+    at_knowledge_add(&knowledge, &small.problem, &small.space.configs[small.best], true);
     assert_int_equal(at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely), 5);
     assert_int_equal(likely[0], small.best); /* of the same problem */
     free(likely);
