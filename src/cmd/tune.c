@@ -20,6 +20,7 @@ enum {
     KEY_RESUME,
     KEY_FORMAT,
     KEY_DRY_RUN,
+    KEY_FRESH,
     KEY_RECORD
 };
 
@@ -37,6 +38,8 @@ static const struct argp_option options_table[] = {
     {"resume", KEY_RESUME, NULL, 0, "Go on from the journal: nothing is measured twice", 0},
     {"record", KEY_RECORD, "DIR", 0,
      "Write a recording of each problem there, for autotune replay; needs --search=exhaustive", 0},
+    {"fresh", KEY_FRESH, NULL, 0,
+     "Start from nothing: do not try first what has won in the profiles on the search path", 0},
     {"format", KEY_FORMAT, "NAME", 0, "Of what is printed: table (the default) or json", 0},
     {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 0},
     {0},
@@ -112,6 +115,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_FORMAT:
         options->format = at_parse_format(state, arg);
+        return 0;
+    case KEY_FRESH:
+        options->fresh = true;
         return 0;
     case KEY_DRY_RUN:
         options->dry_run = true;

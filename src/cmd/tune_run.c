@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "search/winners.h"
 #include "search/tune.h"
 
 #include <stdio.h>
@@ -107,6 +108,26 @@ static enum at_status check_problems(const struct at_tune_run *run, struct at_se
     return status;
 }
 
+/* What has won before is tried first; but what a GPU has measured says little of a prediction. */
+static void recall(const struct at_tune_run *run, struct at_session *session)
+{
+    const struct at_session_options *options = &session->options;
+    const struct at_device_info *info = at_gpu_info(session->gpu);
+    struct at_profiles profiles = {0};
+    struct at_error err;
+    size_t count;
+
+    if (run->options->fresh || at_device_is_emulated(info))
+        return;
+    if (at_profiles_add_path(&profiles, &err) != AT_OK)
+        at_warn(options->progress, "earlier profiles are not used: %s", err.message);
+    count = at_knowledge_recall(&session->knowledge, &profiles, info, options->families,
+                                options->family_count);
+    if (count > 0)
+        at_note(options->progress, "starting from %zu winners of earlier runs", count);
+    at_profiles_clear(&profiles);
+}
+
 static enum at_status tune_device(struct at_tune_run *run, size_t device, struct at_error *err)
 {
     const struct at_device_info *info = &run->devices[device];
@@ -117,6 +138,7 @@ static enum at_status tune_device(struct at_tune_run *run, size_t device, struct
         return status;
     at_note(session->options.progress, "tuning on %s (%s)", info->name, info->uuid);
     at_tune_describe(session, &run->records[device]);
+    recall(run, session);
     status = check_problems(run, session, err);
     if (status == AT_OK)
         status = tune_problems(run, session, device, err);

@@ -18,6 +18,7 @@ struct at_tune_options {
     struct at_run_budget budget;
     enum at_output_format format;
     bool dry_run;
+    bool fresh; /* start from no earlier profile */
 };
 
 /* The work of one command: what was asked for, and what has been found. */
