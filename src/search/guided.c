@@ -30,10 +30,10 @@ static const double coverage_within = 1.03;
  * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
  * are more of them the more there may be to gain: where the best is not within this factor of the
  * copy limit, and where launches are short; most where nothing is known of other problems. */
-enum { VAIN_RESULTS = 30, VAIN_RESULTS_KNOWING = 100, VAIN_RESULTS_HOPING = 140 };
+enum { VAIN_RESULTS = 40, VAIN_RESULTS_KNOWING = 100, VAIN_RESULTS_HOPING = 140 };
 static const double near_copy = 1.04;
 static const double vain = 0.003;
-static const double least_gain = 0.006; /* expected of the most promising */
+static const double least_gain = 0.005; /* expected of the most promising */
 
 /* The copy limit is reached when the best is within this share of it. Where launches are short, the
  * way to DRAM is not what limits a copy, and a transpose may be faster. */
