@@ -189,6 +189,72 @@ static void test_cache(void **state)
     at_builder_close(builder); /* with N == 13 still waiting */
 }
 
+static bool is_cached(int n)
+{
+    struct at_builder *builder = open_builder(true);
+    const struct at_config config = {&family, {n}};
+    struct at_built built;
+    bool cached;
+
+    at_builder_add(builder, &config, 4, NULL);
+    cached = at_builder_take(builder, &built);
+    if (!cached)
+        assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
+    at_program_release(built.program);
+    at_builder_close(builder);
+    return cached;
+}
+
+/* Until the workers have nothing to do. */
+static void settle(struct at_builder *builder)
+{
+    struct pollfd fds[2];
+
+    do {
+        poll(fds, at_builder_poll(builder, fds, AT_COUNT(fds)), 1000);
+        assert_int_equal(at_builder_step(builder, NULL), AT_OK);
+    } while (at_builder_idle(builder) < AT_COUNT(fds));
+}
+
+/* What is foreseen is nobody's, and is there when it is asked for: in the cache, or in the hands of
+ * a worker; and what does not compile is of no account until then. */
+static void test_foresee(void **state)
+{
+    const struct at_config ready = {&family, {41}}, bad = {&family, {13}}, late = {&family, {42}},
+                           dropped = {&family, {43}};
+    struct at_builder *builder = open_builder(true);
+    struct at_built built;
+    int owner;
+
+    (void)state;
+    at_builder_foresee(builder, &ready, 4);
+    at_builder_foresee(builder, &bad, 4);
+    assert_int_equal(at_builder_idle(builder), 0);
+    settle(builder);
+    assert_int_equal(at_builder_pending(builder), 0);
+    assert_false(at_builder_take(builder, &built));
+    at_builder_add(builder, &ready, 4, &owner);
+    assert_true(at_builder_take(builder, &built));
+    assert_ptr_equal(built.owner, &owner);
+    at_program_release(built.program);
+
+    at_builder_foresee(builder, &late, 4);
+    assert_int_equal(at_builder_step(builder, NULL), AT_OK); /* and a worker has it */
+    at_builder_add(builder, &late, 4, &owner);
+    assert_int_equal(at_builder_idle(builder), 1);
+    assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
+    assert_ptr_equal(built.owner, &owner);
+    assert_int_equal(built.outcome, AT_CORRECT);
+    at_program_release(built.program);
+    assert_int_equal(at_builder_pending(builder), 0);
+
+    at_builder_foresee(builder, &dropped, 4);
+    at_builder_drop(builder);
+    settle(builder);
+    at_builder_close(builder);
+    assert_false(is_cached(43));
+}
+
 static void damage_files(const char *suffix, void (*damage)(const char *path))
 {
     DIR *opened = opendir(folder);
@@ -223,22 +289,6 @@ static void cut_off(const char *path)
 
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(truncate(path, info.st_size - 1), 0);
-}
-
-static bool is_cached(int n)
-{
-    struct at_builder *builder = open_builder(true);
-    const struct at_config config = {&family, {n}};
-    struct at_built built;
-    bool cached;
-
-    at_builder_add(builder, &config, 4, NULL);
-    cached = at_builder_take(builder, &built);
-    if (!cached)
-        assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
-    at_program_release(built.program);
-    at_builder_close(builder);
-    return cached;
 }
 
 static void test_damaged_cache(void **state)
@@ -314,6 +364,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_compiler_stands_still),
         cmocka_unit_test(test_refused_by_ptxas),
         cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_foresee),
         cmocka_unit_test(test_damaged_cache),
         cmocka_unit_test(test_open_folder),
         cmocka_unit_test(test_key),

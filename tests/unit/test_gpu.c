@@ -12,9 +12,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -100,6 +102,52 @@ static int clean_up(void **state)
     at_gpu_close(gpu);
     free(header);
     return 0;
+}
+
+/* Of this process (proc(5)). */
+static size_t count_children(void)
+{
+    char *path = at_format("/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "r");
+    size_t count = 0;
+    int pid;
+
+    free(path);
+    if (!file)
+        skip(); /* a kernel without CONFIG_PROC_CHILDREN */
+    while (fscanf(file, "%d", &pid) == 1)
+        count++;
+    fclose(file);
+    return count;
+}
+
+static void list_devices(void)
+{
+    struct at_device_info *infos;
+    size_t count;
+
+    assert_int_equal(at_gpu_list(AT_KIND_EMULATED, &infos, &count, NULL), AT_OK);
+    assert_true(count > 0);
+    free(infos);
+}
+
+/* The process that has listed the devices lists them again, and opens the next one. */
+static void test_lister_opens(void **state)
+{
+    size_t before = count_children();
+    struct at_gpu *first, *second;
+
+    (void)state;
+    list_devices();
+    list_devices();
+    assert_int_equal(count_children(), before + 1);
+    assert_int_equal(at_gpu_open(&first, AT_KIND_EMULATED, 0, NULL), AT_OK);
+    assert_int_equal(count_children(), before + 1);
+    assert_int_equal(at_gpu_open(&second, AT_KIND_EMULATED, 0, NULL), AT_OK);
+    assert_int_equal(count_children(), before + 2);
+    at_gpu_close(first);
+    at_gpu_close(second);
+    assert_int_equal(count_children(), before);
 }
 
 /* To the worker, which a test that failed may have left dead: 0 would be this process's own group.
@@ -237,7 +285,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hangs),         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_crashes),       cmocka_unit_test(test_killed_always),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_lister_opens),
     };
     int exit_code;
 

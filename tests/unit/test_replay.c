@@ -271,6 +271,31 @@ static void test_guided_starts_and_stops(void **state)
     at_course_clear(&course);
 }
 
+/* What it foresees is what it asks for next, but for values that it tries for their own sake. */
+static void test_guided_foresees(void **state)
+{
+    const struct at_strategy *strategy = &at_strategy_guided;
+    const struct at_start start = {.seed = 1};
+    void *guided = strategy->create(&large.space, &start);
+    size_t foreseen[4], count, index, met = 0, asked = 0;
+
+    (void)state;
+    assert_int_equal(strategy->foresee(guided, foreseen, AT_COUNT(foreseen)), 0); /* no idea yet */
+    while (asked < 100) {
+        count = asked > 0 ? strategy->foresee(guided, foreseen, AT_COUNT(foreseen)) : 0;
+        assert_true(count <= AT_COUNT(foreseen));
+        if (!strategy->ask(guided, &index))
+            break;
+        for (size_t i = 0; i < count; i++)
+            met += asked >= 50 && foreseen[i] == index;
+        strategy->tell(guided, index, large.results[index].outcome, large.results[index].time_ns);
+        asked++;
+    }
+    strategy->destroy(guided);
+    assert_int_equal(asked, 100);
+    assert_in_range(met, 20, 50);
+}
+
 /* Of launches of a few microseconds the copy is no limit, and more results are waited for. */
 static void test_guided_on_short_launches(void **state)
 {
@@ -428,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_strategies_follow_their_seed),
         cmocka_unit_test(test_strategies_know_their_end),
         cmocka_unit_test(test_guided_starts_and_stops),
+        cmocka_unit_test(test_guided_foresees),
         cmocka_unit_test(test_guided_on_short_launches),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_score),

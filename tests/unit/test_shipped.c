@@ -5,6 +5,7 @@
 #include "cmd/run_problems.h"
 #include "cmd/textbook.h"
 #include "profile/profile.h"
+#include "search/winners.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -343,6 +344,44 @@ static void test_results(void **state)
     globfree(&files);
 }
 
+/* Each winner is one more start for a device of its architecture, and for no other; and only the
+ * families that are known have any. */
+static void test_winners(void **state)
+{
+    struct at_device_info other = {.compute_capability = 75};
+    struct at_profiles profiles = {0};
+    char *path = at_format("%s/results/nvidia-h200.yaml", getenv("AUTOTUNE_DATADIR"));
+    const struct at_device_record *record;
+    struct at_error err;
+
+    (void)state;
+    if (at_profiles_add(&profiles, path, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    record = profiles.files[0].profile.devices.items;
+    for (size_t families = 0; families <= options.session.family_count; families++) {
+        struct at_knowledge knowledge = {0};
+        const struct at_entry *entries = record->problems.items;
+        size_t expected = 0;
+
+        for (size_t i = 0; i < record->problems.count; i++)
+            for (size_t j = 0; j < families; j++)
+                expected +=
+                    strcmp(entries[i].winner.family, options.session.families[j]->name) == 0;
+        assert_int_equal(at_knowledge_recall(&knowledge, &profiles, &record->device,
+                                             options.session.families, families),
+                         expected);
+        assert_int_equal(knowledge.count, expected);
+        if (families == options.session.family_count)
+            assert_int_equal(expected, record->problems.count);
+        at_knowledge_clear(&knowledge);
+        assert_int_equal(
+            at_knowledge_recall(&knowledge, &profiles, &other, options.session.families, families),
+            0);
+    }
+    at_profiles_clear(&profiles);
+    free(path);
+}
+
 static int read_families(void **state)
 {
     const char *srcdir = getenv("srcdir");
@@ -375,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_problems),
         cmocka_unit_test(test_textbook),
         cmocka_unit_test(test_results),
+        cmocka_unit_test(test_winners),
     };
 
     return cmocka_run_group_tests(tests, read_families, free_families);
