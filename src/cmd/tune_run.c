@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "search/winners.h"
 #include "search/tune.h"
+#include "search/winners.h"
 
 #include <stdio.h>
 #include <stdlib.h>
