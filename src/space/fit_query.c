@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks configs that have been made ready: at most one evaluation of a rule for all that share its
+ * answer. */
+#include "base/memory.h"
+#include "space/fit_parts.h"
+
+#include <stdlib.h>
+
+enum answer { NOT_ASKED, HOLDS, FAILS };
+
+/* The parameters of a family that the problem determines. */
+struct determined {
+    bool impossible; /* one of them has no such value */
+    uint32_t params; /* a bit each */
+    int32_t values[AT_PARAMS_MAX];
+};
+
+struct at_fit_query {
+    const struct at_fits *fits;
+    const struct at_problem *problem;
+    const struct at_device_info *device;
+    uint32_t size;                /* of an element, as a bit */
+    struct at_point point;        /* at the config of this number: */
+    size_t at;                    /* SIZE_MAX: at none */
+    unsigned char *answers;       /* enum answer */
+    struct determined families[]; /* of the fits */
+};
+
+/* Finds the values that the problem alone determines. */
+static void determine(struct at_fit_query *query)
+{
+    for (size_t i = 0; i < query->fits->determining_count; i++) {
+        const struct at_determining *determining = &query->fits->determining[i];
+        const struct at_family *family = query->fits->families[determining->family];
+        struct determined *determined = &query->families[determining->family];
+        size_t param = determining->rule->determines;
+        int64_t value;
+
+        if (at_expr_eval_equated(determining->rule->expr, query->point.values, &value) != AT_OK ||
+            !at_param_has_value(&family->params[param], value)) {
+            determined->impossible = true;
+            continue;
+        }
+        determined->params |= UINT32_C(1) << param;
+        determined->values[param] = (int32_t)value;
+    }
+}
+
+struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct at_problem *problem,
+                                      const struct at_device_info *device)
+{
+    size_t size = sizeof(struct at_fit_query) + fits->family_count * sizeof(struct determined);
+    struct at_fit_query *query = at_alloc(size + fits->answer_count);
+
+    query->fits = fits;
+    query->problem = problem;
+    query->device = device;
+    query->size = (uint32_t)problem->elem_size;
+    query->point = at_point_make(NULL, problem, device);
+    query->at = SIZE_MAX;
+    query->answers = (unsigned char *)query + size;
+    determine(query);
+    return query;
+}
+
+void at_fit_query_free(struct at_fit_query *query)
+{
+    free(query);
+}
+
+/* Returns which parameters change, a bit each. */
+static uint32_t follow(struct at_config *config, const struct determined *determined)
+{
+    uint32_t changed = 0;
+
+    for (uint32_t left = determined->params; left; left &= left - 1) {
+        int param = __builtin_ctz(left);
+
+        if (config->values[param] != determined->values[param])
+            changed |= UINT32_C(1) << param;
+        config->values[param] = determined->values[param];
+    }
+    return changed;
+}
+
+/* A config that is tried. */
+struct trial {
+    struct at_fit_query *query;
+    size_t number;
+    struct at_config config; /* after it has followed the problem */
+    uint32_t changed;        /* by that */
+};
+
+static const struct at_point *point_of(const struct trial *trial)
+{
+    struct at_fit_query *query = trial->query;
+
+    if (query->at != trial->number)
+        at_point_move(&query->point, &trial->config);
+    query->at = trial->number;
+    return &query->point;
+}
+
+static bool shape_rules_hold(const struct trial *trial)
+{
+    const struct at_family *family = trial->config.family;
+    const size_t *answers = trial->query->fits->items[trial->number].answers;
+
+    for (size_t i = 0; i < family->shape_rule_count; i++) {
+        const struct at_rule *rule = &family->rules[family->shape_rules[i]];
+        unsigned char own = NOT_ASKED;
+        unsigned char *answer =
+            rule->params_used & trial->changed ? &own : &trial->query->answers[answers[i]];
+
+        if (*answer == NOT_ASKED)
+            *answer = at_fit_holds(rule, point_of(trial)) ? HOLDS : FAILS;
+        if (*answer == FAILS)
+            return false;
+    }
+    return true;
+}
+
+/* Those that have not been asked before. */
+static bool other_rules_hold(const struct trial *trial, bool alike)
+{
+    const struct at_family *family = trial->config.family;
+    bool asked = trial->query->fits->items[trial->number].sizes & trial->query->size;
+
+    for (size_t i = 0; i < family->rule_count; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        bool held = asked && !(rule->params_used & trial->changed) && (alike || !rule->of_device);
+
+        if (!rule->of_shape && !held && !at_fit_holds(rule, point_of(trial)))
+            return false;
+    }
+    return true;
+}
+
+/* The fields of a launch that depend on the shape, which are the only ones that may differ from
+ * those at home. */
+static void fill_launch(const struct trial *trial, struct at_launch *launch)
+{
+    const struct at_family *family = trial->config.family;
+
+    for (size_t i = 0; i < family->shape_rule_count; i++) {
+        const struct at_rule *rule = &family->rules[family->shape_rules[i]];
+
+        /* The rule holds, so it can be evaluated. */
+        if (rule->kind == AT_RULE_LAUNCH)
+            (void)at_rule_launch(point_of(trial), rule->field, &launch->field[rule->field], NULL);
+    }
+}
+
+bool at_fit_may(const struct at_fit_query *query, size_t number, bool alike)
+{
+    const struct at_fit *fit = &query->fits->items[number];
+    const struct determined *determined = &query->families[fit->family];
+
+    if (determined->impossible)
+        return false;
+    if (alike)
+        return fit->sizes_at_home & query->size;
+    /* With another value of a parameter other sizes may be legal. */
+    return determined->params || fit->sizes & query->size;
+}
+
+bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
+                struct at_launch *launch)
+{
+    const struct at_fit *fit = &query->fits->items[number];
+    struct trial trial = {.query = query, .number = number, .config = fit->config};
+    struct at_launch started = fit->launches[__builtin_ctz(query->size)];
+
+    if (!at_fit_may(query, number, alike))
+        return false;
+    trial.changed = follow(&trial.config, &query->families[fit->family]);
+    if (!shape_rules_hold(&trial))
+        return false;
+    if (alike && !trial.changed)
+        fill_launch(&trial, &started);
+    else if (!other_rules_hold(&trial, alike) ||
+             at_config_launch(&trial.config, query->problem, query->device, &started, NULL) !=
+                 AT_OK)
+        return false;
+    *config = trial.config;
+    *launch = started;
+    return true;
+}
