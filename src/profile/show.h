@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the table for people share. */
+#ifndef AT_PROFILE_SHOW_H
+#define AT_PROFILE_SHOW_H
+
+#include "profile/profile.h"
+
+enum { AT_SHOW_WIDTH = 100, AT_SHOW_LABEL_WIDTH = 15, AT_SHOW_CELL_CHARS = 192 };
+
+struct at_show_style {
+    const char *strong, *faint, *plain;
+};
+
+/* value / unit with so many decimals, rounded; printf's %f would use the locale's decimal point. */
+char *at_show_fixed(char cell[AT_SHOW_CELL_CHARS], int64_t value, int64_t unit, int decimals);
+
+/* The device, and what is the same of all its problems. */
+void at_show_heading(const struct at_device_record *record, const struct at_show_style *style,
+                     FILE *out);
+
+#endif

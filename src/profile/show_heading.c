@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "profile/flow.h"
+#include "profile/show.h"
+
+char *at_show_fixed(char cell[AT_SHOW_CELL_CHARS], int64_t value, int64_t unit, int decimals)
+{
+    int64_t scale = 1, scaled;
+
+    for (int i = 0; i < decimals; i++)
+        scale *= 10;
+    scaled = value / unit * scale + (value % unit * scale + unit / 2) / unit;
+    if (decimals > 0)
+        snprintf(cell, AT_SHOW_CELL_CHARS, "%jd.%0*jd", (intmax_t)(scaled / scale), decimals,
+                 (intmax_t)(scaled % scale));
+    else
+        snprintf(cell, AT_SHOW_CELL_CHARS, "%jd", (intmax_t)scaled);
+    return cell;
+}
+
+static void show_software(const struct at_environment *environment, FILE *out)
+{
+    struct at_flow flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  software");
+
+    if (environment->driver[0])
+        at_flow_add(&flow, "driver %s,", environment->driver);
+    if (environment->cuda_driver[0])
+        at_flow_add(&flow, "CUDA %s,", environment->cuda_driver);
+    if (environment->nvrtc[0])
+        at_flow_add(&flow, "NVRTC %s,", environment->nvrtc);
+    at_flow_add(&flow, "autotune %s", environment->autotune);
+    at_flow_end(&flow);
+}
+
+static void show_policy(const struct at_policy_record *policy, FILE *out)
+{
+    struct at_flow flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  policy");
+    char cell[AT_SHOW_CELL_CHARS];
+
+    at_flow_add(&flow, "%s: trains of %s us%s", policy->name,
+                at_show_fixed(cell, policy->train_ns, 1000, 0), policy->buffer_bytes ? "" : ",");
+    if (policy->buffer_bytes)
+        at_flow_add(&flow, "through %s MiB,",
+                    at_show_fixed(cell, policy->buffer_bytes, 1 << 20, 0));
+    at_flow_add(&flow, "%jd samples a config,", (intmax_t)policy->search_samples);
+    at_flow_add(&flow, "%jd a finalist", (intmax_t)policy->shootout_samples);
+    at_flow_end(&flow);
+}
+
+/* What happened, each with how often or how long; what did not is left out. */
+static void show_troubles(const struct at_conditions *seen, struct at_flow *flow)
+{
+    const struct {
+        const char *what;
+        int64_t amount;
+        const char *unit;
+    } troubles[] = {
+        {"at the power limit", seen->capped_ms, " ms"},
+        {"slowed by heat or supply", seen->slowed_ms, " ms"},
+        {"samples taken again", seen->discarded_samples, ""},
+        {"drifts", seen->drifts, ""},
+        {"configs measured again", seen->remeasured, ""},
+        {"other processes", seen->other_processes, ""},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(troubles); i++)
+        if (troubles[i].amount > 0)
+            at_flow_add(flow, "%s: %jd%s,", troubles[i].what, (intmax_t)troubles[i].amount,
+                        troubles[i].unit);
+}
+
+/* What was seen of the device while it measured; what is not known is left out. */
+static void show_conditions(const struct at_conditions *seen, FILE *out)
+{
+    struct at_flow flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  conditions");
+    char low[AT_SHOW_CELL_CHARS], high[AT_SHOW_CELL_CHARS];
+
+    if (seen->clock_sm_max_khz)
+        at_flow_add(&flow, "SM %s to %s MHz,", at_show_fixed(low, seen->clock_sm_min_khz, 1000, 0),
+                    at_show_fixed(high, seen->clock_sm_max_khz, 1000, 0));
+    if (seen->clock_memory_khz)
+        at_flow_add(&flow, "memory %s MHz,", at_show_fixed(low, seen->clock_memory_khz, 1000, 0));
+    if (seen->power_max_mw)
+        at_flow_add(&flow, "max %s W,", at_show_fixed(low, seen->power_max_mw, 1000, 0));
+    if (seen->temperature_max_c)
+        at_flow_add(&flow, "max %jd C,", (intmax_t)seen->temperature_max_c);
+    show_troubles(seen, &flow);
+    at_flow_add(&flow, "throttling: %s", seen->throttle[0] ? seen->throttle : "not known");
+    at_flow_end(&flow);
+}
+
+void at_show_heading(const struct at_device_record *record, const struct at_show_style *style,
+                     FILE *out)
+{
+    const struct at_device_info *device = &record->device;
+    char cell[AT_SHOW_CELL_CHARS];
+
+    fprintf(out, "%s%s%s, compute capability %jd.%jd, %jd multiprocessors, %s GiB\n", style->strong,
+            device->name, style->plain, (intmax_t)(device->compute_capability / 10),
+            (intmax_t)(device->compute_capability % 10), (intmax_t)device->multiprocessors,
+            at_show_fixed(cell, device->memory_bytes, (int64_t)1 << 30, 1));
+    if (at_device_is_emulated(device))
+        fprintf(out, "  %semulated: %s%s\n", style->strong, at_emulated_times(device),
+                style->plain);
+    show_software(&record->environment, out);
+    if (at_device_is_emulated(device)) {
+        fprintf(out, "  %-*s%s\n", AT_SHOW_LABEL_WIDTH - 2, "policy", record->policy.name);
+    } else {
+        show_policy(&record->policy, out);
+        show_conditions(&record->conditions, out);
+    }
+    putc('\n', out);
+}
