@@ -2,18 +2,24 @@
 /* What the calls cost, in time of the calling thread. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/stats.h"
 #include "plan-run.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+/* From the shipped profile of the H200 these take kernels of all families that are in it. */
 static const autotune_problem timed[] = {
-    {.elem_size = 4, .rows = 1000, .cols = 1000},  {.elem_size = 2, .rows = 8192, .cols = 4096},
-    {.elem_size = 8, .rows = 511, .cols = 333},    {.elem_size = 1, .rows = 2000, .cols = 3000},
-    {.elem_size = 16, .rows = 256, .cols = 10000}, {.elem_size = 4, .rows = 3, .cols = 100000},
+    {.elem_size = 4, .rows = 1000, .cols = 1000}, {.elem_size = 2, .rows = 8192, .cols = 4096},
+    {.elem_size = 8, .rows = 511, .cols = 333},   {.elem_size = 1, .rows = 2000, .cols = 3000},
+    {.elem_size = 2, .rows = 9973, .cols = 8191}, {.elem_size = 4, .rows = 3, .cols = 100000},
+    {.elem_size = 4, .rows = 512, .cols = 512},
 };
 
-enum { BURST = 200, BURSTS = 101, LOOKUPS = 20000 };
+enum { BURST = 200, BURSTS = 101, LOOKUPS = 20000, REPEATS = 5, ROUNDS = 5 };
 
 static void print_times(const char *what, const double *us, size_t count)
 {
@@ -21,25 +27,53 @@ static void print_times(const char *what, const double *us, size_t count)
            at_quantile(us, count, 1));
 }
 
-/* All problems, twice: the second time every kernel is in the cache, if not the first. */
+static void require_done(bool done, const char *doing)
+{
+    if (done)
+        return;
+    perror(doing);
+    exit(1);
+}
+
+static double plan_us(const autotune_profile *profile, const autotune_problem *problem)
+{
+    autotune_plan *plan;
+    autotune_error *error = NULL;
+    int64_t start = at_now_ns(), end;
+
+    require_ok(autotune_plan_create(&plan, profile, problem, &error), error, "planning");
+    end = at_now_ns();
+    autotune_plan_free(plan);
+    return 1e-3 * (double)(end - start);
+}
+
+/* Each problem in turns with an empty cache, in a folder of its own, and again with what is then in
+ * it. */
 static void time_plans(const autotune_profile *profile)
 {
-    double us[AT_COUNT(timed)];
+    char folder[] = "/tmp/autotune-plans-XXXXXX", *command;
+    double cold[AT_COUNT(timed)][ROUNDS], warm[AT_COUNT(timed)][ROUNDS];
 
-    for (int round = 1; round <= 2; round++) {
+    printf("the first plan of the process: %.2f us\n", plan_us(profile, &timed[0]));
+    require_done(mkdtemp(folder), folder);
+    for (size_t round = 0; round < ROUNDS; round++)
         for (size_t i = 0; i < AT_COUNT(timed); i++) {
-            autotune_plan *plan;
-            autotune_error *error = NULL;
-            int64_t start = at_now_ns();
+            char *cache = at_format("%s/%zu-%zu", folder, round, i);
 
-            require_ok(autotune_plan_create(&plan, profile, &timed[i], &error), error, "planning");
-            us[i] = 1e-3 * (double)(at_now_ns() - start);
-            autotune_plan_free(plan);
-            if (round == 1 && i == 0)
-                printf("the first plan of the process: %.2f us\n", us[i]);
+            setenv("XDG_CACHE_HOME", cache, 1);
+            cold[i][round] = plan_us(profile, &timed[i]);
+            warm[i][round] = plan_us(profile, &timed[i]);
+            free(cache);
         }
-        print_times(round == 1 ? "plans, first round" : "plans, second round", us, AT_COUNT(us));
+    for (size_t i = 0; i < AT_COUNT(timed); i++) {
+        printf("%lld x %lld of %d bytes: ", (long long)timed[i].rows, (long long)timed[i].cols,
+               (int)timed[i].elem_size);
+        print_times("cold plan", cold[i], ROUNDS);
+        print_times("    from the cache", warm[i], ROUNDS);
     }
+    command = at_format("rm -r '%s'", folder);
+    require_done(system(command) == 0, command);
+    free(command);
 }
 
 /* A kernel with a plan's parameters that does nothing. */
@@ -100,24 +134,49 @@ static void time_execute(const autotune_profile *profile)
     at_cuda.cuMemFree(data);
 }
 
+/* Sides of 64 to 65536, log-uniform, a third of them odd, and elements of all sizes. */
+static autotune_problem *random_problems(size_t count)
+{
+    autotune_problem *problems = at_alloc_array(count, sizeof *problems);
+    struct at_rng rng = {1};
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t sides[2];
+
+        for (int j = 0; j < 2; j++) {
+            sides[j] = (int64_t)exp2(6 + 1e-6 * (double)at_rng_below(&rng, 10000000));
+            sides[j] = i % 3 ? (sides[j] + 15) / 16 * 16 : sides[j] | 1;
+        }
+        problems[i] = (autotune_problem){
+            .elem_size = 1 << at_rng_below(&rng, 5), .rows = sides[0], .cols = sides[1]};
+    }
+    return problems;
+}
+
+/* Each time another problem. */
 static void time_lookup(const autotune_profile *profile)
 {
+    autotune_problem *problems = random_problems(LOOKUPS);
     autotune_device *device;
     autotune_error *error = NULL;
-    int64_t start;
+    double us[REPEATS];
 
     require_ok(autotune_device_current(&device, &error), error, "the current device");
-    start = at_now_ns();
-    for (int i = 0; i < LOOKUPS; i++) {
-        autotune_answer *answer;
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
+        int64_t start = at_now_ns();
 
-        require_ok(autotune_lookup(&answer, profile, device, &timed[(size_t)i % AT_COUNT(timed)],
-                                   NULL, &error),
-                   error, "looking up");
-        autotune_answer_free(answer);
+        for (size_t i = 0; i < LOOKUPS; i++) {
+            autotune_answer *answer;
+
+            require_ok(autotune_lookup(&answer, profile, device, &problems[i], NULL, &error), error,
+                       "looking up");
+            autotune_answer_free(answer);
+        }
+        us[repeat] = 1e-3 * (double)(at_now_ns() - start) / LOOKUPS;
     }
-    printf("lookup: %.3f us\n", 1e-3 * (double)(at_now_ns() - start) / LOOKUPS);
+    print_times("lookup", us, REPEATS);
     autotune_device_free(device);
+    free(problems);
 }
 
 int time_calls(const autotune_profile *profile)
