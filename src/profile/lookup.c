@@ -57,11 +57,12 @@ static void add_candidate(struct at_lookup *lookup, const char *path,
 static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
                       const struct at_device_record *record)
 {
-    const struct at_place place = {file->path, record};
+    struct at_place place = {.path = file->path, .record = record, .first = lookup->count};
     const struct at_entry *entries = record->problems.items;
 
     for (size_t i = 0; i < record->problems.count; i++)
         add_candidate(lookup, file->path, record, &entries[i]);
+    place.count = lookup->count - place.first;
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
 }
 

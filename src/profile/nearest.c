@@ -78,12 +78,6 @@ static bool same_problem(const struct at_problem *a, const struct at_problem *b)
 
 /* ---- the nearest ---- */
 
-/* A candidate whose turn it is, and that has not been looked at yet. */
-struct contender {
-    double bound; /* of its distance, from below */
-    size_t candidate;
-};
-
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
@@ -92,8 +86,10 @@ struct search {
     uint64_t identity; /* of the problem */
     size_t first_same; /* the first candidate of this very problem, or the count */
     enum at_tier tier; /* whose turn it is */
-    size_t contender_count;
-    struct contender *contenders;
+    /* The candidates whose turn it is, and that have not been looked at yet, with the bounds of
+     * their distances from below. */
+    size_t contender_count, *contenders;
+    double *bounds;
     struct standing standings[]; /* of the places; behind them there is room for the contenders */
 };
 
@@ -148,54 +144,70 @@ static uint64_t next_key(const struct search *search, uint64_t least)
     return key;
 }
 
-/* Collects the candidates with this key and their bounds, as far as they may be legal. Of what was
- * tuned for this very problem there is something to be said even if it is not. */
+/* Adds the candidates of a place that are of other problems and may be legal. */
+static void add_others(struct search *search, size_t place)
+{
+    const struct at_place *home = &search->lookup->places[place];
+    size_t *listed = search->contenders + search->contender_count, *kept = listed;
+    size_t count =
+        at_fit_list(search->fits, home->first, home->count, search->standings[place].alike, listed);
+
+    for (size_t i = 0; i < count; i++)
+        if (listed[i] < search->first_same || !is_same(search, listed[i]))
+            *kept++ = listed[i];
+    search->contender_count += (size_t)(kept - listed);
+}
+
+/* Adds those of this very problem, of which there is something to be said even if they are not
+ * legal. */
+static void add_same(struct search *search, uint64_t key)
+{
+    for (size_t i = search->first_same; i < search->lookup->count; i++)
+        if (is_same(search, i) && key_of_same(standing_of_candidate(search, i)) == key)
+            search->contenders[search->contender_count++] = i;
+}
+
+/* Collects the candidates with this key and their bounds. */
 static void collect(struct search *search, uint64_t key)
 {
     const struct at_lookup *lookup = search->lookup;
 
     search->tier = (enum at_tier)(key >> TIER_SHIFT);
     search->contender_count = 0;
-    for (size_t i = 0; i < lookup->count; i++) {
-        const struct standing *standing = standing_of_candidate(search, i);
-        bool same = i >= search->first_same && is_same(search, i);
-
-        if (key != (same ? key_of_same(standing) : standing->key) ||
-            (search->tier != AT_TIER_EXACT && !at_fit_may(search->fits, i, standing->alike)))
-            continue;
-        search->contenders[search->contender_count++] =
-            (struct contender){at_distance_bound(&lookup->spots[i].traits, &search->asked), i};
-    }
+    for (size_t i = 0; i < lookup->place_count; i++)
+        if (search->standings[i].key == key)
+            add_others(search, i);
+    add_same(search, key);
+    for (size_t i = 0; i < search->contender_count; i++)
+        search->bounds[i] =
+            at_distance_bound(&lookup->spots[search->contenders[i]].traits, &search->asked);
 }
 
-/* Is a to be looked at before b? */
-static bool is_before(const struct search *search, const struct contender *a,
-                      const struct contender *b)
+/* Of two contenders with the same bound, is the first to be looked at before the second? */
+static bool is_before(const struct search *search, size_t first, size_t second)
 {
-    size_t conflicts_a, conflicts_b;
+    size_t a = standing_of_candidate(search, first)->conflicts;
+    size_t b = standing_of_candidate(search, second)->conflicts;
 
-    if (a->bound != b->bound)
-        return a->bound < b->bound;
-    conflicts_a = standing_of_candidate(search, a->candidate)->conflicts;
-    conflicts_b = standing_of_candidate(search, b->candidate)->conflicts;
-    return conflicts_a != conflicts_b ? conflicts_a < conflicts_b : a->candidate < b->candidate;
+    return a != b ? a < b : first < second;
 }
 
 /* Takes out the contender with the lowest bound, of equal ones that with the fewest conflicts.
  * There must be one. */
-static struct contender take_next(struct search *search)
+static size_t take_next(struct search *search, double *bound)
 {
-    struct contender *contenders = search->contenders, next;
-    size_t best = 0;
-    double least = contenders[0].bound;
+    size_t *contenders = search->contenders, best = 0, last = search->contender_count - 1, next;
+    double *bounds = search->bounds;
 
-    for (size_t i = 1; i < search->contender_count; i++)
-        if (contenders[i].bound <= least && is_before(search, &contenders[i], &contenders[best])) {
+    for (size_t i = 1; i <= last; i++)
+        if (bounds[i] < bounds[best] ||
+            (bounds[i] == bounds[best] && is_before(search, contenders[i], contenders[best])))
             best = i;
-            least = contenders[i].bound;
-        }
     next = contenders[best];
-    contenders[best] = contenders[--search->contender_count];
+    *bound = bounds[best];
+    contenders[best] = contenders[last];
+    bounds[best] = bounds[last];
+    search->contender_count = last;
     return next;
 }
 
@@ -248,13 +260,13 @@ static bool take_nearest(struct search *search, struct at_answer *answer)
     size_t count = search->lookup->count, found = count;
 
     while (search->contender_count > 0) {
-        const struct contender contender = take_next(search);
-        size_t next = contender.candidate;
+        double bound;
+        size_t next = take_next(search, &bound);
         const struct standing *standing = standing_of_candidate(search, next);
         struct at_config config;
         struct at_launch launch;
 
-        if (contender.bound > least.total)
+        if (bound > least.total)
             break;
         if (!at_fit_try(search->fits, next, standing->alike, &config, &launch)) {
             if (search->tier == AT_TIER_EXACT)
@@ -280,7 +292,8 @@ static bool take_nearest(struct search *search, struct at_answer *answer)
 static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
 {
     size_t size = sizeof(struct search) + lookup->place_count * sizeof(struct standing);
-    struct search *search = at_alloc(size + lookup->count * sizeof(struct contender));
+    struct search *search =
+        at_alloc(size + lookup->count * (sizeof *search->contenders + sizeof *search->bounds));
 
     search->lookup = lookup;
     search->query = query;
@@ -288,7 +301,8 @@ static struct search *begin(const struct at_lookup *lookup, const struct at_quer
     search->asked = at_traits_of(query->problem, query->device);
     search->identity = at_nearest_identity(query->problem);
     search->first_same = find_first_same(search);
-    search->contenders = (struct contender *)((char *)search + size);
+    search->contenders = (size_t *)((char *)search + size);
+    search->bounds = (double *)(search->contenders + lookup->count);
     for (size_t i = 0; i < lookup->place_count; i++)
         search->standings[i] = standing_of(&lookup->places[i], query);
     return search;

@@ -23,6 +23,7 @@ struct at_spot {
 struct at_place {
     const char *path;
     const struct at_device_record *record;
+    size_t first, count; /* of the candidates */
 };
 
 struct at_lookup {

@@ -151,9 +151,8 @@ static void fill_launch(const struct trial *trial, struct at_launch *launch)
     }
 }
 
-bool at_fit_may(const struct at_fit_query *query, size_t number, bool alike)
+static bool may_fit(const struct at_fit_query *query, const struct at_fit *fit, bool alike)
 {
-    const struct at_fit *fit = &query->fits->items[number];
     const struct determined *determined = &query->families[fit->family];
 
     if (determined->impossible)
@@ -164,6 +163,17 @@ bool at_fit_may(const struct at_fit_query *query, size_t number, bool alike)
     return determined->params || fit->sizes & query->size;
 }
 
+size_t at_fit_list(const struct at_fit_query *query, size_t first, size_t count, bool alike,
+                   size_t *numbers)
+{
+    size_t listed = 0;
+
+    for (size_t i = first; i < first + count; i++)
+        if (may_fit(query, &query->fits->items[i], alike))
+            numbers[listed++] = i;
+    return listed;
+}
+
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
                 struct at_launch *launch)
 {
@@ -171,7 +181,7 @@ bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at
     struct trial trial = {.query = query, .number = number, .config = fit->config};
     struct at_launch started = fit->launches[__builtin_ctz(query->size)];
 
-    if (!at_fit_may(query, number, alike))
+    if (!may_fit(query, fit, alike))
         return false;
     trial.changed = follow(&trial.config, &query->families[fit->family]);
     if (!shape_rules_hold(&trial))
