@@ -93,67 +93,55 @@ __device__ __forceinline__ const unsigned char *chunk_of(const unsigned char *ad
 }
 
 /* Copies the chunks of a tile in the middle of the matrix to shared memory. from: its first row,
- * that of the halo. */
+ * that of the halo.
+ *
+ * Eight lanes ask for 16 bytes each with one request, if all of them are in one line of 128 bytes,
+ * and with two if not; and requests are what there are too many of. So eight lanes take a line
+ * here, and leave alone what a row does not have of its first and last one. */
 __device__ __forceinline__ void read_tile(unsigned char *shared, const unsigned char *from,
                                           long long row_bytes)
 {
-    constexpr int step_rows = THREADS / lanes;
+    constexpr int lines = SRC_BYTES / 128 + 1; /* that a row may touch */
+    constexpr int step_rows = THREADS / 8 / lines;
     constexpr int steps = (held_rows + step_rows - 1) / step_rows;
     constexpr int unroll = least(UNROLL, steps);
-    constexpr int row_steps = (held_rows + THREADS - 1) / THREADS;
-    const int row = threadIdx.x / lanes, chunk = threadIdx.x % lanes;
-    const unsigned char *at = from + row * row_bytes + chunk * 16;
-    uint4 last[row_steps];
+    const int eight = threadIdx.x / 8;
+    const int row = eight / lines, in_lines = eight % lines * 128 + threadIdx.x % 8 * 16;
+    const unsigned char *start = from + row * row_bytes;
 
-    /* First the chunks beyond those that all rows have. */
-    if constexpr (held_chunks > lanes)
-#pragma unroll
-        for (int i = 0; i < row_steps; i++) {
-            const int down = threadIdx.x + i * THREADS;
-            const unsigned char *chunk_beyond = chunk_of(from + down * row_bytes + SRC_BYTES);
-
-            if (down >= held_rows)
-                continue;
-            if constexpr (ASYNC)
-                copy_async(shared + row_place(down) + SRC_BYTES, chunk_beyond);
-            else
-                last[i] = load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(chunk_beyond));
-        }
+    if (row >= step_rows)
+        return;
 
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
         uint4 chunks[unroll];
+        unsigned char *to[unroll];
+        bool taken[unroll];
 
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
             const int down = row + (step + i) * step_rows;
+            const int skip = (int)(reinterpret_cast<unsigned long long>(start) % 128);
+            const unsigned beyond_first = in_lines - skip / 16 * 16; /* chunk of the row; or before */
+            const unsigned char *at = start + (in_lines - skip);
 
-            if (down < held_rows) {
-                if constexpr (ASYNC)
-                    copy_async(shared + row_place(down) + chunk * 16, chunk_of(at));
-                else
-                    chunks[i] =
-                        load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(chunk_of(at)));
+            taken[i] = down < held_rows && beyond_first < held_chunks * 16u;
+            to[i] = shared + row_place(down) + beyond_first;
+            if constexpr (ASYNC) {
+                if (taken[i])
+                    copy_async(to[i], at);
+            } else {
+                if (taken[i])
+                    chunks[i] = load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
             }
-            at += step_rows * row_bytes;
+            start += step_rows * row_bytes;
         }
         if constexpr (!ASYNC)
 #pragma unroll
-            for (int i = 0; i < unroll; i++) {
-                const int down = row + (step + i) * step_rows;
-
-                if (down < held_rows)
-                    *reinterpret_cast<uint4 *>(shared + row_place(down) + chunk * 16) = chunks[i];
-            }
+            for (int i = 0; i < unroll; i++)
+                if (taken[i])
+                    *reinterpret_cast<uint4 *>(to[i]) = chunks[i];
     }
-    if constexpr (held_chunks > lanes && !ASYNC)
-#pragma unroll
-        for (int i = 0; i < row_steps; i++) {
-            const int down = threadIdx.x + i * THREADS;
-
-            if (down < held_rows)
-                *reinterpret_cast<uint4 *>(shared + row_place(down) + SRC_BYTES) = last[i];
-        }
 }
 
 /* The same at the edges: only rows from `first` to before `last`, and `bytes` bytes of each.
@@ -187,28 +175,42 @@ __device__ __forceinline__ void read_edge(unsigned char *shared, const unsigned 
     }
 }
 
-/* A vector out of elements here and there. */
+/* A vector of the destination is picked in parts of at least a bank, of so many rows each. */
+constexpr int part_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
+constexpr int parts = 16 / part_bytes;
+constexpr int part_rows = part_bytes / ELEM_SIZE;
+
+using store_vector = vector<16, part_bytes>;
+
+/* A vector out of elements here and there, the first of which belong to its part `first`. */
 template <class T>
-__device__ __forceinline__ uint4 pick(const unsigned char *shared,
-                                      const int (&places)[16 / sizeof(T)])
+__device__ __forceinline__ uint4 pick(const unsigned char *shared, const int (&places)[store_rows],
+                                      int first)
 {
-    constexpr int size = sizeof(T), part_size = size < 4 ? 4 : size, count = part_size / size;
-    vector<16, part_size> result;
+    store_vector result;
 
 #pragma unroll
-    for (int i = 0; i < 16 / part_size; i++) {
-        T parts[count];
+    for (int i = 0; i < parts; i++) {
+        T rows[part_rows];
 
 #pragma unroll
-        for (int k = 0; k < count; k++)
-            parts[k] = *reinterpret_cast<const T *>(shared + places[i * count + k]);
-        if constexpr (size == 1)
-            result.part[i] = __byte_perm(__byte_perm(parts[0], parts[1], 0x0040),
-                                         __byte_perm(parts[2], parts[3], 0x0040), 0x5410);
-        else if constexpr (size == 2)
-            result.part[i] = __byte_perm(parts[0], parts[1], 0x5410);
+        for (int k = 0; k < part_rows; k++)
+            rows[k] = *reinterpret_cast<const T *>(shared + places[i * part_rows + k]);
+        if constexpr (sizeof(T) == 1)
+            result.part[i] = __byte_perm(__byte_perm(rows[0], rows[1], 0x0040),
+                                         __byte_perm(rows[2], rows[3], 0x0040), 0x5410);
+        else if constexpr (sizeof(T) == 2)
+            result.part[i] = __byte_perm(rows[0], rows[1], 0x5410);
         else
-            result.part[i] = parts[0];
+            result.part[i] = rows[0];
+    }
+#pragma unroll
+    for (int turn = 1; turn < parts; turn *= 2) {
+        const store_vector before = result;
+
+#pragma unroll
+        for (int i = 0; i < parts; i++)
+            result.part[i] = before.part[first & turn ? (i + parts - turn) % parts : i];
     }
     return result.whole;
 }
@@ -216,32 +218,45 @@ __device__ __forceinline__ uint4 pick(const unsigned char *shared,
 /* The same by single elements, at the ends of a row of the destination: those of which the rows,
  * from `row` on, are in the matrix. */
 __device__ __forceinline__ void store_some(element *to, const unsigned char *shared,
-                                           const int (&places)[store_rows], long long row,
-                                           long long rows)
+                                           const int (&places)[store_rows], int first,
+                                           long long row, long long rows)
 {
 #pragma unroll
-    for (int i = 0; i < store_rows; i++)
-        if (row + i >= 0 && row + i < rows)
-            to[i] = *reinterpret_cast<const element *>(shared + places[i]);
+    for (int i = 0; i < store_rows; i++) {
+        const int down = (i + first * part_rows) % store_rows;
+
+        if (row + down >= 0 && row + down < rows)
+            to[down] = *reinterpret_cast<const element *>(shared + places[i]);
+    }
 }
 
 /* Warps write eight vectors of four rows of the destination at a time. */
 constexpr int sections = DST_BYTES / 128; /* warps along a row */
 constexpr int step_cols = THREADS / 32 / sections * 4;
 
-/* The first column of a thread. The elements of eight vectors of a row of the destination lie in
- * different columns of chunks, and all at the same place in a chunk. From one row to the next this
- * place differs by `turn` bytes, both leading dimensions together being to blame: so a warp takes
- * columns so far apart that they are in different banks, if any are. */
-__device__ __forceinline__ int thread_col(long long ld_src, long long ld_dst)
+/* The columns of a thread, and the part with which it begins each vector. The elements of eight
+ * vectors of a row of the destination lie in different columns of chunks, and all at the same place
+ * in a chunk. From one row to the next this place differs by `turn` bytes, both leading dimensions
+ * together being to blame: so a warp takes columns so far apart that they are in different banks.
+ * If no columns are, as with two leading dimensions that are odd and the same, each eight lanes
+ * begin with another part, whose rows lie elsewhere in their chunks. */
+struct thread_share {
+    int col;
+    int first_part;
+};
+
+__device__ __forceinline__ thread_share share_of_thread(long long ld_src, long long ld_dst)
 {
-    const int number = threadIdx.x / 32 / sections * 4 + threadIdx.x % 32 / 8;
+    const int eight = threadIdx.x % 32 / 8;
+    const int number = threadIdx.x / 32 / sections * 4 + eight;
     const int turn = (int)(1 - ld_src * ld_dst) * ELEM_SIZE;
     const int apart = turn % 2 ? 4 : turn % 4 ? 2 : 1;
+    const int first_part = turn % (2 * part_bytes) == 0 ? eight % parts : 0;
 
     if (step_cols % 16 != 0)
-        return number;
-    return number / (4 * apart) * (4 * apart) + number % 4 * apart + number / 4 % apart;
+        return {number, first_part};
+    return {number / (4 * apart) * (4 * apart) + number % 4 * apart + number / 4 % apart,
+            first_part};
 }
 
 /* Elements from an address to the next boundary. */
@@ -255,18 +270,19 @@ __device__ __forceinline__ int to_boundary(const element *address)
  * number `matrix_row`. */
 template <bool edge>
 __device__ __forceinline__ void write_tile(element *to, const unsigned char *shared,
-                                           const int (&places)[store_rows], long long ld,
-                                           long long row, long long rows, int cols)
+                                           const int (&places)[store_rows], int first,
+                                           long long ld, long long row, long long rows, int cols)
 {
+    constexpr int unroll = edge ? 1 : ELEM_SIZE == 1 ? 8 : 2;
     const bool whole = !edge || (row >= 0 && row + store_rows <= rows);
 
-#pragma unroll(edge ? 1 : least(ELEM_SIZE, 2))
+#pragma unroll(unroll)
     for (int col = 0; col < tile_cols; col += step_cols) {
         if (!edge || col < cols) {
             if (whole)
-                store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), pick<element>(shared, places));
+                store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), pick<element>(shared, places, first));
             else
-                store_some(to, shared, places, row, rows);
+                store_some(to, shared, places, first, row, rows);
         }
         shared += step_cols * ELEM_SIZE;
         to += step_cols * ld;
@@ -307,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
     /* What a thread writes begins equally far from a boundary in all of its columns, for step_cols
      * elements are a multiple of ALIGN. */
-    const int col = thread_col(ld_src, ld_dst);
+    const auto [col, first_part] = share_of_thread(ld_src, ld_dst);
     element *to = static_cast<element *>(dst) + tile.matrix * stride_dst +
                   (tile.first_col + col) * ld_dst + first_row;
     const int row =
@@ -316,9 +332,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 #pragma unroll
     for (int i = 0; i < store_rows; i++) {
-        const unsigned char *start = from + (row + i) * row_bytes;
+        const int down = row + (i + first_part * part_rows) % store_rows;
+        const unsigned char *start = from + down * row_bytes;
 
-        places[i] = row_place(row + i) + (int)(start - chunk_of(start)) + col * ELEM_SIZE;
+        places[i] = row_place(down) + (int)(start - chunk_of(start)) + col * ELEM_SIZE;
     }
     to += row;
 
@@ -326,7 +343,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         wait_for_copies();
     __syncthreads();
     if (whole)
-        write_tile<false>(to, shared, places, ld_dst, 0, 0, 0);
+        write_tile<false>(to, shared, places, first_part, ld_dst, 0, 0, 0);
     else
-        write_tile<true>(to, shared, places, ld_dst, first_row + row, rows, tile.cols - col);
+        write_tile<true>(to, shared, places, first_part, ld_dst, first_row + row, rows, tile.cols - col);
 }
