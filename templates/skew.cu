@@ -210,7 +210,8 @@ __device__ __forceinline__ uint4 pick(const unsigned char *shared, const int (&p
 
 #pragma unroll
         for (int i = 0; i < parts; i++)
-            result.part[i] = before.part[first & turn ? (i + parts - turn) % parts : i];
+            if (first & turn)
+                result.part[i] = before.part[(i + parts - turn) % parts];
     }
     return result.whole;
 }
