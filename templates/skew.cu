@@ -167,6 +167,7 @@ __device__ __forceinline__ void read_edge(unsigned char *shared, const unsigned 
                 *reinterpret_cast<uint4 *>(to) =
                     load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
         } else {
+#pragma unroll 1
             for (int k = 0; k < 16; k += ELEM_SIZE)
                 if (at + k >= begin && at + k < end)
                     *reinterpret_cast<element *>(to + k) =
