@@ -59,7 +59,7 @@ static void explain_refusal(struct compile_server *server, const char *source, c
     char *plain_log;
 
     if (at_compile_first_error(log, text, capacity) ||
-        at_nvrtc_compile(server->nvrtc, source, server->header, false, 1, &image, &size, &plain_log,
+        at_nvrtc_compile(server->nvrtc, source, server->header, false, &image, &size, &plain_log,
                          NULL) != AT_OK)
         return;
     at_compile_first_error(plain_log, text, capacity);
@@ -92,7 +92,7 @@ static void answer_program(struct compile_server *server, struct at_wire *reques
 
     at_compile_limit_time(server->cpu_limit_s);
     status =
-        at_nvrtc_compile(server->nvrtc, source, server->header, true, 1, &image, &size, &log, &err);
+        at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, &size, &log, &err);
     if (status != AT_OK) {
         answer_failure(reply, status, err.message);
     } else if (!image) {

@@ -217,6 +217,11 @@ const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc)
     return &nvrtc->compiler;
 }
 
+bool at_nvrtc_is_concurrent(const struct at_nvrtc *nvrtc)
+{
+    return nvrtc->version >= 1203;
+}
+
 static char *read_log(nvrtcProgram program)
 {
     size_t size = 0;
@@ -247,28 +252,8 @@ static nvrtcResult read_image(const struct at_nvrtc *nvrtc, nvrtcProgram program
     return result;
 }
 
-/* The first version whose ptxas shares kernels among threads without changing a bit of their code
- * (tests/unit/test_nvrtc.c compares). The same for all of the compiler, -split-compile, changes the
- * code of some, which then would not be what was tuned. */
-enum { SHARING_SINCE = 1300 };
-
-static nvrtcResult compile(const struct at_nvrtc *nvrtc, nvrtcProgram program, bool report,
-                           int threads)
-{
-    const char *options[OPTIONS_MAX + 1];
-    char sharing[48];
-    int count = 0;
-
-    for (; count < nvrtc->option_count - !report; count++)
-        options[count] = nvrtc->options[count];
-    snprintf(sharing, sizeof sharing, "-Xptxas=-split-compile=%d", threads);
-    if (threads > 1 && nvrtc->version >= SHARING_SINCE)
-        options[count++] = sharing;
-    return api.nvrtcCompileProgram(program, count, options);
-}
-
 enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
-                                bool report, int threads, void **image, size_t *size, char **log,
+                                bool report, void **image, size_t *size, char **log,
                                 struct at_error *err)
 {
     const char *names[] = {AT_TEMPLATE_HEADER};
@@ -280,7 +265,8 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
 
     if (result != NVRTC_SUCCESS)
         return at_fail(err, AT_INTERNAL, "NVRTC: %s", api.nvrtcGetErrorString(result));
-    result = compile(nvrtc, program, report, threads);
+    result = api.nvrtcCompileProgram(program, nvrtc->option_count - !report,
+                                     (const char *const *)nvrtc->options);
     text = read_log(program);
     if (result == NVRTC_SUCCESS)
         result = read_image(nvrtc, program, &made, &made_size);

@@ -46,12 +46,16 @@ char *at_nvrtc_request(void);
 /* The compute capabilities it compiles for, ascending; the caller frees the array. */
 enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err);
 
+/* Do threads that compile at the same time get done sooner? (NVRTC User Guide, "Multithreading":
+ * since 12.3 the optimizer runs in them at once.) */
+bool at_nvrtc_is_concurrent(const struct at_nvrtc *nvrtc);
+
 /* Compiles source, which may include header under the name AT_TEMPLATE_HEADER. *log (never NULL) is
  * the compiler's log, with each kernel's resources if `report`; *image is NULL if it refused the
  * source. The caller frees both. With a report, errors of ptxas are missing from the log (NVRTC
- * 13.0). Kernels are shared among so many threads where that leaves the code the same. */
+ * 13.0). Several threads may compile with one NVRTC. */
 enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
-                                bool report, int threads, void **image, size_t *size, char **log,
+                                bool report, void **image, size_t *size, char **log,
                                 struct at_error *err);
 
 #endif

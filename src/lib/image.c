@@ -6,8 +6,9 @@
 #include "kernel/cubin_cache.h"
 #include "kernel/key.h"
 #include "kernel/known_nvrtc.h"
+#include "lib/compile.h"
 
-#include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,42 +50,21 @@ static bool find_all(struct making *making, const struct at_compiler *compiler)
     return all;
 }
 
-static void keep(struct at_cubin_cache *cache, const char *key, const struct autotune_image *image,
-                 const char *program, const char *log)
+/* Takes the program over, and keeps it. */
+static void take_program(struct making *making, size_t number, const char *entry,
+                         struct autotune_program *program)
 {
-    struct at_cached_kernel kernel = {.resources = at_ptxas_resources(log, image->entry)};
+    struct autotune_image *image = &making->images[number];
+    struct at_cached_kernel kernel = {.resources = at_ptxas_resources(program->log, entry)};
 
-    memcpy(kernel.program, program, sizeof kernel.program);
+    image->bytes = program->bytes;
+    image->size = program->size;
+    snprintf(image->entry, sizeof image->entry, "%s", entry);
     memcpy(kernel.entry, image->entry, sizeof kernel.entry);
-    at_cubin_cache_put(cache, key, &kernel);
-}
-
-/* One program for all of them, because half of what NVRTC costs is a price per program, and NVRTC
- * 13.0 compiles two programs one after the other even in two threads. A thread for each kernel is
- * what its ptxas takes.
- *
- * nvrtcCompileProgram of CUDA 11.7 to 12.6.1 leaves the thread in another locale (pytorch issue
- * 180569), which a library must not do to its caller. */
-static enum at_status compile(struct at_nvrtc *nvrtc, const char *header,
-                              const struct at_rendering *renderings, size_t count, void **bytes,
-                              size_t *size, char **log, struct at_error *err)
-{
-    char *source = at_render_program(renderings, count);
-    locale_t locale = uselocale((locale_t)0);
-    enum at_status status =
-        at_nvrtc_compile(nvrtc, source, header, true, (int)count, bytes, size, log, err);
-
-    uselocale(locale);
-    free(source);
-    if (status == AT_OK && !*bytes) {
-        char reason[256];
-
-        at_compile_first_error(*log, reason, sizeof reason);
-        free(*log);
-        status = at_fail(err, AT_FAILED, "a kernel of the family %s does not compile: %s",
-                         renderings[0].config->family->name, reason);
-    }
-    return status;
+    at_hash(kernel.program, image->bytes, image->size);
+    at_cubin_cache_put_program(making->cache, kernel.program, image->bytes, image->size);
+    at_cubin_cache_put(making->cache, making->keys[number], &kernel);
+    free(program->log);
 }
 
 /* Compiles the images that are not there yet. */
@@ -92,38 +72,22 @@ static enum at_status make_missing(struct making *making, struct at_nvrtc *nvrtc
                                    struct at_error *err)
 {
     struct at_rendering renderings[AUTOTUNE_IMAGES_MAX];
-    char program[AT_HASH_CHARS];
-    size_t missing = 0, size;
+    struct autotune_program programs[AUTOTUNE_IMAGES_MAX];
+    size_t numbers[AUTOTUNE_IMAGES_MAX], missing = 0;
     enum at_status status;
-    void *bytes = NULL;
-    char *log;
 
     for (size_t i = 0; i < making->count; i++) {
-        struct at_rendering *rendering = &renderings[missing];
-
         if (making->images[i].bytes)
             continue;
-        *rendering =
+        renderings[missing] =
             (struct at_rendering){.config = &making->configs[i], .elem_size = making->elem_size};
-        at_kernel_entry(rendering->entry, making->keys[i]);
-        memcpy(making->images[i].entry, rendering->entry, sizeof rendering->entry);
-        missing++;
+        at_kernel_entry(renderings[missing].entry, making->keys[i]);
+        numbers[missing++] = i;
     }
-    status = compile(nvrtc, making->header, renderings, missing, &bytes, &size, &log, err);
-    if (status != AT_OK)
-        return status;
-    at_hash(program, bytes, size);
-    at_cubin_cache_put_program(making->cache, program, bytes, size);
-    for (size_t i = 0; i < making->count; i++) {
-        if (making->images[i].bytes)
-            continue;
-        making->images[i].bytes = at_memdup(bytes, size);
-        making->images[i].size = size;
-        keep(making->cache, making->keys[i], &making->images[i], program, log);
-    }
-    free(bytes);
-    free(log);
-    return AT_OK;
+    status = autotune_compile(programs, nvrtc, making->header, renderings, missing, err);
+    for (size_t i = 0; i < missing && status == AT_OK; i++)
+        take_program(making, numbers[i], renderings[i].entry, &programs[i]);
+    return status;
 }
 
 /* Does without NVRTC what can be done. Returns whether that was all. */

@@ -5,8 +5,7 @@
 #ifndef AT_LIB_IMAGE_H
 #define AT_LIB_IMAGE_H
 
-#include "kernel/nvrtc.h"
-#include "kernel/render.h"
+#include "lib/compile.h"
 #include "space/family.h"
 
 struct autotune_image {
@@ -15,7 +14,7 @@ struct autotune_image {
     char entry[AT_ENTRY_NAME_CHARS];
 };
 
-enum { AUTOTUNE_IMAGES_MAX = 2 };
+enum { AUTOTUNE_IMAGES_MAX = AUTOTUNE_COMPILED_MAX };
 
 /* Of `count` configs, at most AUTOTUNE_IMAGES_MAX, for devices of this compute capability. Under
  * the lock. AT_DEVICE where something has to be compiled and there is no NVRTC, AT_FAILED if it

@@ -118,7 +118,7 @@ static char *compile(const char *source, int architecture)
     char *log = NULL;
 
     if (at_nvrtc_open(&compiler, architecture, AT_IMAGE_PTX, &err) != AT_OK ||
-        at_nvrtc_compile(compiler, source, header, false, 1, &image, &size, &log, &err) != AT_OK)
+        at_nvrtc_compile(compiler, source, header, false, &image, &size, &log, &err) != AT_OK)
         fail_msg("%s", err.message);
     if (!image)
         fail_msg("compute capability %d: %s", architecture, log);

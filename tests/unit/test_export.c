@@ -140,7 +140,7 @@ static void test_cu_under_nvrtc(void **state)
     fclose(out);
     assert_null(strstr(text, "#include \"transpose.cuh\""));
     /* The header is not to be found: the file must do without. */
-    assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, 1, &image, &size, &log, &err),
+    assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
                      AT_OK);
     if (!image)
         fail_msg("%s", log);

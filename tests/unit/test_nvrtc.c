@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/nvrtc.c and known_nvrtc.c: threads make a program's kernels sooner, and the same to
- * the last bit; and what is known of NVRTC without loading it is what it would say. */
+/* src/kernel/nvrtc.c and known_nvrtc.c, src/lib/compile.c: a kernel is the same to the last bit in
+ * whatever company it is compiled; and what is known of NVRTC without loading it is what it would
+ * say.
+ */
 #include "base/memory.h"
 #include "kernel/known_nvrtc.h"
-#include "kernel/render.h"
+#include "lib/compile.h"
 
 #include <elf.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,14 +24,15 @@
 #include "needs_nvrtc.h"
 #include "shipped_families.h"
 
-/* Of families that are legal for nearly all problems, in one program. */
-static const char *const names[] = {"micro", "odd", "tile"};
+/* Of families that are legal for nearly all problems: those that are compared, and company. */
+static const char *const names[] = {"odd", "tile", "micro"};
+enum { COMPARED = 2 };
 
-static char *render_defaults(void)
+static struct at_config configs[AT_COUNT(names)];
+static struct at_rendering renderings[AT_COUNT(names)];
+
+static void render_defaults(void)
 {
-    struct at_config configs[AT_COUNT(names)];
-    struct at_rendering renderings[AT_COUNT(names)];
-
     for (size_t i = 0; i < AT_COUNT(names); i++) {
         size_t family = 0;
 
@@ -38,7 +42,6 @@ static char *render_defaults(void)
         renderings[i] = (struct at_rendering){.config = &configs[i], .elem_size = 4};
         snprintf(renderings[i].entry, sizeof renderings[i].entry, "k_%s", names[i]);
     }
-    return at_render_program(renderings, AT_COUNT(names));
 }
 
 /* The contents of a kernel's section in a cubin, which is an ELF file. */
@@ -71,44 +74,87 @@ static struct at_nvrtc *open_nvrtc(int64_t compute_capability)
     return nvrtc;
 }
 
-static char *compile(struct at_nvrtc *nvrtc, const char *source, int threads)
+/* All in one program, as the tool compiles for its measurements. */
+static char *compile_together(struct at_nvrtc *nvrtc, const char *header)
 {
-    char *header = text_of("templates/" AT_TEMPLATE_HEADER), *log;
+    char *source = at_render_program(renderings, AT_COUNT(names)), *log;
     void *image;
     size_t size;
     struct at_error err = {AT_OK, ""};
 
-    if (at_nvrtc_compile(nvrtc, source, header, true, threads, &image, &size, &log, &err) != AT_OK)
+    if (at_nvrtc_compile(nvrtc, source, header, true, &image, &size, &log, &err) != AT_OK)
         fail_msg("%s", err.message);
     if (!image)
         fail_msg("%s", log);
     free(log);
-    free(header);
+    free(source);
     return image;
 }
 
-static void test_threads_leave_the_code_the_same(void **state)
+/* As a plan has its kernels compiled: at once, or together where there is one CPU. */
+static void compare_plans(struct at_nvrtc *nvrtc, const char *header, const char *together)
 {
-    static const char *const kinds[] = {".text", ".nv.constant0", ".nv.info"};
-    char *source = render_defaults(), *alone, *shared;
+    static const char *const kinds[] = {".text", ".nv.constant0"};
+    struct autotune_program programs[COMPARED];
+    struct at_error err = {AT_OK, ""};
+
+    if (autotune_compile(programs, nvrtc, header, renderings, COMPARED, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < COMPARED; i++) {
+        assert_non_null(strstr(programs[i].log, renderings[i].entry));
+        for (size_t j = 0; j < AT_COUNT(kinds); j++) {
+            size_t size, expected_size;
+            const char *bytes = section(programs[i].bytes, kinds[j], names[i], &size);
+            const char *expected = section(together, kinds[j], names[i], &expected_size);
+
+            assert_int_equal(size, expected_size);
+            assert_memory_equal(bytes, expected, size);
+        }
+        free(programs[i].bytes);
+        free(programs[i].log);
+    }
+}
+
+/* The second of two is refused. */
+static void refuse_second(struct at_nvrtc *nvrtc, const char *header)
+{
+    struct at_family bad = {.name = (char[]){"bad"},
+                            .template_path = (char[]){"bad.cu"},
+                            .source = (char[]){"#error \"thirteen\"\n"}};
+    const struct at_config config = {.family = &bad};
+    const struct at_rendering two[] = {renderings[0],
+                                       {.config = &config, .elem_size = 4, .entry = "k_bad"}};
+    struct autotune_program programs[AT_COUNT(two)];
+    struct at_error err;
+
+    assert_int_equal(autotune_compile(programs, nvrtc, header, two, AT_COUNT(two), &err),
+                     AT_FAILED);
+    assert_non_null(strstr(err.message, "does not compile: "));
+    assert_non_null(strstr(err.message, "thirteen"));
+}
+
+static void test_company_leaves_the_code_the_same(void **state)
+{
+    char *header = text_of("templates/" AT_TEMPLATE_HEADER), *together;
     struct at_nvrtc *nvrtc = open_nvrtc(90);
+    cpu_set_t usual, one;
 
     (void)state;
-    alone = compile(nvrtc, source, 1);
-    shared = compile(nvrtc, source, 3);
-    for (size_t i = 0; i < AT_COUNT(names); i++)
-        for (size_t j = 0; j < AT_COUNT(kinds); j++) {
-            size_t size_alone, size_shared;
-            const char *bytes_alone = section(alone, kinds[j], names[i], &size_alone);
-            const char *bytes_shared = section(shared, kinds[j], names[i], &size_shared);
-
-            assert_int_equal(size_alone, size_shared);
-            assert_memory_equal(bytes_alone, bytes_shared, size_alone);
-        }
+    together = compile_together(nvrtc, header);
+    compare_plans(nvrtc, header, together);
+    refuse_second(nvrtc, header);
+    assert_int_equal(sched_getaffinity(0, sizeof usual, &usual), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &usual))
+            CPU_SET(i, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    compare_plans(nvrtc, header, together);
+    refuse_second(nvrtc, header);
+    assert_int_equal(sched_setaffinity(0, sizeof usual, &usual), 0);
     at_nvrtc_close(nvrtc);
-    free(shared);
-    free(alone);
-    free(source);
+    free(together);
+    free(header);
 }
 
 /* In a process of its own, since a loader reads LD_LIBRARY_PATH once: keeps what it finds. */
@@ -195,6 +241,7 @@ static int read_families(void **state)
 {
     (void)state;
     read_shipped_families();
+    render_defaults();
     return 0;
 }
 
@@ -208,7 +255,7 @@ static int free_families(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_leave_the_code_the_same),
+        cmocka_unit_test(test_company_leaves_the_code_the_same),
         cmocka_unit_test(test_what_is_known_is_of_the_same_file),
     };
 
