@@ -166,8 +166,9 @@ AUTOTUNE_API size_t autotune_answer_json(const autotune_answer *answer, char *te
 typedef struct autotune_plan autotune_plan;
 
 /* Looks the problem up for the device of the current CUDA context, and loads the kernel there:
- * compiled with NVRTC, or from the cache that the command uses too. Not to be called while a stream
- * of the thread is captured. The plan keeps nothing of the profile. */
+ * compiled with NVRTC, for which there may be another thread meanwhile, or from the cache that the
+ * command uses too. Not to be called while a stream of the thread is captured. The plan keeps
+ * nothing of the profile. */
 AUTOTUNE_API autotune_status autotune_plan_create(autotune_plan **plan,
                                                   const autotune_profile *profile,
                                                   const autotune_problem *problem,
