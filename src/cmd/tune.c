@@ -45,8 +45,8 @@ static const struct argp_option options_table[] = {
     {0},
 };
 
-/* An entry of a profile takes about 1.5 KB, and a reader takes 256 KiB. */
-enum { ENTRIES_MAX = 150 };
+/* An entry of a profile takes about 1.7 KB, and a reader takes 1 MiB. */
+enum { ENTRIES_MAX = 600 };
 
 static void parse_budget(struct argp_state *state, const char *text, struct at_run_budget *budget)
 {
