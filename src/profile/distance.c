@@ -7,12 +7,15 @@
  * most 128 wide, and one of 64 already fills half of those. */
 static const double narrow_max = 64;
 
+/* Most tiles take this many bytes of a row, or less: a longer row is as good as any. */
+static const double row_max = 256;
+
 /* Above this many bytes the time of a launch is a thousandth of the whole, and the L2 cache of
  * every GPU so far holds less than half of them: more of the same changes nothing. */
 static const double size_max = 0x1p28;
 
-/* What DRAM and L2 move at once, a sector: above it every row is as good as any. */
-static const int64_t align_max = 32;
+/* A line of L2: above it every row is as good as any. */
+static const int64_t align_max = 128;
 
 static double log2_capped(double value, double most)
 {
@@ -33,12 +36,15 @@ enum { BLOCKS_ENOUGH = 2 };
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
     double rows = (double)problem->rows, cols = (double)problem->cols;
+    double elem_size = (double)problem->elem_size;
     int64_t bytes = at_problem_bytes(problem);
 
     return (struct at_traits){
-        .at = {[AT_ELEMENT] = log2((double)problem->elem_size),
+        .at = {[AT_ELEMENT] = log2(elem_size),
                [AT_ROWS] = log2_capped(rows, narrow_max),
                [AT_COLS] = log2_capped(cols, narrow_max),
+               [AT_SOURCE_ROW] = log2_capped(cols * elem_size, row_max),
+               [AT_DEST_ROW] = log2_capped(rows * elem_size, row_max),
                [AT_ASPECT] = log2(rows / cols),
                [AT_SIZE] = log2_capped((double)bytes, size_max),
                [AT_SOURCE_ALIGN] =
@@ -65,22 +71,41 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
 }
 
 /* The weights of a difference where the asked problem has more of the coordinate than the tuned
- * one, and where it has less, in doublings of aspect, which weighs least. They were fitted, by
- * factors of two, to what tests/data/h200-lookup.tsv has; doc/downstream.md tells what halving and
- * doubling each of them does. Rows that are aligned to less cost little, because what is not
- * aligned for a config is refused before it is compared; but a kernel for odd rows is not for
- * aligned ones. That of `batched` is an estimate: there are no such problems among those times. */
+ * one, and where it has less, in doublings of aspect, which weighs least. They were fitted to what
+ * tests/data/h200-lookup.tsv has; doc/downstream.md tells how, and what they are worth. Rows that
+ * are aligned to less cost little, because what is not aligned for a config is refused before it is
+ * compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and `batched` are
+ * estimates: there are no such problems among those times. */
+enum { ELEMENT_WEIGHT = 128 };
 static const struct {
     double more, less;
 } weights[AT_COORDINATES] = {
-    [AT_ELEMENT] = {32, 32},   [AT_ROWS] = {64, 64},  [AT_COLS] = {64, 64},
-    [AT_ASPECT] = {1, 1},      [AT_SIZE] = {4, 4},    [AT_SOURCE_ALIGN] = {64, 2},
-    [AT_DEST_ALIGN] = {64, 2}, [AT_IN_L2] = {16, 16}, [AT_BATCHED] = {16, 16},
+    [AT_ELEMENT] = {ELEMENT_WEIGHT, ELEMENT_WEIGHT},
+    [AT_ROWS] = {64, 64},
+    [AT_COLS] = {64, 64},
+    [AT_SOURCE_ROW] = {16, 16},
+    [AT_DEST_ROW] = {16, 16},
+    [AT_ASPECT] = {1, 1},
+    [AT_SIZE] = {48, 48},
+    [AT_IN_L2] = {8, 8},
+    [AT_BATCHED] = {64, 64},
+    [AT_SOURCE_ALIGN] = {8, 1},
+    [AT_DEST_ALIGN] = {32, 4},
 };
-static const double waste_weight = 64, fill_weight = 64;
+static const double waste_weight = 128, fill_weight = 16;
 
-/* Five doublings of missing blocks, and something else. */
-const double at_distance_max = 400;
+/* From here on, of the entries that were compared for the fit, as many are slower than the default
+ * config as are faster. */
+static const double far = 200;
+
+double at_distance_max(const struct at_traits *to)
+{
+    double narrow = log2(narrow_max);
+
+    return to->at[AT_ROWS] < narrow || to->at[AT_COLS] < narrow ? INFINITY : far;
+}
+
+const double at_distance_other_elements = ELEMENT_WEIGHT;
 
 /* How the coordinates are told to people, after the two terms of the launches. */
 enum { WASTE, FILL };
@@ -93,6 +118,7 @@ static const struct {
     {"l2", AT_IN_L2, AT_IN_L2},
     {"element", AT_ELEMENT, AT_ELEMENT},
     {"narrow", AT_ROWS, AT_COLS},
+    {"row", AT_SOURCE_ROW, AT_DEST_ROW},
     {"batch", AT_BATCHED, AT_BATCHED},
     {"align", AT_SOURCE_ALIGN, AT_DEST_ALIGN},
     {"aspect", AT_ASPECT, AT_ASPECT},

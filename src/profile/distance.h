@@ -14,9 +14,11 @@ enum at_coordinate {
     AT_ELEMENT,      /* its bytes */
     AT_ROWS,         /* up to where a matrix is no longer narrow */
     AT_COLS,         /* likewise */
+    AT_SOURCE_ROW,   /* its bytes, up to where a tile takes only a part of it */
+    AT_DEST_ROW,     /* the same of the destination */
     AT_ASPECT,       /* rows over columns */
     AT_SIZE,         /* the bytes moved, up to where more changes nothing */
-    AT_SOURCE_ALIGN, /* the bytes that every row begins at a multiple of, up to 32 */
+    AT_SOURCE_ALIGN, /* the bytes that every row begins at a multiple of, up to 128 */
     AT_DEST_ALIGN,   /* the same of the destination */
     AT_IN_L2,        /* 1: source and destination together fit */
     AT_BATCHED,      /* 1: more than one matrix */
@@ -32,18 +34,22 @@ struct at_traits {
     double thread_excess; /* log2 of the threads an element */
 };
 
-enum { AT_DISTANCE_TERMS = 9 };
+enum { AT_DISTANCE_TERMS = 10 };
 
 struct at_distance {
     double total;
     double terms[AT_DISTANCE_TERMS]; /* weighted, in the order of the table */
 };
 
-/* An entry that is farther away says less than the default config. */
-extern const double at_distance_max;
+/* An entry that is farther away from a problem says less than the default config. Default configs
+ * have tiles, so for a narrow matrix any entry says more. */
+double at_distance_max(const struct at_traits *to);
 
 /* What a term is called: "waste", "element", ... */
 const char *at_distance_name(int term);
+
+/* No entry of a problem with elements of another size is nearer than that. */
+extern const double at_distance_other_elements;
 
 /* Without the launch. */
 struct at_traits at_traits_of(const struct at_problem *problem,

@@ -167,10 +167,18 @@ static void add_same(struct search *search, uint64_t key)
             search->contenders[search->contender_count++] = i;
 }
 
-/* Collects the candidates with this key and their bounds. */
-static void collect(struct search *search, uint64_t key)
+/* Has the candidate's problem elements of the size that is asked for? */
+static bool is_of_size(const struct search *search, size_t candidate)
+{
+    return search->lookup->spots[candidate].traits.at[AT_ELEMENT] == search->asked.at[AT_ELEMENT];
+}
+
+/* Collects the candidates with this key and their bounds: all, or those whose elements have the
+ * size that is asked for. */
+static void collect(struct search *search, uint64_t key, bool all)
 {
     const struct at_lookup *lookup = search->lookup;
+    size_t kept = 0;
 
     search->tier = (enum at_tier)(key >> TIER_SHIFT);
     search->contender_count = 0;
@@ -178,9 +186,16 @@ static void collect(struct search *search, uint64_t key)
         if (search->standings[i].key == key)
             add_others(search, i);
     add_same(search, key);
-    for (size_t i = 0; i < search->contender_count; i++)
-        search->bounds[i] =
-            at_distance_bound(&lookup->spots[search->contenders[i]].traits, &search->asked);
+    for (size_t i = 0; i < search->contender_count; i++) {
+        size_t candidate = search->contenders[i];
+
+        if (!all && !is_of_size(search, candidate))
+            continue;
+        search->contenders[kept] = candidate;
+        search->bounds[kept++] =
+            at_distance_bound(&lookup->spots[candidate].traits, &search->asked);
+    }
+    search->contender_count = kept;
 }
 
 /* Of two contenders with the same bound, is the first to be looked at before the second? */
@@ -247,16 +262,18 @@ static void note_distance(const struct search *search, size_t index, double dist
         snprintf(answer->refused, sizeof answer->refused,
                  "the nearest entry, %.120s, is too far: its distance is %.0f, and from %.0f on "
                  "the default config is safer",
-                 search->lookup->candidates[index].entry->problem, distance, at_distance_max);
+                 search->lookup->candidates[index].entry->problem, distance,
+                 at_distance_max(&search->asked));
 }
 
-/* The nearest legal candidate among those whose turn it is. What takes time is to ask a candidate's
- * rules, so that comes last: candidates are taken in the order of their bounds, and the search ends
- * where none is below what has been found. */
-static bool take_nearest(struct search *search, struct at_answer *answer)
+/* The nearest legal candidate among those whose turn it is, which are all or some. What takes time
+ * is to ask a candidate's rules, so that comes last: candidates are taken in the order of their
+ * bounds, and the search ends where none is below what has been found. */
+static bool take_nearest(struct search *search, bool all, struct at_answer *answer)
 {
     struct at_traits here = search->asked;
     struct at_distance distance, least = {.total = INFINITY};
+    double most = at_distance_max(&search->asked);
     size_t count = search->lookup->count, found = count;
 
     while (search->contender_count > 0) {
@@ -281,12 +298,12 @@ static bool take_nearest(struct search *search, struct at_answer *answer)
             continue;
         least = distance;
         found = next;
-        if (distance.total <= at_distance_max)
+        if (distance.total <= most)
             take(search, next, &config, &launch, &distance, answer);
     }
-    if (found < count && least.total > at_distance_max)
+    if (all && found < count && least.total > most)
         note_distance(search, found, least.total, answer);
-    return least.total <= at_distance_max;
+    return found < count && least.total <= most;
 }
 
 static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
@@ -316,8 +333,13 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
     bool found = false;
 
     for (; !found && (key = next_key(search, key)) < UINT64_MAX; key++) {
-        collect(search, key);
-        found = take_nearest(search, answer);
+        /* Mostly this is the end, for most candidates have elements of other sizes. */
+        collect(search, key, false);
+        found = take_nearest(search, false, answer);
+        if (found && answer->distance.total <= at_distance_other_elements)
+            break;
+        collect(search, key, true);
+        found = take_nearest(search, true, answer);
     }
     at_fit_query_free(search->fits);
     free(search);

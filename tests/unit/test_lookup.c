@@ -185,7 +185,7 @@ static void test_alignment(void **state)
 {
     (void)state;
     assert_true(between("10007x10009:f32", "10000x10000:f32") > 100);
-    assert_true(between("10000x10000:f32", "10007x10009:f32") < 20);
+    assert_true(between("10000x10000:f32", "10007x10009:f32") < 40);
 }
 
 static void test_waste(void **state)
@@ -220,7 +220,7 @@ static void test_fill(void **state)
         at_traits_launch(&traits[i], &launches[i]);
     }
     assert_true(at_distance_between(&traits[0], &traits[1]).total == 0);
-    assert_true(at_distance_between(&traits[1], &traits[2]).total > 100);
+    assert_true(at_distance_between(&traits[1], &traits[2]).total > 20);
     assert_true(at_distance_between(&traits[1], &traits[2]).terms[1] ==
                 at_distance_between(&traits[0], &traits[2]).total);
 }
@@ -243,6 +243,8 @@ static void test_too_far(void **state)
     assert_int_equal(answer.tier, AT_TIER_DEFAULT);
     if (!strstr(answer.refused, "the nearest entry, 16384x16384:b1, is too far"))
         fail_msg("%s", answer.refused);
+    answer = ask(&profiles, "16x4096:b1", &record->device, "cold"); /* narrow: never too far */
+    assert_int_equal(answer.tier, AT_TIER_SHAPE);
     record->problems = all;
     at_profiles_clear(&profiles);
 }
@@ -328,7 +330,7 @@ static void test_bad_entries(void **state)
         else if (strcmp(entries[i].problem, "8192x8192:f32") == 0)
             strcpy(entries[i].winner.family, "none");
     answer = ask(&profiles, "8191x8179:f32", &record->device, "cold");
-    assert_int_equal(answer.tier, AT_TIER_SHAPE);
+    assert_int_not_equal(answer.tier, AT_TIER_EXACT);
     assert_non_null(strstr(answer.refused, "not legal here"));
     answer = ask(&profiles, "8192x8192:f32", &record->device, "cold");
     assert_int_equal(answer.tier, AT_TIER_SHAPE);

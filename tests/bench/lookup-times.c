@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes tests/data/h200-lookup.tsv, by which tests/unit/test_regret.c judges lookup: what a winner
+ * takes on problems that are not its own. On each problem of the first profile it times, where they
+ * are legal, all configs that won in any of the profiles on a problem with elements of the same
+ * size, and the default config; without verifying them, which tuning has done.
+ *
+ *     lookup-times [--gpu SEL] PROFILE... >tests/data/h200-lookup.tsv
+ */
+#include "base/memory.h"
+#include "cmd/run_options.h"
+#include "profile/profiles.h"
+#include "search/shootout.h"
+#include "space/fit.h"
+#include "space/named.h"
+#include "space/space.h"
+#include "worker/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONFIGS_MAX = 1024, HELD_MAX = AT_CONTESTANTS_MAX - 1 };
+
+/* A winner on its own problem. */
+struct winner {
+    struct at_config config;
+    struct at_problem problem;
+};
+
+struct table {
+    struct at_run_options run;
+    struct at_profiles profiles;
+    struct at_fits *fits; /* of the winners */
+    struct winner *winners;
+    size_t winner_count, winner_capacity;
+    size_t target_count; /* winners of the first profile */
+    char *texts[CONFIGS_MAX];
+    size_t text_count;
+    struct at_session *session;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct table *table = state->input;
+    struct at_error err = {AT_OK, ""};
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &table->run;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (at_profiles_add(&table->profiles, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {.parser = parse, .args_doc = "PROFILE...", .children = children};
+
+/* ---- the winners ---- */
+
+/* The config's number; a line tells a new one. */
+static size_t number_of(struct table *table, const struct at_config *config)
+{
+    char *values = at_config_format(config);
+    char *text = at_format("%s %s", config->family->name, values);
+    size_t i = 0;
+
+    free(values);
+    while (i < table->text_count && strcmp(table->texts[i], text) != 0)
+        i++;
+    if (i < table->text_count) {
+        free(text);
+        return i;
+    }
+    if (i == CONFIGS_MAX) {
+        fprintf(stderr, "more than %d configs\n", CONFIGS_MAX);
+        exit(1);
+    }
+    table->texts[table->text_count++] = text;
+    printf("config\t%zu\t%s\n", i, text);
+    return i;
+}
+
+static enum at_status add_winner(struct table *table, const struct at_entry *entry,
+                                 const struct at_device_info *device, struct at_error *err)
+{
+    struct winner winner;
+    struct at_launch launch;
+    enum at_status status = at_problem_parse(&winner.problem, entry->problem, err);
+
+    if (status == AT_OK)
+        status = at_config_from_names(&winner.config, table->run.session.families,
+                                      table->run.session.family_count, entry->winner.family,
+                                      &entry->winner.parameters, err);
+    if (status == AT_OK)
+        status = at_fits_add(table->fits, &winner.config, &winner.problem, device, &launch, err);
+    if (status != AT_OK)
+        return status;
+    AT_PUSH(table->winners, table->winner_count, table->winner_capacity, winner);
+    printf("entry\t%s\t%zu\n", entry->problem, number_of(table, &winner.config));
+    return AT_OK;
+}
+
+static enum at_status add_winners(struct table *table, const struct at_device_info *device,
+                                  struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < table->profiles.count; i++) {
+        const struct at_device_record *record = table->profiles.files[i].profile.devices.items;
+        const struct at_entry *entries = record->problems.items;
+
+        for (size_t j = 0; j < record->problems.count && status == AT_OK; j++)
+            status = add_winner(table, &entries[j], device, err);
+        if (i == 0)
+            table->target_count = table->winner_count;
+    }
+    return status;
+}
+
+/* ---- what is timed ---- */
+
+static bool is_among(const struct at_config *configs, size_t count, const struct at_config *config)
+{
+    for (size_t i = 0; i < count; i++)
+        if (configs[i].family == config->family &&
+            memcmp(configs[i].values, config->values,
+                   config->family->param_count * sizeof *config->values) == 0)
+            return true;
+    return false;
+}
+
+/* The target's own winner comes first, and the default config last. */
+static size_t collect(const struct table *table, const struct winner *target,
+                      struct at_config *configs)
+{
+    const struct at_session_options *options = &table->run.session;
+    const struct at_device_info *device = at_gpu_info(table->session->gpu);
+    struct at_fit_query *query = at_fit_query_new(table->fits, &target->problem, device);
+    struct at_config usual;
+    size_t count = 0;
+
+    configs[count++] = target->config;
+    for (size_t i = 0; i < table->winner_count; i++) {
+        const struct winner *winner = &table->winners[i];
+        struct at_config config;
+        struct at_launch launch;
+
+        if (winner->problem.elem_size == target->problem.elem_size && at_fit_may(query, i, true) &&
+            at_fit_try(query, i, true, &config, &launch) && !is_among(configs, count, &config))
+            configs[count++] = config;
+    }
+    at_fit_query_free(query);
+    if (at_space_default(&usual, options->tuned, options->tuned_count, &target->problem, device,
+                         NULL) == AT_OK &&
+        !is_among(configs, count, &usual))
+        configs[count++] = usual;
+    return count;
+}
+
+/* ---- timing ---- */
+
+/* In one shoot-out. */
+static enum at_status hold(struct table *table, const struct at_problem *problem,
+                           const struct at_config *configs, size_t count, double *ns,
+                           struct at_error *err)
+{
+    struct at_contestant contestants[AT_CONTESTANTS_MAX] = {0};
+    enum at_status status;
+
+    for (size_t i = 0; i < count; i++)
+        contestants[i] = (struct at_contestant){.config = &configs[i], .problem = *problem};
+    status = at_shootout_build(table->session, contestants, count, err);
+    if (status == AT_OK)
+        status = at_shootout_prepare(table->session, problem, err);
+    if (status == AT_OK)
+        status = at_shootout_time(table->session, contestants, count, err);
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        ns[i] = contestants[i].time_ns;
+    at_shootout_end(contestants, count);
+    return status;
+}
+
+/* Each shoot-out has the target's own winner, and times are told as if it had always taken what it
+ * took in the first. */
+static enum at_status time_all(struct table *table, const struct at_problem *problem,
+                               const struct at_config *configs, size_t count, double *ns,
+                               struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t first = 1; first < count && status == AT_OK; first += HELD_MAX) {
+        struct at_config held[AT_CONTESTANTS_MAX] = {configs[0]};
+        double held_ns[AT_CONTESTANTS_MAX];
+        size_t some = count - first < HELD_MAX ? count - first : HELD_MAX;
+
+        memcpy(held + 1, configs + first, some * sizeof *held);
+        status = hold(table, problem, held, some + 1, held_ns, err);
+        if (status != AT_OK)
+            break;
+        if (first == 1)
+            ns[0] = held_ns[0];
+        for (size_t i = 0; i < some; i++)
+            ns[first + i] = held_ns[i + 1] * ns[0] / held_ns[0];
+    }
+    return status;
+}
+
+static enum at_status time_target(struct table *table, const struct winner *target,
+                                  struct at_error *err)
+{
+    struct at_config *configs = at_alloc_array(CONFIGS_MAX, sizeof *configs);
+    size_t count = collect(table, target, configs), *numbers;
+    double *ns = at_alloc_array(count, sizeof *ns);
+    enum at_status status = time_all(table, &target->problem, configs, count, ns, err);
+
+    numbers = at_alloc_array(count, sizeof *numbers);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = number_of(table, &configs[i]);
+    if (status == AT_OK && count > 1) {
+        char *name = at_problem_format(&target->problem);
+
+        printf("times\t%s", name);
+        for (size_t i = 0; i < count; i++)
+            printf("\t%zu=%.0f", numbers[i], ns[i]);
+        putchar('\n');
+        fflush(stdout);
+        free(name);
+    }
+    free(numbers);
+    free(ns);
+    free(configs);
+    return status;
+}
+
+static enum at_status make_table(struct table *table, struct at_error *err)
+{
+    struct at_device_info *devices = NULL;
+    size_t count;
+    enum at_status status = at_run_families(&table->run, err);
+
+    if (status == AT_OK)
+        status = at_run_devices(&table->run, &devices, &count, err);
+    if (status == AT_OK)
+        status = at_session_open(&table->session, &devices[0], &table->run.session, err);
+    if (status == AT_OK)
+        status = add_winners(table, &devices[0], err);
+    for (size_t i = 0; i < table->target_count && status == AT_OK; i++)
+        status = time_target(table, &table->winners[i], err);
+    at_session_close(table->session);
+    free(devices);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct table table = {.fits = at_fits_new()};
+    struct at_error err = {AT_OK, ""};
+    int exit_code;
+    enum at_status status;
+
+    /* The workers that the session starts are this program. */
+    if (at_worker_serve(argc, argv, &exit_code))
+        return exit_code;
+    at_run_options_init(&table.run);
+    if (argp_parse(&argp, argc, argv, 0, NULL, &table) != 0)
+        return 2;
+    at_run_options_finish(&table.run);
+    status = make_table(&table, &err);
+    if (status != AT_OK)
+        fprintf(stderr, "%s\n", err.message);
+    for (size_t i = 0; i < table.text_count; i++)
+        free(table.texts[i]);
+    free(table.winners);
+    at_fits_free(table.fits);
+    at_profiles_clear(&table.profiles);
+    at_run_options_clear(&table.run);
+    return status == AT_OK ? 0 : 1;
+}
