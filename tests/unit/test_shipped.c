@@ -288,6 +288,7 @@ static void test_problems(void **state)
     (void)state;
     check_problems("tuning/problems.yaml", INT64_C(9) << 27);
     check_problems("tuning/problems-emulated.yaml", INT64_C(1) << 24);
+    check_problems("tuning/problems-library.yaml", INT64_C(1) << 32);
     check_problems("tuning/bench.yaml", INT64_C(5) << 30);
 }
 
