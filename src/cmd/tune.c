@@ -39,7 +39,7 @@ static const struct argp_option options_table[] = {
     {"record", KEY_RECORD, "DIR", 0,
      "Write a recording of each problem there, for autotune replay; needs --search=exhaustive", 0},
     {"fresh", KEY_FRESH, NULL, 0,
-     "Start from nothing: do not try first what has won in the profiles on the search path", 0},
+     "Start from nothing: do not try first what has won in earlier profiles", 0},
     {"format", KEY_FORMAT, "NAME", 0, "Of what is printed: table (the default) or json", 0},
     {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 0},
     {0},

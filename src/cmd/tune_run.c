@@ -119,6 +119,8 @@ static void recall(const struct at_tune_run *run, struct at_session *session)
 
     if (run->options->fresh || at_device_is_emulated(info))
         return;
+    if (run->options->out) /* what is to be replaced; there may be none yet */
+        at_profiles_add(&profiles, run->options->out, &err);
     if (at_profiles_add_path(&profiles, &err) != AT_OK)
         at_warn(options->progress, "earlier profiles are not used: %s", err.message);
     count = at_knowledge_recall(&session->knowledge, &profiles, info, options->families,

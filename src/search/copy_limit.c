@@ -48,7 +48,8 @@ static void remember(struct at_session *session, const struct at_copies *copies)
         session->copies = at_alloc(sizeof *session->copies);
     AT_PUSH(session->copies->items, session->copies->count, session->copies->capacity, *copies);
     for (size_t i = 0; i < copies->count; i++)
-        at_knowledge_add(&session->copies->winners, &copies->problem, &copies->configs[i], false);
+        at_knowledge_add(&session->copies->winners,
+                         &(struct at_winner){copies->problem, copies->configs[i], false, 0});
 }
 
 /* The family of copies; a session without one has only the driver's. */

@@ -29,7 +29,8 @@ static const double coverage_within = 1.03;
 /* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
  * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
  * are more of them the more there may be to gain: where the best is not within this factor of the
- * copy limit, and where launches are short; most where nothing is known of other problems. */
+ * copy limit, and where launches are short; most where nothing is known of other problems. What won
+ * an earlier search of the same problem needs to be confirmed rather than found. */
 enum { VAIN_RESULTS = 40, VAIN_RESULTS_KNOWING = 100, VAIN_RESULTS_HOPING = 140 };
 static const double near_copy = 1.04;
 static const double vain = 0.003;
@@ -48,6 +49,7 @@ struct guided {
     struct at_starts starts;
     struct at_model *model;
     double copy_ns;
+    bool known;                 /* this very problem has been searched before */
     size_t scout_count, scouts; /* to be sent out, and sent */
     size_t centre;              /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
     bool stale;                 /* results have come in since the model was brought up to date */
@@ -75,7 +77,10 @@ static void *create(const struct at_space *space, const struct at_start *start)
 {
     struct guided *guided = at_alloc(sizeof *guided);
 
-    *guided = (struct guided){.copy_ns = start->copy_ns, .centre = SIZE_MAX, .gained_ns = INFINITY};
+    *guided = (struct guided){.copy_ns = start->copy_ns,
+                              .known = start->known,
+                              .centre = SIZE_MAX,
+                              .gained_ns = INFINITY};
     at_landscape_init(&guided->land, space);
     at_starts_init(&guided->starts, start);
     guided->scout_count = count_scouts(guided);
@@ -102,9 +107,9 @@ static void refresh_model(struct guided *guided)
 static bool is_in_vain(const struct guided *guided)
 {
     bool near = guided->gained_ns >= short_ns && guided->gained_ns < near_copy * guided->copy_ns;
-    size_t enough = near                 ? VAIN_RESULTS
-                    : is_knowing(guided) ? VAIN_RESULTS_KNOWING
-                                         : VAIN_RESULTS_HOPING;
+    size_t enough = near || guided->known ? VAIN_RESULTS
+                    : is_knowing(guided)  ? VAIN_RESULTS_KNOWING
+                                          : VAIN_RESULTS_HOPING;
 
     return guided->land.asked_count >= guided->gained_at + enough;
 }

@@ -10,12 +10,9 @@
 /* So many winners are worth their evaluations; further ones are of problems less and less alike. */
 enum { WINNERS_TRIED = 6 };
 
-void at_knowledge_add(struct at_knowledge *knowledge, const struct at_problem *problem,
-                      const struct at_config *config, bool verified)
+void at_knowledge_add(struct at_knowledge *knowledge, const struct at_winner *winner)
 {
-    struct at_winner winner = {*problem, *config, verified};
-
-    AT_PUSH(knowledge->winners, knowledge->count, knowledge->capacity, winner);
+    AT_PUSH(knowledge->winners, knowledge->count, knowledge->capacity, *winner);
 }
 
 void at_knowledge_clear(struct at_knowledge *knowledge)
@@ -35,6 +32,16 @@ bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_conf
             memcmp(winner->config.values, config->values, sizeof config->values) == 0)
             return true;
     }
+    return false;
+}
+
+bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_problem *problem,
+                        const struct at_space *space)
+{
+    for (size_t i = 0; i < knowledge->count; i++)
+        if (knowledge->winners[i].space == (int64_t)space->count &&
+            memcmp(&knowledge->winners[i].problem, problem, sizeof *problem) == 0)
+            return true;
     return false;
 }
 

@@ -5,12 +5,13 @@
 
 #include "space/space.h"
 
-/* A config that has won, by the names of its family and parameters, so that it can be looked for in
- * any space. */
+/* A config that has won, or was next to it, by the names of its family and parameters, so that it
+ * can be looked for in any space. */
 struct at_winner {
     struct at_problem problem;
     struct at_config config; /* its family is borrowed */
     bool verified;           /* as a winner, in this run */
+    int64_t space; /* configs of the space, where it won on this very device; 0: elsewhere */
 };
 
 /* Of each problem so many configs are worth being tried elsewhere. */
@@ -21,14 +22,16 @@ struct at_knowledge {
     size_t count, capacity;
 };
 
-/* One that has won, or was next to it. */
-void at_knowledge_add(struct at_knowledge *knowledge, const struct at_problem *problem,
-                      const struct at_config *config, bool verified);
+void at_knowledge_add(struct at_knowledge *knowledge, const struct at_winner *winner);
 void at_knowledge_clear(struct at_knowledge *knowledge);
 
 /* Has this config been verified as the winner of a problem of this element size? */
 bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_config *config,
                       int64_t elem_size);
+
+/* Has this very problem been tuned on this device, in a space of as many configs? */
+bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_problem *problem,
+                        const struct at_space *space);
 
 /* The configs of a space to be tried first: the best of the most similar problems (or what comes
  * nearest to them where they are not legal), then each family's default, or what comes nearest to

@@ -60,7 +60,8 @@ static void remember_best(struct at_search *search, const struct at_line_up *lin
     bool taken[AT_CONTESTANTS_MAX] = {false};
 
     taken[winner] = true;
-    at_knowledge_add(knowledge, &search->problem, line_up->contestants[winner].config, true);
+    at_knowledge_add(knowledge, &(struct at_winner){search->problem,
+                                                    *line_up->contestants[winner].config, true, 0});
     for (int known = 1; known < AT_KNOWN_BEST; known++) {
         const struct at_contestant *next = NULL;
 
@@ -70,7 +71,7 @@ static void remember_best(struct at_search *search, const struct at_line_up *lin
         if (!next)
             break;
         taken[next - line_up->contestants] = true;
-        at_knowledge_add(knowledge, &search->problem, next->config, false);
+        at_knowledge_add(knowledge, &(struct at_winner){search->problem, *next->config, false, 0});
     }
 }
 
@@ -207,6 +208,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     search->start.likely_count =
         at_knowledge_likely(&session->knowledge, &search->problem, &search->space, &likely);
     search->start.likely = likely;
+    search->start.known = at_knowledge_knows(&session->knowledge, &search->problem, &search->space);
     search->start.seed = session->options.seed;
     search->start.copy_ns = search->copy_ns;
     if (session->options.record)

@@ -264,10 +264,14 @@ static void test_guided_starts_and_stops(void **state)
     assert_in_range(course.count, 40, 139);
     assert_non_null(strstr(course.reason, "noise"));
     at_course_clear(&course);
-    /* Far from the copy limit there may be more to gain. */
+    /* Far from the copy limit there may be more to gain; unless that has been searched before. */
     plan.start.copy_ns = best_ns / 1.06;
     assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
     assert_in_range(course.count, 140, small.space.count - 1);
+    at_course_clear(&course);
+    plan.start.known = true;
+    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
+    assert_in_range(course.count, 40, 139);
     at_course_clear(&course);
 }
 
@@ -386,14 +390,21 @@ static void test_knowledge(void **state)
     assert_int_equal(defaults, 3); /* naive, odd and tile */
     assert_string_equal(small.space.configs[likely[0]].family->name, "tile"); /* preferred */
     free(likely);
-    at_knowledge_add(&knowledge, &large.problem, &large.space.configs[large.best], true);
-    at_knowledge_add(&knowledge, &small.problem, &small.space.configs[small.best], true);
+    at_knowledge_add(&knowledge,
+                     &(struct at_winner){large.problem, large.space.configs[large.best], true, 0});
+    at_knowledge_add(&knowledge,
+                     &(struct at_winner){small.problem, small.space.configs[small.best], true, 0});
     assert_int_equal(at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely), 5);
     assert_int_equal(likely[0], small.best); /* of the same problem */
     free(likely);
     assert_true(at_knowledge_has(&knowledge, &small.space.configs[small.best], 1));
     assert_false(at_knowledge_has(&knowledge, &small.space.configs[small.best], 4));
     assert_false(at_knowledge_has(&knowledge, &small.space.configs[small.best + 1], 1));
+    assert_false(at_knowledge_knows(&knowledge, &small.problem, &small.space));
+    knowledge.winners[1].space = (int64_t)small.space.count;
+    assert_true(at_knowledge_knows(&knowledge, &small.problem, &small.space));
+    assert_false(at_knowledge_knows(&knowledge, &small.problem, &large.space));
+    assert_false(at_knowledge_knows(&knowledge, &large.problem, &small.space));
     at_knowledge_clear(&knowledge);
 }
 
