@@ -48,43 +48,46 @@ void at_line_up_make(struct at_line_up *line_up, const struct at_search *search,
     add(line_up, NULL, &copies->problem);
 }
 
-static bool is_among_fastest(const struct at_line_up *line_up, size_t index)
+static bool is_among_fastest(const struct at_line_up *line_up, size_t index, size_t most)
 {
     size_t faster = 0;
 
     for (size_t i = 0; i < line_up->finalists; i++)
         faster += line_up->contestants[i].time_ns < line_up->contestants[index].time_ns;
-    return faster < FINALISTS_MAX;
+    return faster < most;
 }
 
-static void remove_contestant(struct at_line_up *line_up, size_t index)
+static void send_home(struct at_line_up *line_up, size_t index)
 {
     at_shootout_end(&line_up->contestants[index], 1);
     line_up->count--;
+    line_up->finalists--;
     memmove(&line_up->contestants[index], &line_up->contestants[index + 1],
             (line_up->count - index) * sizeof line_up->contestants[0]);
+    if (line_up->fallback != SIZE_MAX && line_up->fallback > index)
+        line_up->fallback--;
+}
+
+void at_line_up_keep(struct at_line_up *line_up, size_t most)
+{
+    bool stays[AT_CONTESTANTS_MAX];
+
+    for (size_t i = 0; i < line_up->finalists; i++)
+        stays[i] = i == line_up->fallback || is_among_fastest(line_up, i, most);
+    for (size_t i = line_up->finalists; i-- > 0;)
+        if (!stays[i])
+            send_home(line_up, i);
 }
 
 enum at_status at_line_up_thin(struct at_line_up *line_up, struct at_session *session,
                                struct at_error *err)
 {
-    bool stays[AT_CONTESTANTS_MAX];
     enum at_status status;
 
     if (line_up->finalists <= FINALISTS_MAX)
         return AT_OK;
     status = at_shootout_look(session, line_up->contestants, line_up->finalists, err);
-    if (status != AT_OK)
-        return status;
-    for (size_t i = 0; i < line_up->finalists; i++)
-        stays[i] = i == line_up->fallback || is_among_fastest(line_up, i);
-    for (size_t i = line_up->finalists; i-- > 0;) {
-        if (stays[i])
-            continue;
-        remove_contestant(line_up, i);
-        line_up->finalists--;
-        if (line_up->fallback != SIZE_MAX && line_up->fallback > i)
-            line_up->fallback--;
-    }
-    return AT_OK;
+    if (status == AT_OK)
+        at_line_up_keep(line_up, FINALISTS_MAX);
+    return status;
 }

@@ -18,8 +18,12 @@ struct at_line_up {
 void at_line_up_make(struct at_line_up *line_up, const struct at_search *search, size_t fallback,
                      const struct at_copies *copies);
 
+/* Sends all finalists home but so many, the fastest by what is known of their times, and the
+ * default. */
+void at_line_up_keep(struct at_line_up *line_up, size_t most);
+
 /* Has the finalists, which are built, and whose buffers are prepared, timed side by side for a
- * moment, and sends those home that have no chance. */
+ * moment, and keeps those that have a chance. */
 enum at_status at_line_up_thin(struct at_line_up *line_up, struct at_session *session,
                                struct at_error *err);
 

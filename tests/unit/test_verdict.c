@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who wins a shoot-out, by samples made up for the purpose. */
+/* Who comes into a shoot-out, and who wins it, by times made up for the purpose. */
 #include "base/memory.h"
 #include "base/stats.h"
+#include "search/line_up.h"
 #include "search/verdict.h"
 
 #include <setjmp.h>
@@ -122,9 +123,43 @@ static void test_verdicts(void **state)
             fail_msg("%s: the winner is %zu", cases[i].what, verdict_of(&cases[i]));
 }
 
+/* The fastest of the finalists stay, and so do the default, and those that are none. */
+static void test_line_up(void **state)
+{
+    enum { FINALISTS = 6, ALL = 8 };
+    static const double times_ns[ALL] = {50, 30, 20, 40, 60, 10, 70, 80};
+    static const struct {
+        size_t most, fallback;
+        size_t finalists, fallback_then;
+        double left_ns[ALL];
+    } lines[] = {
+        {6, 4, 6, 4, {50, 30, 20, 40, 60, 10, 70, 80}},
+        {3, SIZE_MAX, 3, SIZE_MAX, {30, 20, 10, 70, 80}},
+        {3, 2, 3, 1, {30, 20, 10, 70, 80}},     /* the default is one of them */
+        {3, 4, 4, 2, {30, 20, 60, 10, 70, 80}}, /* it is the slowest */
+        {1, 0, 2, 0, {50, 10, 70, 80}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(lines); i++) {
+        struct at_line_up line_up = {
+            .count = ALL, .finalists = FINALISTS, .fallback = lines[i].fallback};
+
+        for (size_t j = 0; j < ALL; j++)
+            line_up.contestants[j].time_ns = times_ns[j];
+        at_line_up_keep(&line_up, lines[i].most);
+        assert_int_equal(line_up.finalists, lines[i].finalists);
+        assert_int_equal(line_up.count, lines[i].finalists + ALL - FINALISTS);
+        assert_int_equal(line_up.fallback, lines[i].fallback_then);
+        for (size_t j = 0; j < line_up.count; j++)
+            assert_true(line_up.contestants[j].time_ns == lines[i].left_ns[j]);
+    }
+}
+
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdicts)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_line_up),
+                                              cmocka_unit_test(test_verdicts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
