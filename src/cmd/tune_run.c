@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "search/foresight.h"
 #include "search/tune.h"
 #include "search/winners.h"
 
@@ -81,6 +82,7 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
     enum at_status status = AT_OK;
 
     record->problems.items = entries;
+    at_foresee(&(struct at_foresight){session, run->problems}); /* while its copies are searched */
     for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
         size_t index = device * run->problem_count + i;
         struct at_budget budget = share_of_budget(run, of - index);

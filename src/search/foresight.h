@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiling ahead: the GPU is busy with the shoot-out of one problem while the compile workers get
- * ready what the search of the next one will ask for first. */
+/* Compiling ahead: the GPU is busy with the shoot-out of one problem, or with the copies of the
+ * first one, while the compile workers get ready what the search of the next one will ask for
+ * first. */
 #ifndef AT_SEARCH_FORESIGHT_H
 #define AT_SEARCH_FORESIGHT_H
 
