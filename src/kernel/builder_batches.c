@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs share programs, as many as keep all workers busy; a program that fails is tried again in
+ * parts, until the job at fault stands alone. */
+#include "base/memory.h"
+#include "kernel/builder_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond about 16 kernels a program the cost of a kernel falls no further (13.5 ms each at 10, 12.5
+ * at 100, on one core), while the first result comes later. */
+enum { BATCH_MAX = 16 };
+
+static struct at_batch *batch_of(struct at_job *job)
+{
+    struct at_batch *batch = at_batch_new(1);
+
+    batch->jobs[batch->count++] = job;
+    return batch;
+}
+
+/* One that was foreseen, unless it has been compiled, or is just being, since then. */
+static struct at_batch *foreseen_batch(struct at_builder *builder)
+{
+    struct at_cached_kernel kernel;
+    struct at_job *job;
+
+    while ((job = at_job_pop(&builder->foreseen))) {
+        if (!at_builder_find_in_hand(builder, job->key) &&
+            !at_cubin_cache_find(builder->cache, job->key, &kernel))
+            return batch_of(job);
+        free(job);
+    }
+    return NULL;
+}
+
+struct at_batch *at_builder_next_batch(struct at_builder *builder)
+{
+    size_t waiting = builder->waiting.count - builder->waiting.first;
+    size_t share = waiting / (size_t)builder->options.workers;
+    size_t size = share < 1 ? 1 : share > BATCH_MAX ? BATCH_MAX : share;
+    struct at_batch *batch;
+
+    if (builder->retry_count > 0)
+        return builder->retries[--builder->retry_count];
+    if (waiting == 0)
+        return foreseen_batch(builder);
+    batch = at_batch_new(size);
+    while (batch->count < size)
+        batch->jobs[batch->count++] = at_job_pop(&builder->waiting);
+    return batch;
+}
+
+static void retry_part(struct at_builder *builder, struct at_job **jobs, size_t count)
+{
+    struct at_batch *part = at_batch_new(count);
+
+    memcpy(part->jobs, jobs, count * sizeof *jobs);
+    part->count = count;
+    AT_PUSH(builder->retries, builder->retry_count, builder->retry_capacity, part);
+}
+
+/* A program that took its compiler down may have been unlucky: the machine ran out of memory, say.
+ */
+enum { TRIES_MAX = 2 };
+
+/* Each alone: whatever exhausts the compiler would do so again in one of the halves, and take that
+ * long each time. */
+static void retry_alone(struct at_builder *builder, struct at_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        retry_part(builder, &batch->jobs[i], 1);
+}
+
+static void retry_whole(struct at_builder *builder, struct at_batch *batch)
+{
+    retry_part(builder, batch->jobs, batch->count);
+    builder->retries[builder->retry_count - 1]->kills = batch->kills;
+}
+
+static void take_failure(struct at_builder *builder, struct at_batch *batch,
+                         const struct at_compile_reply *reply)
+{
+    size_t half = batch->count / 2;
+    struct at_job *job = batch->jobs[0];
+
+    if (reply->end == AT_KILLED && ++batch->kills < AT_COMPILE_KILLS_MAX) {
+        retry_whole(builder, batch);
+    } else if (batch->count > 1 && reply->end == AT_TOOK_LONG) {
+        retry_alone(builder, batch);
+    } else if (batch->count > 1) {
+        retry_part(builder, batch->jobs, half);
+        retry_part(builder, batch->jobs + half, batch->count - half);
+    } else if ((reply->end == AT_DIED || reply->end == AT_KILLED) && ++job->tries < TRIES_MAX) {
+        retry_part(builder, batch->jobs, 1);
+    } else {
+        job->built.outcome = AT_COMPILE;
+        memcpy(job->built.message, reply->message, sizeof job->built.message);
+        at_builder_finish(builder, job, NULL);
+    }
+}
+
+/* Takes the image over. */
+static void take_program(struct at_builder *builder, struct at_batch *batch, void *image,
+                         size_t size)
+{
+    char hash[AT_HASH_CHARS];
+    struct at_program *program;
+
+    at_hash(hash, image, size);
+    at_cubin_cache_put_program(builder->cache, hash, image, size);
+    program = at_program_find(builder, hash);
+    if (program)
+        free(image);
+    else
+        program = at_program_add(builder, hash, image, size);
+    program->users++; /* whoever else may have none */
+    for (size_t i = 0; i < batch->count; i++) {
+        struct at_job *job = batch->jobs[i];
+        struct at_cached_kernel kernel = {.resources = job->built.resources};
+
+        memcpy(kernel.program, hash, sizeof hash);
+        memcpy(kernel.entry, job->rendering.entry, sizeof kernel.entry);
+        at_cubin_cache_put(builder->cache, job->key, &kernel);
+        job->built.outcome = AT_CORRECT;
+        at_builder_finish(builder, job, program);
+    }
+    at_program_release(program);
+}
+
+enum at_status at_builder_take_reply(struct at_builder *builder, struct at_compile_process *process,
+                                     struct at_error *err)
+{
+    struct at_compile_reply reply;
+    struct at_batch *batch = at_compile_process_take(process, &reply);
+    enum at_status status = AT_OK;
+
+    if (!batch)
+        return AT_OK;
+    if (reply.end == AT_COMPILED) {
+        take_program(builder, batch, reply.image, reply.size);
+    } else if (reply.end == AT_NO_COMPILER) {
+        retry_whole(builder, batch);
+        status = at_fail(err, AT_DEVICE, "%s", reply.message);
+    } else {
+        take_failure(builder, batch, &reply);
+    }
+    at_batch_free(batch);
+    return status;
+}
