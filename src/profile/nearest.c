@@ -2,57 +2,10 @@
 #include "profile/nearest.h"
 
 #include "base/memory.h"
-#include "profile/facts.h"
-#include "profile/identity.h"
-#include "space/point.h"
+#include "profile/standing.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- ranking ---- */
-
-/* What a place is to a query. */
-struct standing {
-    uint64_t key;     /* decides first, less is better; for a candidate of another problem */
-    bool same_device; /* so that a candidate of the same problem is exact */
-    bool alike;       /* what is legal there is legal here */
-    size_t conflicts; /* of the software; decide where the distance is the same too */
-};
-
-/* Fields of a key, the first to decide the highest. */
-enum { OTHER_PROBLEM_SHIFT, POLICY_SHIFT, PREDICTED_SHIFT, GAP_SHIFT, TIER_SHIFT = 32 };
-
-static enum at_tier tier_of(enum at_relation relation)
-{
-    switch (relation) {
-    case AT_SAME_DEVICE:
-        return AT_TIER_SHAPE;
-    case AT_SAME_CHIP:
-        return AT_TIER_CHIP;
-    case AT_SAME_ARCHITECTURE:
-        return AT_TIER_ARCHITECTURE;
-    default:
-        return AT_TIER_OTHER;
-    }
-}
-
-static struct standing standing_of(const struct at_place *place, const struct at_query *query)
-{
-    const struct at_device_info *home = &place->record->device;
-    enum at_relation relation = at_device_relation(home, query->device);
-    uint64_t gap = (uint64_t)at_architecture_gap(home, query->device) & 0xffffff;
-    uint64_t other_policy = strcmp(place->record->policy.name, query->policy) != 0;
-
-    return (struct standing){
-        .key = (uint64_t)tier_of(relation) << TIER_SHIFT | gap << GAP_SHIFT |
-               (uint64_t)at_device_is_emulated(home) << PREDICTED_SHIFT |
-               other_policy << POLICY_SHIFT | (uint64_t)1 << OTHER_PROBLEM_SHIFT,
-        .same_device = relation == AT_SAME_DEVICE,
-        .alike = at_point_devices_alike(home, query->device),
-        .conflicts = at_facts_conflicts(query->environment, &place->record->environment),
-    };
-}
 
 uint64_t at_nearest_identity(const struct at_problem *problem)
 {
@@ -76,8 +29,6 @@ static bool same_problem(const struct at_problem *a, const struct at_problem *b)
            a->in_place == b->in_place;
 }
 
-/* ---- the nearest ---- */
-
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
@@ -90,10 +41,12 @@ struct search {
      * their distances from below. */
     size_t contender_count, *contenders;
     double *bounds;
-    struct standing standings[]; /* of the places; behind them there is room for the contenders */
+    struct at_standing
+        standings[]; /* of the places; behind them there is room for the contenders */
 };
 
-static const struct standing *standing_of_candidate(const struct search *search, size_t candidate)
+static const struct at_standing *standing_of_candidate(const struct search *search,
+                                                       size_t candidate)
 {
     return &search->standings[search->lookup->spots[candidate].place];
 }
@@ -116,15 +69,6 @@ static size_t find_first_same(const struct search *search)
     return i;
 }
 
-/* The key of such a candidate. */
-static uint64_t key_of_same(const struct standing *standing)
-{
-    uint64_t key = standing->key & ~((uint64_t)1 << OTHER_PROBLEM_SHIFT);
-
-    return standing->same_device ? key - ((uint64_t)(AT_TIER_SHAPE - AT_TIER_EXACT) << TIER_SHIFT)
-                                 : key;
-}
-
 /* The least key from `least` on; UINT64_MAX if there is none. */
 static uint64_t next_key(const struct search *search, uint64_t least)
 {
@@ -136,7 +80,7 @@ static uint64_t next_key(const struct search *search, uint64_t least)
             key = search->standings[i].key;
     for (size_t i = search->first_same; i < lookup->count; i++)
         if (is_same(search, i)) {
-            uint64_t same = key_of_same(standing_of_candidate(search, i));
+            uint64_t same = at_standing_key_of_same(standing_of_candidate(search, i));
 
             if (same >= least && same < key)
                 key = same;
@@ -163,7 +107,7 @@ static void add_others(struct search *search, size_t place)
 static void add_same(struct search *search, uint64_t key)
 {
     for (size_t i = search->first_same; i < search->lookup->count; i++)
-        if (is_same(search, i) && key_of_same(standing_of_candidate(search, i)) == key)
+        if (is_same(search, i) && at_standing_key_of_same(standing_of_candidate(search, i)) == key)
             search->contenders[search->contender_count++] = i;
 }
 
@@ -180,7 +124,7 @@ static void collect(struct search *search, uint64_t key, bool all)
     const struct at_lookup *lookup = search->lookup;
     size_t kept = 0;
 
-    search->tier = (enum at_tier)(key >> TIER_SHIFT);
+    search->tier = at_standing_tier(key);
     search->contender_count = 0;
     for (size_t i = 0; i < lookup->place_count; i++)
         if (search->standings[i].key == key)
@@ -279,7 +223,7 @@ static bool take_nearest(struct search *search, bool all, struct at_answer *answ
     while (search->contender_count > 0) {
         double bound;
         size_t next = take_next(search, &bound);
-        const struct standing *standing = standing_of_candidate(search, next);
+        const struct at_standing *standing = standing_of_candidate(search, next);
         struct at_config config;
         struct at_launch launch;
 
@@ -308,7 +252,7 @@ static bool take_nearest(struct search *search, bool all, struct at_answer *answ
 
 static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
 {
-    size_t size = sizeof(struct search) + lookup->place_count * sizeof(struct standing);
+    size_t size = sizeof(struct search) + lookup->place_count * sizeof(struct at_standing);
     struct search *search =
         at_alloc(size + lookup->count * (sizeof *search->contenders + sizeof *search->bounds));
 
@@ -321,7 +265,7 @@ static struct search *begin(const struct at_lookup *lookup, const struct at_quer
     search->contenders = (size_t *)((char *)search + size);
     search->bounds = (double *)(search->contenders + lookup->count);
     for (size_t i = 0; i < lookup->place_count; i++)
-        search->standings[i] = standing_of(&lookup->places[i], query);
+        search->standings[i] = at_standing_of(&lookup->places[i], query);
     return search;
 }
 
