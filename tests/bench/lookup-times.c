@@ -150,7 +150,7 @@ static size_t collect(const struct table *table, const struct winner *target,
         struct at_config config;
         struct at_launch launch;
 
-        if (winner->problem.elem_size == target->problem.elem_size && at_fit_may(query, i, true) &&
+        if (winner->problem.elem_size == target->problem.elem_size &&
             at_fit_try(query, i, true, &config, &launch) && !is_among(configs, count, &config))
             configs[count++] = config;
     }
