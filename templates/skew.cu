@@ -4,14 +4,19 @@
  *
  *      source, in chunks of 16 bytes      shared memory            destination
  *         |     |     |     |             |     |     |     |           |     |     |
- *      row r:   [c c c c c c c]           |    c c c c c c c|    col c:  r r r|r r r|
- *      row r+1: |  [c c c c c c c]        | c c c c c c c   |    col c+1:  r r r|r r r|
- *      row r+2: [c c c c c c c]|          |c c c c c c c    |    col c+2: r r r|r r r|
+ *      row r:   [c c c c c c c]           |  [c c c c c c c]      col c:  r r r|r r r|
+ *      row r+1: |  [c c c c c c c]        |     [c c c c c c c]     col c+1:  r r r|r r r|
+ *      row r+2: [c c c c c c c]|          [c c c c c c c]        col c+2: r r r|r r r|
  *
  * If the leading dimensions are odd, every row begins somewhere else between two chunks'
  * boundaries. Nothing is shifted into place here, neither on the way in nor on the way out: a block
  * copies the aligned chunks that cover its rows as they are, and each thread picks the elements of
  * a vector of the destination out of as many rows one by one, wherever they have come to lie.
+ *
+ * What there are too many of, if nothing is aligned, is requests to L2, each of which is for one
+ * line of 128 bytes. So the lanes of a warp that ask together are in one line of the source, and
+ * a row lies in shared memory as it does in lines: its rows there are as far apart as in the
+ * source, but for whole lines.
  *
  * Rows of the destination are written from a boundary to a boundary, each from its own: so a block
  * reads a few more rows than it has to write, the halo before its own, and every store but those at
@@ -54,17 +59,33 @@ constexpr int halo_rows = ALIGN / ELEM_SIZE;
 constexpr int held_rows = tile_rows + halo_rows;
 constexpr int store_rows = 16 / ELEM_SIZE;
 
-/* A row of the tile is covered by one chunk more than it has, unless elements are chunks. */
-constexpr int lanes = SRC_BYTES / 16;
-constexpr int held_chunks = lanes + (ELEM_SIZE < 16);
+/* Chunks that cover a row of the tile: one more than it has, unless elements are chunks. */
+constexpr int row_chunks = SRC_BYTES / 16 + (ELEM_SIZE < 16);
 
-/* The 32 banks are eight chunks. Eight lanes of a warp read rows that are store_rows apart: a chunk
- * of padding after as many makes this an odd number of chunks, so that they read from eight columns
- * of chunks. */
-__device__ __forceinline__ unsigned row_place(unsigned row)
-{
-    return (row * held_chunks + row / store_rows) * 16;
-}
+/* Where the rows of a tile are in shared memory: equally far from the boundary of a line as in the
+ * source, and with a chunk between two that nobody else needs.
+ *
+ * The 32 banks are eight chunks. Eight lanes of a warp read rows that are store_rows apart, which
+ * are ld_src chunks and whole lines: if that is odd, they read from eight columns of chunks, and if
+ * not, a chunk of padding after as many rows makes it so. */
+struct row_layout {
+    int first, pitch, padding; /* bytes */
+
+    __device__ __forceinline__ row_layout(const unsigned char *from, long long ld_src)
+    {
+        constexpr int least_pitch = SRC_BYTES + 15;
+        const int row_bytes = (int)(ld_src % 128) * ELEM_SIZE;
+
+        first = (int)(reinterpret_cast<unsigned long long>(from) % 128);
+        pitch = least_pitch + ((row_bytes - least_pitch) & 127);
+        padding = ld_src % 2 == 0 ? 16 : 0;
+    }
+
+    __device__ __forceinline__ int place(int row) const
+    {
+        return first + row * pitch + row / store_rows * padding;
+    }
+};
 
 /* 16 bytes from global to shared memory, beside the thread (PTX ISA, cp.async). */
 __device__ __forceinline__ void copy_async(unsigned char *to, const unsigned char *from)
@@ -93,13 +114,10 @@ __device__ __forceinline__ const unsigned char *chunk_of(const unsigned char *ad
 }
 
 /* Copies the chunks of a tile in the middle of the matrix to shared memory. from: its first row,
- * that of the halo.
- *
- * Eight lanes ask for 16 bytes each with one request, if all of them are in one line of 128 bytes,
- * and with two if not; and requests are what there are too many of. So eight lanes take a line
- * here, and leave alone what a row does not have of its first and last one. */
-__device__ __forceinline__ void read_tile(unsigned char *shared, const unsigned char *from,
-                                          long long row_bytes)
+ * that of the halo. Eight lanes take a line of a row, and leave alone what of the first and last
+ * one is not the tile's. */
+__device__ __forceinline__ void read_tile(unsigned char *shared, row_layout layout,
+                                          const unsigned char *from, long long row_bytes)
 {
     constexpr int lines = SRC_BYTES / 128 + 1; /* that a row may touch */
     constexpr int step_rows = THREADS / 8 / lines;
@@ -122,17 +140,16 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const unsigned 
         for (int i = 0; i < unroll; i++) {
             const int down = row + (step + i) * step_rows;
             const int skip = (int)(reinterpret_cast<unsigned long long>(start) % 128);
-            const unsigned beyond_first = in_lines - skip / 16 * 16; /* chunk of the row; or before */
-            const unsigned char *at = start + (in_lines - skip);
+            const int beyond = in_lines - skip; /* bytes from the row's first one */
 
-            taken[i] = down < held_rows && beyond_first < held_chunks * 16u;
-            to[i] = shared + row_place(down) + beyond_first;
-            if constexpr (ASYNC) {
-                if (taken[i])
-                    copy_async(to[i], at);
-            } else {
-                if (taken[i])
-                    chunks[i] = load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
+            taken[i] = down < held_rows && beyond > -16 && beyond < SRC_BYTES;
+            to[i] = shared + layout.place(down) + beyond;
+            if (taken[i]) {
+                if constexpr (ASYNC)
+                    copy_async(to[i], start + beyond);
+                else
+                    chunks[i] =
+                        load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(start + beyond));
             }
             start += step_rows * row_bytes;
         }
@@ -146,16 +163,17 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const unsigned 
 
 /* The same at the edges: only rows from `first` to before `last`, and `bytes` bytes of each.
  * Nothing is read outside of the matrix, which is from `begin` to `end`. */
-__device__ __forceinline__ void read_edge(unsigned char *shared, const unsigned char *from,
-                                          long long row_bytes, int first, int last, int bytes,
-                                          const unsigned char *begin, const unsigned char *end)
+__device__ __forceinline__ void read_edge(unsigned char *shared, row_layout layout,
+                                          const unsigned char *from, long long row_bytes, int first,
+                                          int last, int bytes, const unsigned char *begin,
+                                          const unsigned char *end)
 {
 #pragma unroll 4
-    for (int i = threadIdx.x + first * held_chunks; i < last * held_chunks; i += THREADS) {
-        const int row = i / held_chunks, chunk = i % held_chunks;
+    for (int i = threadIdx.x + first * row_chunks; i < last * row_chunks; i += THREADS) {
+        const int row = i / row_chunks, chunk = i % row_chunks;
         const unsigned char *at = from + row * row_bytes;
         const int skip = (int)(at - chunk_of(at));
-        unsigned char *to = shared + row_place(row) + chunk * 16;
+        unsigned char *to = shared + layout.place(row) + chunk * 16 - skip;
 
         at += chunk * 16 - skip;
         if (chunk * 16 >= skip + bytes)
@@ -272,8 +290,8 @@ __device__ __forceinline__ int to_boundary(const element *address)
  * number `matrix_row`. */
 template <bool edge>
 __device__ __forceinline__ void write_tile(element *to, const unsigned char *shared,
-                                           const int (&places)[store_rows], int first,
-                                           long long ld, long long row, long long rows, int cols)
+                                           const int (&places)[store_rows], int first, long long ld,
+                                           long long row, long long rows, int cols)
 {
     constexpr int unroll = edge ? 1 : ELEM_SIZE == 1 ? 8 : 2;
     const bool whole = !edge || (row >= 0 && row + store_rows <= rows);
@@ -282,7 +300,8 @@ __device__ __forceinline__ void write_tile(element *to, const unsigned char *sha
     for (int col = 0; col < tile_cols; col += step_cols) {
         if (!edge || col < cols) {
             if (whole)
-                store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), pick<element>(shared, places, first));
+                store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to),
+                                   pick<element>(shared, places, first));
             else
                 store_some(to, shared, places, first, row, rows);
         }
@@ -316,10 +335,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                        from - 15 >= begin &&
                        from + (held_rows - 1) * row_bytes + SRC_BYTES + 16 <= end;
 
+    const row_layout layout(from, ld_src);
+
     if (whole)
-        read_tile(shared, from, row_bytes);
+        read_tile(shared, layout, from, row_bytes);
     else
-        read_edge(shared, from, row_bytes, first_row < 0 ? (int)-first_row : 0,
+        read_edge(shared, layout, from, row_bytes, first_row < 0 ? (int)-first_row : 0,
                   (int)least<long long>(held_rows, rows - first_row), tile.cols * ELEM_SIZE, begin,
                   end);
 
@@ -333,12 +354,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     int places[store_rows];
 
 #pragma unroll
-    for (int i = 0; i < store_rows; i++) {
-        const int down = row + (i + first_part * part_rows) % store_rows;
-        const unsigned char *start = from + down * row_bytes;
-
-        places[i] = row_place(down) + (int)(start - chunk_of(start)) + col * ELEM_SIZE;
-    }
+    for (int i = 0; i < store_rows; i++)
+        places[i] = layout.place(row + (i + first_part * part_rows) % store_rows) + col * ELEM_SIZE;
     to += row;
 
     if constexpr (ASYNC)
@@ -347,5 +364,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (whole)
         write_tile<false>(to, shared, places, first_part, ld_dst, 0, 0, 0);
     else
-        write_tile<true>(to, shared, places, first_part, ld_dst, first_row + row, rows, tile.cols - col);
+        write_tile<true>(to, shared, places, first_part, ld_dst, first_row + row, rows,
+                         tile.cols - col);
 }
