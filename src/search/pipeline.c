@@ -57,21 +57,21 @@ static void fill(struct at_pipeline *p)
     }
 }
 
-/* One compile worker in so many is kept free for what is asked for and was not foreseen. */
-enum { KEPT_FREE = 3 };
+/* Compile workers that are kept free for what is asked for: the next of the others to have done
+ * what it does takes that up, too. */
+enum { KEPT_FREE = 2 };
 
 /* Has compile workers that have nothing to do compile what is likely to be asked for next. */
 static enum at_status foresee(struct at_pipeline *p, struct at_error *err)
 {
     const struct at_search *search = p->search;
     struct at_builder *builder = p->session->builder;
-    size_t kept = ((size_t)p->session->options.jobs + KEPT_FREE - 1) / KEPT_FREE;
     size_t indices[AT_FORESEEN_MAX], idle = at_builder_idle(builder), count;
 
-    if (!p->news || p->stopping || idle <= kept || !search->strategy->foresee)
+    if (!p->news || p->stopping || idle <= KEPT_FREE || !search->strategy->foresee)
         return AT_OK;
     p->news = false;
-    count = idle - kept < AT_FORESEEN_MAX ? idle - kept : AT_FORESEEN_MAX;
+    count = idle - KEPT_FREE < AT_FORESEEN_MAX ? idle - KEPT_FREE : AT_FORESEEN_MAX;
     count = search->strategy->foresee(p->strategy, indices, count);
     for (size_t i = 0; i < count; i++) {
         if (!search->candidates[indices[i]].started && !p->foreseen[indices[i]])
