@@ -54,15 +54,34 @@ static void add_candidate(struct at_lookup *lookup, const char *path,
     AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
 }
 
+/* The logarithm of its elements' bytes; of a problem that cannot be read it does not matter. */
+static int size_of(const struct at_entry *entry)
+{
+    struct at_problem problem;
+
+    return at_problem_parse(&problem, entry->problem, NULL) == AT_OK
+               ? __builtin_ctzll((unsigned long long)problem.elem_size)
+               : 0;
+}
+
 static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
                       const struct at_device_record *record)
 {
-    struct at_place place = {.path = file->path, .record = record, .first = lookup->count};
+    struct at_place place = {.path = file->path, .record = record};
     const struct at_entry *entries = record->problems.items;
+    size_t count = record->problems.count;
+    int *sizes = at_alloc_array(count, sizeof *sizes);
 
-    for (size_t i = 0; i < record->problems.count; i++)
-        add_candidate(lookup, file->path, record, &entries[i]);
-    place.count = lookup->count - place.first;
+    for (size_t i = 0; i < count; i++)
+        sizes[i] = size_of(&entries[i]);
+    for (int size = 0; size < AT_ELEMENT_SIZES; size++) {
+        place.of_size[size] = lookup->count;
+        for (size_t i = 0; i < count; i++)
+            if (sizes[i] == size)
+                add_candidate(lookup, file->path, record, &entries[i]);
+    }
+    place.of_size[AT_ELEMENT_SIZES] = lookup->count;
+    free(sizes);
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
 }
 

@@ -35,6 +35,7 @@ struct search {
     struct at_fit_query *fits;
     struct at_traits asked;
     uint64_t identity; /* of the problem */
+    int size;          /* the logarithm of its elements' bytes */
     size_t first_same; /* the first candidate of this very problem, or the count */
     enum at_tier tier; /* whose turn it is */
     /* The candidates whose turn it is, and that have not been looked at yet, with the bounds of
@@ -61,12 +62,15 @@ static bool is_same(const struct search *search, size_t candidate)
 static size_t find_first_same(const struct search *search)
 {
     const struct at_lookup *lookup = search->lookup;
-    size_t i = 0;
 
-    while (i < lookup->count &&
-           (lookup->spots[i].identity != search->identity || !is_same(search, i)))
-        i++;
-    return i;
+    for (size_t place = 0; place < lookup->place_count; place++) {
+        const size_t *range = &lookup->places[place].of_size[search->size];
+
+        for (size_t i = range[0]; i < range[1]; i++)
+            if (lookup->spots[i].identity == search->identity && is_same(search, i))
+                return i;
+    }
+    return lookup->count;
 }
 
 /* The least key from `least` on; UINT64_MAX if there is none. */
@@ -88,13 +92,16 @@ static uint64_t next_key(const struct search *search, uint64_t least)
     return key;
 }
 
-/* Adds the candidates of a place that are of other problems and may be legal. */
-static void add_others(struct search *search, size_t place)
+/* Adds the candidates of a place that are of other problems and may be legal: all, or those whose
+ * elements have the size that is asked for. */
+static void add_others(struct search *search, size_t place, bool all)
 {
-    const struct at_place *home = &search->lookup->places[place];
+    const size_t *of_size = search->lookup->places[place].of_size;
+    size_t first = of_size[all ? 0 : search->size];
+    size_t end = of_size[all ? AT_ELEMENT_SIZES : search->size + 1];
     size_t *listed = search->contenders + search->contender_count, *kept = listed;
     size_t count =
-        at_fit_list(search->fits, home->first, home->count, search->standings[place].alike, listed);
+        at_fit_list(search->fits, first, end - first, search->standings[place].alike, listed);
 
     for (size_t i = 0; i < count; i++)
         if (listed[i] < search->first_same || !is_same(search, listed[i]))
@@ -111,35 +118,21 @@ static void add_same(struct search *search, uint64_t key)
             search->contenders[search->contender_count++] = i;
 }
 
-/* Has the candidate's problem elements of the size that is asked for? */
-static bool is_of_size(const struct search *search, size_t candidate)
-{
-    return search->lookup->spots[candidate].traits.at[AT_ELEMENT] == search->asked.at[AT_ELEMENT];
-}
-
 /* Collects the candidates with this key and their bounds: all, or those whose elements have the
  * size that is asked for. */
 static void collect(struct search *search, uint64_t key, bool all)
 {
     const struct at_lookup *lookup = search->lookup;
-    size_t kept = 0;
 
     search->tier = at_standing_tier(key);
     search->contender_count = 0;
     for (size_t i = 0; i < lookup->place_count; i++)
         if (search->standings[i].key == key)
-            add_others(search, i);
+            add_others(search, i, all);
     add_same(search, key);
-    for (size_t i = 0; i < search->contender_count; i++) {
-        size_t candidate = search->contenders[i];
-
-        if (!all && !is_of_size(search, candidate))
-            continue;
-        search->contenders[kept] = candidate;
-        search->bounds[kept++] =
-            at_distance_bound(&lookup->spots[candidate].traits, &search->asked);
-    }
-    search->contender_count = kept;
+    for (size_t i = 0; i < search->contender_count; i++)
+        search->bounds[i] =
+            at_distance_bound(&lookup->spots[search->contenders[i]].traits, &search->asked);
 }
 
 /* Of two contenders with the same bound, is the first to be looked at before the second? */
@@ -261,6 +254,7 @@ static struct search *begin(const struct at_lookup *lookup, const struct at_quer
     search->fits = at_fit_query_new(lookup->fits, query->problem, query->device);
     search->asked = at_traits_of(query->problem, query->device);
     search->identity = at_nearest_identity(query->problem);
+    search->size = __builtin_ctzll((unsigned long long)query->problem->elem_size);
     search->first_same = find_first_same(search);
     search->contenders = (size_t *)((char *)search + size);
     search->bounds = (double *)(search->contenders + lookup->count);

@@ -19,11 +19,14 @@ struct at_spot {
     uint64_t place;
 };
 
+enum { AT_ELEMENT_SIZES = 5 }; /* 1, 2, 4, 8 and 16 bytes */
+
 /* Where candidates were tuned: a device in a file. */
 struct at_place {
     const char *path;
     const struct at_device_record *record;
-    size_t first, count; /* of the candidates */
+    /* The candidates with elements of 2^s bytes are those from of_size[s] on to of_size[s + 1]. */
+    size_t of_size[AT_ELEMENT_SIZES + 1];
 };
 
 struct at_lookup {
