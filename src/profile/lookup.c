@@ -36,6 +36,19 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
     return AT_OK;
 }
 
+/* The note is of the first in the order of the files, which is not that of the candidates. */
+static void note_unusable(struct at_lookup *lookup, const char *path, const struct at_entry *entry,
+                          const char *why)
+{
+    if (lookup->unusable++ > 0 &&
+        (lookup->unusable_place != lookup->place_count || lookup->unusable_entry < entry))
+        return;
+    free(lookup->unusable_note);
+    lookup->unusable_note = at_format("%s: %s: %s", path, entry->problem, why);
+    lookup->unusable_place = lookup->place_count;
+    lookup->unusable_entry = entry;
+}
+
 static void add_candidate(struct at_lookup *lookup, const char *path,
                           const struct at_device_record *record, const struct at_entry *entry)
 {
@@ -44,8 +57,7 @@ static void add_candidate(struct at_lookup *lookup, const char *path,
     struct at_error err;
 
     if (make_candidate(lookup, &candidate, &spot, &record->device, &err) != AT_OK) {
-        if (lookup->unusable++ == 0)
-            lookup->unusable_note = at_format("%s: %s: %s", path, entry->problem, err.message);
+        note_unusable(lookup, path, entry, err.message);
         return;
     }
     lookup->spots =

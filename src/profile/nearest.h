@@ -39,7 +39,9 @@ struct at_lookup {
     struct at_family *const *families;
     size_t family_count;
     size_t unusable;     /* entries that are not in the spaces */
-    char *unusable_note; /* the first of them */
+    char *unusable_note; /* the first of them: */
+    size_t unusable_place;
+    const struct at_entry *unusable_entry;
 };
 
 /* Of a problem; the name of the type tells nothing that the size of an element does not. */
