@@ -38,6 +38,8 @@ struct search {
     int size;          /* the logarithm of its elements' bytes */
     size_t first_same; /* the first candidate of this very problem, or the count */
     enum at_tier tier; /* whose turn it is */
+    double least;      /* distance of its candidates so far, and whose that is; INFINITY: none's */
+    size_t found;
     /* The candidates whose turn it is, and that have not been looked at yet, with the bounds of
      * their distances from below. */
     size_t contender_count, *contenders;
@@ -92,16 +94,14 @@ static uint64_t next_key(const struct search *search, uint64_t least)
     return key;
 }
 
-/* Adds the candidates of a place that are of other problems and may be legal: all, or those whose
- * elements have the size that is asked for. */
-static void add_others(struct search *search, size_t place, bool all)
+/* Adds the candidates of a place, of one size of an element, that are of other problems and may be
+ * legal. */
+static void add_others(struct search *search, size_t place, int size)
 {
-    const size_t *of_size = search->lookup->places[place].of_size;
-    size_t first = of_size[all ? 0 : search->size];
-    size_t end = of_size[all ? AT_ELEMENT_SIZES : search->size + 1];
+    const size_t *range = &search->lookup->places[place].of_size[size];
     size_t *listed = search->contenders + search->contender_count, *kept = listed;
-    size_t count =
-        at_fit_list(search->fits, first, end - first, search->standings[place].alike, listed);
+    size_t count = at_fit_list(search->fits, range[0], range[1] - range[0],
+                               search->standings[place].alike, listed);
 
     for (size_t i = 0; i < count; i++)
         if (listed[i] < search->first_same || !is_same(search, listed[i]))
@@ -118,18 +118,20 @@ static void add_same(struct search *search, uint64_t key)
             search->contenders[search->contender_count++] = i;
 }
 
-/* Collects the candidates with this key and their bounds: all, or those whose elements have the
- * size that is asked for. */
-static void collect(struct search *search, uint64_t key, bool all)
+/* Collects the candidates with this key and their bounds: those with elements of the size that is
+ * asked for, or the others. */
+static void collect(struct search *search, uint64_t key, bool other_sizes)
 {
     const struct at_lookup *lookup = search->lookup;
 
     search->tier = at_standing_tier(key);
     search->contender_count = 0;
     for (size_t i = 0; i < lookup->place_count; i++)
-        if (search->standings[i].key == key)
-            add_others(search, i, all);
-    add_same(search, key);
+        for (int size = 0; size < AT_ELEMENT_SIZES && search->standings[i].key == key; size++)
+            if ((size != search->size) == other_sizes)
+                add_others(search, i, size);
+    if (!other_sizes)
+        add_same(search, key);
     for (size_t i = 0; i < search->contender_count; i++)
         search->bounds[i] =
             at_distance_bound(&lookup->spots[search->contenders[i]].traits, &search->asked);
@@ -203,24 +205,24 @@ static void note_distance(const struct search *search, size_t index, double dist
                  at_distance_max(&search->asked));
 }
 
-/* The nearest legal candidate among those whose turn it is, which are all or some. What takes time
- * is to ask a candidate's rules, so that comes last: candidates are taken in the order of their
- * bounds, and the search ends where none is below what has been found. */
-static bool take_nearest(struct search *search, bool all, struct at_answer *answer)
+/* The nearest legal candidate among those whose turn it is, unless what was found before is nearer.
+ * What takes time is to ask a candidate's rules, so that comes last: candidates are taken in the
+ * order of their bounds, and the search ends where none is below what has been found. Returns
+ * whether anything has been found that is near enough. */
+static bool take_nearest(struct search *search, struct at_answer *answer)
 {
     struct at_traits here = search->asked;
-    struct at_distance distance, least = {.total = INFINITY};
     double most = at_distance_max(&search->asked);
-    size_t count = search->lookup->count, found = count;
 
     while (search->contender_count > 0) {
         double bound;
         size_t next = take_next(search, &bound);
         const struct at_standing *standing = standing_of_candidate(search, next);
+        struct at_distance distance;
         struct at_config config;
         struct at_launch launch;
 
-        if (bound > least.total)
+        if (bound > search->least)
             break;
         if (!at_fit_try(search->fits, next, standing->alike, &config, &launch)) {
             if (search->tier == AT_TIER_EXACT)
@@ -229,18 +231,32 @@ static bool take_nearest(struct search *search, bool all, struct at_answer *answ
         }
         at_traits_launch(&here, &launch);
         distance = at_distance_between(&search->lookup->spots[next].traits, &here);
-        if (distance.total > least.total ||
-            (distance.total == least.total &&
-             standing->conflicts >= standing_of_candidate(search, found)->conflicts))
+        if (distance.total > search->least ||
+            (distance.total == search->least &&
+             standing->conflicts >= standing_of_candidate(search, search->found)->conflicts))
             continue;
-        least = distance;
-        found = next;
+        search->least = distance.total;
+        search->found = next;
         if (distance.total <= most)
             take(search, next, &config, &launch, &distance, answer);
     }
-    if (all && found < count && least.total > most)
-        note_distance(search, found, least.total, answer);
-    return found < count && least.total <= most;
+    return search->least < INFINITY && search->least <= most;
+}
+
+/* The nearest with this key. */
+static bool find_with_key(struct search *search, uint64_t key, struct at_answer *answer)
+{
+    search->least = INFINITY;
+    collect(search, key, false);
+    /* Mostly this is the end, for most candidates have elements of other sizes. */
+    if (take_nearest(search, answer) && search->least <= at_distance_other_elements)
+        return true;
+    collect(search, key, true);
+    if (take_nearest(search, answer))
+        return true;
+    if (search->least < INFINITY)
+        note_distance(search, search->found, search->least, answer);
+    return false;
 }
 
 static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
@@ -270,15 +286,8 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
     uint64_t key = 0;
     bool found = false;
 
-    for (; !found && (key = next_key(search, key)) < UINT64_MAX; key++) {
-        /* Mostly this is the end, for most candidates have elements of other sizes. */
-        collect(search, key, false);
-        found = take_nearest(search, false, answer);
-        if (found && answer->distance.total <= at_distance_other_elements)
-            break;
-        collect(search, key, true);
-        found = take_nearest(search, true, answer);
-    }
+    for (; !found && (key = next_key(search, key)) < UINT64_MAX; key++)
+        found = find_with_key(search, key, answer);
     at_fit_query_free(search->fits);
     free(search);
     return found;
