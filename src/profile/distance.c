@@ -174,6 +174,34 @@ double at_distance_bound(const struct at_traits *from, const struct at_traits *t
     return sum;
 }
 
+double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to)
+{
+    double sum = 0;
+
+    for (int i = 0; i < AT_COORDINATES; i++) {
+        double more = to->at[i] - from->high[i], less = from->low[i] - to->at[i];
+
+        sum += greater(0, greater(weights[i].more * more, weights[i].less * less));
+    }
+    return sum;
+}
+
+enum at_coordinate at_distance_widest(const struct at_extent *extent)
+{
+    enum at_coordinate widest = 0;
+    double most = -1;
+
+    for (int i = 0; i < AT_COORDINATES; i++) {
+        double width =
+            greater(weights[i].more, weights[i].less) * (extent->high[i] - extent->low[i]);
+
+        if (width > most)
+            widest = (enum at_coordinate)i;
+        most = greater(width, most);
+    }
+    return widest;
+}
+
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to)
 {
     struct at_distance distance = {

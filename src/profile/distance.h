@@ -59,6 +59,17 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 /* The distance can be no less, whatever the launch at `to` is. */
 double at_distance_bound(const struct at_traits *from, const struct at_traits *to);
 
+/* From where to where the coordinates of several reach. */
+struct at_extent {
+    double low[AT_COORDINATES], high[AT_COORDINATES];
+};
+
+/* None of them can be nearer. */
+double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to);
+
+/* By which coordinate they lie the farthest apart. */
+enum at_coordinate at_distance_widest(const struct at_extent *extent);
+
 /* From a tuned problem `from` to another, `to`. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);
 

@@ -87,14 +87,34 @@ static void add_place(struct at_lookup *lookup, const struct at_profile_file *fi
     for (size_t i = 0; i < count; i++)
         sizes[i] = size_of(&entries[i]);
     for (int size = 0; size < AT_ELEMENT_SIZES; size++) {
-        place.of_size[size] = lookup->count;
+        size_t first = lookup->count;
+
         for (size_t i = 0; i < count; i++)
             if (sizes[i] == size)
                 add_candidate(lookup, file->path, record, &entries[i]);
+        place.boxes_of[size] = lookup->boxes.count;
+        at_boxes_add(&lookup->boxes, lookup->spots, first, lookup->count - first);
     }
-    place.of_size[AT_ELEMENT_SIZES] = lookup->count;
+    place.boxes_of[AT_ELEMENT_SIZES] = lookup->boxes.count;
     free(sizes);
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
+}
+
+static int by_identity(const void *left, const void *right)
+{
+    const struct at_identified *a = left, *b = right;
+
+    if (a->identity != b->identity)
+        return a->identity < b->identity ? -1 : 1;
+    return (a->candidate > b->candidate) - (a->candidate < b->candidate);
+}
+
+static void identify(struct at_lookup *lookup)
+{
+    lookup->identified = at_alloc_array(lookup->count, sizeof *lookup->identified);
+    for (size_t i = 0; i < lookup->count; i++)
+        lookup->identified[i] = (struct at_identified){lookup->spots[i].identity, i};
+    qsort(lookup->identified, lookup->count, sizeof *lookup->identified, by_identity);
 }
 
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
@@ -112,6 +132,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
         for (size_t j = 0; j < file->profile.devices.count; j++)
             add_place(lookup, file, &records[j]);
     }
+    identify(lookup);
     return lookup;
 }
 
@@ -122,6 +143,8 @@ void at_lookup_close(struct at_lookup *lookup)
     at_fits_free(lookup->fits);
     free(lookup->candidates);
     free(lookup->spots);
+    at_boxes_clear(&lookup->boxes);
+    free(lookup->identified);
     free(lookup->places);
     free(lookup->unusable_note);
     free(lookup);

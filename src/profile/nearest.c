@@ -2,6 +2,7 @@
 #include "profile/nearest.h"
 
 #include "base/memory.h"
+#include "profile/contenders.h"
 #include "profile/standing.h"
 
 #include <math.h>
@@ -36,16 +37,14 @@ struct search {
     struct at_traits asked;
     uint64_t identity; /* of the problem */
     int size;          /* the logarithm of its elements' bytes */
-    size_t first_same; /* the first candidate of this very problem, or the count */
+    size_t same_first; /* where the candidates with this identity are, among the identified */
+    size_t same_count;
     enum at_tier tier; /* whose turn it is */
     double least;      /* distance of its candidates so far, and whose that is; INFINITY: none's */
     size_t found;
-    /* The candidates whose turn it is, and that have not been looked at yet, with the bounds of
-     * their distances from below. */
-    size_t contender_count, *contenders;
-    double *bounds;
-    struct at_standing
-        standings[]; /* of the places; behind them there is room for the contenders */
+    /* Those whose turn it is: boxes, and the candidates of those that have been opened. */
+    struct at_contenders contenders;
+    struct at_standing standings[]; /* of the places */
 };
 
 static const struct at_standing *standing_of_candidate(const struct search *search,
@@ -61,108 +60,114 @@ static bool is_same(const struct search *search, size_t candidate)
            same_problem(&search->lookup->candidates[candidate].problem, search->query->problem);
 }
 
-static size_t find_first_same(const struct search *search)
+static void find_same(struct search *search)
 {
-    const struct at_lookup *lookup = search->lookup;
+    const struct at_identified *identified = search->lookup->identified;
+    size_t first = 0, end = search->lookup->count;
 
-    for (size_t place = 0; place < lookup->place_count; place++) {
-        const size_t *range = &lookup->places[place].of_size[search->size];
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
 
-        for (size_t i = range[0]; i < range[1]; i++)
-            if (lookup->spots[i].identity == search->identity && is_same(search, i))
-                return i;
+        if (identified[middle].identity < search->identity)
+            first = middle + 1;
+        else
+            end = middle;
     }
-    return lookup->count;
+    search->same_first = first;
+    for (end = first; end < search->lookup->count && identified[end].identity == search->identity;)
+        end++;
+    search->same_count = end - first;
+}
+
+/* The key of a candidate of this very problem, of those that may be; UINT64_MAX if this is not one.
+ */
+static uint64_t key_of_same(const struct search *search, size_t index)
+{
+    size_t candidate = search->lookup->identified[search->same_first + index].candidate;
+
+    return is_same(search, candidate)
+               ? at_standing_key_of_same(standing_of_candidate(search, candidate))
+               : UINT64_MAX;
 }
 
 /* The least key from `least` on; UINT64_MAX if there is none. */
 static uint64_t next_key(const struct search *search, uint64_t least)
 {
-    const struct at_lookup *lookup = search->lookup;
-    uint64_t key = UINT64_MAX;
+    uint64_t next = UINT64_MAX;
 
-    for (size_t i = 0; i < lookup->place_count; i++)
-        if (search->standings[i].key >= least && search->standings[i].key < key)
-            key = search->standings[i].key;
-    for (size_t i = search->first_same; i < lookup->count; i++)
-        if (is_same(search, i)) {
-            uint64_t same = at_standing_key_of_same(standing_of_candidate(search, i));
+    for (size_t i = 0; i < search->lookup->place_count; i++)
+        if (search->standings[i].key >= least && search->standings[i].key < next)
+            next = search->standings[i].key;
+    for (size_t i = 0; i < search->same_count; i++) {
+        uint64_t key = key_of_same(search, i);
 
-            if (same >= least && same < key)
-                key = same;
-        }
-    return key;
+        if (key >= least && key < next)
+            next = key;
+    }
+    return next;
 }
 
-/* Adds the candidates of a place, of one size of an element, that are of other problems and may be
- * legal. */
-static void add_others(struct search *search, size_t place, int size)
-{
-    const size_t *range = &search->lookup->places[place].of_size[size];
-    size_t *listed = search->contenders + search->contender_count, *kept = listed;
-    size_t count = at_fit_list(search->fits, range[0], range[1] - range[0],
-                               search->standings[place].alike, listed);
+/* Boxes have the lowest rank: of those with a candidate's bound, there may be candidates with that
+ * bound in them. */
+enum { BOX_RANK };
 
-    for (size_t i = 0; i < count; i++)
-        if (listed[i] < search->first_same || !is_same(search, listed[i]))
-            *kept++ = listed[i];
-    search->contender_count += (size_t)(kept - listed);
+static void add_box(struct search *search, size_t number)
+{
+    const struct at_box *box = &search->lookup->boxes.items[number];
+
+    at_contenders_add(&search->contenders, (struct at_contender){at_distance_bound_of_extent(
+                                                                     &box->extent, &search->asked),
+                                                                 BOX_RANK, number});
+}
+
+/* Of candidates with the same bound, that with the fewest conflicts is looked at first. */
+static void add_candidate(struct search *search, size_t number)
+{
+    const struct at_spot *spot = &search->lookup->spots[number];
+    double bound = at_distance_bound(&spot->traits, &search->asked);
+    uint64_t rank = (uint64_t)(search->standings[spot->place].conflicts + 1) << 32 | number;
+
+    if (bound <= search->least)
+        at_contenders_add(&search->contenders, (struct at_contender){bound, rank, number});
+}
+
+/* Adds its candidates, but those of this very problem, whose turn is another. */
+static void open_box(struct search *search, size_t number)
+{
+    const struct at_box *box = &search->lookup->boxes.items[number];
+    const size_t *members = search->lookup->boxes.members + box->first;
+
+    for (size_t i = 0; i < box->count; i++)
+        if (!is_same(search, members[i]))
+            add_candidate(search, members[i]);
 }
 
 /* Adds those of this very problem, of which there is something to be said even if they are not
  * legal. */
 static void add_same(struct search *search, uint64_t key)
 {
-    for (size_t i = search->first_same; i < search->lookup->count; i++)
-        if (is_same(search, i) && at_standing_key_of_same(standing_of_candidate(search, i)) == key)
-            search->contenders[search->contender_count++] = i;
+    for (size_t i = 0; i < search->same_count; i++)
+        if (key_of_same(search, i) == key)
+            add_candidate(search, search->lookup->identified[search->same_first + i].candidate);
 }
 
-/* Collects the candidates with this key and their bounds: those with elements of the size that is
- * asked for, or the others. */
+/* Collects the boxes with this key: those of elements of the size that is asked for, or the
+ * others. */
 static void collect(struct search *search, uint64_t key, bool other_sizes)
 {
     const struct at_lookup *lookup = search->lookup;
 
     search->tier = at_standing_tier(key);
-    search->contender_count = 0;
+    search->contenders.count = 0;
     for (size_t i = 0; i < lookup->place_count; i++)
         for (int size = 0; size < AT_ELEMENT_SIZES && search->standings[i].key == key; size++)
-            if ((size != search->size) == other_sizes)
-                add_others(search, i, size);
+            for (size_t box = lookup->places[i].boxes_of[size];
+                 (size != search->size) == other_sizes &&
+                 box < lookup->places[i].boxes_of[size + 1];
+                 box++)
+                add_box(search, box);
     if (!other_sizes)
         add_same(search, key);
-    for (size_t i = 0; i < search->contender_count; i++)
-        search->bounds[i] =
-            at_distance_bound(&lookup->spots[search->contenders[i]].traits, &search->asked);
-}
-
-/* Of two contenders with the same bound, is the first to be looked at before the second? */
-static bool is_before(const struct search *search, size_t first, size_t second)
-{
-    size_t a = standing_of_candidate(search, first)->conflicts;
-    size_t b = standing_of_candidate(search, second)->conflicts;
-
-    return a != b ? a < b : first < second;
-}
-
-/* Takes out the contender with the lowest bound, of equal ones that with the fewest conflicts.
- * There must be one. */
-static size_t take_next(struct search *search, double *bound)
-{
-    size_t *contenders = search->contenders, best = 0, last = search->contender_count - 1, next;
-    double *bounds = search->bounds;
-
-    for (size_t i = 1; i <= last; i++)
-        if (bounds[i] < bounds[best] ||
-            (bounds[i] == bounds[best] && is_before(search, contenders[i], contenders[best])))
-            best = i;
-    next = contenders[best];
-    *bound = bounds[best];
-    contenders[best] = contenders[last];
-    bounds[best] = bounds[last];
-    search->contender_count = last;
-    return next;
 }
 
 static void take(const struct search *search, size_t index, const struct at_config *config,
@@ -205,42 +210,45 @@ static void note_distance(const struct search *search, size_t index, double dist
                  at_distance_max(&search->asked));
 }
 
+/* Looks at a candidate. What takes time is to ask its rules, so that comes last. */
+static void consider(struct search *search, size_t number, struct at_answer *answer)
+{
+    const struct at_standing *standing = standing_of_candidate(search, number);
+    struct at_traits here = search->asked;
+    struct at_distance distance;
+    struct at_config config;
+    struct at_launch launch;
+
+    if (!at_fit_try(search->fits, number, standing->alike, &config, &launch)) {
+        if (search->tier == AT_TIER_EXACT)
+            note_refusal(search, number, answer);
+        return;
+    }
+    at_traits_launch(&here, &launch);
+    distance = at_distance_between(&search->lookup->spots[number].traits, &here);
+    if (distance.total > search->least ||
+        (distance.total == search->least &&
+         standing->conflicts >= standing_of_candidate(search, search->found)->conflicts))
+        return;
+    search->least = distance.total;
+    search->found = number;
+    if (distance.total <= at_distance_max(&search->asked))
+        take(search, number, &config, &launch, &distance, answer);
+}
+
 /* The nearest legal candidate among those whose turn it is, unless what was found before is nearer.
- * What takes time is to ask a candidate's rules, so that comes last: candidates are taken in the
- * order of their bounds, and the search ends where none is below what has been found. Returns
- * whether anything has been found that is near enough. */
+ * They are taken in the order of their bounds, and the search ends where none is below what has
+ * been found. Returns whether anything has been found that is near enough. */
 static bool take_nearest(struct search *search, struct at_answer *answer)
 {
-    struct at_traits here = search->asked;
-    double most = at_distance_max(&search->asked);
+    struct at_contender next;
 
-    while (search->contender_count > 0) {
-        double bound;
-        size_t next = take_next(search, &bound);
-        const struct at_standing *standing = standing_of_candidate(search, next);
-        struct at_distance distance;
-        struct at_config config;
-        struct at_launch launch;
-
-        if (bound > search->least)
-            break;
-        if (!at_fit_try(search->fits, next, standing->alike, &config, &launch)) {
-            if (search->tier == AT_TIER_EXACT)
-                note_refusal(search, next, answer);
-            continue;
-        }
-        at_traits_launch(&here, &launch);
-        distance = at_distance_between(&search->lookup->spots[next].traits, &here);
-        if (distance.total > search->least ||
-            (distance.total == search->least &&
-             standing->conflicts >= standing_of_candidate(search, search->found)->conflicts))
-            continue;
-        search->least = distance.total;
-        search->found = next;
-        if (distance.total <= most)
-            take(search, next, &config, &launch, &distance, answer);
-    }
-    return search->least < INFINITY && search->least <= most;
+    while (at_contenders_take(&search->contenders, &next) && next.bound <= search->least)
+        if (next.rank == BOX_RANK)
+            open_box(search, next.number);
+        else
+            consider(search, next.number, answer);
+    return search->least < INFINITY && search->least <= at_distance_max(&search->asked);
 }
 
 /* The nearest with this key. */
@@ -261,9 +269,8 @@ static bool find_with_key(struct search *search, uint64_t key, struct at_answer 
 
 static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
 {
-    size_t size = sizeof(struct search) + lookup->place_count * sizeof(struct at_standing);
     struct search *search =
-        at_alloc(size + lookup->count * (sizeof *search->contenders + sizeof *search->bounds));
+        at_alloc(sizeof *search + lookup->place_count * sizeof *search->standings);
 
     search->lookup = lookup;
     search->query = query;
@@ -271,12 +278,17 @@ static struct search *begin(const struct at_lookup *lookup, const struct at_quer
     search->asked = at_traits_of(query->problem, query->device);
     search->identity = at_nearest_identity(query->problem);
     search->size = __builtin_ctzll((unsigned long long)query->problem->elem_size);
-    search->first_same = find_first_same(search);
-    search->contenders = (size_t *)((char *)search + size);
-    search->bounds = (double *)(search->contenders + lookup->count);
+    find_same(search);
     for (size_t i = 0; i < lookup->place_count; i++)
         search->standings[i] = at_standing_of(&lookup->places[i], query);
     return search;
+}
+
+static void end(struct search *search)
+{
+    at_fit_query_free(search->fits);
+    free(search->contenders.items);
+    free(search);
 }
 
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
@@ -288,7 +300,6 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
 
     for (; !found && (key = next_key(search, key)) < UINT64_MAX; key++)
         found = find_with_key(search, key, answer);
-    at_fit_query_free(search->fits);
-    free(search);
+    end(search);
     return found;
 }

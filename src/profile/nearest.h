@@ -3,6 +3,7 @@
 #ifndef AT_PROFILE_NEAREST_H
 #define AT_PROFILE_NEAREST_H
 
+#include "profile/boxes.h"
 #include "profile/lookup.h"
 #include "space/fit.h"
 
@@ -12,27 +13,29 @@ struct at_candidate {
     struct at_problem problem;
 };
 
-/* What is looked at of every candidate, close together: most are never looked at otherwise. */
-struct at_spot {
-    struct at_traits traits; /* of the candidate */
-    uint64_t identity;       /* of its problem: equal for equal ones, and seldom for others */
-    uint64_t place;
-};
-
 enum { AT_ELEMENT_SIZES = 5 }; /* 1, 2, 4, 8 and 16 bytes */
 
 /* Where candidates were tuned: a device in a file. */
 struct at_place {
     const char *path;
     const struct at_device_record *record;
-    /* The candidates with elements of 2^s bytes are those from of_size[s] on to of_size[s + 1]. */
-    size_t of_size[AT_ELEMENT_SIZES + 1];
+    /* The boxes of candidates with elements of 2^s bytes: from boxes_of[s] on to boxes_of[s + 1].
+     */
+    size_t boxes_of[AT_ELEMENT_SIZES + 1];
+};
+
+/* Where a candidate is found by its problem. */
+struct at_identified {
+    uint64_t identity;
+    size_t candidate;
 };
 
 struct at_lookup {
     struct at_candidate *candidates;
-    struct at_spot *spots; /* of the candidates */
-    struct at_fits *fits;  /* their configs */
+    struct at_spot *spots;            /* of the candidates */
+    struct at_fits *fits;             /* their configs */
+    struct at_boxes boxes;            /* all of them */
+    struct at_identified *identified; /* all of them, by identity and number */
     size_t count, capacity, spot_capacity;
     struct at_place *places;
     size_t place_count, place_capacity;

@@ -12,7 +12,7 @@
 #define COUNT_MAX          INT64_C(1000000000000)
 #define PERMILLE_MAX       INT64_C(1000000)
 
-enum { PROBLEMS_MAX = 1024, DEVICES_MAX = 64, PARAMETERS_MAX = 24 };
+enum { PROBLEMS_MAX = 2400, DEVICES_MAX = 64, PARAMETERS_MAX = 24 };
 
 enum at_status at_profile_check_counts(const struct at_profile *profile, struct at_error *err)
 {

@@ -65,7 +65,7 @@ struct at_schema {
     size_t field_count; /* at most 64 */
 };
 
-enum { AT_SCHEMA_BYTES_MAX = 1024 * 1024, AT_SCHEMA_DEPTH_MAX = 16 };
+enum { AT_SCHEMA_BYTES_MAX = 4 << 20, AT_SCHEMA_DEPTH_MAX = 16 };
 
 /* Reads text (size bytes) into the zeroed record. name is the file's, for messages. On failure the
  * record is released and zeroed again. */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long it takes to open the profiles, and to look up a problem among their entries, each time
+ * another one; without a GPU.
+ *
+ *     lookup-speed [PROFILE [DEVICE]]
+ */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/stats.h"
+#include "lib/autotune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LOOKUPS = 20000, REPEATS = 5, OPENS = 5 };
+
+static void require_ok(autotune_status status, autotune_error *error)
+{
+    if (status == AUTOTUNE_OK)
+        return;
+    fprintf(stderr, "%s\n", autotune_error_message(error));
+    exit(1);
+}
+
+/* Sides of 64 to 65536, log-uniform, a third of them odd, and elements of all sizes. */
+static autotune_problem random_problem(struct at_rng *rng, size_t index)
+{
+    int64_t sides[2];
+
+    for (int i = 0; i < 2; i++) {
+        sides[i] = (int64_t)exp2(6 + 1e-6 * (double)at_rng_below(rng, 10000000));
+        sides[i] = index % 3 ? (sides[i] + 15) / 16 * 16 : sides[i] | 1;
+    }
+    return (autotune_problem){
+        .elem_size = 1 << at_rng_below(rng, 5), .rows = sides[0], .cols = sides[1]};
+}
+
+static double microseconds_since(int64_t start_ns)
+{
+    return 1e-3 * (double)(at_now_ns() - start_ns);
+}
+
+static autotune_profile *open_profiles(const char *path)
+{
+    autotune_profile *profile = NULL;
+    autotune_error *error = NULL;
+    double us[OPENS];
+
+    for (int i = 0; i < OPENS; i++) {
+        int64_t start_ns = at_now_ns();
+
+        autotune_profile_free(profile);
+        require_ok(autotune_profile_open(&profile, path, &error), error);
+        us[i] = microseconds_since(start_ns);
+    }
+    printf("open: median %.1f ms\n", 1e-3 * at_median(us, OPENS));
+    return profile;
+}
+
+static void time_lookups(const autotune_profile *profile, const autotune_device *device)
+{
+    static double us[LOOKUPS];
+    struct at_rng rng = {1};
+    double sum = 0;
+
+    for (size_t i = 0; i < LOOKUPS; i++) {
+        autotune_problem problem = random_problem(&rng, i);
+        autotune_answer *answer;
+        autotune_error *error = NULL;
+        int64_t start_ns = at_now_ns();
+
+        require_ok(autotune_lookup(&answer, profile, device, &problem, NULL, &error), error);
+        autotune_answer_free(answer);
+        us[i] = microseconds_since(start_ns);
+        sum += us[i];
+    }
+    printf("lookup: median %.2f us, 90th percentile %.2f us, mean %.2f us\n",
+           at_median(us, LOOKUPS), at_quantile(us, LOOKUPS, 0.9), sum / LOOKUPS);
+}
+
+int main(int argc, char **argv)
+{
+    autotune_profile *profile = open_profiles(argc > 1 ? argv[1] : NULL);
+    autotune_device *device;
+    autotune_error *error = NULL;
+
+    require_ok(autotune_device_described(&device, argc > 2 ? argv[2] : "h200", &error), error);
+    for (int i = 0; i < REPEATS; i++)
+        time_lookups(profile, device);
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+    return 0;
+}
