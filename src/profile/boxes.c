@@ -4,10 +4,10 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Fewer in each would be more boxes, of all of which the distance is asked; more would be more
- * candidates in a box that is opened for one of them. */
-enum { BOX_MAX = 16 };
+/* The bound of a box takes as long as that of a candidate. */
+enum { CANDIDATES_MAX = 8 };
 
 /* What members are sorted by. */
 struct order {
@@ -42,29 +42,32 @@ static struct at_extent extent_of(const struct at_spot *spots, const size_t *mem
     return extent;
 }
 
-/* Halves the members where they lie farthest apart, until each part fits a box. */
-static void split(struct at_boxes *boxes, const struct at_spot *spots, size_t first, size_t count)
+/* Halves the members where they lie farthest apart, until there are few. Returns the box's number.
+ */
+static size_t make_box(struct at_boxes *boxes, const struct at_spot *spots, size_t first,
+                       size_t count)
 {
-    size_t *members = boxes->members + first;
-    struct at_box box = {extent_of(spots, members, count), first, count};
+    size_t *members = boxes->members + first, number = boxes->count, halves[2];
+    struct at_box box = {
+        .extent = extent_of(spots, members, count), .first = first, .count = count};
     struct order order = {spots, at_distance_widest(&box.extent)};
 
-    if (count <= BOX_MAX) {
-        AT_PUSH(boxes->items, boxes->count, boxes->capacity, box);
-        return;
-    }
+    AT_PUSH(boxes->items, boxes->count, boxes->capacity, box);
+    if (count <= CANDIDATES_MAX)
+        return number;
     qsort_r(members, count, sizeof *members, compare, &order);
-    split(boxes, spots, first, count / 2);
-    split(boxes, spots, first + count / 2, count - count / 2);
+    halves[0] = make_box(boxes, spots, first, count / 2);
+    halves[1] = make_box(boxes, spots, first + count / 2, count - count / 2);
+    memcpy(boxes->items[number].halves, halves, sizeof halves);
+    return number;
 }
 
-void at_boxes_add(struct at_boxes *boxes, const struct at_spot *spots, size_t first, size_t count)
+size_t at_boxes_add(struct at_boxes *boxes, const struct at_spot *spots, const size_t *candidates,
+                    size_t count)
 {
-    if (count == 0)
-        return;
-    for (size_t i = first; i < first + count; i++)
-        AT_PUSH(boxes->members, boxes->member_count, boxes->member_capacity, i);
-    split(boxes, spots, boxes->member_count - count, count);
+    for (size_t i = 0; i < count; i++)
+        AT_PUSH(boxes->members, boxes->member_count, boxes->member_capacity, candidates[i]);
+    return make_box(boxes, spots, boxes->member_count - count, count);
 }
 
 void at_boxes_clear(struct at_boxes *boxes)

@@ -13,25 +13,26 @@
 struct at_spot {
     struct at_traits traits; /* of the candidate */
     uint64_t identity;       /* of its problem: equal for equal ones, and seldom for others */
-    uint64_t place;
+    uint32_t place, kind;    /* of the lookup */
 };
 
-/* Where candidates of one place and one size of an element lie. */
+/* It has two boxes in it, which have half of its candidates each, or else the candidates. */
 struct at_box {
     struct at_extent extent;
+    size_t halves[2];    /* 0: there are none */
     size_t first, count; /* of the members */
 };
 
 struct at_boxes {
     struct at_box *items;
     size_t count, capacity;
-    size_t *members; /* numbers of candidates, those of one box after those of another */
+    size_t *members; /* numbers of candidates */
     size_t member_count, member_capacity;
 };
 
-/* Puts the candidates from number `first` on, `count` of them, into boxes of their own. Candidates
- * come in the order of their numbers. */
-void at_boxes_add(struct at_boxes *boxes, const struct at_spot *spots, size_t first, size_t count);
+/* Puts candidates, of which there must be any, into a box; returns its number. */
+size_t at_boxes_add(struct at_boxes *boxes, const struct at_spot *spots, const size_t *candidates,
+                    size_t count);
 
 void at_boxes_clear(struct at_boxes *boxes);
 

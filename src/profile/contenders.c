@@ -10,10 +10,12 @@ static bool is_before(const struct at_contender *a, const struct at_contender *b
 
 void at_contenders_add(struct at_contenders *contenders, struct at_contender contender)
 {
-    size_t at = contenders->count;
+    size_t at = contenders->count++;
     struct at_contender *items;
 
-    AT_PUSH(contenders->items, contenders->count, contenders->capacity, contender);
+    if (at == contenders->capacity) /* seldom: asked here, it takes no call */
+        contenders->items =
+            at_grow(contenders->items, at, &contenders->capacity, sizeof *contenders->items);
     items = contenders->items;
     for (; at > 0 && is_before(&contender, &items[(at - 1) / 2]); at = (at - 1) / 2)
         items[at] = items[(at - 1) / 2];

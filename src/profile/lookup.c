@@ -7,6 +7,7 @@
 #include "space/space.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *const at_tier_names[AT_TIERS] = {
     "exact", "shape", "chip", "architecture", "other architecture", "default",
@@ -36,28 +37,18 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
     return AT_OK;
 }
 
-/* The note is of the first in the order of the files, which is not that of the candidates. */
-static void note_unusable(struct at_lookup *lookup, const char *path, const struct at_entry *entry,
-                          const char *why)
-{
-    if (lookup->unusable++ > 0 &&
-        (lookup->unusable_place != lookup->place_count || lookup->unusable_entry < entry))
-        return;
-    free(lookup->unusable_note);
-    lookup->unusable_note = at_format("%s: %s: %s", path, entry->problem, why);
-    lookup->unusable_place = lookup->place_count;
-    lookup->unusable_entry = entry;
-}
-
-static void add_candidate(struct at_lookup *lookup, const char *path,
-                          const struct at_device_record *record, const struct at_entry *entry)
+static void add_candidate(struct at_lookup *lookup, size_t place, size_t kind,
+                          const struct at_entry *entry)
 {
     struct at_candidate candidate = {.entry = entry};
-    struct at_spot spot = {.place = lookup->place_count};
+    struct at_spot spot = {.place = (uint32_t)place, .kind = (uint32_t)kind};
     struct at_error err;
 
-    if (make_candidate(lookup, &candidate, &spot, &record->device, &err) != AT_OK) {
-        note_unusable(lookup, path, entry, err.message);
+    if (make_candidate(lookup, &candidate, &spot, &lookup->places[place].record->device, &err) !=
+        AT_OK) {
+        if (lookup->unusable++ == 0)
+            lookup->unusable_note =
+                at_format("%s: %s: %s", lookup->places[place].path, entry->problem, err.message);
         return;
     }
     lookup->spots =
@@ -66,38 +57,64 @@ static void add_candidate(struct at_lookup *lookup, const char *path,
     AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
 }
 
-/* The logarithm of its elements' bytes; of a problem that cannot be read it does not matter. */
-static int size_of(const struct at_entry *entry)
+/* Unlike in nothing but where they are. */
+static bool devices_alike(const struct at_device_info *a, const struct at_device_info *b)
 {
-    struct at_problem problem;
+    struct at_device_info moved = *b;
 
-    return at_problem_parse(&problem, entry->problem, NULL) == AT_OK
-               ? __builtin_ctzll((unsigned long long)problem.elem_size)
-               : 0;
+    memcpy(moved.uuid, a->uuid, sizeof moved.uuid);
+    memcpy(moved.pci_bus_id, a->pci_bus_id, sizeof moved.pci_bus_id);
+    moved.ordinal = a->ordinal;
+    return memcmp(a, &moved, sizeof moved) == 0;
+}
+
+static size_t find_kind(struct at_lookup *lookup, const struct at_device_record *record)
+{
+    struct at_kind kind = {.record = record};
+
+    for (size_t i = 0; i < lookup->kind_count; i++) {
+        const struct at_device_record *other = lookup->kinds[i].record;
+
+        if (strcmp(record->policy.name, other->policy.name) == 0 &&
+            memcmp(&record->environment, &other->environment, sizeof other->environment) == 0 &&
+            devices_alike(&record->device, &other->device))
+            return i;
+    }
+    AT_PUSH(lookup->kinds, lookup->kind_count, lookup->kind_capacity, kind);
+    return lookup->kind_count - 1;
 }
 
 static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
                       const struct at_device_record *record)
 {
-    struct at_place place = {.path = file->path, .record = record};
+    struct at_place place = {file->path, record};
     const struct at_entry *entries = record->problems.items;
-    size_t count = record->problems.count;
-    int *sizes = at_alloc_array(count, sizeof *sizes);
+    size_t kind = find_kind(lookup, record);
 
-    for (size_t i = 0; i < count; i++)
-        sizes[i] = size_of(&entries[i]);
-    for (int size = 0; size < AT_ELEMENT_SIZES; size++) {
-        size_t first = lookup->count;
-
-        for (size_t i = 0; i < count; i++)
-            if (sizes[i] == size)
-                add_candidate(lookup, file->path, record, &entries[i]);
-        place.boxes_of[size] = lookup->boxes.count;
-        at_boxes_add(&lookup->boxes, lookup->spots, first, lookup->count - first);
-    }
-    place.boxes_of[AT_ELEMENT_SIZES] = lookup->boxes.count;
-    free(sizes);
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
+    for (size_t i = 0; i < record->problems.count; i++)
+        add_candidate(lookup, lookup->place_count - 1, kind, &entries[i]);
+}
+
+/* The candidates of each kind and size of an element, to boxes of their own. */
+static void put_into_boxes(struct at_lookup *lookup)
+{
+    size_t *chosen = at_alloc_array(lookup->count, sizeof *chosen);
+
+    for (size_t kind = 0; kind < lookup->kind_count; kind++)
+        for (size_t size = 0; size < AT_ELEMENT_SIZES; size++) {
+            size_t count = 0;
+
+            for (size_t i = 0; i < lookup->count; i++)
+                if (lookup->spots[i].kind == kind &&
+                    lookup->candidates[i].problem.elem_size == INT64_C(1) << size)
+                    chosen[count++] = i;
+            lookup->kinds[kind].has[size] = count > 0;
+            if (count > 0)
+                lookup->kinds[kind].box_of[size] =
+                    at_boxes_add(&lookup->boxes, lookup->spots, chosen, count);
+        }
+    free(chosen);
 }
 
 static int by_identity(const void *left, const void *right)
@@ -132,6 +149,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
         for (size_t j = 0; j < file->profile.devices.count; j++)
             add_place(lookup, file, &records[j]);
     }
+    put_into_boxes(lookup);
     identify(lookup);
     return lookup;
 }
@@ -146,6 +164,7 @@ void at_lookup_close(struct at_lookup *lookup)
     at_boxes_clear(&lookup->boxes);
     free(lookup->identified);
     free(lookup->places);
+    free(lookup->kinds);
     free(lookup->unusable_note);
     free(lookup);
 }

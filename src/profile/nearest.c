@@ -44,13 +44,13 @@ struct search {
     size_t found;
     /* Those whose turn it is: boxes, and the candidates of those that have been opened. */
     struct at_contenders contenders;
-    struct at_standing standings[]; /* of the places */
+    struct at_standing standings[]; /* of the kinds of places */
 };
 
 static const struct at_standing *standing_of_candidate(const struct search *search,
                                                        size_t candidate)
 {
-    return &search->standings[search->lookup->spots[candidate].place];
+    return &search->standings[search->lookup->spots[candidate].kind];
 }
 
 /* Is it of the very problem that is asked for? */
@@ -95,7 +95,7 @@ static uint64_t next_key(const struct search *search, uint64_t least)
 {
     uint64_t next = UINT64_MAX;
 
-    for (size_t i = 0; i < search->lookup->place_count; i++)
+    for (size_t i = 0; i < search->lookup->kind_count; i++)
         if (search->standings[i].key >= least && search->standings[i].key < next)
             next = search->standings[i].key;
     for (size_t i = 0; i < search->same_count; i++) {
@@ -125,18 +125,23 @@ static void add_candidate(struct search *search, size_t number)
 {
     const struct at_spot *spot = &search->lookup->spots[number];
     double bound = at_distance_bound(&spot->traits, &search->asked);
-    uint64_t rank = (uint64_t)(search->standings[spot->place].conflicts + 1) << 32 | number;
+    uint64_t rank = (uint64_t)(standing_of_candidate(search, number)->conflicts + 1) << 32 | number;
 
     if (bound <= search->least)
         at_contenders_add(&search->contenders, (struct at_contender){bound, rank, number});
 }
 
-/* Adds its candidates, but those of this very problem, whose turn is another. */
+/* Adds what is in it, but for candidates of this very problem, whose turn is another. */
 static void open_box(struct search *search, size_t number)
 {
     const struct at_box *box = &search->lookup->boxes.items[number];
     const size_t *members = search->lookup->boxes.members + box->first;
 
+    if (box->halves[0]) {
+        add_box(search, box->halves[0]);
+        add_box(search, box->halves[1]);
+        return;
+    }
     for (size_t i = 0; i < box->count; i++)
         if (!is_same(search, members[i]))
             add_candidate(search, members[i]);
@@ -159,13 +164,10 @@ static void collect(struct search *search, uint64_t key, bool other_sizes)
 
     search->tier = at_standing_tier(key);
     search->contenders.count = 0;
-    for (size_t i = 0; i < lookup->place_count; i++)
+    for (size_t i = 0; i < lookup->kind_count; i++)
         for (int size = 0; size < AT_ELEMENT_SIZES && search->standings[i].key == key; size++)
-            for (size_t box = lookup->places[i].boxes_of[size];
-                 (size != search->size) == other_sizes &&
-                 box < lookup->places[i].boxes_of[size + 1];
-                 box++)
-                add_box(search, box);
+            if (lookup->kinds[i].has[size] && (size != search->size) == other_sizes)
+                add_box(search, lookup->kinds[i].box_of[size]);
     if (!other_sizes)
         add_same(search, key);
 }
@@ -270,7 +272,7 @@ static bool find_with_key(struct search *search, uint64_t key, struct at_answer 
 static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
 {
     struct search *search =
-        at_alloc(sizeof *search + lookup->place_count * sizeof *search->standings);
+        at_alloc(sizeof *search + lookup->kind_count * sizeof *search->standings);
 
     search->lookup = lookup;
     search->query = query;
@@ -279,8 +281,8 @@ static struct search *begin(const struct at_lookup *lookup, const struct at_quer
     search->identity = at_nearest_identity(query->problem);
     search->size = __builtin_ctzll((unsigned long long)query->problem->elem_size);
     find_same(search);
-    for (size_t i = 0; i < lookup->place_count; i++)
-        search->standings[i] = at_standing_of(&lookup->places[i], query);
+    for (size_t i = 0; i < lookup->kind_count; i++)
+        search->standings[i] = at_standing_of(&lookup->kinds[i], query);
     return search;
 }
 

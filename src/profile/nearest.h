@@ -19,9 +19,15 @@ enum { AT_ELEMENT_SIZES = 5 }; /* 1, 2, 4, 8 and 16 bytes */
 struct at_place {
     const char *path;
     const struct at_device_record *record;
-    /* The boxes of candidates with elements of 2^s bytes: from boxes_of[s] on to boxes_of[s + 1].
-     */
-    size_t boxes_of[AT_ELEMENT_SIZES + 1];
+};
+
+/* Places that are the same to every query: with the same software, the same policy, and the same
+ * device or others that are like it. */
+struct at_kind {
+    const struct at_device_record *record; /* of one of them */
+    /* The box of the candidates with elements of 2^s bytes, if there are any. */
+    bool has[AT_ELEMENT_SIZES];
+    size_t box_of[AT_ELEMENT_SIZES];
 };
 
 /* Where a candidate is found by its problem. */
@@ -39,12 +45,12 @@ struct at_lookup {
     size_t count, capacity, spot_capacity;
     struct at_place *places;
     size_t place_count, place_capacity;
+    struct at_kind *kinds;
+    size_t kind_count, kind_capacity;
     struct at_family *const *families;
     size_t family_count;
     size_t unusable;     /* entries that are not in the spaces */
-    char *unusable_note; /* the first of them: */
-    size_t unusable_place;
-    const struct at_entry *unusable_entry;
+    char *unusable_note; /* of the first of them */
 };
 
 /* Of a problem; the name of the type tells nothing that the size of an element does not. */

@@ -24,12 +24,12 @@ static enum at_tier tier_of(enum at_relation relation)
     }
 }
 
-struct at_standing at_standing_of(const struct at_place *place, const struct at_query *query)
+struct at_standing at_standing_of(const struct at_kind *kind, const struct at_query *query)
 {
-    const struct at_device_info *home = &place->record->device;
+    const struct at_device_info *home = &kind->record->device;
     enum at_relation relation = at_device_relation(home, query->device);
     uint64_t gap = (uint64_t)at_architecture_gap(home, query->device) & 0xffffff;
-    uint64_t other_policy = strcmp(place->record->policy.name, query->policy) != 0;
+    uint64_t other_policy = strcmp(kind->record->policy.name, query->policy) != 0;
 
     return (struct at_standing){
         .key = (uint64_t)tier_of(relation) << TIER_SHIFT | gap << GAP_SHIFT |
@@ -37,7 +37,7 @@ struct at_standing at_standing_of(const struct at_place *place, const struct at_
                other_policy << POLICY_SHIFT | (uint64_t)1 << OTHER_PROBLEM_SHIFT,
         .same_device = relation == AT_SAME_DEVICE,
         .alike = at_point_devices_alike(home, query->device),
-        .conflicts = at_facts_conflicts(query->environment, &place->record->environment),
+        .conflicts = at_facts_conflicts(query->environment, &kind->record->environment),
     };
 }
 

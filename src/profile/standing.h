@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the place where candidates were tuned is to a query: whose turn it is before that of others.
- */
+/* What places of a kind are to a query: whose turn it is before that of others. */
 #ifndef AT_PROFILE_STANDING_H
 #define AT_PROFILE_STANDING_H
 
@@ -13,7 +12,7 @@ struct at_standing {
     size_t conflicts; /* of the software; decide where the distance is the same too */
 };
 
-struct at_standing at_standing_of(const struct at_place *place, const struct at_query *query);
+struct at_standing at_standing_of(const struct at_kind *kind, const struct at_query *query);
 
 /* The key of a candidate of the very problem that is asked for. */
 uint64_t at_standing_key_of_same(const struct at_standing *standing);

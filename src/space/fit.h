@@ -30,14 +30,9 @@ struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct a
                                       const struct at_device_info *device);
 void at_fit_query_free(struct at_fit_query *query);
 
-/* Lists those of the configs from number `first` on, `count` of them, that may be legal: not those
- * that the size of an element rules out, or a parameter that the problem determines. `alike`: the
- * device has the same numbers as that at home (at_point_devices_alike). Returns how many. */
-size_t at_fit_list(const struct at_fit_query *query, size_t first, size_t count, bool alike,
-                   size_t *numbers);
-
 /* Is the config legal for the problem, with parameters that the problem alone determines ("K ==
- * min(rows, cols)") changed to what it says? Then *config and *launch are what to take. */
+ * min(rows, cols)") changed to what it says? Then *config and *launch are what to take. `alike`:
+ * the device has the same numbers as that at home (at_point_devices_alike). */
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
                 struct at_launch *launch);
 

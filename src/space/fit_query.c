@@ -163,17 +163,6 @@ static bool may_fit(const struct at_fit_query *query, const struct at_fit *fit, 
     return determined->params || fit->sizes & query->size;
 }
 
-size_t at_fit_list(const struct at_fit_query *query, size_t first, size_t count, bool alike,
-                   size_t *numbers)
-{
-    size_t listed = 0;
-
-    for (size_t i = first; i < first + count; i++)
-        if (may_fit(query, &query->fits->items[i], alike))
-            numbers[listed++] = i;
-    return listed;
-}
-
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
                 struct at_launch *launch)
 {

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The boxes of a lookup leave out nothing: for any problem the answer is that of a scan of all
+ * entries, over the profiles in results/. */
+#include "base/memory.h"
+#include "base/rng.h"
+#include "model/description.h"
+#include "profile/contenders.h"
+#include "profile/lookup.h"
+#include "space/fit.h"
+#include "space/named.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "shipped_families.h"
+#include "source_tree.h"
+
+enum { PROBLEMS = 1000 };
+
+struct known {
+    const struct at_entry *entry;
+    struct at_traits traits;
+};
+
+static struct at_profiles profiles;
+static struct at_fits *fits; /* of the known */
+static struct known *known;
+static size_t known_count, known_capacity;
+
+static void read_profile(const char *name)
+{
+    char *path = path_of(name);
+    struct at_error err = {AT_OK, ""};
+
+    if (at_profiles_add(&profiles, path, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(path);
+}
+
+static void know(const struct at_device_info *device, const struct at_entry *entry)
+{
+    struct known one = {.entry = entry};
+    struct at_problem home;
+    struct at_config config;
+    struct at_launch launch;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_problem_parse(&home, entry->problem, &err) != AT_OK ||
+        at_config_from_names(&config, families, family_count, entry->winner.family,
+                             &entry->winner.parameters, &err) != AT_OK ||
+        at_fits_add(fits, &config, &home, device, &launch, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    one.traits = at_traits_of(&home, device);
+    at_traits_launch(&one.traits, &launch);
+    AT_PUSH(known, known_count, known_capacity, one);
+}
+
+static int read_all(void **state)
+{
+    (void)state;
+    use_source_tree();
+    read_shipped_families();
+    fits = at_fits_new();
+    read_profile("results/nvidia-h200.yaml");
+    read_profile("results/nvidia-h200-library.yaml");
+    for (size_t i = 0; i < profiles.count; i++) {
+        const struct at_device_record *records = profiles.files[i].profile.devices.items;
+
+        for (size_t j = 0; j < profiles.files[i].profile.devices.count; j++)
+            for (size_t k = 0; k < records[j].problems.count; k++)
+                know(&records[j].device, &((const struct at_entry *)records[j].problems.items)[k]);
+    }
+    return 0;
+}
+
+static int free_all(void **state)
+{
+    (void)state;
+    free(known);
+    at_fits_free(fits);
+    at_profiles_clear(&profiles);
+    free_shipped_families();
+    return 0;
+}
+
+/* Sides from 1 to 2^16 and elements of all sizes, some with padded rows, some of them several. */
+static struct at_problem random_problem(struct at_rng *rng)
+{
+    struct at_problem problem = {.elem_size = 1 << at_rng_below(rng, 5)};
+    int64_t unit = 1 << at_rng_below(rng, 8), *sides[] = {&problem.rows, &problem.cols};
+    struct at_error err = {AT_OK, ""};
+
+    for (size_t i = 0; i < AT_COUNT(sides); i++) {
+        double side = exp2(16e-6 * (double)at_rng_below(rng, 1000000));
+
+        *sides[i] = side > (double)unit ? (int64_t)side / unit * unit : (int64_t)side;
+    }
+    if (at_rng_below(rng, 4) == 0)
+        problem.ld_src = problem.cols + (int64_t)at_rng_below(rng, 100);
+    if (at_rng_below(rng, 8) == 0)
+        problem.batch = 3;
+    if (at_problem_complete(&problem, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+/* The least distance of all that are legal, and whose that is; SIZE_MAX: none is. */
+static size_t scan(const struct at_problem *problem, const struct at_device_info *device,
+                   bool alike, double *least)
+{
+    struct at_fit_query *query = at_fit_query_new(fits, problem, device);
+    size_t nearest = SIZE_MAX;
+
+    *least = INFINITY;
+    for (size_t i = 0; i < known_count; i++) {
+        struct at_traits here = at_traits_of(problem, device);
+        struct at_config config;
+        struct at_launch launch;
+        double distance;
+
+        if (!at_fit_try(query, i, alike, &config, &launch))
+            continue;
+        at_traits_launch(&here, &launch);
+        distance = at_distance_between(&known[i].traits, &here).total;
+        if (distance < *least)
+            nearest = i;
+        *least = fmin(distance, *least);
+    }
+    at_fit_query_free(query);
+    return nearest;
+}
+
+/* Returns whether an entry was near enough. */
+static bool compare(const struct at_lookup *lookup, const struct at_problem *problem,
+                    const struct at_device_info *device, bool alike)
+{
+    static const struct at_environment nothing_known;
+    const struct at_query query = {problem, device, &nothing_known, "cold"};
+    struct at_traits here = at_traits_of(problem, device);
+    struct at_answer answer;
+    struct at_error err = {AT_OK, ""};
+    double least;
+    size_t nearest = scan(problem, device, alike, &least);
+
+    if (at_lookup_find(lookup, &query, &answer, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    if (nearest == SIZE_MAX || least > at_distance_max(&here)) {
+        assert_int_equal(answer.tier, AT_TIER_DEFAULT);
+        return false;
+    }
+    if (answer.tier == AT_TIER_EXACT)
+        return true;
+    if (answer.distance.total != least || answer.entry != known[nearest].entry)
+        fail_msg("%jd x %jd of %jd bytes: %s at %f instead of %s at %f", (intmax_t)problem->rows,
+                 (intmax_t)problem->cols, (intmax_t)problem->elem_size,
+                 answer.entry ? answer.entry->problem : "the default", answer.distance.total,
+                 known[nearest].entry->problem, least);
+    return true;
+}
+
+static void compare_all(const char *name, bool alike)
+{
+    struct at_lookup *lookup = at_lookup_open(&profiles, families, family_count);
+    struct at_rng rng = {1};
+    struct at_device_info device;
+    struct at_error err = {AT_OK, ""};
+    size_t near = 0;
+
+    if (at_description_read(&device, NULL, name, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    for (int i = 0; i < PROBLEMS; i++) {
+        struct at_problem problem = random_problem(&rng);
+
+        near += compare(lookup, &problem, &device, alike);
+    }
+    at_lookup_close(lookup);
+    assert_true(near > PROBLEMS / 2 && near < PROBLEMS);
+}
+
+static void test_nothing_nearer_on_the_device(void **state)
+{
+    (void)state;
+    compare_all("h200", true);
+}
+
+static void test_nothing_nearer_on_another(void **state)
+{
+    (void)state;
+    compare_all("a100", false);
+}
+
+/* Numbers from 0 to 9 many times over, added and taken in turns. */
+static void test_contenders_come_in_order(void **state)
+{
+    struct at_contenders contenders = {0};
+    struct at_contender contender, last = {-1, 0, 0};
+    struct at_rng rng = {1};
+    size_t added = 0, taken = 0;
+
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < 100; i++, added++)
+            at_contenders_add(&contenders,
+                              (struct at_contender){(double)at_rng_below(&rng, 10), added, added});
+        last.bound = -1;
+        for (size_t left = round % 2 ? 0 : 50; contenders.count > left; taken++) {
+            assert_true(at_contenders_take(&contenders, &contender));
+            assert_true(contender.bound > last.bound ||
+                        (contender.bound == last.bound && contender.rank > last.rank));
+            last = contender;
+        }
+    }
+    assert_false(at_contenders_take(&contenders, &contender));
+    assert_int_equal(taken, added);
+    free(contenders.items);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_nearer_on_the_device),
+        cmocka_unit_test(test_nothing_nearer_on_another),
+        cmocka_unit_test(test_contenders_come_in_order),
+    };
+
+    return cmocka_run_group_tests(tests, read_all, free_all);
+}
