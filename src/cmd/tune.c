@@ -45,8 +45,8 @@ static const struct argp_option options_table[] = {
     {0},
 };
 
-/* An entry of a profile takes about 1.7 KB, and a reader takes 1 MiB. */
-enum { ENTRIES_MAX = 600 };
+/* An entry of a profile takes about 1.7 KB, and a reader takes 4 MiB. */
+enum { ENTRIES_MAX = 2400 };
 
 static void parse_budget(struct argp_state *state, const char *text, struct at_run_budget *budget)
 {

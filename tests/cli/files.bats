@@ -62,9 +62,9 @@ refused_everywhere() {
 }
 
 @test "a file that is too large" {
-    head -c 1048577 /dev/zero | tr '\0' '#' >large.yaml
-    refused_everywhere 'large.yaml has 1048577 bytes; at most 1048576 are read' large.yaml
-    head -c 1048576 large.yaml >fits.yaml # nothing but a comment
+    head -c 4194305 /dev/zero | tr '\0' '#' >large.yaml
+    refused_everywhere 'large.yaml has 4194305 bytes; at most 4194304 are read' large.yaml
+    head -c 4194304 large.yaml >fits.yaml # nothing but a comment
     refused_everywhere 'fits.yaml:' fits.yaml
 }
 

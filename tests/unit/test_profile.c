@@ -212,7 +212,7 @@ static void test_missing_and_large(void **state)
     assert_int_equal(ftruncate(fd, AT_SCHEMA_BYTES_MAX + 1), 0);
     close(fd);
     assert_int_equal(at_profile_read(&profile, path, &err), AT_USAGE);
-    assert_non_null(strstr(err.message, "at most 1048576"));
+    assert_non_null(strstr(err.message, "at most 4194304"));
     unlink(path);
 }
 
@@ -260,7 +260,7 @@ static void test_write_fails(void **state)
 /* What could not be read back is not written. */
 static void test_write_too_large(void **state)
 {
-    enum { DEVICES = 800 };
+    enum { DEVICES = 3200 };
     struct at_profile profile = read_profile("least.yaml");
     struct at_device_record *devices = at_alloc_array(DEVICES, sizeof *devices);
     struct at_profile large = {.schema = AT_PROFILE_SCHEMA, .devices = {devices, DEVICES}};
@@ -270,7 +270,7 @@ static void test_write_too_large(void **state)
     for (size_t i = 0; i < DEVICES; i++)
         memcpy(&devices[i], profile.devices.items, sizeof *devices);
     assert_int_equal(at_profile_write(&large, "/tmp/autotune-test-too-large", &err), AT_USAGE);
-    assert_non_null(strstr(err.message, "at most 1048576"));
+    assert_non_null(strstr(err.message, "at most 4194304"));
     assert_int_equal(access("/tmp/autotune-test-too-large", F_OK), -1);
     free(devices);
     at_profile_clear(&profile);
