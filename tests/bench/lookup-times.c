@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes tests/data/h200-lookup.tsv, by which tests/unit/test_regret.c judges lookup: what a winner
- * takes on problems that are not its own. On each problem of the first profile it times, where they
- * are legal, all configs that won in any of the profiles on a problem with elements of the same
- * size, and the default config; without verifying them, which tuning has done.
+ * takes on problems that are not its own. On each problem of the first profile, or each of so many,
+ * it times the winners of the nearest problems of all profiles with elements of the same size, as
+ * far as they are legal, and the default config; without verifying them, which tuning has done.
  *
- *     lookup-times [--gpu SEL] PROFILE... >tests/data/h200-lookup.tsv
+ *     lookup-times [--gpu SEL] [--every N] [--nearest N] PROFILE... >tests/data/h200-lookup.tsv
  */
+#include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/run_options.h"
+#include "profile/distance.h"
 #include "profile/profiles.h"
 #include "search/shootout.h"
 #include "space/fit.h"
@@ -19,16 +21,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIGS_MAX = 1024, HELD_MAX = AT_CONTESTANTS_MAX - 1 };
+enum { CONFIGS_MAX = 4096, HELD_MAX = AT_CONTESTANTS_MAX - 1 };
+enum { KEY_EVERY = 0x200, KEY_NEAREST };
 
 /* A winner on its own problem. */
 struct winner {
     struct at_config config;
     struct at_problem problem;
+    struct at_traits traits;
+};
+
+/* A winner on another problem. */
+struct candidate {
+    struct at_config config;
+    double distance;
 };
 
 struct table {
     struct at_run_options run;
+    size_t every, nearest;
     struct at_profiles profiles;
     struct at_fits *fits; /* of the winners */
     struct winner *winners;
@@ -39,6 +50,15 @@ struct table {
     struct at_session *session;
 };
 
+static size_t count_of(struct argp_state *state, const char *text)
+{
+    int64_t count;
+
+    if (!at_integer_parse(text, strlen(text), &count) || count < 1 || count > CONFIGS_MAX)
+        argp_error(state, "\"%s\" is not a number from 1 to %d", text, CONFIGS_MAX);
+    return (size_t)count;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct table *table = state->input;
@@ -47,6 +67,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &table->run;
+        return 0;
+    case KEY_EVERY:
+        table->every = count_of(state, arg);
+        return 0;
+    case KEY_NEAREST:
+        table->nearest = count_of(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         if (at_profiles_add(&table->profiles, arg, &err) != AT_OK)
@@ -58,7 +84,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {.parser = parse, .args_doc = "PROFILE...", .children = children};
+static const struct argp_option options_table[] = {
+    {"every", KEY_EVERY, "N", 0, "Time the winners on each Nth problem of the first profile", 0},
+    {"nearest", KEY_NEAREST, "N", 0, "Time the winners of so many problems", 0},
+    {0},
+};
+static const struct argp argp = {
+    .options = options_table, .parser = parse, .args_doc = "PROFILE...", .children = children};
 
 /* ---- the winners ---- */
 
@@ -100,6 +132,8 @@ static enum at_status add_winner(struct table *table, const struct at_entry *ent
         status = at_fits_add(table->fits, &winner.config, &winner.problem, device, &launch, err);
     if (status != AT_OK)
         return status;
+    winner.traits = at_traits_of(&winner.problem, device);
+    at_traits_launch(&winner.traits, &launch);
     AT_PUSH(table->winners, table->winner_count, table->winner_capacity, winner);
     printf("entry\t%s\t%zu\n", entry->problem, number_of(table, &winner.config));
     return AT_OK;
@@ -134,27 +168,54 @@ static bool is_among(const struct at_config *configs, size_t count, const struct
     return false;
 }
 
+static int by_distance(const void *left, const void *right)
+{
+    double a = ((const struct candidate *)left)->distance;
+    double b = ((const struct candidate *)right)->distance;
+
+    return (a > b) - (a < b);
+}
+
+/* The winners that are legal for the target, the nearest first. */
+static struct candidate *find_candidates(const struct table *table, const struct winner *target,
+                                         size_t *count)
+{
+    const struct at_device_info *device = at_gpu_info(table->session->gpu);
+    struct at_fit_query *query = at_fit_query_new(table->fits, &target->problem, device);
+    struct candidate *candidates = at_alloc_array(table->winner_count, sizeof *candidates);
+
+    *count = 0;
+    for (size_t i = 0; i < table->winner_count; i++) {
+        const struct winner *winner = &table->winners[i];
+        struct at_traits here = target->traits;
+        struct at_launch launch;
+
+        if (winner->problem.elem_size != target->problem.elem_size ||
+            !at_fit_try(query, i, true, &candidates[*count].config, &launch))
+            continue;
+        at_traits_launch(&here, &launch);
+        candidates[(*count)++].distance = at_distance_between(&winner->traits, &here).total;
+    }
+    at_fit_query_free(query);
+    qsort(candidates, *count, sizeof *candidates, by_distance);
+    return candidates;
+}
+
 /* The target's own winner comes first, and the default config last. */
 static size_t collect(const struct table *table, const struct winner *target,
                       struct at_config *configs)
 {
     const struct at_session_options *options = &table->run.session;
     const struct at_device_info *device = at_gpu_info(table->session->gpu);
-    struct at_fit_query *query = at_fit_query_new(table->fits, &target->problem, device);
     struct at_config usual;
-    size_t count = 0;
+    size_t count = 0, candidate_count;
+    struct candidate *candidates = find_candidates(table, target, &candidate_count);
 
     configs[count++] = target->config;
-    for (size_t i = 0; i < table->winner_count; i++) {
-        const struct winner *winner = &table->winners[i];
-        struct at_config config;
-        struct at_launch launch;
-
-        if (winner->problem.elem_size == target->problem.elem_size &&
-            at_fit_try(query, i, true, &config, &launch) && !is_among(configs, count, &config))
-            configs[count++] = config;
-    }
-    at_fit_query_free(query);
+    for (size_t i = 0; i < candidate_count && i < table->nearest; i++)
+        if (!is_among(configs, count, &candidates[i].config))
+            configs[count++] = candidates[i].config;
+    free(candidates);
     if (at_space_default(&usual, options->tuned, options->tuned_count, &target->problem, device,
                          NULL) == AT_OK &&
         !is_among(configs, count, &usual))
@@ -249,7 +310,7 @@ static enum at_status make_table(struct table *table, struct at_error *err)
         status = at_session_open(&table->session, &devices[0], &table->run.session, err);
     if (status == AT_OK)
         status = add_winners(table, &devices[0], err);
-    for (size_t i = 0; i < table->target_count && status == AT_OK; i++)
+    for (size_t i = 0; i < table->target_count && status == AT_OK; i += table->every)
         status = time_target(table, &table->winners[i], err);
     at_session_close(table->session);
     free(devices);
@@ -258,7 +319,7 @@ static enum at_status make_table(struct table *table, struct at_error *err)
 
 int main(int argc, char **argv)
 {
-    struct table table = {.fits = at_fits_new()};
+    struct table table = {.every = 1, .nearest = CONFIGS_MAX - 2, .fits = at_fits_new()};
     struct at_error err = {AT_OK, ""};
     int exit_code;
     enum at_status status;
