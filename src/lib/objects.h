@@ -29,6 +29,9 @@ struct autotune_answer {
     struct at_answer answer;
 };
 
+/* Of more bytes malloc has none at hand for a thread, which would be a tenth of a lookup. */
+_Static_assert(sizeof(struct autotune_answer) <= 1032, "an answer is quickly made");
+
 /* Makes the caller's error object, where one is asked for, and returns the status. */
 autotune_status autotune_fail(autotune_error **error, const struct at_error *err);
 

@@ -9,8 +9,7 @@
 
 struct at_contender {
     double bound;  /* it is no nearer than that */
-    uint64_t rank; /* of those with one bound the lowest is first */
-    size_t number; /* whose this is, the caller knows */
+    uint64_t rank; /* of those with one bound the lowest is first; says whose this is, too */
 };
 
 struct at_contenders {

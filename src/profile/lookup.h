@@ -39,7 +39,7 @@ struct at_answer {
     struct at_distance distance;       /* 0 for the default tier */
     bool predicted;                    /* no time behind it was measured */
     int64_t expected_of_copy_permille; /* what the entry reached on its own problem; 0: not known */
-    char refused[256]; /* why the exact entry was not taken, or what entries could not be used */
+    char refused[240]; /* why the exact entry was not taken, or what entries could not be used */
 };
 
 struct at_lookup;

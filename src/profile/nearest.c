@@ -107,28 +107,28 @@ static uint64_t next_key(const struct search *search, uint64_t least)
     return next;
 }
 
-/* Boxes have the lowest rank: of those with a candidate's bound, there may be candidates with that
- * bound in them. */
-enum { BOX_RANK };
+/* The rank of a box is its number. That of a candidate has its number in the lower half, and in the
+ * upper one what goes before it: that it is none of the boxes, in which there may be more
+ * candidates with its bound; and the fewest conflicts. */
+enum { NUMBER_BITS = 32 };
 
 static void add_box(struct search *search, size_t number)
 {
     const struct at_box *box = &search->lookup->boxes.items[number];
 
-    at_contenders_add(&search->contenders, (struct at_contender){at_distance_bound_of_extent(
-                                                                     &box->extent, &search->asked),
-                                                                 BOX_RANK, number});
+    at_contenders_add(
+        &search->contenders,
+        (struct at_contender){at_distance_bound_of_extent(&box->extent, &search->asked), number});
 }
 
-/* Of candidates with the same bound, that with the fewest conflicts is looked at first. */
 static void add_candidate(struct search *search, size_t number)
 {
-    const struct at_spot *spot = &search->lookup->spots[number];
-    double bound = at_distance_bound(&spot->traits, &search->asked);
-    uint64_t rank = (uint64_t)(standing_of_candidate(search, number)->conflicts + 1) << 32 | number;
+    double bound = at_distance_bound(&search->lookup->spots[number].traits, &search->asked);
+    uint64_t before = standing_of_candidate(search, number)->conflicts + 1;
 
     if (bound <= search->least)
-        at_contenders_add(&search->contenders, (struct at_contender){bound, rank, number});
+        at_contenders_add(&search->contenders,
+                          (struct at_contender){bound, before << NUMBER_BITS | number});
 }
 
 /* Adds what is in it, but for candidates of this very problem, whose turn is another. */
@@ -246,10 +246,10 @@ static bool take_nearest(struct search *search, struct at_answer *answer)
     struct at_contender next;
 
     while (at_contenders_take(&search->contenders, &next) && next.bound <= search->least)
-        if (next.rank == BOX_RANK)
-            open_box(search, next.number);
+        if (next.rank >> NUMBER_BITS)
+            consider(search, (uint32_t)next.rank, answer);
         else
-            consider(search, next.number, answer);
+            open_box(search, next.rank);
     return search->least < INFINITY && search->least <= at_distance_max(&search->asked);
 }
 
@@ -269,11 +269,16 @@ static bool find_with_key(struct search *search, uint64_t key, struct at_answer 
     return false;
 }
 
+/* Mostly there are no more. */
+enum { CONTENDERS_USUAL = 64 };
+
 static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
 {
     struct search *search =
         at_alloc(sizeof *search + lookup->kind_count * sizeof *search->standings);
 
+    search->contenders.capacity = CONTENDERS_USUAL;
+    search->contenders.items = at_alloc(CONTENDERS_USUAL * sizeof *search->contenders.items);
     search->lookup = lookup;
     search->query = query;
     search->fits = at_fit_query_new(lookup->fits, query->problem, query->device);

@@ -56,18 +56,20 @@ static void ask_size(struct at_fit *fit, size_t size, const struct at_problem *h
 
 static size_t find_family(struct at_fits *fits, const struct at_family *family)
 {
+    struct at_fit_family found = {family, fits->determining_count, 0};
+
     for (size_t i = 0; i < fits->family_count; i++)
-        if (fits->families[i] == family)
+        if (fits->families[i].family == family)
             return i;
-    AT_PUSH(fits->families, fits->family_count, fits->family_capacity, family);
     for (size_t i = 0; i < family->shape_rule_count; i++) {
-        const struct at_determining determining = {fits->family_count - 1,
-                                                   &family->rules[family->shape_rules[i]]};
+        const struct at_determining determining = {family, &family->rules[family->shape_rules[i]]};
 
         if (determining.rule->determines != AT_DETERMINES_NOTHING)
             AT_PUSH(fits->determining, fits->determining_count, fits->determining_capacity,
                     determining);
     }
+    found.count = fits->determining_count - found.first;
+    AT_PUSH(fits->families, fits->family_count, fits->family_capacity, found);
     return fits->family_count - 1;
 }
 
@@ -81,7 +83,7 @@ static bool same_to_rule(const struct at_rule *rule, const struct at_config *a,
 }
 
 /* An answer that is not shared costs time and nothing else. */
-enum { SHARED_WITH_MAX = 64 };
+enum { SHARED_WITH_MAX = 512 };
 
 /* Finds the answer to a shape rule that an earlier config has too, or makes a new one. */
 static size_t find_answer(struct at_fits *fits, const struct at_fit *fit, size_t shape_rule)

@@ -21,14 +21,19 @@ struct at_fit {
 
 /* A rule by which the problem determines a parameter. */
 struct at_determining {
-    size_t family;
+    const struct at_family *family;
     const struct at_rule *rule;
+};
+
+struct at_fit_family {
+    const struct at_family *family;
+    size_t first, count; /* of its determining rules, among those of the fits */
 };
 
 struct at_fits {
     struct at_fit *items;
     size_t count, capacity;
-    const struct at_family **families;
+    struct at_fit_family *families;
     size_t family_count, family_capacity;
     struct at_determining *determining;
     size_t determining_count, determining_capacity;

@@ -8,48 +8,39 @@
 
 enum answer { NOT_ASKED, HOLDS, FAILS };
 
-/* The parameters of a family that the problem determines. */
+/* What a parameter has to be, by a determining rule. */
 struct determined {
-    bool impossible; /* one of them has no such value */
-    uint32_t params; /* a bit each */
-    int32_t values[AT_PARAMS_MAX];
+    bool possible; /* the parameter has that value */
+    int32_t value;
 };
 
 struct at_fit_query {
     const struct at_fits *fits;
     const struct at_problem *problem;
     const struct at_device_info *device;
-    uint32_t size;                /* of an element, as a bit */
-    struct at_point point;        /* at the config of this number: */
-    size_t at;                    /* SIZE_MAX: at none */
-    unsigned char *answers;       /* enum answer */
-    struct determined families[]; /* of the fits */
+    uint32_t size;                  /* of an element, as a bit */
+    struct at_point point;          /* at the config of this number: */
+    size_t at;                      /* SIZE_MAX: at none */
+    unsigned char *answers;         /* enum answer */
+    struct determined determined[]; /* by the determining rules of the fits */
 };
 
-/* Finds the values that the problem alone determines. */
-static void determine(struct at_fit_query *query)
+static struct determined determine(const struct at_determining *determining,
+                                   const struct at_point *point)
 {
-    for (size_t i = 0; i < query->fits->determining_count; i++) {
-        const struct at_determining *determining = &query->fits->determining[i];
-        const struct at_family *family = query->fits->families[determining->family];
-        struct determined *determined = &query->families[determining->family];
-        size_t param = determining->rule->determines;
-        int64_t value;
+    const struct at_param *param = &determining->family->params[determining->rule->determines];
+    int64_t value;
 
-        if (at_expr_eval_equated(determining->rule->expr, query->point.values, &value) != AT_OK ||
-            !at_param_has_value(&family->params[param], value)) {
-            determined->impossible = true;
-            continue;
-        }
-        determined->params |= UINT32_C(1) << param;
-        determined->values[param] = (int32_t)value;
-    }
+    if (at_expr_eval_equated(determining->rule->expr, point->values, &value) != AT_OK ||
+        !at_param_has_value(param, value))
+        return (struct determined){.possible = false};
+    return (struct determined){true, (int32_t)value};
 }
 
 struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct at_problem *problem,
                                       const struct at_device_info *device)
 {
-    size_t size = sizeof(struct at_fit_query) + fits->family_count * sizeof(struct determined);
+    size_t size = sizeof(struct at_fit_query) + fits->determining_count * sizeof(struct determined);
     struct at_fit_query *query = at_alloc(size + fits->answer_count);
 
     query->fits = fits;
@@ -59,7 +50,8 @@ struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct a
     query->point = at_point_make(NULL, problem, device);
     query->at = SIZE_MAX;
     query->answers = (unsigned char *)query + size;
-    determine(query);
+    for (size_t i = 0; i < fits->determining_count; i++)
+        query->determined[i] = determine(&fits->determining[i], &query->point);
     return query;
 }
 
@@ -68,17 +60,18 @@ void at_fit_query_free(struct at_fit_query *query)
     free(query);
 }
 
-/* Returns which parameters change, a bit each. */
-static uint32_t follow(struct at_config *config, const struct determined *determined)
+/* Gives the config what the problem determines. Returns which parameters change, a bit each. */
+static uint32_t follow(const struct at_fit_query *query, const struct at_fit_family *family,
+                       struct at_config *config)
 {
     uint32_t changed = 0;
 
-    for (uint32_t left = determined->params; left; left &= left - 1) {
-        int param = __builtin_ctz(left);
+    for (size_t i = family->first; i < family->first + family->count; i++) {
+        int param = query->fits->determining[i].rule->determines;
 
-        if (config->values[param] != determined->values[param])
+        if (config->values[param] != query->determined[i].value)
             changed |= UINT32_C(1) << param;
-        config->values[param] = determined->values[param];
+        config->values[param] = query->determined[i].value;
     }
     return changed;
 }
@@ -153,14 +146,15 @@ static void fill_launch(const struct trial *trial, struct at_launch *launch)
 
 static bool may_fit(const struct at_fit_query *query, const struct at_fit *fit, bool alike)
 {
-    const struct determined *determined = &query->families[fit->family];
+    const struct at_fit_family *family = &query->fits->families[fit->family];
 
-    if (determined->impossible)
-        return false;
+    for (size_t i = family->first; i < family->first + family->count; i++)
+        if (!query->determined[i].possible)
+            return false;
     if (alike)
         return fit->sizes_at_home & query->size;
     /* With another value of a parameter other sizes may be legal. */
-    return determined->params || fit->sizes & query->size;
+    return family->count > 0 || fit->sizes & query->size;
 }
 
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
@@ -172,7 +166,7 @@ bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at
 
     if (!may_fit(query, fit, alike))
         return false;
-    trial.changed = follow(&trial.config, &query->families[fit->family]);
+    trial.changed = follow(query, &query->fits->families[fit->family], &trial.config);
     if (!shape_rules_hold(&trial))
         return false;
     if (alike && !trial.changed)

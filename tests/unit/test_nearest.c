@@ -199,7 +199,7 @@ static void test_nothing_nearer_on_another(void **state)
 static void test_contenders_come_in_order(void **state)
 {
     struct at_contenders contenders = {0};
-    struct at_contender contender, last = {-1, 0, 0};
+    struct at_contender contender, last = {-1, 0};
     struct at_rng rng = {1};
     size_t added = 0, taken = 0;
 
@@ -207,7 +207,7 @@ static void test_contenders_come_in_order(void **state)
     for (int round = 0; round < 20; round++) {
         for (size_t i = 0; i < 100; i++, added++)
             at_contenders_add(&contenders,
-                              (struct at_contender){(double)at_rng_below(&rng, 10), added, added});
+                              (struct at_contender){(double)at_rng_below(&rng, 10), added});
         last.bound = -1;
         for (size_t left = round % 2 ? 0 : 50; contenders.count > left; taken++) {
             assert_true(at_contenders_take(&contenders, &contender));
