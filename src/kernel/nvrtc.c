@@ -122,7 +122,7 @@ enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct
 
 /* Machine code runs on devices of the same major version and the same or a higher minor one (CUDA
  * C++ Programming Guide, "Binary Compatibility"); other devices get PTX of the newest architecture
- * that is not newer than they are. */
+ * that is not newer than they are. *ptx on entry: they do anyway. */
 static enum at_status choose_architecture(char *option, size_t capacity, int64_t device, bool *ptx,
                                           struct at_error *err)
 {
@@ -141,7 +141,7 @@ static enum at_status choose_architecture(char *option, size_t capacity, int64_t
                        "this NVRTC no longer compiles for compute capability %d.%d; an older CUDA "
                        "Toolkit does",
                        (int)device / 10, (int)device % 10);
-    *ptx = best / 10 != device / 10;
+    *ptx |= best / 10 != device / 10;
     snprintf(option, capacity, "-arch=%s_%d", *ptx ? "compute" : "sm", best);
     return AT_OK;
 }
@@ -183,7 +183,7 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
     struct at_nvrtc *opened;
     char architecture[32];
     int major = 0, minor = 0;
-    bool ptx = false;
+    bool ptx = image == AT_IMAGE_PTX_ALONE;
     enum at_status status = load_api(err);
 
     if (status != AT_OK)
@@ -203,7 +203,7 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
         strcpy(opened->compiler.identity, opened->compiler.version);
     opened->version = 100 * major + minor;
     add_option(opened, architecture);
-    if (image == AT_IMAGE_PTX)
+    if (image != AT_IMAGE_CUBIN)
         add_option(opened, "-lineinfo"); /* .loc directives, to tell each access's line */
     for (size_t i = 0; i < AT_COUNT(common_options); i++)
         if (opened->version >= common_options[i].since)

@@ -13,8 +13,9 @@ struct at_nvrtc;
 
 /* What a compilation gives. */
 enum at_image {
-    AT_IMAGE_CUBIN, /* machine code of the device, or PTX where it is newer than this NVRTC */
-    AT_IMAGE_PTX,   /* what the emulated device runs */
+    AT_IMAGE_CUBIN,     /* machine code of the device, or PTX where it is newer than this NVRTC */
+    AT_IMAGE_PTX,       /* what the emulated device runs */
+    AT_IMAGE_PTX_ALONE, /* the same, sooner: no machine code is made, so there is no report */
 };
 
 /* What the meaning of a compilation depends on besides the source. */

@@ -108,30 +108,40 @@ static struct at_family **families, **study_families;
 static size_t family_count, study_family_count;
 static char *header, *harness_source;
 
-/* PTX of the source, as the program itself has it made. */
-static char *compile(const char *source, int architecture)
+static struct at_nvrtc *compiler;
+
+/* From now on all is for this architecture, and compiled to this. */
+static void use_architecture(int architecture, enum at_image image)
 {
-    struct at_nvrtc *compiler;
+    struct at_error err = {AT_OK, ""};
+
+    at_nvrtc_close(compiler);
+    if (at_nvrtc_open(&compiler, architecture, image, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    device.compute_capability = architecture;
+}
+
+/* PTX of the source, as the program itself has it made. */
+static char *compile(const char *source)
+{
     struct at_error err = {AT_OK, ""};
     void *image = NULL;
     size_t size;
     char *log = NULL;
 
-    if (at_nvrtc_open(&compiler, architecture, AT_IMAGE_PTX, &err) != AT_OK ||
-        at_nvrtc_compile(compiler, source, header, false, &image, &size, &log, &err) != AT_OK)
+    if (at_nvrtc_compile(compiler, source, header, false, &image, &size, &log, &err) != AT_OK)
         fail_msg("%s", err.message);
     if (!image)
-        fail_msg("compute capability %d: %s", architecture, log);
+        fail_msg("compute capability %d: %s", (int)device.compute_capability, log);
     free(log);
-    at_nvrtc_close(compiler);
     return image;
 }
 
-static struct at_ptx_module *read_module(const char *source, int architecture)
+static struct at_ptx_module *read_module(const char *source)
 {
     struct at_ptx_module *module;
     struct at_error err = {AT_OK, ""};
-    char *ptx = compile(source, architecture);
+    char *ptx = compile(source);
 
     if (at_ptx_read(&module, ptx, strlen(ptx), &err) != AT_OK)
         fail_msg("%s", err.message);
@@ -307,8 +317,8 @@ static void check_config(const struct at_ptx_kernel *kernel, const struct drawn 
     *checked += done;
 }
 
-static void check_program(const struct drawn *drawn, size_t count, int architecture,
-                          struct at_rng *rng, size_t *checked)
+static void check_program(const struct drawn *drawn, size_t count, struct at_rng *rng,
+                          size_t *checked)
 {
     struct at_rendering renderings[PROGRAM_KERNELS];
     struct at_ptx_module *module;
@@ -320,7 +330,7 @@ static void check_program(const struct drawn *drawn, size_t count, int architect
         snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
     }
     source = at_render_program(renderings, count);
-    module = read_module(source, architecture);
+    module = read_module(source);
     for (size_t i = 0; i < count; i++)
         check_config(find(module, renderings[i].entry), &drawn[i], rng, checked);
     at_ptx_free(module);
@@ -397,38 +407,41 @@ static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rn
     return drawn;
 }
 
-static void check_family(struct at_family *family, int elem_size, int architecture, size_t sample)
+static void check_family(struct at_family *family, int elem_size, size_t sample)
 {
-    struct at_rng rng = {(uint64_t)(architecture * 100 + elem_size)};
+    struct at_rng rng = {(uint64_t)(device.compute_capability * 100 + elem_size)};
     size_t count, checked = 0;
     struct drawn *drawn = list_configs(family, elem_size, &rng, &count);
 
     count = draw(drawn, count, sample, &rng);
     for (size_t i = 0; i < count; i += PROGRAM_KERNELS)
-        check_program(drawn + i, count - i < PROGRAM_KERNELS ? count - i : PROGRAM_KERNELS,
-                      architecture, &rng, &checked);
+        check_program(drawn + i, count - i < PROGRAM_KERNELS ? count - i : PROGRAM_KERNELS, &rng,
+                      &checked);
     free(drawn);
     if (checked == 0)
         fail_msg("%s, %d bytes: nothing was checked", family->name, elem_size);
 }
 
-static void check_families(struct at_family *const *list, size_t count, int architecture,
-                           size_t sample)
+static void check_families(struct at_family *const *list, size_t count, size_t sample)
 {
-    device.compute_capability = architecture;
+    const int architecture = (int)device.compute_capability;
+
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; family_is_for(list[i], architecture) && k < AT_COUNT(elem_sizes); k++)
-            check_family(list[i], elem_sizes[k], architecture, family_sample(list[i], sample));
+            check_family(list[i], elem_sizes[k], family_sample(list[i], sample));
 }
 
+/* That there is machine code for them too is test_compile_space's to show. */
 static void test_families(void **state)
 {
-    check_families(families, family_count, *(const int *)*state, SAMPLE);
+    use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
+    check_families(families, family_count, SAMPLE);
 }
 
 static void test_study_families(void **state)
 {
-    check_families(study_families, study_family_count, *(const int *)*state, STUDY_SAMPLE);
+    use_architecture(*(const int *)*state, AT_IMAGE_PTX);
+    check_families(study_families, study_family_count, STUDY_SAMPLE);
 }
 
 /* The harness's kernels in the order of a verification, on the default config of naive. */
@@ -506,10 +519,10 @@ static void verify(struct verification *v, const struct at_ptx_kernel *kernel,
 
 static void test_harness(void **state)
 {
-    int architecture = *(const int *)*state;
-    struct at_ptx_module *harness = read_module(harness_source, architecture);
+    struct at_ptx_module *harness;
 
-    device.compute_capability = architecture;
+    use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
+    harness = read_module(harness_source);
     for (size_t k = 0; k < AT_COUNT(elem_sizes); k++) {
         struct verification v = {.harness = harness};
         struct at_rendering rendering = {.elem_size = elem_sizes[k], .entry = "k"};
@@ -524,7 +537,7 @@ static void test_harness(void **state)
                          AT_OK);
         rendering.config = &config;
         source = at_render_program(&rendering, 1);
-        module = read_module(source, architecture);
+        module = read_module(source);
         v.b = make_buffers(&problem);
         v.dst_base = v.b.dst - ZONE;
         v.src_base = at_emu_memory_allocate(v.b.memory, (int64_t)v.b.src_bytes + 2 * ZONE);
@@ -560,6 +573,7 @@ static int read_sources(void **state)
 static int free_sources(void **state)
 {
     (void)state;
+    at_nvrtc_close(compiler);
     while (family_count > 0)
         at_family_free(families[--family_count]);
     while (study_family_count > 0)
