@@ -23,6 +23,7 @@
 
 #include "family_problems.h"
 #include "needs_nvrtc.h"
+#include "seen_values.h"
 #include "source_tree.h"
 
 enum {
@@ -363,28 +364,6 @@ static struct drawn *list_configs(struct at_family *family, int elem_size, struc
     return list;
 }
 
-/* Which values of a family's parameters have been seen. */
-struct seen {
-    bool value[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX];
-};
-
-/* Notes the config's values; was there a new one among them? */
-static bool see(struct seen *seen, const struct at_config *config)
-{
-    bool news = false;
-
-    for (size_t i = 0; i < config->family->param_count; i++) {
-        const struct at_param *param = &config->family->params[i];
-        size_t k = 0;
-
-        while (param->values[k] != config->values[i])
-            k++;
-        news |= !seen->value[i][k];
-        seen->value[i][k] = true;
-    }
-    return news;
-}
-
 /* Brings a sample to the front: so many, and then one for each value that is not among them yet, at
  * most as many again. */
 static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rng *rng)
@@ -395,8 +374,9 @@ static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rn
     for (size_t i = 0; i < count && drawn < 2 * sample; i++) {
         size_t pick = i + (size_t)at_rng_below(rng, count - i);
         struct drawn picked = list[pick];
-        bool news = see(&seen, &picked.config);
+        bool news = seen_news(&seen, &picked.config) > 0;
 
+        see(&seen, &picked.config);
         list[pick] = list[i];
         list[i] = picked;
         if (i < sample || news) {
