@@ -82,12 +82,13 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
     enum at_status status = AT_OK;
 
     record->problems.items = entries;
-    at_foresee(&(struct at_foresight){session, run->problems}); /* while its copies are searched */
     for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
         size_t index = device * run->problem_count + i;
         struct at_budget budget = share_of_budget(run, of - index);
         const struct at_problem *next = i + 1 < run->problem_count ? &run->problems[i + 1] : NULL;
 
+        if (i == 0) /* while its copies are searched */
+            at_foresee(&(struct at_foresight){session, run->problems, budget.evaluations});
         if (at_interrupt_seen() || is_spent(run))
             status = AT_INTERRUPTED;
         else

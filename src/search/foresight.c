@@ -17,8 +17,11 @@ static void ask_ahead(const struct at_foresight *foresight, const struct at_spac
     const struct at_start start = {
         .seed = session->options.seed, .likely = likely, .likely_count = count};
     void *state = strategy->create(space, &start);
+    int64_t most = foresight->evaluations > 0 && foresight->evaluations < ASKED_MAX
+                       ? foresight->evaluations
+                       : ASKED_MAX;
 
-    for (int i = 0; i < ASKED_MAX && strategy->ask(state, &index); i++)
+    for (int64_t i = 0; i < most && strategy->ask(state, &index); i++)
         at_builder_foresee(session->builder, &space->configs[index], foresight->problem->elem_size);
     strategy->destroy(state);
     free(likely);

@@ -10,6 +10,7 @@
 struct at_foresight {
     struct at_session *session;
     const struct at_problem *problem; /* to be tuned next; NULL: none is */
+    int64_t evaluations;              /* that its search may make; 0: no limit */
 };
 
 /* Hands to the builder what the problem's search will ask for whatever comes of it. The state is a

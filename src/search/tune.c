@@ -80,7 +80,7 @@ static enum at_status finish(struct at_search *search, struct at_line_up *line_u
                              struct at_error *err)
 {
     struct at_session *session = search->session;
-    struct at_foresight foresight = {session, next};
+    struct at_foresight foresight = {session, next, search->budget.evaluations}; /* much alike */
     size_t winner;
     enum at_status status = at_shootout_build(session, line_up->contestants, line_up->count, err);
 

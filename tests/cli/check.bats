@@ -3,6 +3,7 @@
 # autotune check, which holds a profile against the spaces without a device.
 
 bats_require_minimum_version 1.5.0
+load helpers
 
 golden=$srcdir/tests/golden/profile
 ktt=$srcdir/tests/data/ktt.yaml
@@ -72,18 +73,33 @@ fails() {
     done
 }
 
-# A family of one's own, the naive one by another name, and a profile made with it.
-tune_own() {
+# For what follows: a family of one's own, the naive one by another name, and a profile made with it.
+setup_file() {
+    find_nvrtc
+    [ -z "${NO_NVRTC:-}" ] || return 0
+    export own=$BATS_FILE_TMPDIR/own
+    mkdir "$own"
+    narrowed naive DIRECTION=0 BLOCK_X=32 BLOCK_Y=8 |
+        sed 's/family: naive/family: own/; s/naive.cu/own.cu/' >"$own/own.yaml"
+    cp "$srcdir/templates/naive.cu" "$own/own.cu"
+    (
+        make_data naive
+        cd "$own"
+        "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml --family own --problem 64x96:f32 \
+            --out best.yaml
+    )
+}
+
+# In a copy of its folder.
+use_own() {
+    need_nvrtc
+    cp -r "$own/." "$BATS_TEST_TMPDIR"
     cd "$BATS_TEST_TMPDIR" || return
-    sed 's/family: naive/family: own/; s/naive.cu/own.cu/' "$srcdir/tuning/naive.yaml" >own.yaml
-    cp "$srcdir/templates/naive.cu" own.cu
-    "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml --family own --problem 64x96:f32 \
-        --out best.yaml
 }
 
 # On a device the winners run again.
 @test "a profile that holds" {
-    tune_own
+    use_own
     run --separate-stderr -0 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [ -z "$stderr" ]
     [[ $output == *'emulated: all times are predicted'* && $output != *'now us'* ]]
@@ -91,7 +107,7 @@ tune_own() {
 }
 
 @test "a winner whose time is not the recorded one" {
-    tune_own
+    use_own
     # Half of it, with all that depends on it.
     awk '/^    winner:/ { winner = 1 }
         winner && $1 == "bandwidth_mbps:" { $0 = "      bandwidth_mbps: " bandwidth }
@@ -111,7 +127,7 @@ tune_own() {
 }
 
 @test "a winner that is wrong or does not compile any more" {
-    tune_own
+    use_own
     sed -i 's/row >= tile.rows ||/row >= tile.rows - 1 ||/' own.cu # leaves a row out
     run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [[ $output == *'64x96:f32 '*' broken   wrong: '* ]]
@@ -122,7 +138,7 @@ tune_own() {
 }
 
 @test "a profile that has nothing for the device" {
-    tune_own
+    use_own
     sed -i 's/multiprocessors: 132/multiprocessors: 78/' best.yaml
     run --separate-stderr -4 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [[ $stderr == 'autotune: best.yaml has nothing for NVIDIA H200' ]]

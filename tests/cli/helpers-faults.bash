@@ -4,18 +4,11 @@
 
 kills=${AUTOTUNE_TEST_FAULTS:-10}
 
-# To be called by setup_file. Runs on the emulated device are as short as may be: a data folder without
-# the family of copies saves a search before each.
-make_data() {
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
-    if "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC'; then
-        export NO_NVRTC=1
-    fi
-    export AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data
-    mkdir -p "$AUTOTUNE_DATADIR/tuning"
-    ln -s "$srcdir/templates" "$AUTOTUNE_DATADIR/templates"
-    ln -s "$srcdir/tuning/devices" "$srcdir/tuning/naive.yaml" "$srcdir/tuning/tile.yaml" \
-        "$AUTOTUNE_DATADIR/tuning"
+# To be called by setup_file.
+make_place() {
+    find_nvrtc
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache # which is looked at
+    make_data naive tile
 }
 
 # The options of a short run of some configs of the family tile.

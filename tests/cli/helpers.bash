@@ -15,3 +15,38 @@ refused() {
         return 1
     fi
 }
+
+# To be called by setup_file: asks the program once whether there is an NVRTC.
+find_nvrtc() {
+    if "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC'; then
+        export NO_NVRTC=1
+    fi
+}
+
+# To be called by setup.
+need_nvrtc() {
+    [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
+}
+
+# make_data FAMILY...: to be called by setup_file; from now on these are all the families that there are.
+# Without that of copies a run on the emulated device has no search for them before its own.
+make_data() {
+    local family
+    export AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data
+    mkdir -p "$AUTOTUNE_DATADIR/tuning"
+    ln -s "$srcdir/templates" "$AUTOTUNE_DATADIR"
+    ln -s "$srcdir/tuning/devices" "$srcdir/tuning/textbook.yaml" "$AUTOTUNE_DATADIR/tuning"
+    for family; do
+        ln -s "$srcdir/tuning/$family.yaml" "$AUTOTUNE_DATADIR/tuning"
+    done
+}
+
+# narrowed FAMILY PARAMETER=VALUES...: its space file, with only these values of its parameters.
+narrowed() {
+    local family=$1 pair script=
+    shift
+    for pair; do
+        script+="/name: ${pair%%=*}\$/,/values:/s/values:.*/values: [${pair#*=}]/;"
+    done
+    sed "$script" "$srcdir/tuning/$family.yaml"
+}

@@ -9,11 +9,11 @@ load ../gpu/helpers
 load helpers-faults
 
 setup_file() {
-    make_data
+    make_place
 }
 
 setup() {
-    [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
+    need_nvrtc
     need_sqlite
     cd "$BATS_TEST_TMPDIR" || return 1
 }
