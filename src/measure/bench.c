@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/bench.h"
 
-#include <string.h>
-
 enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,
                                  struct at_error *err)
 {
@@ -21,7 +19,7 @@ static bool is_prepared(const struct at_bench *bench, const struct at_gpu_case *
 
     for (size_t i = 0; i < count && same; i++)
         same = bench->cases[i].sets == cases[i].sets &&
-               memcmp(&bench->cases[i].problem, &cases[i].problem, sizeof cases[i].problem) == 0;
+               at_problem_equal(&bench->cases[i].problem, &cases[i].problem);
     return same;
 }
 

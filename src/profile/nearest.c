@@ -21,15 +21,6 @@ uint64_t at_nearest_identity(const struct at_problem *problem)
     return identity;
 }
 
-static bool same_problem(const struct at_problem *a, const struct at_problem *b)
-{
-    return a->rows == b->rows && a->cols == b->cols && a->elem_size == b->elem_size &&
-           a->ld_src == b->ld_src && a->ld_dst == b->ld_dst && a->batch == b->batch &&
-           a->stride_src == b->stride_src && a->stride_dst == b->stride_dst &&
-           a->offset_src == b->offset_src && a->offset_dst == b->offset_dst &&
-           a->in_place == b->in_place;
-}
-
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
@@ -57,7 +48,7 @@ static const struct at_standing *standing_of_candidate(const struct search *sear
 static bool is_same(const struct search *search, size_t candidate)
 {
     return search->lookup->spots[candidate].identity == search->identity &&
-           same_problem(&search->lookup->candidates[candidate].problem, search->query->problem);
+           at_problem_equal(&search->lookup->candidates[candidate].problem, search->query->problem);
 }
 
 static void find_same(struct search *search)

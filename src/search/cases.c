@@ -76,7 +76,7 @@ static bool is_among(const struct at_problem *problem, const struct at_gpu_case 
                      size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (memcmp(&cases[i].problem, problem, sizeof *problem) == 0)
+        if (at_problem_equal(&cases[i].problem, problem))
             return true;
     return false;
 }

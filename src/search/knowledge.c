@@ -40,7 +40,7 @@ bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_pr
 {
     for (size_t i = 0; i < knowledge->count; i++)
         if (knowledge->winners[i].space == (int64_t)space->count &&
-            memcmp(&knowledge->winners[i].problem, problem, sizeof *problem) == 0)
+            at_problem_equal(&knowledge->winners[i].problem, problem))
             return true;
     return false;
 }

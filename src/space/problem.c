@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "space/problem_parts.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +168,15 @@ int64_t at_problem_dst_extent(const struct at_problem *problem)
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
     return 2 * problem->rows * problem->cols * problem->batch * problem->elem_size;
+}
+
+bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
+{
+    return a->rows == b->rows && a->cols == b->cols && a->elem_size == b->elem_size &&
+           a->ld_src == b->ld_src && a->ld_dst == b->ld_dst && a->batch == b->batch &&
+           a->stride_src == b->stride_src && a->stride_dst == b->stride_dst &&
+           a->offset_src == b->offset_src && a->offset_dst == b->offset_dst &&
+           a->in_place == b->in_place;
 }
 
 struct at_problem at_problem_copy_of(const struct at_problem *problem)

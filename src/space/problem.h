@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct at_problem {
@@ -47,6 +48,9 @@ int64_t at_problem_dst_extent(const struct at_problem *problem);
 
 /* Bytes that must move: each element read once and written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);
+
+/* Are they the same work? The type's name does not matter, its size does: "f32" and "b4" are. */
+bool at_problem_equal(const struct at_problem *a, const struct at_problem *b);
 
 /* The dense vector 1xN of as many elements: its transpose is a copy of the same bytes, which is
  * what the copy limit is measured on. */

@@ -207,6 +207,44 @@ static void counts_bytes_and_extents(void **state)
     assert_memory_equal(&copy, &p, sizeof p);
 }
 
+static void tells_what_is_the_same_work(void **state)
+{
+    static const char *const same[][2] = {
+        {"8x9:f32", "8x9:b4"},
+        {"8x9:f64", "8x9:c64,ld_src=9,batch=1"},
+        {"4x4:i8,inplace=1", "4x4:fp8,inplace=1"},
+    };
+    static const char like[] = "8x8:f32,ld_src=16,ld_dst=16,batch=2";
+    static const char *const others[] = {
+        "8x8:f16,ld_src=16,ld_dst=16,batch=2",
+        "9x8:f32,ld_src=16,ld_dst=16,batch=2",
+        "8x9:f32,ld_src=16,ld_dst=16,batch=2",
+        "8x8:f32,ld_src=17,ld_dst=16,batch=2",
+        "8x8:f32,ld_src=16,ld_dst=17,batch=2",
+        "8x8:f32,ld_src=16,ld_dst=16,batch=3",
+        "8x8:f32,ld_src=16,ld_dst=16,batch=2,stride_src=200",
+        "8x8:f32,ld_src=16,ld_dst=16,batch=2,stride_dst=200",
+        "8x8:f32,ld_src=16,ld_dst=16,batch=2,offset_src=1",
+        "8x8:f32,ld_src=16,ld_dst=16,batch=2,offset_dst=1",
+        "8x8:f32,ld_src=16,batch=2,inplace=1",
+    };
+    struct at_problem a, b;
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(same); i++) {
+        a = parse(same[i][0]);
+        b = parse(same[i][1]);
+        if (!at_problem_equal(&a, &b))
+            fail_msg("%s is not %s", same[i][0], same[i][1]);
+    }
+    a = parse(like);
+    for (size_t i = 0; i < AT_COUNT(others); i++) {
+        b = parse(others[i]);
+        if (at_problem_equal(&a, &b))
+            fail_msg("%s is %s", like, others[i]);
+    }
+}
+
 static void refuses_numbers(void **state)
 {
     static const struct {
@@ -244,6 +282,7 @@ int main(void)
         cmocka_unit_test(knows_types),
         cmocka_unit_test(refuses),
         cmocka_unit_test(counts_bytes_and_extents),
+        cmocka_unit_test(tells_what_is_the_same_work),
     };
 
     return cmocka_run_group_tests_name("problem", tests, NULL, NULL);
