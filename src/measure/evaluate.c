@@ -58,7 +58,7 @@ static enum at_outcome time_run(struct at_gpu_server *server, const struct at_ke
                                 double *ns, int64_t *samples, struct at_error *err)
 {
     struct at_bench *bench = &server->bench;
-    struct at_sampling wanted = {.behind_ns = timing->behind_ns};
+    struct at_sampling wanted = {.best_ns = timing->best_ns};
     bool hopeless;
     enum at_outcome outcome =
         at_train_build(bench, kernel, run, timing->train_ns, timing->hopeless_ns, &wanted.train,

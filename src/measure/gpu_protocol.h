@@ -59,7 +59,7 @@ struct at_gpu_timing {
     int64_t train_ns;
     int64_t samples;
     int64_t hopeless_ns; /* a launch that takes longer gets the least samples; 0: no limit */
-    int64_t behind_ns;   /* one that two samples say takes longer gets no more; 0: no limit */
+    int64_t best_ns;     /* one that is behind this gets fewer samples; 0: none does */
     int64_t verify_more; /* so many times, besides once before and once after */
 };
 

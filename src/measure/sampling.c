@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/sampling.h"
 
+#include "base/memory.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -81,10 +82,24 @@ static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, i
     return outcome;
 }
 
-/* Are the first two samples both of a launch that is too slow for its time to matter? */
-static bool is_behind(const struct at_sampling *wanted, const double ns[2])
+/* So many samples are enough of a launch that takes so many times as long as the best in all of
+ * them. They repeat to half a percent, and who is more than 3 % behind is no finalist. */
+static const struct {
+    int64_t samples;
+    double factor;
+} enough[] = {{2, 1.03}, {3, 1.015}};
+
+static bool is_enough(const struct at_sampling *wanted, const double *ns, int64_t taken)
 {
-    return wanted->behind_ns > 0 && fmin(ns[0], ns[1]) > (double)wanted->behind_ns;
+    double least_ns = ns[0];
+
+    for (int64_t i = 1; i < taken; i++)
+        least_ns = fmin(least_ns, ns[i]);
+    for (size_t i = 0; i < AT_COUNT(enough); i++)
+        if (taken == enough[i].samples && wanted->best_ns > 0 &&
+            least_ns > enough[i].factor * (double)wanted->best_ns)
+            return true;
+    return false;
 }
 
 enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *wanted, double *ns,
@@ -98,9 +113,7 @@ enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *want
         outcome = warm_up(bench, wanted->train, wanted->launches, &again, ns, err);
         *taken = 2;
     }
-    if (samples > 2 && outcome == AT_CORRECT && is_behind(wanted, ns))
-        return AT_CORRECT;
-    for (; *taken < samples && outcome == AT_CORRECT; ++*taken)
+    for (; *taken < samples && outcome == AT_CORRECT && !is_enough(wanted, ns, *taken); ++*taken)
         outcome = sample_time(bench, wanted->train, wanted->launches, &again, &ns[*taken], err);
     return outcome;
 }

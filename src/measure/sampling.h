@@ -9,13 +9,13 @@
 /* What is wanted of a train. */
 struct at_sampling {
     struct at_train *train;
-    int64_t launches;  /* that are timed */
-    int64_t samples;   /* two or more, or one */
-    int64_t behind_ns; /* if the first two say that a launch takes longer, they are enough; 0: no
-                          limit */
+    int64_t launches; /* that are timed */
+    int64_t samples;  /* two or more, or one */
+    int64_t best_ns;  /* one launch of the best so far; 0: it is not known */
 };
 
-/* Times a train so many times; ns[i] is the time of one of its launches, *taken how many there are.
+/* Times a train so many times, or less often if it is slower than the best; ns[i] is the time of
+ * one of its launches, *taken how many there are.
  *
  * Warm-up: the first sample counts if the second agrees with it to 1 %; else it is dropped, the
  * second is the first one, and so on, four times at most. Of one sample that is asked for nobody

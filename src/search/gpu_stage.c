@@ -12,10 +12,6 @@ enum { REVIVALS_MAX = 3 };
 static const double hopeless_factor = 1.5;
 static const double hopeless_slack_ns = 2000; /* a single launch is known to about so much */
 
-/* One that took so many times the best one's in two samples is not looked at further: they repeat
- * to half a percent, and finalists are those within 3 %. */
-static const double behind_factor = 1.05;
-
 static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, struct at_error *err)
 {
     const struct at_problem *problem = &p->search->problem;
@@ -101,7 +97,7 @@ static struct at_gpu_timing timing_of(const struct at_search *search, const stru
     } else if (search->counts[AT_CORRECT] > 0) {
         best_ns = search->candidates[search->best].time_ns;
         timing.hopeless_ns = (int64_t)(hopeless_factor * best_ns + hopeless_slack_ns);
-        timing.behind_ns = options->record ? 0 : (int64_t)(behind_factor * best_ns);
+        timing.best_ns = options->record ? 0 : (int64_t)best_ns;
     }
     return timing;
 }

@@ -105,7 +105,7 @@ static void test_one_sample(void **state)
     assert_true(ns == 125);
 }
 
-/* Two samples are enough where both, once warm, are behind; else there are as many as ever. */
+/* Fewer samples are enough where all of them, once warm, are behind the best, which takes 100. */
 static void test_behind(void **state)
 {
     static const struct {
@@ -113,17 +113,18 @@ static void test_behind(void **state)
         int64_t samples, kept;
         size_t taken;
     } cases[] = {
-        {{{211, -1}, {212, -1}, {200, -1}, {200, -1}}, 5, 2, 2},
-        {{{211, -1}, {209, -1}, {211, -1}, {211, -1}}, 5, 5, 5}, /* one of them is not */
-        {{{250, -1}, {209, -1}, {209, -1}, {209, -1}}, 5, 5, 6}, /* the cold one does not count */
-        {{{250, -1}, {211, -1}, {211, -1}, {211, -1}}, 5, 2, 3},
-        {{{211, -1}, {211, -1}, {211, -1}, {211, -1}}, 1, 1, 1},
+        {{{207, -1}, {208, -1}, {200, -1}, {200, -1}}, 5, 2, 2},
+        {{{207, -1}, {205, -1}, {204, -1}, {207, -1}}, 5, 3, 3}, /* one of them less far */
+        {{{207, -1}, {205, -1}, {202, -1}, {207, -1}}, 5, 5, 5}, /* and one hardly */
+        {{{250, -1}, {205, -1}, {205, -1}, {202, -1}}, 5, 5, 6}, /* the cold one does not count */
+        {{{250, -1}, {207, -1}, {207, -1}, {207, -1}}, 5, 2, 3},
+        {{{207, -1}, {207, -1}, {207, -1}, {207, -1}}, 1, 1, 1},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         const struct at_sampling wanted = {
-            .launches = 2, .samples = cases[i].samples, .behind_ns = 105};
+            .launches = 2, .samples = cases[i].samples, .best_ns = 100};
         struct at_bench bench = {.ops = &scripted};
         double ns[5];
         int64_t kept;
