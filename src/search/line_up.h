@@ -18,12 +18,12 @@ struct at_line_up {
 void at_line_up_make(struct at_line_up *line_up, const struct at_search *search, size_t fallback,
                      const struct at_copies *copies);
 
-/* Sends all finalists home but so many, the fastest by what is known of their times, and the
- * default. */
-void at_line_up_keep(struct at_line_up *line_up, size_t most);
+/* Sends home who has no chance by what is known of their times: all finalists but the fastest few,
+ * and the default, and the slower of the copies; the driver's stays. */
+void at_line_up_keep(struct at_line_up *line_up);
 
-/* Has the finalists, which are built, and whose buffers are prepared, timed side by side for a
- * moment, and keeps those that have a chance. */
+/* Has all but the driver's copy, which are built, and whose buffers are prepared, timed side by
+ * side for a moment, if there are many, and keeps those that have a chance. */
 enum at_status at_line_up_thin(struct at_line_up *line_up, struct at_session *session,
                                struct at_error *err);
 

@@ -123,33 +123,54 @@ static void test_verdicts(void **state)
             fail_msg("%s: the winner is %zu", cases[i].what, verdict_of(&cases[i]));
 }
 
-/* The fastest of the finalists stay, and so do the default, and those that are none. */
+/* The fastest of the finalists stay, and so do the default, a copy, and the driver's. */
 static void test_line_up(void **state)
 {
-    enum { FINALISTS = 6, ALL = 8 };
-    static const double times_ns[ALL] = {50, 30, 20, 40, 60, 10, 70, 80};
+    enum { FINALISTS = 6, ALL = 9 };
     static const struct {
-        size_t most, fallback;
+        double times_ns[ALL];
+        size_t fallback;
         size_t finalists, fallback_then;
         double left_ns[ALL];
     } lines[] = {
-        {6, 4, 6, 4, {50, 30, 20, 40, 60, 10, 70, 80}},
-        {3, SIZE_MAX, 3, SIZE_MAX, {30, 20, 10, 70, 80}},
-        {3, 2, 3, 1, {30, 20, 10, 70, 80}},     /* the default is one of them */
-        {3, 4, 4, 2, {30, 20, 60, 10, 70, 80}}, /* it is the slowest */
-        {1, 0, 2, 0, {50, 10, 70, 80}},
+        /* Four of them. */
+        {{1005, 1003, 1002, 1004, 1006, 1001, 970, 980, 5000},
+         SIZE_MAX,
+         4,
+         SIZE_MAX,
+         {1003, 1002, 1004, 1001, 970, 5000}},
+        /* Those within a percent. */
+        {{1030, 1009, 1000, 1011, 1040, 1050, 980, 970, 5000},
+         SIZE_MAX,
+         2,
+         SIZE_MAX,
+         {1009, 1000, 970, 5000}},
+        /* The default is one of them; or it is not. */
+        {{1005, 1003, 1002, 1004, 1006, 1001, 970, 970, 5000},
+         2,
+         4,
+         1,
+         {1003, 1002, 1004, 1001, 970, 970, 5000}},
+        {{1005, 1003, 1002, 1004, 2000, 1001, 970, 980, 5000},
+         4,
+         5,
+         3,
+         {1003, 1002, 1004, 2000, 1001, 970, 5000}},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(lines); i++) {
         struct at_line_up line_up = {
             .count = ALL, .finalists = FINALISTS, .fallback = lines[i].fallback};
+        size_t left = 0;
 
+        while (left < ALL && lines[i].left_ns[left] > 0)
+            left++;
         for (size_t j = 0; j < ALL; j++)
-            line_up.contestants[j].time_ns = times_ns[j];
-        at_line_up_keep(&line_up, lines[i].most);
+            line_up.contestants[j].time_ns = lines[i].times_ns[j];
+        at_line_up_keep(&line_up);
         assert_int_equal(line_up.finalists, lines[i].finalists);
-        assert_int_equal(line_up.count, lines[i].finalists + ALL - FINALISTS);
+        assert_int_equal(line_up.count, left);
         assert_int_equal(line_up.fallback, lines[i].fallback_then);
         for (size_t j = 0; j < line_up.count; j++)
             assert_true(line_up.contestants[j].time_ns == lines[i].left_ns[j]);
