@@ -236,8 +236,8 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
 
     for (size_t i = 0; i < run->device_count && status == AT_OK; i++) {
         status = at_session_open(&run->session, &run->devices[i], &run->options->run.session, err);
-        for (size_t j = 0; j < run->problem_count && status == AT_OK; j++)
-            status = at_session_check_memory(run->session, &run->problems[j], err);
+        if (status == AT_OK)
+            status = at_session_check_memory(run->session, run->problems, run->problem_count, err);
         for (size_t j = 0; j < run->problem_count && status == AT_OK; j++)
             status = at_interrupt_seen() ? at_fail(err, AT_INTERRUPTED, "interrupted")
                                          : bench_problem(run, j, err);

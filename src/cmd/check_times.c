@@ -72,7 +72,7 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
     if (status == AT_OK && entry->fallback.time_ns > 0)
         status = add(rematch, &entry->fallback, &session->options, err);
     if (status == AT_OK)
-        status = at_session_check_memory(session, &rematch->problem, err);
+        status = at_session_check_memory(session, &rematch->problem, 1, err);
     if (status == AT_OK)
         status = at_shootout_build(session, rematch->contestants, rematch->count, err);
     if (status == AT_OK)

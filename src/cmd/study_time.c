@@ -18,7 +18,7 @@ static enum at_status time_problem(struct at_session *session, struct at_contest
                                    struct at_error *err)
 {
     const struct at_problem *problem = &contestants[0].problem;
-    enum at_status status = at_session_check_memory(session, problem, err);
+    enum at_status status = at_session_check_memory(session, problem, 1, err);
 
     if (status == AT_OK)
         status = at_shootout_build(session, contestants, count, err);

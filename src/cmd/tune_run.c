@@ -101,16 +101,6 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
     return status;
 }
 
-static enum at_status check_problems(const struct at_tune_run *run, struct at_session *session,
-                                     struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    for (size_t i = 0; i < run->problem_count && status == AT_OK; i++)
-        status = at_session_check_memory(session, &run->problems[i], err);
-    return status;
-}
-
 /* What has won before is tried first; but what a GPU has measured says little of a prediction. */
 static void recall(const struct at_tune_run *run, struct at_session *session)
 {
@@ -144,7 +134,7 @@ static enum at_status tune_device(struct at_tune_run *run, size_t device, struct
     at_note(session->options.progress, "tuning on %s (%s)", info->name, info->uuid);
     at_tune_describe(session, &run->records[device]);
     recall(run, session);
-    status = check_problems(run, session, err);
+    status = at_session_check_memory(session, run->problems, run->problem_count, err);
     if (status == AT_OK)
         status = tune_problems(run, session, device, err);
     at_session_close(session);

@@ -232,15 +232,14 @@ static enum at_status check_elements(const struct at_session *session,
     return AT_USAGE;
 }
 
-enum at_status at_session_check_memory(struct at_session *session, const struct at_problem *problem,
-                                       struct at_error *err)
+static enum at_status check_memory(const struct at_session *session,
+                                   const struct at_problem *problem, int64_t free_bytes,
+                                   int64_t total_bytes, struct at_error *err)
 {
-    int64_t needed = at_cases_memory_bytes(session, problem), free_bytes, total_bytes;
-    enum at_status status = at_gpu_memory(session->gpu, &free_bytes, &total_bytes, err);
+    int64_t needed = at_cases_memory_bytes(session, problem);
+    enum at_status status = check_elements(session, problem, err);
     char *text;
 
-    if (status == AT_OK)
-        status = check_elements(session, problem, err);
     if (status != AT_OK || needed <= free_bytes)
         return status;
     text = at_problem_format(problem);
@@ -250,6 +249,18 @@ enum at_status at_session_check_memory(struct at_session *session, const struct 
             (double)free_bytes / 0x1p30, (double)total_bytes / 0x1p30);
     free(text);
     return AT_USAGE;
+}
+
+enum at_status at_session_check_memory(struct at_session *session,
+                                       const struct at_problem *problems, size_t count,
+                                       struct at_error *err)
+{
+    int64_t free_bytes, total_bytes;
+    enum at_status status = at_gpu_memory(session->gpu, &free_bytes, &total_bytes, err);
+
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        status = check_memory(session, &problems[i], free_bytes, total_bytes, err);
+    return status;
 }
 
 void at_session_warn(struct at_session *session)

@@ -66,9 +66,10 @@ void at_session_close(struct at_session *session);
 struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,
                                  const struct at_problem *problem, const struct at_launch *launch);
 
-/* Needs the problem more device memory than there is? AT_USAGE says how much it needs and how much
- * is free; or that it is too large to be emulated. */
-enum at_status at_session_check_memory(struct at_session *session, const struct at_problem *problem,
+/* Needs one of the problems more device memory than there is? AT_USAGE says how much it needs and
+ * how much is free; or that it is too large to be emulated. */
+enum at_status at_session_check_memory(struct at_session *session,
+                                       const struct at_problem *problems, size_t count,
                                        struct at_error *err);
 
 /* Warns, once each, of what was seen on the device that makes its times doubtful. */

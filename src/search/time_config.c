@@ -10,7 +10,7 @@ enum at_status at_time_config(struct at_session *session, const struct at_config
 {
     size_t samples = (size_t)session->options.policy->shootout_samples;
     struct at_contestant contestant = {.config = config, .problem = *problem};
-    enum at_status status = at_session_check_memory(session, problem, err);
+    enum at_status status = at_session_check_memory(session, problem, 1, err);
 
     if (status == AT_OK)
         status = at_shootout_build(session, &contestant, 1, err);
