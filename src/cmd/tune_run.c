@@ -102,22 +102,22 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
 }
 
 /* What has won before is tried first; but what a GPU has measured says little of a prediction. */
-static void recall(const struct at_tune_run *run, struct at_session *session)
+static void recall(const struct at_tune_run *run, struct at_session *session,
+                   const struct at_device_record *now)
 {
     const struct at_session_options *options = &session->options;
-    const struct at_device_info *info = at_gpu_info(session->gpu);
     struct at_profiles profiles = {0};
     struct at_error err;
     size_t count;
 
-    if (run->options->fresh || at_device_is_emulated(info))
+    if (run->options->fresh || at_device_is_emulated(&now->device))
         return;
     if (run->options->out) /* what is to be replaced; there may be none yet */
         at_profiles_add(&profiles, run->options->out, &err);
     if (at_profiles_add_path(&profiles, &err) != AT_OK)
         at_warn(options->progress, "earlier profiles are not used: %s", err.message);
-    count = at_knowledge_recall(&session->knowledge, &profiles, info, options->families,
-                                options->family_count);
+    count = at_knowledge_recall(&session->knowledge, &session->copy_knowledge, &profiles, now,
+                                options->families, options->family_count);
     if (count > 0)
         at_note(options->progress, "starting from %zu winners of earlier runs", count);
     at_profiles_clear(&profiles);
@@ -133,7 +133,7 @@ static enum at_status tune_device(struct at_tune_run *run, size_t device, struct
         return status;
     at_note(session->options.progress, "tuning on %s (%s)", info->name, info->uuid);
     at_tune_describe(session, &run->records[device]);
-    recall(run, session);
+    recall(run, session, &run->records[device]);
     status = at_session_check_memory(session, run->problems, run->problem_count, err);
     if (status == AT_OK)
         status = tune_problems(run, session, device, err);

@@ -49,7 +49,9 @@ static int by_completeness(const struct piece *a, const struct piece *b)
 
 static int by_configs(const struct piece *a, const struct piece *b)
 {
-    return by_number(a->entry->evaluations.correct, b->entry->evaluations.correct);
+    const struct at_evaluations *x = &a->entry->evaluations, *y = &b->entry->evaluations;
+
+    return by_number(x->correct + x->earlier, y->correct + y->earlier);
 }
 
 static int by_samples(const struct piece *a, const struct piece *b)

@@ -19,6 +19,7 @@ struct at_environment {
     char nvrtc[16];       /* "13.0" */
     char
         nvrtc_identity[48]; /* hash of the library's build: tells apart what the version does not */
+    char templates[40];     /* hash of the families' templates and launches */
 };
 
 /* How times were taken. doc/measurement.md explains. */
@@ -76,6 +77,8 @@ struct at_evaluations {
     int64_t space; /* legal configs */
     int64_t raw;   /* points before the rules: raw - space were refused by a constraint */
     int64_t correct, compile, launch, timeout, crash, wrong, oom;
+    int64_t earlier; /* of the runs before whose winner this one started from, nothing else having
+                        changed */
 };
 
 struct at_entry {

@@ -65,6 +65,7 @@ static const struct at_field environment_fields[] = {
     AT_CHARS(at_environment, driver, AT_OPTIONAL),
     AT_CHARS(at_environment, nvrtc, AT_OPTIONAL),
     AT_CHARS(at_environment, nvrtc_identity, AT_OPTIONAL),
+    AT_CHARS(at_environment, templates, AT_OPTIONAL),
 };
 static const struct at_schema environment_schema =
     AT_SCHEMA("an environment", at_environment, environment_fields);
@@ -125,10 +126,15 @@ static const struct at_field copy_fields[] = {
 static const struct at_schema copy_schema = AT_SCHEMA("a copy limit", at_copy_record, copy_fields);
 
 static const struct at_field evaluations_fields[] = {
-    AT_INT(at_evaluations, compile, 0, COUNT_MAX), AT_INT(at_evaluations, correct, 0, COUNT_MAX),
-    AT_INT(at_evaluations, crash, 0, COUNT_MAX),   AT_INT(at_evaluations, launch, 0, COUNT_MAX),
-    AT_INT(at_evaluations, oom, 0, COUNT_MAX),     AT_INT(at_evaluations, raw, 0, COUNT_MAX),
-    AT_INT(at_evaluations, space, 0, COUNT_MAX),   AT_INT(at_evaluations, timeout, 0, COUNT_MAX),
+    AT_INT(at_evaluations, compile, 0, COUNT_MAX),
+    AT_INT(at_evaluations, correct, 0, COUNT_MAX),
+    AT_INT(at_evaluations, crash, 0, COUNT_MAX),
+    AT_INT(at_evaluations, earlier, 0, COUNT_MAX, AT_OPTIONAL),
+    AT_INT(at_evaluations, launch, 0, COUNT_MAX),
+    AT_INT(at_evaluations, oom, 0, COUNT_MAX),
+    AT_INT(at_evaluations, raw, 0, COUNT_MAX),
+    AT_INT(at_evaluations, space, 0, COUNT_MAX),
+    AT_INT(at_evaluations, timeout, 0, COUNT_MAX),
     AT_INT(at_evaluations, wrong, 0, COUNT_MAX),
 };
 static const struct at_schema evaluations_schema =

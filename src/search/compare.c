@@ -150,8 +150,8 @@ static void know_best(struct at_knowledge *knowledge, const struct at_recording 
     size_t best = recording->best;
 
     for (int known = 0; known < AT_KNOWN_BEST && best != SIZE_MAX; known++) {
-        at_knowledge_add(knowledge, &(struct at_winner){recording->problem,
-                                                        recording->space.configs[best], false, 0});
+        at_knowledge_add(knowledge, &(struct at_winner){.problem = recording->problem,
+                                                        .config = recording->space.configs[best]});
         taken[best] = true;
         best = SIZE_MAX;
         for (size_t i = 0; i < recording->space.count; i++)

@@ -12,13 +12,18 @@
 const char at_copy_family[] = "copy";
 
 /* Copies are much alike, so the guided search needs few of them, and fewer where those of another
- * size are known; and an emulated device takes long. */
-enum { COPY_SPACE_MAX = 4096, COPIES = 48, COPIES_KNOWING = 24, EMULATED_COPIES = 24 };
+ * size are known, or even of this one; and an emulated device takes long. */
+enum {
+    COPY_SPACE_MAX = 4096,
+    COPIES = 48,
+    COPIES_KNOWING = 24,
+    COPIES_CONFIRMING = 8,
+    EMULATED_COPIES = 24
+};
 
 struct at_copy_candidates {
     struct at_copies *items;
     size_t count, capacity;
-    struct at_knowledge winners;
 };
 
 void at_copy_candidates_free(struct at_copy_candidates *candidates)
@@ -26,7 +31,6 @@ void at_copy_candidates_free(struct at_copy_candidates *candidates)
     if (!candidates)
         return;
     free(candidates->items);
-    at_knowledge_clear(&candidates->winners);
     free(candidates);
 }
 
@@ -48,8 +52,9 @@ static void remember(struct at_session *session, const struct at_copies *copies)
         session->copies = at_alloc(sizeof *session->copies);
     AT_PUSH(session->copies->items, session->copies->count, session->copies->capacity, *copies);
     for (size_t i = 0; i < copies->count; i++)
-        at_knowledge_add(&session->copies->winners,
-                         &(struct at_winner){copies->problem, copies->configs[i], false, 0});
+        at_knowledge_add(
+            &session->copy_knowledge,
+            &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});
 }
 
 /* The family of copies; a session without one has only the driver's. */
@@ -61,24 +66,37 @@ static struct at_family *const *find_family(const struct at_session *session)
     return NULL;
 }
 
-static int64_t budget_of(const struct at_session *session)
+/* Has an earlier run found the best copies of so many bytes, and has nothing changed since? */
+static bool is_known(const struct at_session *session, const struct at_problem *problem)
+{
+    const struct at_knowledge *knowledge = &session->copy_knowledge;
+
+    for (size_t i = 0; i < knowledge->count; i++)
+        if (knowledge->winners[i].time_ns > 0 &&
+            at_problem_bytes(&knowledge->winners[i].problem) == at_problem_bytes(problem))
+            return true;
+    return false;
+}
+
+static int64_t budget_of(const struct at_session *session, const struct at_problem *problem)
 {
     if (at_device_is_emulated(at_gpu_info(session->gpu)))
         return EMULATED_COPIES;
-    return session->copies ? COPIES_KNOWING : COPIES;
+    return is_known(session, problem)          ? COPIES_CONFIRMING
+           : session->copy_knowledge.count > 0 ? COPIES_KNOWING
+                                               : COPIES;
 }
 
 static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
                                     int64_t ends_ns, const struct at_progress_state *progress,
                                     struct at_copies *copies, struct at_error *err)
 {
-    static const struct at_knowledge nothing;
     struct at_search search = {
         .session = session,
         .problem = copies->problem,
         .strategy = &at_strategy_guided,
         .start = {.seed = session->options.seed},
-        .budget = {.ends_ns = ends_ns, .evaluations = budget_of(session)},
+        .budget = {.ends_ns = ends_ns, .evaluations = budget_of(session, &copies->problem)},
         .progress = *progress,
     };
     size_t best[AT_COPIES_MAX], *likely = NULL;
@@ -87,8 +105,7 @@ static enum at_status search_copies(struct at_session *session, struct at_family
 
     if (status == AT_OK) {
         search.start.likely_count =
-            at_knowledge_likely(session->copies ? &session->copies->winners : &nothing,
-                                &search.problem, &search.space, &likely);
+            at_knowledge_likely(&session->copy_knowledge, &search.problem, &search.space, &likely);
         search.start.likely = likely;
         status = at_pipeline_run(&search, SIZE_MAX, err);
     }

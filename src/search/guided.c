@@ -32,6 +32,13 @@ static const double coverage_within = 1.03;
  * copy limit, and where launches are short; most where nothing is known of other problems. What won
  * an earlier search of the same problem needs to be confirmed rather than found. */
 enum { VAIN_RESULTS = 40, VAIN_RESULTS_KNOWING = 100, VAIN_RESULTS_HOPING = 140 };
+
+/* Where nothing has changed since that search either, so few are enough, those from which a search
+ * starts among them, whatever more is expected, if the winner's time is met again to within a few
+ * percent, as two windows of time may differ by (doc/measurement.md). */
+enum { RESULTS_CONFIRMING = 24 };
+static const double same_time = 0.03;
+
 static const double near_copy = 1.04;
 static const double vain = 0.003;
 static const double least_gain = 0.005; /* expected of the most promising */
@@ -41,6 +48,7 @@ static const double least_gain = 0.005; /* expected of the most promising */
 static const double copy_share = 0.01, short_ns = 10000;
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
+static const char confirmed[] = "it confirms the winner of an earlier search";
 static const char copy_reached[] = "the best is within 1 % of the copy limit";
 static const char model_full[] = "its model holds no more results";
 
@@ -50,6 +58,8 @@ struct guided {
     struct at_model *model;
     double copy_ns;
     bool known;                 /* this very problem has been searched before */
+    size_t winner;              /* what won then, and */
+    double winner_ns;           /* its time, if that still holds; 0: it may not */
     size_t scout_count, scouts; /* to be sent out, and sent */
     size_t centre;              /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
     bool stale;                 /* results have come in since the model was brought up to date */
@@ -68,6 +78,8 @@ static size_t count_scouts(const struct guided *guided)
 {
     size_t families = guided->land.region_count;
 
+    if (guided->winner_ns > 0)
+        return 0;
     if (is_knowing(guided))
         return FAMILY_SCOUTS_KNOWING * families;
     return FAMILY_SCOUTS * families > SCOUTS ? FAMILY_SCOUTS * families : SCOUTS;
@@ -79,6 +91,8 @@ static void *create(const struct at_space *space, const struct at_start *start)
 
     *guided = (struct guided){.copy_ns = start->copy_ns,
                               .known = start->known,
+                              .winner = start->winner,
+                              .winner_ns = start->winner_ns,
                               .centre = SIZE_MAX,
                               .gained_ns = INFINITY};
     at_landscape_init(&guided->land, space);
@@ -112,6 +126,17 @@ static bool is_in_vain(const struct guided *guided)
                                           : VAIN_RESULTS_HOPING;
 
     return guided->land.asked_count >= guided->gained_at + enough;
+}
+
+/* Is what won an earlier search what it was then, and has nothing come of looking further? */
+static bool is_confirmed(const struct guided *guided)
+{
+    const struct at_landscape *land = &guided->land;
+
+    return guided->winner_ns > 0 && land->told[guided->winner] &&
+           fabs(land->time_ns[guided->winner] - guided->winner_ns) <=
+               same_time * guided->winner_ns &&
+           land->asked_count >= guided->gained_at + RESULTS_CONFIRMING;
 }
 
 /* False: nothing is worth an evaluation for now, or ever if no result is awaited. */
@@ -179,6 +204,11 @@ static bool may_ask(struct guided *guided)
 
     if (is_copy_reached(guided))
         guided->reason = copy_reached;
+    if (is_confirmed(guided)) {
+        if (at_landscape_waiting(land) == 0)
+            guided->reason = confirmed;
+        return false;
+    }
     if (most > WAITING_MAX)
         most = WAITING_MAX;
     if (at_starts_likely(&guided->starts) || has_scouts(guided))

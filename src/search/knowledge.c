@@ -35,16 +35,6 @@ bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_conf
     return false;
 }
 
-bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_problem *problem,
-                        const struct at_space *space)
-{
-    for (size_t i = 0; i < knowledge->count; i++)
-        if (knowledge->winners[i].space == (int64_t)space->count &&
-            at_problem_equal(&knowledge->winners[i].problem, problem))
-            return true;
-    return false;
-}
-
 static double doublings(int64_t a, int64_t b)
 {
     return fabs(log2((double)a) - log2((double)b));
@@ -94,6 +84,26 @@ static size_t nearest(const struct at_space *space, const struct at_config *conf
         least = differing;
     }
     return best;
+}
+
+bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_problem *problem,
+                        const struct at_space *space, struct at_winner *winner, size_t *index)
+{
+    const struct at_winner *known = NULL;
+
+    for (size_t i = 0; i < knowledge->count; i++) {
+        const struct at_winner *candidate = &knowledge->winners[i];
+
+        if (candidate->space == (int64_t)space->count &&
+            at_problem_equal(&candidate->problem, problem) &&
+            (!known || (known->time_ns <= 0 && candidate->time_ns > 0)))
+            known = candidate;
+    }
+    if (!known)
+        return false;
+    *winner = *known;
+    *index = nearest(space, &known->config);
+    return *index != SIZE_MAX;
 }
 
 static void add(size_t *likely, size_t *count, size_t index)

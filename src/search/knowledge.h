@@ -11,7 +11,9 @@ struct at_winner {
     struct at_problem problem;
     struct at_config config; /* its family is borrowed */
     bool verified;           /* as a winner, in this run */
-    int64_t space; /* configs of the space, where it won on this very device; 0: elsewhere */
+    int64_t space;       /* configs of the space, where it won on this very device; 0: elsewhere */
+    double time_ns;      /* its time, if nothing that it depends on has changed since; 0: it has */
+    int64_t evaluations; /* from which it won */
 };
 
 /* Of each problem so many configs are worth being tried elsewhere. */
@@ -29,9 +31,10 @@ void at_knowledge_clear(struct at_knowledge *knowledge);
 bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_config *config,
                       int64_t elem_size);
 
-/* Has this very problem been tuned on this device, in a space of as many configs? */
+/* Has this very problem been tuned on this device, in a space of as many configs? Then *winner is
+ * what won, one whose time still holds if there is any, and *index its place in the space. */
 bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_problem *problem,
-                        const struct at_space *space);
+                        const struct at_space *space, struct at_winner *winner, size_t *index);
 
 /* The configs of a space to be tried first: the best of the most similar problems (or what comes
  * nearest to them where they are not legal), then each family's default, or what comes nearest to

@@ -105,6 +105,7 @@ static void record_evaluations(const struct at_search *search, struct at_evaluat
         .crash = (int64_t)search->counts[AT_CRASH],
         .wrong = (int64_t)search->counts[AT_WRONG],
         .oom = (int64_t)search->counts[AT_OOM],
+        .earlier = search->earlier,
     };
 }
 
@@ -177,6 +178,7 @@ void at_tune_describe(struct at_session *session, struct at_device_record *recor
     snprintf(environment->nvrtc, sizeof environment->nvrtc, "%s", compiler->version);
     snprintf(environment->nvrtc_identity, sizeof environment->nvrtc_identity, "%s",
              compiler->identity);
+    snprintf(environment->templates, sizeof environment->templates, "%s", session->templates);
     snprintf(record->policy.name, sizeof record->policy.name, "%s", policy->name);
     record->policy.buffer_bytes =
         at_device_is_emulated(&record->device) ? 0 : policy->l2_multiple * record->device.l2_bytes;

@@ -32,6 +32,8 @@ static void hash_families(struct at_session *session)
     session->family_hashes = at_alloc_array(session->options.family_count, AT_HASH_CHARS);
     for (size_t i = 0; i < session->options.family_count; i++)
         hash_family(session->family_hashes[i], session->options.families[i], session->header);
+    at_hash(session->templates, session->family_hashes,
+            session->options.family_count * sizeof *session->family_hashes);
 }
 
 static enum at_status open_builder(struct at_session *session, const struct at_device_info *info,
@@ -189,6 +191,7 @@ void at_session_close(struct at_session *session)
     free(session->header);
     free(session->setting);
     at_knowledge_clear(&session->knowledge);
+    at_knowledge_clear(&session->copy_knowledge);
     free(session);
 }
 

@@ -50,10 +50,12 @@ struct at_session {
     char *header;               /* text of AT_TEMPLATE_HEADER */
     char *setting;              /* everything but problem and config that a time depends on */
     char (*family_hashes)[AT_HASH_CHARS]; /* of options.families */
+    char templates[AT_HASH_CHARS];        /* of all of them */
     struct at_copy_candidates *copies;
-    struct at_knowledge knowledge; /* what has won so far */
-    bool *compile_failure_shown;   /* by family: the first is shown, once */
-    int64_t drifts, remeasured;    /* of the canary; and configs measured again for that */
+    struct at_knowledge knowledge;      /* what has won so far */
+    struct at_knowledge copy_knowledge; /* the same of copies */
+    bool *compile_failure_shown;        /* by family: the first is shown, once */
+    int64_t drifts, remeasured;         /* of the canary; and configs measured again for that */
     bool told_of_others, told_of_slowing;
 };
 

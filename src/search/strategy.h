@@ -18,8 +18,10 @@ struct at_start {
     const size_t *likely; /* configs that may well be good, likeliest first; borrowed until create
                              returns */
     size_t likely_count;
-    bool known;     /* one of these won a search of this very problem, here and in this space */
-    double copy_ns; /* a copy of as many bytes, which no transpose beats by much; 0: not known */
+    bool known;       /* one of these won a search of this very problem, here and in this space */
+    size_t winner;    /* that one, and */
+    double winner_ns; /* its time then, if nothing that it depends on has changed; 0: it has */
+    double copy_ns;   /* a copy of as many bytes, which no transpose beats by much; 0: not known */
 };
 
 struct at_strategy {

@@ -60,8 +60,9 @@ static void remember_best(struct at_search *search, const struct at_line_up *lin
     bool taken[AT_CONTESTANTS_MAX] = {false};
 
     taken[winner] = true;
-    at_knowledge_add(knowledge, &(struct at_winner){search->problem,
-                                                    *line_up->contestants[winner].config, true, 0});
+    at_knowledge_add(knowledge, &(struct at_winner){.problem = search->problem,
+                                                    .config = *line_up->contestants[winner].config,
+                                                    .verified = true});
     for (int known = 1; known < AT_KNOWN_BEST; known++) {
         const struct at_contestant *next = NULL;
 
@@ -71,7 +72,8 @@ static void remember_best(struct at_search *search, const struct at_line_up *lin
         if (!next)
             break;
         taken[next - line_up->contestants] = true;
-        at_knowledge_add(knowledge, &(struct at_winner){search->problem, *next->config, false, 0});
+        at_knowledge_add(knowledge,
+                         &(struct at_winner){.problem = search->problem, .config = *next->config});
     }
 }
 
@@ -201,6 +203,7 @@ static void tell_of_search(const struct at_search *search, int64_t took_ns, int6
 static enum at_status run_search(struct at_search *search, size_t fallback, struct at_error *err)
 {
     const struct at_session *session = search->session;
+    struct at_winner winner;
     size_t *likely;
     int64_t began_ns = at_now_ns(), busy_ns = at_gpu_conditions(session->gpu)->busy_ns, took_ns;
     enum at_status status;
@@ -208,7 +211,12 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     search->start.likely_count =
         at_knowledge_likely(&session->knowledge, &search->problem, &search->space, &likely);
     search->start.likely = likely;
-    search->start.known = at_knowledge_knows(&session->knowledge, &search->problem, &search->space);
+    search->start.known = at_knowledge_knows(&session->knowledge, &search->problem, &search->space,
+                                             &winner, &search->start.winner);
+    if (search->start.known && winner.time_ns > 0) {
+        search->start.winner_ns = winner.time_ns;
+        search->earlier = winner.evaluations;
+    }
     search->start.seed = session->options.seed;
     search->start.copy_ns = search->copy_ns;
     if (session->options.record)

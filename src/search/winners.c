@@ -4,39 +4,87 @@
 #include "profile/identity.h"
 #include "space/named.h"
 
+#include <string.h>
+
 /* What a search of fewer configs has found, such as one on a budget, may not be the best. */
 enum { SEARCHED_LEAST = 100 };
 
-static bool is_searched(const struct at_evaluations *e)
+/* More are worth no more, however many runs they add up from. */
+static const int64_t evaluations_max = 1000000000;
+
+static int64_t count_evaluations(const struct at_evaluations *e)
 {
-    return e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong + e->oom >=
-           SEARCHED_LEAST;
+    int64_t count = e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong +
+                    e->oom + e->earlier;
+
+    return count < evaluations_max ? count : evaluations_max;
 }
 
-static size_t recall_device(struct at_knowledge *knowledge, const struct at_device_record *record,
-                            bool same_device, struct at_family *const *families,
-                            size_t family_count)
+/* What a time depends on besides the kernel. */
+static bool is_unchanged(const struct at_device_record *record, const struct at_device_record *now)
 {
-    const struct at_entry *entries = record->problems.items;
-    size_t before = knowledge->count;
+    return at_device_relation(&now->device, &record->device) == AT_SAME_DEVICE &&
+           memcmp(&record->environment, &now->environment, sizeof now->environment) == 0 &&
+           strcmp(record->policy.name, now->policy.name) == 0;
+}
 
-    for (size_t i = 0; i < record->problems.count; i++) {
-        const struct at_result_record *found = &entries[i].winner;
-        struct at_winner winner = {0};
+struct recall {
+    const struct at_device_record *record, *now;
+    struct at_family *const *families;
+    size_t family_count;
+};
 
-        if (same_device && is_searched(&entries[i].evaluations))
-            winner.space = entries[i].evaluations.space;
-        if (at_problem_parse(&winner.problem, entries[i].problem, NULL) == AT_OK &&
-            at_config_from_names(&winner.config, families, family_count, found->family,
-                                 &found->parameters, NULL) == AT_OK)
-            at_knowledge_add(knowledge, &winner);
+static bool recall_winner(struct at_knowledge *knowledge, const struct recall *recall,
+                          const struct at_entry *entry)
+{
+    const struct at_result_record *found = &entry->winner;
+    struct at_winner winner = {.evaluations = count_evaluations(&entry->evaluations)};
+
+    if (at_device_relation(&recall->now->device, &recall->record->device) == AT_SAME_DEVICE &&
+        winner.evaluations >= SEARCHED_LEAST)
+        winner.space = entry->evaluations.space;
+    if (winner.space > 0 && is_unchanged(recall->record, recall->now))
+        winner.time_ns = (double)found->time_ns;
+    if (at_problem_parse(&winner.problem, entry->problem, NULL) != AT_OK ||
+        at_config_from_names(&winner.config, recall->families, recall->family_count, found->family,
+                             &found->parameters, NULL) != AT_OK)
+        return false;
+    at_knowledge_add(knowledge, &winner);
+    return true;
+}
+
+static void recall_copy(struct at_knowledge *copies, const struct recall *recall,
+                        const struct at_entry *entry)
+{
+    struct at_winner copy = {0};
+    struct at_problem problem;
+
+    if (at_problem_parse(&problem, entry->problem, NULL) != AT_OK ||
+        at_config_parse(&copy.config, recall->families, recall->family_count, entry->copy.method,
+                        NULL) != AT_OK)
+        return;
+    copy.problem = at_problem_copy_of(&problem);
+    if (is_unchanged(recall->record, recall->now))
+        copy.time_ns = (double)entry->copy.time_ns;
+    at_knowledge_add(copies, &copy);
+}
+
+static size_t recall_device(struct at_knowledge *knowledge, struct at_knowledge *copies,
+                            const struct recall *recall)
+{
+    const struct at_entry *entries = recall->record->problems.items;
+    size_t taken = 0;
+
+    for (size_t i = 0; i < recall->record->problems.count; i++) {
+        taken += recall_winner(knowledge, recall, &entries[i]);
+        recall_copy(copies, recall, &entries[i]);
     }
-    return knowledge->count - before;
+    return taken;
 }
 
-size_t at_knowledge_recall(struct at_knowledge *knowledge, const struct at_profiles *profiles,
-                           const struct at_device_info *device, struct at_family *const *families,
-                           size_t family_count)
+size_t at_knowledge_recall(struct at_knowledge *knowledge, struct at_knowledge *copies,
+                           const struct at_profiles *profiles, const struct at_device_record *now,
+                           struct at_family *const *families, size_t family_count)
 {
     size_t taken = 0;
 
@@ -46,9 +94,10 @@ size_t at_knowledge_recall(struct at_knowledge *knowledge, const struct at_profi
             const struct at_device_record *records = devices->items;
 
             for (size_t j = 0; j < devices->count; j++)
-                if ((int)at_device_relation(device, &records[j].device) == relation)
-                    taken += recall_device(knowledge, &records[j], relation == AT_SAME_DEVICE,
-                                           families, family_count);
+                if ((int)at_device_relation(&now->device, &records[j].device) == relation)
+                    taken +=
+                        recall_device(knowledge, copies,
+                                      &(struct recall){&records[j], now, families, family_count});
         }
     return taken;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "space/named.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct at_family *find_family(struct at_family *const *families, size_t count,
@@ -64,4 +66,51 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
                        found.family->param_count, parameters->count);
     *config = found;
     return AT_OK;
+}
+
+/* Cuts "NAME=VALUE" in two. */
+static bool read_named(char *word, struct at_named_int *named)
+{
+    char *sign = strchr(word, '=');
+
+    if (!sign || !at_integer_parse(sign + 1, strlen(sign + 1), &named->value))
+        return false;
+    *sign = '\0';
+    named->name = word;
+    return true;
+}
+
+/* Would it be written so? Then nothing is missing, and nothing there twice. */
+static bool is_text_of(const struct at_config *config, const char *text)
+{
+    char *parameters = at_config_format(config),
+         *written = at_format("%s %s", config->family->name, parameters);
+    bool same = strcmp(written, text) == 0;
+
+    free(written);
+    free(parameters);
+    return same;
+}
+
+enum at_status at_config_parse(struct at_config *config, struct at_family *const *families,
+                               size_t family_count, const char *text, struct at_error *err)
+{
+    struct at_named_int named[AT_PARAMS_MAX];
+    struct at_list parameters = {named, 0};
+    struct at_config found;
+    char *words = at_strdup(text), *rest, *family = strtok_r(words, " ", &rest), *word;
+    bool good = family != NULL;
+    enum at_status status;
+
+    while (good && (word = strtok_r(NULL, " ", &rest)))
+        good = parameters.count < AT_PARAMS_MAX && read_named(word, &named[parameters.count++]);
+    status =
+        good ? at_config_from_some_names(&found, families, family_count, family, &parameters, err)
+             : AT_USAGE;
+    if (!good || (status == AT_OK && !is_text_of(&found, text)))
+        status = at_fail(err, AT_USAGE, "\"%.200s\" is no config", text);
+    if (status == AT_OK)
+        *config = found;
+    free(words);
+    return status;
 }

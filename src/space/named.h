@@ -18,4 +18,8 @@ enum at_status at_config_from_some_names(struct at_config *config,
                                          const char *family, const struct at_list *parameters,
                                          struct at_error *err);
 
+/* The same of a text: "tile BLOCK_ROWS=8 PAD=1 TILE=32", every parameter named. */
+enum at_status at_config_parse(struct at_config *config, struct at_family *const *families,
+                               size_t family_count, const char *text, struct at_error *err);
+
 #endif

@@ -273,6 +273,18 @@ static void test_guided_starts_and_stops(void **state)
     assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
     assert_in_range(course.count, 40, 139);
     at_course_clear(&course);
+    /* What won is only confirmed where it takes as long as it did. */
+    plan.start.winner = small.best;
+    plan.start.winner_ns = best_ns / 1.05;
+    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
+    assert_in_range(course.count, 40, 139);
+    assert_non_null(strstr(course.reason, "noise"));
+    at_course_clear(&course);
+    plan.start.winner_ns = best_ns / 1.02;
+    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
+    assert_in_range(course.count, 20, 30);
+    assert_non_null(strstr(course.reason, "confirms"));
+    at_course_clear(&course);
 }
 
 /* What it foresees is what it asks for next, but for values that it tries for their own sake. */
@@ -383,28 +395,40 @@ static void test_score(void **state)
 static void test_knowledge(void **state)
 {
     struct at_knowledge knowledge = {0};
-    size_t *likely,
+    struct at_winner winner;
+    size_t index, *likely,
         defaults = at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely);
 
     (void)state;
     assert_int_equal(defaults, 3); /* naive, odd and tile */
     assert_string_equal(small.space.configs[likely[0]].family->name, "tile"); /* preferred */
     free(likely);
-    at_knowledge_add(&knowledge,
-                     &(struct at_winner){large.problem, large.space.configs[large.best], true, 0});
-    at_knowledge_add(&knowledge,
-                     &(struct at_winner){small.problem, small.space.configs[small.best], true, 0});
+    at_knowledge_add(&knowledge, &(struct at_winner){.problem = large.problem,
+                                                     .config = large.space.configs[large.best],
+                                                     .verified = true});
+    at_knowledge_add(&knowledge, &(struct at_winner){.problem = small.problem,
+                                                     .config = small.space.configs[small.best],
+                                                     .verified = true});
     assert_int_equal(at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely), 5);
     assert_int_equal(likely[0], small.best); /* of the same problem */
     free(likely);
     assert_true(at_knowledge_has(&knowledge, &small.space.configs[small.best], 1));
     assert_false(at_knowledge_has(&knowledge, &small.space.configs[small.best], 4));
     assert_false(at_knowledge_has(&knowledge, &small.space.configs[small.best + 1], 1));
-    assert_false(at_knowledge_knows(&knowledge, &small.problem, &small.space));
+    assert_false(at_knowledge_knows(&knowledge, &small.problem, &small.space, &winner, &index));
     knowledge.winners[1].space = (int64_t)small.space.count;
-    assert_true(at_knowledge_knows(&knowledge, &small.problem, &small.space));
-    assert_false(at_knowledge_knows(&knowledge, &small.problem, &large.space));
-    assert_false(at_knowledge_knows(&knowledge, &large.problem, &small.space));
+    assert_true(at_knowledge_knows(&knowledge, &small.problem, &small.space, &winner, &index));
+    assert_int_equal(index, small.best);
+    assert_true(winner.time_ns == 0); /* nobody knows what has changed since */
+    assert_false(at_knowledge_knows(&knowledge, &small.problem, &large.space, &winner, &index));
+    assert_false(at_knowledge_knows(&knowledge, &large.problem, &small.space, &winner, &index));
+    at_knowledge_add(&knowledge, &(struct at_winner){.problem = small.problem,
+                                                     .config = small.space.configs[small.best + 1],
+                                                     .space = (int64_t)small.space.count,
+                                                     .time_ns = 1000});
+    assert_true(at_knowledge_knows(&knowledge, &small.problem, &small.space, &winner, &index));
+    assert_int_equal(index, small.best + 1); /* for nothing has */
+    assert_true(winner.time_ns == 1000);
     at_knowledge_clear(&knowledge);
 }
 

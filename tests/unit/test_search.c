@@ -480,6 +480,38 @@ static void test_config_from_wrong_names(void **state)
     }
 }
 
+static void test_config_parse(void **state)
+{
+    static const char *const wrong[] = {
+        "",
+        "tile",
+        "tile PAD=-1",
+        "tile PAD=-1 TILE=33",
+        "tile TILE=64 PAD=-1",
+        "tile PAD=-1 PAD=-1 TILE=64",
+        "tile PAD=-1 TILE=64 TILE=64",
+        "tile PAD=-1  TILE=64",
+        "tile PAD=-1 TILE=064",
+        "tile PAD TILE=64",
+        "tiles PAD=-1 TILE=64",
+    };
+    struct at_config config = {0};
+    struct at_error err;
+
+    (void)state;
+    assert_int_equal(
+        at_config_parse(&config, families, AT_COUNT(families), "tile PAD=-1 TILE=64", &err), AT_OK);
+    assert_ptr_equal(config.family, &tile);
+    assert_int_equal(config.values[0], 64);
+    assert_int_equal(config.values[1], -1);
+    config.family = NULL;
+    for (size_t i = 0; i < AT_COUNT(wrong); i++) {
+        if (at_config_parse(&config, families, AT_COUNT(families), wrong[i], &err) != AT_USAGE)
+            fail_msg("took \"%s\"", wrong[i]);
+        assert_null(config.family);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_config_from_names),
         cmocka_unit_test(test_config_from_wrong_names),
+        cmocka_unit_test(test_config_parse),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

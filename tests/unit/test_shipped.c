@@ -345,11 +345,20 @@ static void test_results(void **state)
     globfree(&files);
 }
 
+static size_t count_unchanged(const struct at_knowledge *knowledge)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < knowledge->count; i++)
+        count += knowledge->winners[i].time_ns > 0;
+    return count;
+}
+
 /* Each winner is one more start for a device of its architecture, and for no other; and only the
- * families that are known have any. */
+ * families that are known have any. Its time holds where nothing has changed. */
 static void test_winners(void **state)
 {
-    struct at_device_info other = {.compute_capability = 75};
+    struct at_device_record now, other = {.device.compute_capability = 75};
     struct at_profiles profiles = {0};
     char *path = at_format("%s/results/nvidia-h200.yaml", getenv("AUTOTUNE_DATADIR"));
     const struct at_device_record *record;
@@ -360,24 +369,62 @@ static void test_winners(void **state)
         fail_msg("%s", err.message);
     record = profiles.files[0].profile.devices.items;
     for (size_t families = 0; families <= options.session.family_count; families++) {
-        struct at_knowledge knowledge = {0};
+        struct at_family *const *known = options.session.families;
+        struct at_knowledge knowledge = {0}, copies = {0};
         const struct at_entry *entries = record->problems.items;
         size_t expected = 0;
 
         for (size_t i = 0; i < record->problems.count; i++)
             for (size_t j = 0; j < families; j++)
-                expected +=
-                    strcmp(entries[i].winner.family, options.session.families[j]->name) == 0;
-        assert_int_equal(at_knowledge_recall(&knowledge, &profiles, &record->device,
-                                             options.session.families, families),
+                expected += strcmp(entries[i].winner.family, known[j]->name) == 0;
+        now = *record;
+        assert_int_equal(at_knowledge_recall(&knowledge, &copies, &profiles, &now, known, families),
                          expected);
         assert_int_equal(knowledge.count, expected);
-        if (families == options.session.family_count)
+        assert_true(count_unchanged(&knowledge) <=
+                    expected); /* which a few configs are no search of */
+        if (families == options.session.family_count) {
             assert_int_equal(expected, record->problems.count);
+            assert_true(count_unchanged(&knowledge) > 0);
+        }
         at_knowledge_clear(&knowledge);
+        at_knowledge_clear(&copies);
+        snprintf(now.environment.driver, sizeof now.environment.driver, "1.2.3");
+        assert_int_equal(at_knowledge_recall(&knowledge, &copies, &profiles, &now, known, families),
+                         expected);
+        assert_int_equal(count_unchanged(&knowledge) + count_unchanged(&copies), 0);
+        at_knowledge_clear(&knowledge);
+        at_knowledge_clear(&copies);
         assert_int_equal(
-            at_knowledge_recall(&knowledge, &profiles, &other, options.session.families, families),
-            0);
+            at_knowledge_recall(&knowledge, &copies, &profiles, &other, known, families), 0);
+    }
+    at_profiles_clear(&profiles);
+    free(path);
+}
+
+/* The fastest copies are taken up too, as copies of so many bytes. */
+static void test_copies(void **state)
+{
+    struct at_profiles profiles = {0};
+    char *path = at_format("%s/results/nvidia-h200-library.yaml", getenv("AUTOTUNE_DATADIR"));
+    struct at_error err;
+
+    (void)state;
+    if (at_profiles_add(&profiles, path, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < profiles.files[0].profile.devices.count; i++) {
+        const struct at_device_record *records = profiles.files[0].profile.devices.items;
+        struct at_knowledge knowledge = {0}, copies = {0};
+
+        at_knowledge_recall(&knowledge, &copies, &profiles, &records[i], options.session.families,
+                            options.session.family_count);
+        assert_true(count_unchanged(&copies) > 0);
+        for (size_t j = 0; j < copies.count; j++) {
+            assert_string_equal(copies.winners[j].config.family->name, "copy");
+            assert_int_equal(copies.winners[j].problem.rows, 1);
+        }
+        at_knowledge_clear(&knowledge);
+        at_knowledge_clear(&copies);
     }
     at_profiles_clear(&profiles);
     free(path);
@@ -416,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_textbook),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_winners),
+        cmocka_unit_test(test_copies),
     };
 
     return cmocka_run_group_tests(tests, read_families, free_families);
