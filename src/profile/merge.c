@@ -49,9 +49,7 @@ static int by_completeness(const struct piece *a, const struct piece *b)
 
 static int by_configs(const struct piece *a, const struct piece *b)
 {
-    const struct at_evaluations *x = &a->entry->evaluations, *y = &b->entry->evaluations;
-
-    return by_number(x->correct + x->earlier, y->correct + y->earlier);
+    return by_number(a->entry->evaluations.correct, b->entry->evaluations.correct);
 }
 
 static int by_samples(const struct piece *a, const struct piece *b)

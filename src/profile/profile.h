@@ -77,8 +77,6 @@ struct at_evaluations {
     int64_t space; /* legal configs */
     int64_t raw;   /* points before the rules: raw - space were refused by a constraint */
     int64_t correct, compile, launch, timeout, crash, wrong, oom;
-    int64_t earlier; /* of the runs before whose winner this one started from, nothing else having
-                        changed */
 };
 
 struct at_entry {
@@ -92,6 +90,7 @@ struct at_entry {
     int64_t seed;
     int64_t from_l2;  /* 1: the winner's bandwidth is above DRAM's peak, so it came from L2 */
     int64_t complete; /* 0: interrupted or out of budget before every config was measured */
+    int64_t settled;  /* 1: the search ended by itself, neither interrupted nor out of budget */
 };
 
 struct at_device_record {

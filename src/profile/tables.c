@@ -126,15 +126,10 @@ static const struct at_field copy_fields[] = {
 static const struct at_schema copy_schema = AT_SCHEMA("a copy limit", at_copy_record, copy_fields);
 
 static const struct at_field evaluations_fields[] = {
-    AT_INT(at_evaluations, compile, 0, COUNT_MAX),
-    AT_INT(at_evaluations, correct, 0, COUNT_MAX),
-    AT_INT(at_evaluations, crash, 0, COUNT_MAX),
-    AT_INT(at_evaluations, earlier, 0, COUNT_MAX, AT_OPTIONAL),
-    AT_INT(at_evaluations, launch, 0, COUNT_MAX),
-    AT_INT(at_evaluations, oom, 0, COUNT_MAX),
-    AT_INT(at_evaluations, raw, 0, COUNT_MAX),
-    AT_INT(at_evaluations, space, 0, COUNT_MAX),
-    AT_INT(at_evaluations, timeout, 0, COUNT_MAX),
+    AT_INT(at_evaluations, compile, 0, COUNT_MAX), AT_INT(at_evaluations, correct, 0, COUNT_MAX),
+    AT_INT(at_evaluations, crash, 0, COUNT_MAX),   AT_INT(at_evaluations, launch, 0, COUNT_MAX),
+    AT_INT(at_evaluations, oom, 0, COUNT_MAX),     AT_INT(at_evaluations, raw, 0, COUNT_MAX),
+    AT_INT(at_evaluations, space, 0, COUNT_MAX),   AT_INT(at_evaluations, timeout, 0, COUNT_MAX),
     AT_INT(at_evaluations, wrong, 0, COUNT_MAX),
 };
 static const struct at_schema evaluations_schema =
@@ -149,6 +144,7 @@ static const struct at_field entry_fields[] = {
     AT_CHARS(at_entry, problem),
     AT_CHARS(at_entry, search, WORD),
     AT_INT(at_entry, seed, 0, INT64_MAX),
+    AT_INT(at_entry, settled, 0, 1, AT_OPTIONAL),
     AT_OBJECT(at_entry, "winner", winner, result_schema),
 };
 const struct at_schema at_entry_schema = AT_SCHEMA("a problem", at_entry, entry_fields);

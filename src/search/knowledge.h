@@ -11,9 +11,8 @@ struct at_winner {
     struct at_problem problem;
     struct at_config config; /* its family is borrowed */
     bool verified;           /* as a winner, in this run */
-    int64_t space;       /* configs of the space, where it won on this very device; 0: elsewhere */
-    double time_ns;      /* its time, if nothing that it depends on has changed since; 0: it has */
-    int64_t evaluations; /* from which it won */
+    int64_t space;  /* configs of the space, where it won on this very device; 0: elsewhere */
+    double time_ns; /* its time, if nothing that it depends on has changed since; 0: it has */
 };
 
 /* Of each problem so many configs are worth being tried elsewhere. */

@@ -26,7 +26,6 @@ struct at_search {
     double copy_ns;                    /* the copy limit so far; 0: unknown */
     const struct at_config *canary;    /* timed again and again; NULL: none; borrowed */
     struct at_problem canary_problem;
-    int64_t earlier;              /* evaluations of earlier runs that the start still tells of */
     struct at_recorded *recorded; /* by config, for a recording; NULL: none is made */
 
     /* Results. */

@@ -105,7 +105,6 @@ static void record_evaluations(const struct at_search *search, struct at_evaluat
         .crash = (int64_t)search->counts[AT_CRASH],
         .wrong = (int64_t)search->counts[AT_WRONG],
         .oom = (int64_t)search->counts[AT_OOM],
-        .earlier = search->earlier,
     };
 }
 
@@ -129,6 +128,7 @@ void at_record_entry(const struct at_record_sources *sources, struct at_entry *e
     snprintf(entry->search, sizeof entry->search, "%s", search->strategy->name);
     entry->from_l2 = peak_mbps > 0 && entry->winner.bandwidth_mbps > peak_mbps;
     entry->complete = search->complete;
+    entry->settled = search->complete || search->reason;
 }
 
 static int64_t known(int64_t value)

@@ -213,10 +213,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     search->start.likely = likely;
     search->start.known = at_knowledge_knows(&session->knowledge, &search->problem, &search->space,
                                              &winner, &search->start.winner);
-    if (search->start.known && winner.time_ns > 0) {
-        search->start.winner_ns = winner.time_ns;
-        search->earlier = winner.evaluations;
-    }
+    search->start.winner_ns = search->start.known ? winner.time_ns : 0;
     search->start.seed = session->options.seed;
     search->start.copy_ns = search->copy_ns;
     if (session->options.record)

@@ -6,18 +6,16 @@
 
 #include <string.h>
 
-/* What a search of fewer configs has found, such as one on a budget, may not be the best. */
+/* What a search of fewer configs has found may not be the best, unless it ended by itself. */
 enum { SEARCHED_LEAST = 100 };
 
-/* More are worth no more, however many runs they add up from. */
-static const int64_t evaluations_max = 1000000000;
-
-static int64_t count_evaluations(const struct at_evaluations *e)
+static bool is_searched(const struct at_entry *entry)
 {
-    int64_t count = e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong +
-                    e->oom + e->earlier;
+    const struct at_evaluations *e = &entry->evaluations;
 
-    return count < evaluations_max ? count : evaluations_max;
+    return entry->settled ||
+           e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong + e->oom >=
+               SEARCHED_LEAST;
 }
 
 /* What a time depends on besides the kernel. */
@@ -38,10 +36,10 @@ static bool recall_winner(struct at_knowledge *knowledge, const struct recall *r
                           const struct at_entry *entry)
 {
     const struct at_result_record *found = &entry->winner;
-    struct at_winner winner = {.evaluations = count_evaluations(&entry->evaluations)};
+    struct at_winner winner = {0};
 
     if (at_device_relation(&recall->now->device, &recall->record->device) == AT_SAME_DEVICE &&
-        winner.evaluations >= SEARCHED_LEAST)
+        is_searched(entry))
         winner.space = entry->evaluations.space;
     if (winner.space > 0 && is_unchanged(recall->record, recall->now))
         winner.time_ns = (double)found->time_ns;
