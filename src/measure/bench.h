@@ -52,12 +52,15 @@ enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *
                                 const struct at_gpu_run *run, int64_t times, int64_t limit_ns,
                                 struct at_error *err);
 
-/* Makes a train of the run's launches over the tuned case's sets, of at least train_ns, unless one
- * launch takes longer than hopeless_ns (if that is not 0): then of as few as can be. kernel is NULL
- * for a copy by the driver. *launches is how many are timed. */
+/* One launch's time, known to a microsecond or two. kernel is NULL for a copy by the driver. */
+enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel *kernel,
+                                  const struct at_gpu_run *run, double *launch_ns,
+                                  struct at_error *err);
+
+/* Makes a train of the run's launches, which take so long each, over the tuned case's sets: of at
+ * least train_ns, and of whole rounds of the sets. *launches is how many are timed. */
 enum at_outcome at_train_build(struct at_bench *bench, const struct at_kernel *kernel,
-                               const struct at_gpu_run *run, int64_t train_ns, int64_t hopeless_ns,
-                               struct at_train **train, int64_t *launches, bool *hopeless,
-                               struct at_error *err);
+                               const struct at_gpu_run *run, double launch_ns, int64_t train_ns,
+                               struct at_train **train, int64_t *launches, struct at_error *err);
 
 #endif

@@ -53,17 +53,31 @@ static enum at_outcome take_samples(struct at_gpu_server *server, const struct a
     return outcome;
 }
 
+/* A launch of which an estimate is as good as a train: it takes so long that the estimate is right
+ * to a few percent, and of so many buffers that little of them is left in L2. */
+static const double long_ns = 50000;
+enum { LONG_SETS_MAX = 2 };
+
 static enum at_outcome time_run(struct at_gpu_server *server, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, const struct at_gpu_timing *timing,
                                 double *ns, int64_t *samples, struct at_error *err)
 {
     struct at_bench *bench = &server->bench;
     struct at_sampling wanted = {.best_ns = timing->best_ns};
+    double launch_ns = 0;
     bool hopeless;
-    enum at_outcome outcome =
-        at_train_build(bench, kernel, run, timing->train_ns, timing->hopeless_ns, &wanted.train,
-                       &wanted.launches, &hopeless, err);
+    enum at_outcome outcome = at_train_estimate(bench, kernel, run, &launch_ns, err);
 
+    if (outcome != AT_CORRECT)
+        return outcome;
+    hopeless = timing->hopeless_ns > 0 && launch_ns > (double)timing->hopeless_ns;
+    if (hopeless && launch_ns >= long_ns && bench->cases[0].sets <= LONG_SETS_MAX) {
+        ns[0] = launch_ns;
+        *samples = 1;
+        return AT_CORRECT;
+    }
+    outcome = at_train_build(bench, kernel, run, launch_ns, hopeless ? 0 : timing->train_ns,
+                             &wanted.train, &wanted.launches, err);
     if (outcome != AT_CORRECT)
         return outcome;
     wanted.samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
@@ -210,13 +224,15 @@ static enum at_outcome make_finalist(struct at_gpu_server *server, struct finali
                                      int64_t train_ns, struct at_error *err)
 {
     const struct at_kernel *kernel;
-    bool hopeless;
+    double launch_ns = 0;
     enum at_outcome outcome = find_kernel(server, &finalist->run, &finalist->kernel, &kernel, err);
 
-    if (outcome != AT_CORRECT)
-        return outcome;
-    return at_train_build(&server->bench, kernel, &finalist->run, train_ns, 0, &finalist->train,
-                          &finalist->launches, &hopeless, err);
+    if (outcome == AT_CORRECT)
+        outcome = at_train_estimate(&server->bench, kernel, &finalist->run, &launch_ns, err);
+    if (outcome == AT_CORRECT)
+        outcome = at_train_build(&server->bench, kernel, &finalist->run, launch_ns, train_ns,
+                                 &finalist->train, &finalist->launches, err);
+    return outcome;
 }
 
 static enum at_outcome hold_shootout(struct at_gpu_server *server, struct finalist *finalists,

@@ -58,10 +58,10 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
     return outcome;
 }
 
-/* One launch's time, by a train of one: what only a first launch has to do, the untimed one before
- * it has done. */
-static enum at_outcome estimate(struct at_bench *bench, const struct at_kernel *kernel,
-                                const struct at_gpu_run *run, double *ns, struct at_error *err)
+/* By a train of one: what only a first launch has to do, the untimed one before it has done. */
+enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel *kernel,
+                                  const struct at_gpu_run *run, double *launch_ns,
+                                  struct at_error *err)
 {
     struct at_train *train;
     struct at_train_time time = {0};
@@ -70,7 +70,7 @@ static enum at_outcome estimate(struct at_bench *bench, const struct at_kernel *
     if (outcome != AT_CORRECT)
         return outcome;
     outcome = bench->ops->time_train(bench->device, train, &time, err);
-    *ns = time.ns;
+    *launch_ns = time.ns;
     if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, train);
     return outcome;
@@ -86,17 +86,9 @@ static int64_t launches_for(double launch_ns, int64_t train_ns, int64_t sets)
 }
 
 enum at_outcome at_train_build(struct at_bench *bench, const struct at_kernel *kernel,
-                               const struct at_gpu_run *run, int64_t train_ns, int64_t hopeless_ns,
-                               struct at_train **train, int64_t *launches, bool *hopeless,
-                               struct at_error *err)
+                               const struct at_gpu_run *run, double launch_ns, int64_t train_ns,
+                               struct at_train **train, int64_t *launches, struct at_error *err)
 {
-    int64_t sets = bench->cases[0].sets;
-    double launch_ns = 0;
-    enum at_outcome outcome = estimate(bench, kernel, run, &launch_ns, err);
-
-    if (outcome != AT_CORRECT)
-        return outcome;
-    *hopeless = hopeless_ns > 0 && launch_ns > (double)hopeless_ns;
-    *launches = launches_for(launch_ns, *hopeless ? 0 : train_ns, sets);
+    *launches = launches_for(launch_ns, train_ns, bench->cases[0].sets);
     return make(bench, kernel, run, *launches, train, err);
 }

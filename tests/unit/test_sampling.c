@@ -267,18 +267,20 @@ static void test_trains(void **state)
         struct at_gpu_run run = {0};
         struct at_train *train;
         int64_t launches;
-        bool hopeless;
+        double launch_ns;
 
         assert_int_equal(at_problem_parse(&run.problem, "8x8:f32", NULL), AT_OK);
         script = &time;
         script_length = 1;
+        assert_int_equal(at_train_estimate(&bench, NULL, &run, &launch_ns, NULL), AT_CORRECT);
+        assert_true(launch_ns == cases[i].launch_ns);
+        assert_int_equal(made_launches, 1);
         assert_int_equal(
-            at_train_build(&bench, NULL, &run, 300000, 0, &train, &launches, &hopeless, NULL),
+            at_train_build(&bench, NULL, &run, launch_ns, 300000, &train, &launches, NULL),
             AT_CORRECT);
         assert_int_equal(launches, cases[i].launches);
         assert_int_equal(made_launches, cases[i].launches);
         assert_int_equal(made_lead_in, cases[i].lead_in);
-        assert_false(hopeless);
     }
 }
 
