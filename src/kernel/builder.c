@@ -120,6 +120,16 @@ void at_builder_foresee(struct at_builder *builder, const struct at_config *conf
     at_job_push(&builder->foreseen, job);
 }
 
+bool at_builder_has(const struct at_builder *builder, const struct at_config *config,
+                    int64_t elem_size)
+{
+    char key[AT_HASH_CHARS];
+    struct at_cached_kernel kernel;
+
+    at_kernel_key(key, &builder->compiler, builder->options.header, config, elem_size);
+    return at_cubin_cache_find(builder->cache, key, &kernel);
+}
+
 bool at_builder_take(struct at_builder *builder, struct at_built *built)
 {
     struct at_job *job = at_job_pop(&builder->done);
@@ -198,40 +208,6 @@ enum at_status at_builder_wait(struct at_builder *builder, struct at_built *buil
         poll(fds, at_builder_poll(builder, fds, (size_t)builder->options.workers), 1000);
     free(fds);
     return status;
-}
-
-static void drop_batch(struct at_builder *builder, struct at_batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        builder->pending -= !batch->jobs[i]->foreseen;
-        free(batch->jobs[i]);
-    }
-    at_batch_free(batch);
-}
-
-void at_builder_drop(struct at_builder *builder)
-{
-    struct at_built built;
-    struct at_job *job;
-
-    while (at_builder_take(builder, &built))
-        at_program_release(built.program);
-    while ((job = at_job_pop(&builder->waiting))) {
-        free(job);
-        builder->pending--;
-    }
-    while ((job = at_job_pop(&builder->foreseen)))
-        free(job);
-    while (builder->retry_count > 0)
-        drop_batch(builder, builder->retries[--builder->retry_count]);
-    for (int i = 0; i < builder->options.workers; i++) {
-        struct at_batch *batch = builder->processes[i].batch;
-
-        if (batch) {
-            at_compile_process_stop(&builder->processes[i]);
-            drop_batch(builder, batch);
-        }
-    }
 }
 
 /* ---- the whole ---- */

@@ -65,6 +65,10 @@ void at_builder_add(struct at_builder *builder, const struct at_config *config, 
 void at_builder_foresee(struct at_builder *builder, const struct at_config *config,
                         int64_t elem_size);
 
+/* Is it in the cache? */
+bool at_builder_has(const struct at_builder *builder, const struct at_config *config,
+                    int64_t elem_size);
+
 /* How many workers have nothing to do. */
 size_t at_builder_idle(const struct at_builder *builder);
 
@@ -80,6 +84,10 @@ size_t at_builder_pending(const struct at_builder *builder);
 
 /* Forgets all that was added or foreseen, and kills the workers that have some of it in hand. */
 void at_builder_drop(struct at_builder *builder);
+
+/* Forgets what was added and is not done, without a trace but for what the workers have in hand,
+ * which they finish for the cache. Returns how many were forgotten. */
+size_t at_builder_let_go(struct at_builder *builder);
 
 /* The descriptors that at_builder_step waits for; returns how many of at most max were filled. */
 size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, size_t max);

@@ -57,9 +57,10 @@ struct guided {
     struct at_starts starts;
     struct at_model *model;
     double copy_ns;
-    bool known;                 /* this very problem has been searched before */
-    size_t winner;              /* what won then, and */
-    double winner_ns;           /* its time, if that still holds; 0: it may not */
+    bool known;       /* this very problem has been searched before */
+    size_t winner;    /* what won then, and */
+    double winner_ns; /* its time, if that still holds; 0: it may not */
+    struct at_hand hand;
     size_t scout_count, scouts; /* to be sent out, and sent */
     size_t centre;              /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
     bool stale;                 /* results have come in since the model was brought up to date */
@@ -93,6 +94,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
                               .known = start->known,
                               .winner = start->winner,
                               .winner_ns = start->winner_ns,
+                              .hand = start->hand,
                               .centre = SIZE_MAX,
                               .gained_ns = INFINITY};
     at_landscape_init(&guided->land, space);
@@ -143,17 +145,18 @@ static bool is_confirmed(const struct guided *guided)
 static bool take_by_model(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    struct at_promise best;
+    struct at_promise promises[AT_HAND_CHOICE];
+    size_t count;
 
     refresh_model(guided);
-    if (at_model_promising(guided->model, &best, 1) > 0 &&
-        (best.gain >= least_gain || !is_in_vain(guided))) {
-        *index = best.index;
+    count = at_model_promising(guided->model, promises, guided->hand.has ? AT_HAND_CHOICE : 1);
+    if (count > 0 && (promises[0].gain >= least_gain || !is_in_vain(guided))) {
+        *index = at_hand_choose(&guided->hand, promises, count);
         return at_landscape_take(land, *index);
     }
     if (at_coverage_take(land, coverage_within, index))
         return true;
-    if (at_landscape_waiting(land) == 0 && land->told_count < land->space->count)
+    if (!at_hand_awaits(&guided->hand, land) && land->told_count < land->space->count)
         guided->reason = no_gain;
     return false;
 }
@@ -205,7 +208,7 @@ static bool may_ask(struct guided *guided)
     if (is_copy_reached(guided))
         guided->reason = copy_reached;
     if (is_confirmed(guided)) {
-        if (at_landscape_waiting(land) == 0)
+        if (!at_hand_awaits(&guided->hand, land))
             guided->reason = confirmed;
         return false;
     }

@@ -57,6 +57,32 @@ static void fill(struct at_pipeline *p)
     }
 }
 
+/* Whether a config is compiled. A look into the cache takes some 20 us, so what was not there is
+ * looked for once more only if somebody was to compile it. */
+static bool is_at_hand(void *state, size_t index)
+{
+    struct at_pipeline *p = state;
+    bool coming = p->foreseen[index] || p->search->candidates[index].started;
+
+    if (p->at_hand[index] == 0 || (p->at_hand[index] < 0 && coming))
+        p->at_hand[index] = at_builder_has(p->session->builder, &p->search->space.configs[index],
+                                           p->search->problem.elem_size)
+                                ? 1
+                                : -1;
+    return p->at_hand[index] > 0;
+}
+
+/* Nobody waits for what the search has stopped without; what a worker has in hand is finished for
+ * the cache. */
+static void let_go(struct at_pipeline *p)
+{
+    const struct at_strategy *strategy = p->search->strategy;
+
+    if (p->exhausted && p->again_in_flight == 0 && strategy->reason &&
+        strategy->reason(p->strategy))
+        p->in_flight -= at_builder_let_go(p->session->builder);
+}
+
 /* Compile workers that are kept free for what is asked for: the next of the others to have done
  * what it does takes that up, too. */
 enum { KEPT_FREE = 2 };
@@ -171,6 +197,7 @@ static enum at_status loop(struct at_pipeline *p, struct at_error *err)
         check_end(p);
         fill(p);
         status = at_pipeline_take_built(p, err);
+        let_go(p);
         if (status == AT_OK)
             status = at_pipeline_feed_gpu(p, err);
         if (status == AT_OK)
@@ -195,7 +222,10 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     p->window = (size_t)p->session->options.jobs * WINDOW_PER_JOB;
     p->ready = at_alloc_array(p->window, sizeof *p->ready);
     p->foreseen = at_alloc_array(search->space.count, sizeof *p->foreseen);
+    p->at_hand = at_alloc_array(search->space.count, sizeof *p->at_hand);
     p->problem_text = at_problem_format(&search->problem);
+    if (!at_device_is_emulated(at_gpu_info(p->session->gpu))) /* which takes longer by far */
+        search->start.hand = (struct at_hand){is_at_hand, p};
     p->strategy = search->strategy->create(&search->space, &search->start);
     search->candidates = at_alloc_array(search->space.count, sizeof *search->candidates);
     search->progress.total = search->space.count;
@@ -230,6 +260,7 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
     free(p.problem_text);
     free(p.ready);
     free(p.foreseen);
+    free(p.at_hand);
     return status;
 }
 

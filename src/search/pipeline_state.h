@@ -29,6 +29,7 @@ struct at_pipeline {
     bool stopping;  /* budget or interrupt */
     bool news;      /* a result has come in since it was last asked what it is likely to want */
     bool *foreseen; /* by config: handed to the builder before it was asked for */
+    char *at_hand;  /* by config: 1: compiled, -1: not when it was looked for, 0: nobody has */
     size_t in_flight;
     struct at_ready *ready; /* compiled, waiting for the GPU: a ring of window entries */
     size_t window, ready_first, ready_count;
@@ -39,7 +40,7 @@ struct at_pipeline {
     struct at_contestant copy; /* the canary's kernel; without a config there is none */
     int64_t canary_due_ns;
     size_t *again; /* configs that it has found touched, to be measured once more */
-    size_t again_count, again_capacity;
+    size_t again_count, again_capacity, again_in_flight;
     bool *was_again; /* by config */
 };
 

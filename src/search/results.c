@@ -134,10 +134,12 @@ void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
                               const struct at_measurement *measurement)
 {
     sync_results(p->session);
-    if (p->search->candidates[index].done)
+    if (p->search->candidates[index].done) {
         settle_again(p, index, measurement);
-    else
+        p->again_in_flight--;
+    } else {
         at_pipeline_settle(p, index, measurement);
+    }
     p->in_flight--;
 }
 

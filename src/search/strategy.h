@@ -6,6 +6,7 @@
 #define AT_SEARCH_STRATEGY_H
 
 #include "measure/outcome.h"
+#include "search/at_hand.h"
 #include "space/space.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct at_start {
     size_t winner;    /* that one, and */
     double winner_ns; /* its time then, if nothing that it depends on has changed; 0: it has */
     double copy_ns;   /* a copy of as many bytes, which no transpose beats by much; 0: not known */
+    struct at_hand hand; /* what needs not be compiled */
 };
 
 struct at_strategy {
@@ -40,8 +42,9 @@ struct at_strategy {
     /* The result of one, asked for or not: its time in ns a launch if the outcome is AT_CORRECT. */
     void (*tell)(void *state, size_t index, enum at_outcome outcome, double time_ns);
 
-    /* After an ask that was false with all results told: why it stopped before the end of the
-     * space; NULL if it did not. A strategy without this member goes on to the end. */
+    /* After an ask that was false: why it has stopped before the end of the space, which results
+     * that are not told yet will not change; NULL if it has not. A strategy without this member
+     * goes on to the end. */
     const char *(*reason)(const void *state);
     void (*destroy)(void *state);
 };

@@ -54,6 +54,7 @@ void at_watch_start(struct at_pipeline *p)
 
         p->session->remeasured++;
         p->in_flight++;
+        p->again_in_flight++;
         at_builder_add(p->session->builder, &p->search->space.configs[index],
                        p->search->problem.elem_size, &p->search->candidates[index]);
     }

@@ -255,6 +255,34 @@ static void test_foresee(void **state)
     assert_false(is_cached(43));
 }
 
+/* What nobody waits for any longer is no longer pending; what a worker has in hand comes to the
+ * cache even so. */
+static void test_let_go(void **state)
+{
+    enum { CONFIGS = 6 };
+    struct at_builder *builder = open_builder(true);
+    struct at_config configs[CONFIGS];
+    struct at_built built;
+    size_t compiled = 0;
+
+    (void)state;
+    for (size_t i = 0; i < CONFIGS; i++) {
+        configs[i] = (struct at_config){&family, {(int32_t)(51 + i)}};
+        assert_false(at_builder_has(builder, &configs[i], 4));
+        at_builder_add(builder, &configs[i], 4, NULL);
+        if (i == 1) /* the workers have the first ones, each by itself */
+            assert_int_equal(at_builder_step(builder, NULL), AT_OK);
+    }
+    assert_int_equal(at_builder_let_go(builder), CONFIGS);
+    assert_int_equal(at_builder_pending(builder), 0);
+    settle(builder);
+    assert_false(at_builder_take(builder, &built));
+    for (size_t i = 0; i < CONFIGS; i++)
+        compiled += at_builder_has(builder, &configs[i], 4);
+    assert_int_equal(compiled, 2);
+    at_builder_close(builder);
+}
+
 static void damage_files(const char *suffix, void (*damage)(const char *path))
 {
     DIR *opened = opendir(folder);
@@ -365,6 +393,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_refused_by_ptxas),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_foresee),
+        cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_damaged_cache),
         cmocka_unit_test(test_open_folder),
         cmocka_unit_test(test_key),

@@ -287,6 +287,36 @@ static void test_guided_starts_and_stops(void **state)
     at_course_clear(&course);
 }
 
+static bool is_even(void *state, size_t index)
+{
+    (void)state;
+    return index % 2 == 0;
+}
+
+/* Of what is much alike to the model, it takes what is at hand. */
+static void test_guided_takes_what_is_at_hand(void **state)
+{
+    static bool (*const at_hand[])(void *, size_t) = {NULL, is_even};
+    size_t even[AT_COUNT(at_hand)] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(at_hand); i++) {
+        const struct at_start start = {.seed = 1, .hand = {.has = at_hand[i]}};
+        void *guided = at_strategy_guided.create(&large.space, &start);
+        size_t index;
+
+        for (size_t asked = 0; asked < 100; asked++) {
+            assert_true(at_strategy_guided.ask(guided, &index));
+            at_strategy_guided.tell(guided, index, large.results[index].outcome,
+                                    large.results[index].time_ns);
+            even[i] += asked >= 20 && index % 2 == 0;
+        }
+        at_strategy_guided.destroy(guided);
+    }
+    assert_in_range(even[0], 20, 60);
+    assert_in_range(even[1], 61, 80);
+}
+
 /* What it foresees is what it asks for next, but for values that it tries for their own sake. */
 static void test_guided_foresees(void **state)
 {
@@ -489,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_strategies_know_their_end),
         cmocka_unit_test(test_guided_starts_and_stops),
         cmocka_unit_test(test_guided_foresees),
+        cmocka_unit_test(test_guided_takes_what_is_at_hand),
         cmocka_unit_test(test_guided_on_short_launches),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_score),
