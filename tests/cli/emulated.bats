@@ -22,7 +22,9 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# Six configs a problem, their defaults and the copies are compiled, and not as many again ahead.
 @test "every element size, padded and batched" {
+    export XDG_CACHE_HOME=$PWD
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 30 \
         --search random --problem 64x96:f32 --problem 33x65:b1,ld_src=70,batch=3 --problem 1x1:f16 \
         --problem 31x64:f64,ld_dst=40 --problem 17x19:c128 --out best.yaml
@@ -32,6 +34,7 @@ setup() {
     [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
     grep -q 'kind: emulated' best.yaml
     run -0 "$AUTOTUNE" check best.yaml
+    [ "$(find autotune -name '*.kernel' | wc -l)" -le $((5 * (6 + 1 + 6))) ]
 }
 
 # The copies that the second is held against are those of the first, whose elements are of another
