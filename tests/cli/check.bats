@@ -84,9 +84,9 @@ setup_file() {
     cp "$srcdir/templates/naive.cu" "$own/own.cu"
     (
         make_data naive
-        cd "$own"
-        "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml --family own --problem 64x96:f32 \
-            --out best.yaml
+        cd "$own" &&
+            "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml --family own --problem 64x96:f32 \
+                --out best.yaml
     )
 }
 
