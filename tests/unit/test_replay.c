@@ -317,6 +317,29 @@ static void test_guided_takes_what_is_at_hand(void **state)
     assert_in_range(even[1], 61, 80);
 }
 
+/* A few results are not worth waiting for, unless they will soon be there. */
+static void test_at_hand_awaits(void **state)
+{
+    static const struct {
+        size_t waiting;
+        bool all, even; /* are worth waiting for, if all are at hand, or the even ones */
+    } cases[] = {{0, false, false}, {1, true, false}, {2, true, true}, {5, true, true}};
+    const struct at_hand all = {0}, none_but_even = {.has = is_even};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_landscape land;
+
+        at_landscape_init(&land, &small.space);
+        for (size_t j = 0; j < cases[i].waiting; j++)
+            assert_true(at_landscape_take(&land, j + 1));
+        at_landscape_tell(&land, 0, AT_CORRECT, 1000);
+        assert_int_equal(at_hand_awaits(&all, &land), cases[i].all);
+        assert_int_equal(at_hand_awaits(&none_but_even, &land), cases[i].even);
+        at_landscape_clear(&land);
+    }
+}
+
 /* What it foresees is what it asks for next, but for values that it tries for their own sake. */
 static void test_guided_foresees(void **state)
 {
@@ -520,6 +543,7 @@ int main(void)
         cmocka_unit_test(test_guided_starts_and_stops),
         cmocka_unit_test(test_guided_foresees),
         cmocka_unit_test(test_guided_takes_what_is_at_hand),
+        cmocka_unit_test(test_at_hand_awaits),
         cmocka_unit_test(test_guided_on_short_launches),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_score),
