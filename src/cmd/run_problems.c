@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBLEMS_MAX = 1024 };
+enum { PROBLEMS_MAX = 2400 }; /* as many as a profile may have */
 
 struct problem_list {
     int64_t schema;

