@@ -3,31 +3,35 @@
 
 #include <math.h>
 
-/* From this many rows or columns on no config of ours takes more than the matrix has: a tile is at
- * most 128 wide, and one of 64 already fills half of those. */
-static const double narrow_max = 64;
+/* From 64 rows or columns on no config of ours takes more than the matrix has: a tile is at most
+ * 128 wide, and one of 64 already fills half of those. */
+static const double log2_narrow_max = 6;
 
-/* Most tiles take this many bytes of a row, or less: a longer row is as good as any. */
-static const double row_max = 256;
+/* Most tiles take 256 bytes of a row, or less: a longer row is as good as any. */
+static const double log2_row_max = 8;
 
-/* Above this many bytes the time of a launch is a thousandth of the whole, and the L2 cache of
+/* Above 256 MiB the time of a launch is a thousandth of the whole, and the L2 cache of
  * every GPU so far holds less than half of them: more of the same changes nothing. */
-static const double size_max = 0x1p28;
+static const double log2_size_max = 28;
 
 /* A line of L2: above it every row is as good as any. */
 static const int64_t align_max = 128;
 
-static double log2_capped(double value, double most)
+/* fmax and fmin would be calls, for the sake of NaN. */
+static double lesser(double a, double b)
 {
-    return log2(value < most ? value : most);
+    return a < b ? a : b;
+}
+
+static double log2_of_power(int64_t power)
+{
+    return __builtin_ctzll((unsigned long long)power);
 }
 
 /* The power of two that divides every row's address. */
 static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
 {
-    int64_t bytes = (ld | offset) * elem_size, divisor = bytes & -bytes;
-
-    return log2_capped((double)divisor, (double)align_max);
+    return log2_of_power((ld | offset) * elem_size | align_max);
 }
 
 /* So many blocks for each multiprocessor that all have something to do, one after the other too. */
@@ -35,25 +39,25 @@ enum { BLOCKS_ENOUGH = 2 };
 
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
-    double rows = (double)problem->rows, cols = (double)problem->cols;
-    double elem_size = (double)problem->elem_size;
-    int64_t bytes = at_problem_bytes(problem);
+    double rows = log2((double)problem->rows), cols = log2((double)problem->cols);
+    double element = log2_of_power(problem->elem_size);
+    double elements = rows + cols + (problem->batch > 1 ? log2((double)problem->batch) : 0);
 
     return (struct at_traits){
-        .at = {[AT_ELEMENT] = log2(elem_size),
-               [AT_ROWS] = log2_capped(rows, narrow_max),
-               [AT_COLS] = log2_capped(cols, narrow_max),
-               [AT_SOURCE_ROW] = log2_capped(cols * elem_size, row_max),
-               [AT_DEST_ROW] = log2_capped(rows * elem_size, row_max),
-               [AT_ASPECT] = log2(rows / cols),
-               [AT_SIZE] = log2_capped((double)bytes, size_max),
+        .at = {[AT_ELEMENT] = element,
+               [AT_ROWS] = lesser(rows, log2_narrow_max),
+               [AT_COLS] = lesser(cols, log2_narrow_max),
+               [AT_SOURCE_ROW] = lesser(cols + element, log2_row_max),
+               [AT_DEST_ROW] = lesser(rows + element, log2_row_max),
+               [AT_ASPECT] = rows - cols,
+               [AT_SIZE] = lesser(1 + elements + element, log2_size_max), /* read and written */
                [AT_SOURCE_ALIGN] =
                    alignment(problem->ld_src, problem->offset_src, problem->elem_size),
                [AT_DEST_ALIGN] =
                    alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
-               [AT_IN_L2] = bytes <= device->l2_bytes,
+               [AT_IN_L2] = at_problem_bytes(problem) <= device->l2_bytes,
                [AT_BATCHED] = problem->batch > 1},
-        .elements = log2(rows * cols * (double)problem->batch),
+        .elements = elements,
         .enough = log2((double)(BLOCKS_ENOUGH * device->multiprocessors)),
     };
 }
@@ -100,9 +104,9 @@ static const double far = 200;
 
 double at_distance_max(const struct at_traits *to)
 {
-    double narrow = log2(narrow_max);
+    bool narrow = lesser(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max;
 
-    return to->at[AT_ROWS] < narrow || to->at[AT_COLS] < narrow ? INFINITY : far;
+    return narrow ? INFINITY : far;
 }
 
 const double at_distance_other_elements = ELEMENT_WEIGHT;
@@ -130,15 +134,9 @@ const char *at_distance_name(int term)
     return terms[term].name;
 }
 
-/* fmax and fmin would be calls, for the sake of NaN. */
 static double greater(double a, double b)
 {
     return a > b ? a : b;
-}
-
-static double lesser(double a, double b)
-{
-    return a < b ? a : b;
 }
 
 static double difference(const struct at_traits *from, const struct at_traits *to, int at)
