@@ -81,20 +81,31 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
  * compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and `batched` are
  * estimates: there are no such problems among those times. */
 enum { ELEMENT_WEIGHT = 128 };
-static const struct {
-    double more, less;
-} weights[AT_COORDINATES] = {
-    [AT_ELEMENT] = {ELEMENT_WEIGHT, ELEMENT_WEIGHT},
-    [AT_ROWS] = {64, 64},
-    [AT_COLS] = {64, 64},
-    [AT_SOURCE_ROW] = {16, 16},
-    [AT_DEST_ROW] = {16, 16},
-    [AT_ASPECT] = {1, 1},
-    [AT_SIZE] = {48, 48},
-    [AT_IN_L2] = {8, 8},
-    [AT_BATCHED] = {64, 64},
-    [AT_SOURCE_ALIGN] = {8, 1},
-    [AT_DEST_ALIGN] = {32, 4},
+static const double weights_more[AT_COORDINATES_EVEN] = {
+    [AT_ELEMENT] = ELEMENT_WEIGHT,
+    [AT_ROWS] = 64,
+    [AT_COLS] = 64,
+    [AT_SOURCE_ROW] = 16,
+    [AT_DEST_ROW] = 16,
+    [AT_ASPECT] = 1,
+    [AT_SIZE] = 48,
+    [AT_IN_L2] = 8,
+    [AT_BATCHED] = 64,
+    [AT_SOURCE_ALIGN] = 8,
+    [AT_DEST_ALIGN] = 32,
+};
+static const double weights_less[AT_COORDINATES_EVEN] = {
+    [AT_ELEMENT] = ELEMENT_WEIGHT,
+    [AT_ROWS] = 64,
+    [AT_COLS] = 64,
+    [AT_SOURCE_ROW] = 16,
+    [AT_DEST_ROW] = 16,
+    [AT_ASPECT] = 1,
+    [AT_SIZE] = 48,
+    [AT_IN_L2] = 8,
+    [AT_BATCHED] = 64,
+    [AT_SOURCE_ALIGN] = 1,
+    [AT_DEST_ALIGN] = 4,
 };
 static const double waste_weight = 128, fill_weight = 16;
 
@@ -139,11 +150,21 @@ static double greater(double a, double b)
     return a > b ? a : b;
 }
 
-static double difference(const struct at_traits *from, const struct at_traits *to, int at)
+static double difference(double low, double high, double to, int at)
 {
-    double more = to->at[at] - from->at[at];
+    return greater(weights_more[at] * (to - high), weights_less[at] * (low - to));
+}
 
-    return greater(weights[at].more * more, -weights[at].less * more);
+/* Of a point to what lies between two others: compilers make vectors of this. */
+static double sum_of_differences(const double *low, const double *high, const double *to)
+{
+    double differences[AT_COORDINATES_EVEN], sum = 0;
+
+    for (int i = 0; i < AT_COORDINATES_EVEN; i++)
+        differences[i] = greater(0, difference(low[i], high[i], to[i], i));
+    for (int i = 0; i < AT_COORDINATES; i++)
+        sum += differences[i];
+    return sum;
 }
 
 /* Doublings of the threads that carry one element: a tile of 64 columns over a matrix of 8 leaves
@@ -165,23 +186,14 @@ double at_distance_bound(const struct at_traits *from, const struct at_traits *t
     /* With as many elements a block as at home. Every doubling of the blocks that fills the GPU
      * better is a doubling of the waste, so the lesser of their weights is certain. */
     double blocks = from->blocks + to->elements - from->elements;
-    double sum = lesser(waste_weight, fill_weight) * fill(from, blocks, to->enough);
+    double filled = lesser(waste_weight, fill_weight) * fill(from, blocks, to->enough);
 
-    for (int i = 0; i < AT_COORDINATES; i++)
-        sum += difference(from, to, i);
-    return sum;
+    return filled + sum_of_differences(from->at, from->at, to->at);
 }
 
 double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to)
 {
-    double sum = 0;
-
-    for (int i = 0; i < AT_COORDINATES; i++) {
-        double more = to->at[i] - from->high[i], less = from->low[i] - to->at[i];
-
-        sum += greater(0, greater(weights[i].more * more, weights[i].less * less));
-    }
-    return sum;
+    return sum_of_differences(from->low, from->high, to->at);
 }
 
 enum at_coordinate at_distance_widest(const struct at_extent *extent)
@@ -191,7 +203,7 @@ enum at_coordinate at_distance_widest(const struct at_extent *extent)
 
     for (int i = 0; i < AT_COORDINATES; i++) {
         double width =
-            greater(weights[i].more, weights[i].less) * (extent->high[i] - extent->low[i]);
+            greater(weights_more[i], weights_less[i]) * (extent->high[i] - extent->low[i]);
 
         if (width > most)
             widest = (enum at_coordinate)i;
@@ -208,7 +220,7 @@ struct at_distance at_distance_between(const struct at_traits *from, const struc
 
     for (int i = 0; i < AT_DISTANCE_TERMS; i++) {
         for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)
-            distance.terms[i] += difference(from, to, at);
+            distance.terms[i] += difference(from->at[at], from->at[at], to->at[at], at);
         distance.total += distance.terms[i];
     }
     return distance;

@@ -23,11 +23,12 @@ enum at_coordinate {
     AT_IN_L2,        /* 1: source and destination together fit */
     AT_BATCHED,      /* 1: more than one matrix */
     AT_COORDINATES,
+    AT_COORDINATES_EVEN, /* with one that is always 0, so that they can be computed by twos */
 };
 
 /* Of a problem on a device, and, once at_traits_launch has set it, of a config's launch for it. */
 struct at_traits {
-    double at[AT_COORDINATES];
+    double at[AT_COORDINATES_EVEN];
     double elements;      /* log2 of the problem's */
     double enough;        /* log2 of the blocks that give each multiprocessor something to do */
     double blocks;        /* log2 of the launch's */
@@ -61,7 +62,7 @@ double at_distance_bound(const struct at_traits *from, const struct at_traits *t
 
 /* From where to where the coordinates of several reach. */
 struct at_extent {
-    double low[AT_COORDINATES], high[AT_COORDINATES];
+    double low[AT_COORDINATES_EVEN], high[AT_COORDINATES_EVEN];
 };
 
 /* None of them can be nearer. */
