@@ -59,9 +59,6 @@ constexpr int halo_rows = ALIGN / ELEM_SIZE;
 constexpr int held_rows = tile_rows + halo_rows;
 constexpr int store_rows = 16 / ELEM_SIZE;
 
-/* Chunks that cover a row of the tile: one more than it has, unless elements are chunks. */
-constexpr int row_chunks = SRC_BYTES / 16 + (ELEM_SIZE < 16);
-
 /* Where the rows of a tile are in shared memory: equally far from the boundary of a line as in the
  * source, and with a chunk between two that nobody else needs.
  *
@@ -106,23 +103,37 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/* The chunk in which an address is. */
-__device__ __forceinline__ const unsigned char *chunk_of(const unsigned char *address)
+/* What of a tile is in the matrix, which is from `begin` to `end`: rows from `first` to before
+ * `last`, counted from that of the halo, and `bytes` bytes of each. */
+struct tile_inside {
+    int first, last, bytes;
+    const unsigned char *begin, *end;
+    bool whole; /* all of it, and of the chunks that cover it */
+};
+
+/* A chunk of which not all is in the matrix: nothing is read outside. */
+__device__ __forceinline__ void read_some(unsigned char *to, const unsigned char *at,
+                                          const tile_inside &inside)
 {
-    return reinterpret_cast<const unsigned char *>(reinterpret_cast<unsigned long long>(address) &
-                                                   ~15ull);
+#pragma unroll 1
+    for (int k = 0; k < 16; k += ELEM_SIZE)
+        if (at + k >= inside.begin && at + k < inside.end)
+            *reinterpret_cast<element *>(to + k) = *reinterpret_cast<const element *>(at + k);
 }
 
-/* Copies the chunks of a tile in the middle of the matrix to shared memory. from: its first row,
- * that of the halo. Eight lanes take a line of a row, and leave alone what of the first and last
- * one is not the tile's. */
+/* Copies the chunks of a tile to shared memory. from: its first row, that of the halo. Eight lanes
+ * take a line of a row, and leave alone what of the first and last one is not the tile's.
+ *
+ * Tiles at the edges take the same loop, and copies beside the thread are not unrolled: what is
+ * generated here is compiled when a plan is made. */
 __device__ __forceinline__ void read_tile(unsigned char *shared, row_layout layout,
-                                          const unsigned char *from, long long row_bytes)
+                                          const unsigned char *from, long long row_bytes,
+                                          const tile_inside &inside)
 {
     constexpr int lines = SRC_BYTES / 128 + 1; /* that a row may touch */
     constexpr int step_rows = THREADS / 8 / lines;
     constexpr int steps = (held_rows + step_rows - 1) / step_rows;
-    constexpr int unroll = least(UNROLL, steps);
+    constexpr int unroll = ASYNC ? 1 : least(UNROLL, steps);
     const int eight = threadIdx.x / 8;
     const int row = eight / lines, in_lines = eight % lines * 128 + threadIdx.x % 8 * 16;
     const unsigned char *start = from + row * row_bytes;
@@ -141,15 +152,21 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, row_layout layo
             const int down = row + (step + i) * step_rows;
             const int skip = (int)(reinterpret_cast<unsigned long long>(start) % 128);
             const int beyond = in_lines - skip; /* bytes from the row's first one */
+            const unsigned char *at = start + beyond;
 
-            taken[i] = down < held_rows && beyond > -16 && beyond < SRC_BYTES;
+            taken[i] =
+                down >= inside.first && down < inside.last && beyond > -16 && beyond < inside.bytes;
             to[i] = shared + layout.place(down) + beyond;
+            if (ELEM_SIZE < 16 && !inside.whole && taken[i] &&
+                (at < inside.begin || at + 16 > inside.end)) {
+                read_some(to[i], at, inside);
+                taken[i] = false;
+            }
             if (taken[i]) {
                 if constexpr (ASYNC)
-                    copy_async(to[i], start + beyond);
+                    copy_async(to[i], at);
                 else
-                    chunks[i] =
-                        load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(start + beyond));
+                    chunks[i] = load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
             }
             start += step_rows * row_bytes;
         }
@@ -158,39 +175,6 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, row_layout layo
             for (int i = 0; i < unroll; i++)
                 if (taken[i])
                     *reinterpret_cast<uint4 *>(to[i]) = chunks[i];
-    }
-}
-
-/* The same at the edges: only rows from `first` to before `last`, and `bytes` bytes of each.
- * Nothing is read outside of the matrix, which is from `begin` to `end`. */
-__device__ __forceinline__ void read_edge(unsigned char *shared, row_layout layout,
-                                          const unsigned char *from, long long row_bytes, int first,
-                                          int last, int bytes, const unsigned char *begin,
-                                          const unsigned char *end)
-{
-#pragma unroll 4
-    for (int i = threadIdx.x + first * row_chunks; i < last * row_chunks; i += THREADS) {
-        const int row = i / row_chunks, chunk = i % row_chunks;
-        const unsigned char *at = from + row * row_bytes;
-        const int skip = (int)(at - chunk_of(at));
-        unsigned char *to = shared + layout.place(row) + chunk * 16 - skip;
-
-        at += chunk * 16 - skip;
-        if (chunk * 16 >= skip + bytes)
-            continue;
-        if (at >= begin && at + 16 <= end) {
-            if constexpr (ASYNC)
-                copy_async(to, at);
-            else
-                *reinterpret_cast<uint4 *>(to) =
-                    load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
-        } else {
-#pragma unroll 1
-            for (int k = 0; k < 16; k += ELEM_SIZE)
-                if (at + k >= begin && at + k < end)
-                    *reinterpret_cast<element *>(to + k) =
-                        *reinterpret_cast<const element *>(at + k);
-        }
     }
 }
 
@@ -235,21 +219,6 @@ __device__ __forceinline__ uint4 pick(const unsigned char *shared, const int (&p
     return result.whole;
 }
 
-/* The same by single elements, at the ends of a row of the destination: those of which the rows,
- * from `row` on, are in the matrix. */
-__device__ __forceinline__ void store_some(element *to, const unsigned char *shared,
-                                           const int (&places)[store_rows], int first,
-                                           long long row, long long rows)
-{
-#pragma unroll
-    for (int i = 0; i < store_rows; i++) {
-        const int down = (i + first * part_rows) % store_rows;
-
-        if (row + down >= 0 && row + down < rows)
-            to[down] = *reinterpret_cast<const element *>(shared + places[i]);
-    }
-}
-
 /* Warps write eight vectors of four rows of the destination at a time. */
 constexpr int sections = DST_BYTES / 128; /* warps along a row */
 constexpr int step_cols = THREADS / 32 / sections * 4;
@@ -285,25 +254,40 @@ __device__ __forceinline__ int to_boundary(const element *address)
     return (int)(-reinterpret_cast<unsigned long long>(address) % ALIGN) / ELEM_SIZE;
 }
 
-/* Writes the tile. to: where a row and column of this thread go that are `row` rows down in shared
- * memory; at an edge, only rows before `rows` and not before 0 are in the matrix, of which this is
- * number `matrix_row`. */
-template <bool edge>
-__device__ __forceinline__ void write_tile(element *to, const unsigned char *shared,
-                                           const int (&places)[store_rows], int first, long long ld,
-                                           long long row, long long rows, int cols)
+/* Writes a vector of each of `cols` columns that are step_cols apart, the first of them to `to`. */
+__device__ __forceinline__ void write_vectors(element *to, const unsigned char *shared,
+                                              const int (&places)[store_rows], int first,
+                                              long long ld, int cols)
 {
-    constexpr int unroll = edge ? 1 : ELEM_SIZE == 1 ? 8 : 2;
-    const bool whole = !edge || (row >= 0 && row + store_rows <= rows);
-
-#pragma unroll(unroll)
+#pragma unroll 2
     for (int col = 0; col < tile_cols; col += step_cols) {
-        if (!edge || col < cols) {
-            if (whole)
-                store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to),
-                                   pick<element>(shared, places, first));
-            else
-                store_some(to, shared, places, first, row, rows);
+        const uint4 picked = pick<element>(shared, places, first);
+
+        if (col < cols)
+            store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), picked);
+        shared += step_cols * ELEM_SIZE;
+        to += step_cols * ld;
+    }
+}
+
+/* Writes by single elements what vectors that begin at the boundary leave of these columns: at the
+ * end of a row of the destination, fewer than a vector has, which eight lanes share. Only rows from
+ * `first` to before `last` are this tile's. to: where row 0 of shared memory goes. */
+__device__ __forceinline__ void write_ends(element *to, const unsigned char *shared,
+                                           row_layout layout, int boundary, int first, int last,
+                                           long long ld, int cols)
+{
+    const int head = (boundary - first) & (store_rows - 1);
+    const int tail = (last - boundary) & (store_rows - 1);
+
+#pragma unroll 1
+    for (int col = 0; col < cols; col += step_cols) {
+#pragma unroll 1
+        for (int i = threadIdx.x % 8; i < head + tail; i += 8) {
+            const int row = i < head ? first + i : last - 1 - (i - head);
+
+            if (row >= first && row < last)
+                to[row] = *reinterpret_cast<const element *>(shared + layout.place(row));
         }
         shared += step_cols * ELEM_SIZE;
         to += step_cols * ld;
@@ -324,46 +308,46 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
     const element *matrix = static_cast<const element *>(src) + tile.matrix * stride_src;
     const long long first_row = tile.first_row - halo_rows;
-    const unsigned char *begin = reinterpret_cast<const unsigned char *>(matrix);
-    const unsigned char *end =
-        reinterpret_cast<const unsigned char *>(matrix + (rows - 1) * ld_src + cols);
     const unsigned char *from =
         reinterpret_cast<const unsigned char *>(matrix + first_row * ld_src + tile.first_col);
     const long long row_bytes = ld_src * ELEM_SIZE;
+    const unsigned char *begin = reinterpret_cast<const unsigned char *>(matrix);
+    const unsigned char *end =
+        reinterpret_cast<const unsigned char *>(matrix + (rows - 1) * ld_src + cols);
     /* Whole chunks reach up to 16 bytes beyond the tile. */
     const bool whole = first_row >= 0 && first_row + held_rows <= rows && tile.cols == tile_cols &&
                        from - 15 >= begin &&
                        from + (held_rows - 1) * row_bytes + SRC_BYTES + 16 <= end;
-
+    const tile_inside inside = {first_row < 0 ? (int)-first_row : 0,
+                                (int)least<long long>(held_rows, rows - first_row),
+                                tile.cols * ELEM_SIZE,
+                                begin,
+                                end,
+                                whole};
     const row_layout layout(from, ld_src);
 
-    if (whole)
-        read_tile(shared, layout, from, row_bytes);
-    else
-        read_edge(shared, layout, from, row_bytes, first_row < 0 ? (int)-first_row : 0,
-                  (int)least<long long>(held_rows, rows - first_row), tile.cols * ELEM_SIZE, begin,
-                  end);
+    read_tile(shared, layout, from, row_bytes, inside);
 
     /* What a thread writes begins equally far from a boundary in all of its columns, for step_cols
      * elements are a multiple of ALIGN. */
     const auto [col, first_part] = share_of_thread(ld_src, ld_dst);
     element *to = static_cast<element *>(dst) + tile.matrix * stride_dst +
                   (tile.first_col + col) * ld_dst + first_row;
-    const int row =
-        to_boundary(to) + (threadIdx.x / 32 % sections * 8 + threadIdx.x % 8) * store_rows;
+    const int boundary = to_boundary(to);
+    const int row = boundary + (threadIdx.x / 32 % sections * 8 + threadIdx.x % 8) * store_rows;
     int places[store_rows];
 
 #pragma unroll
     for (int i = 0; i < store_rows; i++)
         places[i] = layout.place(row + (i + first_part * part_rows) % store_rows) + col * ELEM_SIZE;
-    to += row;
 
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();
-    if (whole)
-        write_tile<false>(to, shared, places, first_part, ld_dst, 0, 0, 0);
-    else
-        write_tile<true>(to, shared, places, first_part, ld_dst, first_row + row, rows,
-                         tile.cols - col);
+    write_vectors(to + row, shared, places, first_part, ld_dst,
+                  row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0);
+    if (!whole)
+        write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
+                   first_row < 0 ? inside.first : boundary,
+                   least(inside.last, boundary + tile_rows), ld_dst, tile.cols - col);
 }
