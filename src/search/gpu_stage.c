@@ -79,6 +79,11 @@ int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at
     return session->options.timeout_ns + passes * pass_ns;
 }
 
+int64_t at_verify_more(const struct at_session *session, int64_t times)
+{
+    return at_device_is_emulated(at_gpu_info(session->gpu)) ? 0 : times;
+}
+
 /* Of a kernel that is suspiciously fast. */
 enum { AGAIN_VERIFICATIONS = 16 };
 
@@ -91,9 +96,8 @@ static struct at_gpu_timing timing_of(const struct at_search *search, const stru
                                    .samples = options->policy->search_samples};
     double best_ns;
 
-    if (next->again) { /* a device that computes what is described does so each time */
-        timing.verify_more =
-            at_device_is_emulated(at_gpu_info(search->session->gpu)) ? 0 : AGAIN_VERIFICATIONS;
+    if (next->again) {
+        timing.verify_more = at_verify_more(search->session, AGAIN_VERIFICATIONS);
     } else if (search->counts[AT_CORRECT] > 0) {
         best_ns = search->candidates[search->best].time_ns;
         timing.hopeless_ns = (int64_t)(hopeless_factor * best_ns + hopeless_slack_ns);

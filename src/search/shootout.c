@@ -144,7 +144,7 @@ enum at_status at_shootout_verify(struct at_session *session,
     const struct at_gpu_timing timing = {
         .train_ns = session->options.policy->search_train_ns,
         .samples = 1,
-        .verify_more = again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS,
+        .verify_more = at_verify_more(session, again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS),
     };
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
     struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX];
