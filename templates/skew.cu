@@ -66,7 +66,8 @@ constexpr int store_rows = 16 / ELEM_SIZE;
  * are ld_src chunks and whole lines: if that is odd, they read from eight columns of chunks, and if
  * not, a chunk of padding after as many rows makes it so. */
 struct row_layout {
-    int first, pitch, padding; /* bytes */
+    int first, pitch; /* bytes */
+    int padded;       /* a mask: what of a row's number counts for padding */
 
     __device__ __forceinline__ row_layout(const unsigned char *from, long long ld_src)
     {
@@ -75,27 +76,41 @@ struct row_layout {
 
         first = (int)(reinterpret_cast<unsigned long long>(from) % 128);
         pitch = least_pitch + ((row_bytes - least_pitch) & 127);
-        padding = ld_src % 2 == 0 ? 16 : 0;
+        padded = ld_src % 2 == 0 ? -store_rows : 0;
+    }
+
+    /* From the first row to this one; 16 bytes every store_rows are ELEM_SIZE each. */
+    __device__ __forceinline__ int down(int row) const
+    {
+        return row * pitch + (row & padded) * ELEM_SIZE;
     }
 
     __device__ __forceinline__ int place(int row) const
     {
-        return first + row * pitch + row / store_rows * padding;
+        return first + down(row);
     }
 };
 
 /* 16 bytes from global to shared memory, beside the thread (PTX ISA, cp.async). */
-__device__ __forceinline__ void copy_async(unsigned char *to, const unsigned char *from)
+__device__ __forceinline__ void copy_async(unsigned to, const unsigned char *from)
 {
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-
     static_assert(PREFETCH == 128 || PREFETCH == 256, "nobody uses another");
     if constexpr (PREFETCH == 128)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(place), "l"(from)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from)
                      : "memory");
     else
-        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(place), "l"(from)
+        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(to), "l"(from)
                      : "memory");
+}
+
+/* An address in shared memory, in a register: the compiler would rather ask for it anew before
+ * every copy. */
+__device__ __forceinline__ unsigned shared_address(const unsigned char *generic)
+{
+    unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(generic));
+
+    asm volatile("mov.u32 %0, %0;" : "+r"(address));
+    return address;
 }
 
 __device__ __forceinline__ void wait_for_copies()
@@ -108,7 +123,7 @@ __device__ __forceinline__ void wait_for_copies()
 struct tile_inside {
     int first, last, bytes;
     const unsigned char *begin, *end;
-    bool whole; /* all of it, and of the chunks that cover it */
+    bool whole; /* all its rows, and all of the chunks that cover them */
 };
 
 /* A chunk of which not all is in the matrix: nothing is read outside. */
@@ -132,49 +147,56 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, row_layout layo
 {
     constexpr int lines = SRC_BYTES / 128 + 1; /* that a row may touch */
     constexpr int step_rows = THREADS / 8 / lines;
-    constexpr int steps = (held_rows + step_rows - 1) / step_rows;
-    constexpr int unroll = ASYNC ? 1 : least(UNROLL, steps);
+    constexpr int unroll = ASYNC ? 1 : UNROLL;
     const int eight = threadIdx.x / 8;
-    const int row = eight / lines, in_lines = eight % lines * 128 + threadIdx.x % 8 * 16;
+    const int in_lines = eight % lines * 128 + threadIdx.x % 8 * 16;
+    int row = inside.first + eight / lines;
     const unsigned char *start = from + row * row_bytes;
+    unsigned char *before = shared + layout.first - 15;
+    const unsigned before_async = ASYNC ? shared_address(before) : 0;
+    const long long step_bytes = step_rows * row_bytes;
+    unsigned low = (unsigned)reinterpret_cast<unsigned long long>(start);
 
-    if (row >= step_rows)
+    if (eight / lines >= step_rows)
         return;
 
 #pragma unroll 1
-    for (int step = 0; step < steps; step += unroll) {
+    for (; row < inside.last; row += unroll * step_rows) {
+        /* Not to be seen through: better ways to count cost registers, and time to find them. */
+        asm volatile("" : "+r"(row), "+r"(low), "+l"(start));
         uint4 chunks[unroll];
-        unsigned char *to[unroll];
+        int to[unroll];
         bool taken[unroll];
 
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
-            const int down = row + (step + i) * step_rows;
-            const int skip = (int)(reinterpret_cast<unsigned long long>(start) % 128);
-            const int beyond = in_lines - skip; /* bytes from the row's first one */
-            const unsigned char *at = start + beyond;
+            const int down = row + i * step_rows;
+            /* Bytes from the first chunk that may be the row's, 15 before it, to this one. */
+            const unsigned reach = in_lines + 15 - low % 128;
+            const unsigned char *at = start + reach - 15;
 
-            taken[i] =
-                down >= inside.first && down < inside.last && beyond > -16 && beyond < inside.bytes;
-            to[i] = shared + layout.place(down) + beyond;
-            if (ELEM_SIZE < 16 && !inside.whole && taken[i] &&
-                (at < inside.begin || at + 16 > inside.end)) {
-                read_some(to[i], at, inside);
-                taken[i] = false;
-            }
+            to[i] = layout.down(down) + (int)reach;
+            taken[i] = reach < inside.bytes + 15u && (i == 0 || down < inside.last);
             if (taken[i]) {
-                if constexpr (ASYNC)
-                    copy_async(to[i], at);
-                else
-                    chunks[i] = load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
+                if (ELEM_SIZE == 16 || inside.whole ||
+                    (at >= inside.begin && at + 16 <= inside.end)) {
+                    if constexpr (ASYNC)
+                        copy_async(before_async + to[i], at);
+                    else
+                        chunks[i] = load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
+                } else {
+                    read_some(before + to[i], at, inside);
+                    taken[i] = false;
+                }
             }
-            start += step_rows * row_bytes;
+            start += step_bytes;
+            low += (unsigned)step_bytes;
         }
         if constexpr (!ASYNC)
 #pragma unroll
             for (int i = 0; i < unroll; i++)
                 if (taken[i])
-                    *reinterpret_cast<uint4 *>(to[i]) = chunks[i];
+                    *reinterpret_cast<uint4 *>(before + to[i]) = chunks[i];
     }
 }
 
@@ -185,10 +207,30 @@ constexpr int part_rows = part_bytes / ELEM_SIZE;
 
 using store_vector = vector<16, part_bytes>;
 
+/* What is at an address in shared memory, spelled out, because an address of 32 bits is less to
+ * compute and to compile. T: word<part_bytes>, zeros being above a smaller element. */
+template <class T> __device__ __forceinline__ T load_shared(unsigned from)
+{
+    T value;
+
+    if constexpr (ELEM_SIZE == 1)
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
+    else if constexpr (ELEM_SIZE == 2)
+        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
+    else if constexpr (sizeof(T) == 4)
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(from));
+    else if constexpr (sizeof(T) == 8)
+        asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "r"(from));
+    else
+        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                     : "r"(from));
+    return value;
+}
+
 /* A vector out of elements here and there, the first of which belong to its part `first`. */
 template <class T>
-__device__ __forceinline__ uint4 pick(const unsigned char *shared, const int (&places)[store_rows],
-                                      int first)
+__device__ __forceinline__ uint4 pick(unsigned shared, const int (&places)[store_rows], int first)
 {
     store_vector result;
 
@@ -198,11 +240,11 @@ __device__ __forceinline__ uint4 pick(const unsigned char *shared, const int (&p
 
 #pragma unroll
         for (int k = 0; k < part_rows; k++)
-            rows[k] = *reinterpret_cast<const T *>(shared + places[i * part_rows + k]);
-        if constexpr (sizeof(T) == 1)
+            rows[k] = load_shared<T>(shared + places[i * part_rows + k]);
+        if constexpr (part_rows == 4)
             result.part[i] = __byte_perm(__byte_perm(rows[0], rows[1], 0x0040),
                                          __byte_perm(rows[2], rows[3], 0x0040), 0x5410);
-        else if constexpr (sizeof(T) == 2)
+        else if constexpr (part_rows == 2)
             result.part[i] = __byte_perm(rows[0], rows[1], 0x5410);
         else
             result.part[i] = rows[0];
@@ -255,17 +297,19 @@ __device__ __forceinline__ int to_boundary(const element *address)
 }
 
 /* Writes a vector of each of `cols` columns that are step_cols apart, the first of them to `to`. */
-__device__ __forceinline__ void write_vectors(element *to, const unsigned char *shared,
+__device__ __forceinline__ void write_vectors(element *to, unsigned shared,
                                               const int (&places)[store_rows], int first,
                                               long long ld, int cols)
 {
-#pragma unroll 2
+    /* A vector of small elements already is many loads, and many instructions to compile. */
+    constexpr int unroll = ELEM_SIZE < 8 ? 1 : 2;
+
+#pragma unroll(unroll)
     for (int col = 0; col < tile_cols; col += step_cols) {
-        const uint4 picked = pick<element>(shared, places, first);
+        const uint4 picked = pick<word<part_bytes>>(shared + col * ELEM_SIZE, places, first);
 
         if (col < cols)
             store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), picked);
-        shared += step_cols * ELEM_SIZE;
         to += step_cols * ld;
     }
 }
@@ -294,7 +338,11 @@ __device__ __forceinline__ void write_ends(element *to, const unsigned char *sha
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+/* Blocks on a multiprocessor that registers shall suffice for; 0: as the compiler thinks best. Of
+ * bytes, it would take too many for the places of sixteen elements. */
+constexpr int min_blocks = ELEM_SIZE == 1 && SRC_BYTES > 128 ? 1536 / THREADS : 0;
+
+extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, long long batch, long long stride_src, long long stride_dst)
 {
@@ -314,10 +362,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const unsigned char *begin = reinterpret_cast<const unsigned char *>(matrix);
     const unsigned char *end =
         reinterpret_cast<const unsigned char *>(matrix + (rows - 1) * ld_src + cols);
-    /* Whole chunks reach up to 16 bytes beyond the tile. */
-    const bool whole = first_row >= 0 && first_row + held_rows <= rows && tile.cols == tile_cols &&
-                       from - 15 >= begin &&
-                       from + (held_rows - 1) * row_bytes + SRC_BYTES + 16 <= end;
+    /* Chunks reach up to 15 bytes beyond a row: into its neighbours, if it has them. */
+    const bool whole = first_row > 0 && first_row + held_rows < rows && row_bytes >= 16;
     const tile_inside inside = {first_row < 0 ? (int)-first_row : 0,
                                 (int)least<long long>(held_rows, rows - first_row),
                                 tile.cols * ELEM_SIZE,
@@ -339,12 +385,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 #pragma unroll
     for (int i = 0; i < store_rows; i++)
-        places[i] = layout.place(row + (i + first_part * part_rows) % store_rows) + col * ELEM_SIZE;
+        places[i] =
+            layout.place(row + (i / part_rows + first_part) % parts * part_rows + i % part_rows) +
+            col * ELEM_SIZE;
 
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();
-    write_vectors(to + row, shared, places, first_part, ld_dst,
+    write_vectors(to + row, shared_address(shared), places, first_part, ld_dst,
                   row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0);
     if (!whole)
         write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
