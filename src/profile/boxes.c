@@ -28,10 +28,10 @@ static struct at_extent extent_of(const struct at_spot *spots, const size_t *mem
 {
     struct at_extent extent;
 
-    for (int at = 0; at < AT_COORDINATES_EVEN; at++)
+    for (int at = 0; at < AT_COORDINATES; at++)
         extent.low[at] = extent.high[at] = spots[members[0]].traits.at[at];
     for (size_t i = 1; i < count; i++)
-        for (int at = 0; at < AT_COORDINATES_EVEN; at++) {
+        for (int at = 0; at < AT_COORDINATES; at++) {
             double value = spots[members[i]].traits.at[at];
 
             if (value < extent.low[at])

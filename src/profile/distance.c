@@ -11,8 +11,12 @@ static const double log2_narrow_max = 6;
 static const double log2_row_max = 8;
 
 /* Above 256 MiB the time of a launch is a thousandth of the whole, and the L2 cache of
- * every GPU so far holds less than half of them: more of the same changes nothing. */
+ * every GPU so far holds less than half of them: more of the same changes little. */
 static const double log2_size_max = 28;
+
+/* The farther the rows of the destination are from one another, the more pages of memory a tile
+ * has to do with; from 4 MiB on each is in pages of its own. */
+static const double log2_pitch_min = 17, log2_pitch_max = 22;
 
 /* A line of L2: above it every row is as good as any. */
 static const int64_t align_max = 128;
@@ -21,6 +25,11 @@ static const int64_t align_max = 128;
 static double lesser(double a, double b)
 {
     return a < b ? a : b;
+}
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
 }
 
 static double log2_of_power(int64_t power)
@@ -42,6 +51,9 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
     double rows = log2((double)problem->rows), cols = log2((double)problem->cols);
     double element = log2_of_power(problem->elem_size);
     double elements = rows + cols + (problem->batch > 1 ? log2((double)problem->batch) : 0);
+    double bytes = 1 + elements + element; /* read and written */
+    double pitch =
+        element + (problem->ld_dst == problem->rows ? rows : log2((double)problem->ld_dst));
 
     return (struct at_traits){
         .at = {[AT_ELEMENT] = element,
@@ -50,12 +62,13 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
                [AT_SOURCE_ROW] = lesser(cols + element, log2_row_max),
                [AT_DEST_ROW] = lesser(rows + element, log2_row_max),
                [AT_ASPECT] = rows - cols,
-               [AT_SIZE] = lesser(1 + elements + element, log2_size_max), /* read and written */
+               [AT_SIZE] = lesser(bytes, log2_size_max),
+               [AT_LARGE] = greater(bytes, log2_size_max),
                [AT_SOURCE_ALIGN] =
                    alignment(problem->ld_src, problem->offset_src, problem->elem_size),
                [AT_DEST_ALIGN] =
                    alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
-               [AT_IN_L2] = at_problem_bytes(problem) <= device->l2_bytes,
+               [AT_DEST_PITCH] = lesser(greater(pitch, log2_pitch_min), log2_pitch_max),
                [AT_BATCHED] = problem->batch > 1},
         .elements = elements,
         .enough = log2((double)(BLOCKS_ENOUGH * device->multiprocessors)),
@@ -81,33 +94,34 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
  * compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and `batched` are
  * estimates: there are no such problems among those times. */
 enum { ELEMENT_WEIGHT = 128 };
-static const double weights_more[AT_COORDINATES_EVEN] = {
+static const double weights_more[AT_COORDINATES] = {
     [AT_ELEMENT] = ELEMENT_WEIGHT,
     [AT_ROWS] = 64,
     [AT_COLS] = 64,
     [AT_SOURCE_ROW] = 16,
     [AT_DEST_ROW] = 16,
     [AT_ASPECT] = 1,
-    [AT_SIZE] = 48,
-    [AT_IN_L2] = 8,
+    [AT_SIZE] = 32,
+    [AT_LARGE] = 2,
+    [AT_DEST_PITCH] = 8,
     [AT_BATCHED] = 64,
-    [AT_SOURCE_ALIGN] = 8,
+    [AT_SOURCE_ALIGN] = 32,
     [AT_DEST_ALIGN] = 32,
 };
-static const double weights_less[AT_COORDINATES_EVEN] = {
+static const double weights_less[AT_COORDINATES] = {
     [AT_ELEMENT] = ELEMENT_WEIGHT,
     [AT_ROWS] = 64,
     [AT_COLS] = 64,
     [AT_SOURCE_ROW] = 16,
     [AT_DEST_ROW] = 16,
     [AT_ASPECT] = 1,
-    [AT_SIZE] = 48,
-    [AT_IN_L2] = 8,
+    [AT_SIZE] = 32,
+    [AT_LARGE] = 2,
     [AT_BATCHED] = 64,
     [AT_SOURCE_ALIGN] = 1,
     [AT_DEST_ALIGN] = 4,
 };
-static const double waste_weight = 128, fill_weight = 16;
+static const double waste_weight = 64, fill_weight = 16;
 
 /* From here on, of the entries that were compared for the fit, as many are slower than the default
  * config as are faster. */
@@ -130,24 +144,19 @@ static const struct {
 } terms[AT_DISTANCE_TERMS] = {
     [WASTE] = {"waste", AT_COORDINATES, AT_COORDINATES},
     [FILL] = {"fill", AT_COORDINATES, AT_COORDINATES},
-    {"l2", AT_IN_L2, AT_IN_L2},
+    {"pitch", AT_DEST_PITCH, AT_DEST_PITCH},
     {"element", AT_ELEMENT, AT_ELEMENT},
     {"narrow", AT_ROWS, AT_COLS},
     {"row", AT_SOURCE_ROW, AT_DEST_ROW},
     {"batch", AT_BATCHED, AT_BATCHED},
     {"align", AT_SOURCE_ALIGN, AT_DEST_ALIGN},
     {"aspect", AT_ASPECT, AT_ASPECT},
-    {"size", AT_SIZE, AT_SIZE},
+    {"size", AT_SIZE, AT_LARGE},
 };
 
 const char *at_distance_name(int term)
 {
     return terms[term].name;
-}
-
-static double greater(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 static double difference(double low, double high, double to, int at)
@@ -158,9 +167,9 @@ static double difference(double low, double high, double to, int at)
 /* Of a point to what lies between two others: compilers make vectors of this. */
 static double sum_of_differences(const double *low, const double *high, const double *to)
 {
-    double differences[AT_COORDINATES_EVEN], sum = 0;
+    double differences[AT_COORDINATES], sum = 0;
 
-    for (int i = 0; i < AT_COORDINATES_EVEN; i++)
+    for (int i = 0; i < AT_COORDINATES; i++)
         differences[i] = greater(0, difference(low[i], high[i], to[i], i));
     for (int i = 0; i < AT_COORDINATES; i++)
         sum += differences[i];

@@ -9,7 +9,7 @@
 #include "device/info.h"
 #include "space/family.h"
 
-/* What is compared of problems. All but the last two are logarithms to base 2. */
+/* What is compared of problems. All but the last are logarithms to base 2. */
 enum at_coordinate {
     AT_ELEMENT,      /* its bytes */
     AT_ROWS,         /* up to where a matrix is no longer narrow */
@@ -17,18 +17,18 @@ enum at_coordinate {
     AT_SOURCE_ROW,   /* its bytes, up to where a tile takes only a part of it */
     AT_DEST_ROW,     /* the same of the destination */
     AT_ASPECT,       /* rows over columns */
-    AT_SIZE,         /* the bytes moved, up to where more changes nothing */
+    AT_SIZE,         /* the bytes moved, up to where more changes little */
+    AT_LARGE,        /* the same from there on */
     AT_SOURCE_ALIGN, /* the bytes that every row begins at a multiple of, up to 128 */
     AT_DEST_ALIGN,   /* the same of the destination */
-    AT_IN_L2,        /* 1: source and destination together fit */
+    AT_DEST_PITCH,   /* the bytes from a row of the destination to the next, from 128 KiB on */
     AT_BATCHED,      /* 1: more than one matrix */
     AT_COORDINATES,
-    AT_COORDINATES_EVEN, /* with one that is always 0, so that they can be computed by twos */
 };
 
 /* Of a problem on a device, and, once at_traits_launch has set it, of a config's launch for it. */
 struct at_traits {
-    double at[AT_COORDINATES_EVEN];
+    double at[AT_COORDINATES];
     double elements;      /* log2 of the problem's */
     double enough;        /* log2 of the blocks that give each multiprocessor something to do */
     double blocks;        /* log2 of the launch's */
@@ -62,7 +62,7 @@ double at_distance_bound(const struct at_traits *from, const struct at_traits *t
 
 /* From where to where the coordinates of several reach. */
 struct at_extent {
-    double low[AT_COORDINATES_EVEN], high[AT_COORDINATES_EVEN];
+    double low[AT_COORDINATES], high[AT_COORDINATES];
 };
 
 /* None of them can be nearer. */
