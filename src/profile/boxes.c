@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bound of a box takes as long as that of a candidate. */
-enum { CANDIDATES_MAX = 8 };
-
 /* What members are sorted by. */
 struct order {
     const struct at_spot *spots;
@@ -53,7 +50,7 @@ static size_t make_box(struct at_boxes *boxes, const struct at_spot *spots, size
     struct order order = {spots, at_distance_widest(&box.extent)};
 
     AT_PUSH(boxes->items, boxes->count, boxes->capacity, box);
-    if (count <= CANDIDATES_MAX)
+    if (count <= AT_BOX_CANDIDATES_MAX)
         return number;
     qsort_r(members, count, sizeof *members, compare, &order);
     halves[0] = make_box(boxes, spots, first, count / 2);

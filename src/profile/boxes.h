@@ -16,6 +16,9 @@ struct at_spot {
     uint32_t place, kind;    /* of the lookup */
 };
 
+/* A box without halves has no more candidates: the bound of a box takes as long as that of one. */
+enum { AT_BOX_CANDIDATES_MAX = 8 };
+
 /* It has two boxes in it, which have half of its candidates each, or else the candidates. */
 struct at_box {
     struct at_extent extent;

@@ -2,7 +2,6 @@
 #include "profile/nearest.h"
 
 #include "base/memory.h"
-#include "profile/contenders.h"
 #include "profile/standing.h"
 
 #include <math.h>
@@ -33,8 +32,6 @@ struct search {
     enum at_tier tier; /* whose turn it is */
     double least;      /* distance of its candidates so far, and whose that is; INFINITY: none's */
     size_t found;
-    /* Those whose turn it is: boxes, and the candidates of those that have been opened. */
-    struct at_contenders contenders;
     struct at_standing standings[]; /* of the kinds of places */
 };
 
@@ -98,71 +95,6 @@ static uint64_t next_key(const struct search *search, uint64_t least)
     return next;
 }
 
-/* The rank of a box is its number. That of a candidate has its number in the lower half, and in the
- * upper one what goes before it: that it is none of the boxes, in which there may be more
- * candidates with its bound; and the fewest conflicts. */
-enum { NUMBER_BITS = 32 };
-
-static void add_box(struct search *search, size_t number)
-{
-    const struct at_box *box = &search->lookup->boxes.items[number];
-
-    at_contenders_add(
-        &search->contenders,
-        (struct at_contender){at_distance_bound_of_extent(&box->extent, &search->asked), number});
-}
-
-static void add_candidate(struct search *search, size_t number)
-{
-    double bound = at_distance_bound(&search->lookup->spots[number].traits, &search->asked);
-    uint64_t before = standing_of_candidate(search, number)->conflicts + 1;
-
-    if (bound <= search->least)
-        at_contenders_add(&search->contenders,
-                          (struct at_contender){bound, before << NUMBER_BITS | number});
-}
-
-/* Adds what is in it, but for candidates of this very problem, whose turn is another. */
-static void open_box(struct search *search, size_t number)
-{
-    const struct at_box *box = &search->lookup->boxes.items[number];
-    const size_t *members = search->lookup->boxes.members + box->first;
-
-    if (box->halves[0]) {
-        add_box(search, box->halves[0]);
-        add_box(search, box->halves[1]);
-        return;
-    }
-    for (size_t i = 0; i < box->count; i++)
-        if (!is_same(search, members[i]))
-            add_candidate(search, members[i]);
-}
-
-/* Adds those of this very problem, of which there is something to be said even if they are not
- * legal. */
-static void add_same(struct search *search, uint64_t key)
-{
-    for (size_t i = 0; i < search->same_count; i++)
-        if (key_of_same(search, i) == key)
-            add_candidate(search, search->lookup->identified[search->same_first + i].candidate);
-}
-
-/* Collects the boxes with this key: those of elements of the size that is asked for, or the
- * others. */
-static void collect(struct search *search, uint64_t key, bool other_sizes)
-{
-    const struct at_lookup *lookup = search->lookup;
-
-    search->tier = at_standing_tier(key);
-    search->contenders.count = 0;
-    for (size_t i = 0; i < lookup->kind_count; i++)
-        for (int size = 0; size < AT_ELEMENT_SIZES && search->standings[i].key == key; size++)
-            if (lookup->kinds[i].has[size] && (size != search->size) == other_sizes)
-                add_box(search, lookup->kinds[i].box_of[size]);
-    if (!other_sizes)
-        add_same(search, key);
-}
-
 static void take(const struct search *search, size_t index, const struct at_config *config,
                  const struct at_launch *launch, const struct at_distance *distance,
                  struct at_answer *answer)
@@ -203,6 +135,18 @@ static void note_distance(const struct search *search, size_t index, double dist
                  at_distance_max(&search->asked));
 }
 
+/* Of two at the same distance that with the fewest conflicts is taken, and then the first. */
+static bool is_nearer(const struct search *search, size_t candidate, double distance)
+{
+    size_t conflicts, found_conflicts;
+
+    if (distance != search->least || distance == INFINITY)
+        return distance < search->least;
+    conflicts = standing_of_candidate(search, candidate)->conflicts;
+    found_conflicts = standing_of_candidate(search, search->found)->conflicts;
+    return conflicts != found_conflicts ? conflicts < found_conflicts : candidate < search->found;
+}
+
 /* Looks at a candidate. What takes time is to ask its rules, so that comes last. */
 static void consider(struct search *search, size_t number, struct at_answer *answer)
 {
@@ -219,9 +163,7 @@ static void consider(struct search *search, size_t number, struct at_answer *ans
     }
     at_traits_launch(&here, &launch);
     distance = at_distance_between(&search->lookup->spots[number].traits, &here);
-    if (distance.total > search->least ||
-        (distance.total == search->least &&
-         standing->conflicts >= standing_of_candidate(search, search->found)->conflicts))
+    if (!is_nearer(search, number, distance.total))
         return;
     search->least = distance.total;
     search->found = number;
@@ -229,18 +171,74 @@ static void consider(struct search *search, size_t number, struct at_answer *ans
         take(search, number, &config, &launch, &distance, answer);
 }
 
-/* The nearest legal candidate among those whose turn it is, unless what was found before is nearer.
- * They are taken in the order of their bounds, and the search ends where none is below what has
- * been found. Returns whether anything has been found that is near enough. */
-static bool take_nearest(struct search *search, struct at_answer *answer)
+/* Those in a box that holds candidates, but for those of this very problem, whose turn is another:
+ * in the order of their bounds, until none is below what has been found. */
+static void search_candidates(struct search *search, const struct at_box *box,
+                              struct at_answer *answer)
 {
-    struct at_contender next;
+    const size_t *members = search->lookup->boxes.members + box->first;
+    double bounds[AT_BOX_CANDIDATES_MAX];
+    size_t next;
 
-    while (at_contenders_take(&search->contenders, &next) && next.bound <= search->least)
-        if (next.rank >> NUMBER_BITS)
-            consider(search, (uint32_t)next.rank, answer);
-        else
-            open_box(search, next.rank);
+    for (size_t i = 0; i < box->count; i++)
+        bounds[i] =
+            is_same(search, members[i])
+                ? INFINITY
+                : at_distance_bound(&search->lookup->spots[members[i]].traits, &search->asked);
+    for (;;) {
+        next = 0;
+        for (size_t i = 1; i < box->count; i++)
+            next = bounds[i] < bounds[next] ? i : next;
+        if (bounds[next] > search->least || bounds[next] == INFINITY)
+            return;
+        bounds[next] = INFINITY;
+        consider(search, members[next], answer);
+    }
+}
+
+/* The nearer half first: what is found there mostly makes it needless to open the other. */
+static void search_box(struct search *search, size_t number, struct at_answer *answer)
+{
+    const struct at_box *boxes = search->lookup->boxes.items, *box = &boxes[number];
+    double bounds[2];
+    int nearer;
+
+    if (!box->halves[0]) {
+        search_candidates(search, box, answer);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        bounds[i] = at_distance_bound_of_extent(&boxes[box->halves[i]].extent, &search->asked);
+    nearer = bounds[1] < bounds[0];
+    if (bounds[nearer] <= search->least)
+        search_box(search, box->halves[nearer], answer);
+    if (bounds[!nearer] <= search->least)
+        search_box(search, box->halves[!nearer], answer);
+}
+
+/* Those of this very problem, of which there is something to be said even if they are not legal. */
+static void search_same(struct search *search, uint64_t key, struct at_answer *answer)
+{
+    for (size_t i = 0; i < search->same_count; i++)
+        if (key_of_same(search, i) == key)
+            consider(search, search->lookup->identified[search->same_first + i].candidate, answer);
+}
+
+/* The nearest legal candidate with this key, unless what was found before is nearer: of those with
+ * elements of the size that is asked for, or of the others. Returns whether anything has been found
+ * that is near enough. */
+static bool search_sizes(struct search *search, uint64_t key, bool other_sizes,
+                         struct at_answer *answer)
+{
+    const struct at_lookup *lookup = search->lookup;
+
+    search->tier = at_standing_tier(key);
+    if (!other_sizes)
+        search_same(search, key, answer);
+    for (size_t i = 0; i < lookup->kind_count; i++)
+        for (int size = 0; size < AT_ELEMENT_SIZES && search->standings[i].key == key; size++)
+            if (lookup->kinds[i].has[size] && (size != search->size) == other_sizes)
+                search_box(search, lookup->kinds[i].box_of[size], answer);
     return search->least < INFINITY && search->least <= at_distance_max(&search->asked);
 }
 
@@ -248,28 +246,21 @@ static bool take_nearest(struct search *search, struct at_answer *answer)
 static bool find_with_key(struct search *search, uint64_t key, struct at_answer *answer)
 {
     search->least = INFINITY;
-    collect(search, key, false);
     /* Mostly this is the end, for most candidates have elements of other sizes. */
-    if (take_nearest(search, answer) && search->least <= at_distance_other_elements)
+    if (search_sizes(search, key, false, answer) && search->least <= at_distance_other_elements)
         return true;
-    collect(search, key, true);
-    if (take_nearest(search, answer))
+    if (search_sizes(search, key, true, answer))
         return true;
     if (search->least < INFINITY)
         note_distance(search, search->found, search->least, answer);
     return false;
 }
 
-/* Mostly there are no more. */
-enum { CONTENDERS_USUAL = 64 };
-
 static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
 {
     struct search *search =
         at_alloc(sizeof *search + lookup->kind_count * sizeof *search->standings);
 
-    search->contenders.capacity = CONTENDERS_USUAL;
-    search->contenders.items = at_alloc(CONTENDERS_USUAL * sizeof *search->contenders.items);
     search->lookup = lookup;
     search->query = query;
     search->fits = at_fit_query_new(lookup->fits, query->problem, query->device);
@@ -285,7 +276,6 @@ static struct search *begin(const struct at_lookup *lookup, const struct at_quer
 static void end(struct search *search)
 {
     at_fit_query_free(search->fits);
-    free(search->contenders.items);
     free(search);
 }
 

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "model/description.h"
-#include "profile/contenders.h"
 #include "profile/lookup.h"
 #include "space/fit.h"
 #include "space/named.h"
@@ -195,38 +194,11 @@ static void test_nothing_nearer_on_another(void **state)
     compare_all("a100", false);
 }
 
-/* Numbers from 0 to 9 many times over, added and taken in turns. */
-static void test_contenders_come_in_order(void **state)
-{
-    struct at_contenders contenders = {0};
-    struct at_contender contender, last = {-1, 0};
-    struct at_rng rng = {1};
-    size_t added = 0, taken = 0;
-
-    (void)state;
-    for (int round = 0; round < 20; round++) {
-        for (size_t i = 0; i < 100; i++, added++)
-            at_contenders_add(&contenders,
-                              (struct at_contender){(double)at_rng_below(&rng, 10), added});
-        last.bound = -1;
-        for (size_t left = round % 2 ? 0 : 50; contenders.count > left; taken++) {
-            assert_true(at_contenders_take(&contenders, &contender));
-            assert_true(contender.bound > last.bound ||
-                        (contender.bound == last.bound && contender.rank > last.rank));
-            last = contender;
-        }
-    }
-    assert_false(at_contenders_take(&contenders, &contender));
-    assert_int_equal(taken, added);
-    free(contenders.items);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_nearer_on_the_device),
         cmocka_unit_test(test_nothing_nearer_on_another),
-        cmocka_unit_test(test_contenders_come_in_order),
     };
 
     return cmocka_run_group_tests(tests, read_all, free_all);
