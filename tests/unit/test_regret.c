@@ -262,11 +262,11 @@ static void test_regret(void **state)
                r.count, target_count, 100 * at_median(r.of, r.count), 100 * r.sum / (double)r.count,
                100 * at_quantile(r.of, r.count, 0.9), 100 * at_quantile(r.of, r.count, 0.95),
                r.slower);
-    assert_true(r.count >= 135);
-    assert_true(at_median(r.of, r.count) < 0.023);
-    assert_true(at_quantile(r.of, r.count, 0.9) < 0.14);
-    assert_true(r.sum / (double)r.count < 0.065);
-    assert_true(r.slower <= 9);
+    assert_true(r.count >= 490);
+    assert_true(at_median(r.of, r.count) < 0.004);
+    assert_true(at_quantile(r.of, r.count, 0.9) < 0.08);
+    assert_true(r.sum / (double)r.count < 0.025);
+    assert_true(r.slower <= 6);
 }
 
 int main(void)
