@@ -182,7 +182,7 @@ static void search_candidates(struct search *search, const struct at_box *box,
 
     for (size_t i = 0; i < box->count; i++)
         bounds[i] =
-            is_same(search, members[i])
+            search->same_count > 0 && is_same(search, members[i])
                 ? INFINITY
                 : at_distance_bound(&search->lookup->spots[members[i]].traits, &search->asked);
     for (;;) {
