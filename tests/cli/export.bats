@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 golden=$srcdir/tests/golden/export
-profile=$srcdir/results/nvidia-h200.yaml
+profile=$srcdir/tests/data/h200-profile.yaml
 
 setup() {
     export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data

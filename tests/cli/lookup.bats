@@ -26,13 +26,13 @@ expect() {
 }
 
 @test "an exact entry" {
-    expect exact.txt --device h200 --problem 8192x8192:f32 results/nvidia-h200.yaml
-    expect exact.json --device h200 --problem 8192x8192:f32 results/nvidia-h200.yaml --format json
+    expect exact.txt --device h200 --problem 8192x8192:f32 tests/data/h200-profile.yaml
+    expect exact.json --device h200 --problem 8192x8192:f32 tests/data/h200-profile.yaml --format json
 }
 
 @test "the nearest by shape" {
-    expect shape.txt --device h200 --problem 6000x6000:f32 results/nvidia-h200.yaml
-    expect shape.json --device h200 --problem 4000000x6:f64 results/nvidia-h200.yaml -f json
+    expect shape.txt --device h200 --problem 6000x6000:f32 tests/data/h200-profile.yaml
+    expect shape.json --device h200 --problem 4000000x6:f64 tests/data/h200-profile.yaml -f json
 }
 
 @test "no entry that can be used: the default, and why" {

@@ -7,7 +7,7 @@ load helpers
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    cp "$srcdir/results/nvidia-h200.yaml" old.yaml
+    cp "$srcdir/tests/data/h200-profile.yaml" old.yaml
 }
 
 # variant FILE SED-ARGUMENT...: of old.yaml.

@@ -23,7 +23,7 @@
 #include "shipped_families.h"
 #include "source_tree.h"
 
-static const char h200_file[] = "results/nvidia-h200.yaml";
+static const char h200_file[] = "tests/data/h200-profile.yaml";
 static const struct at_environment nothing_known;
 
 /* ---- set-up ---- */
