@@ -24,9 +24,9 @@
 #include "source_tree.h"
 
 enum {
-    SAMPLE = 2,       /* configs of each family, element size and architecture, each of which is */
-    CANDIDATES = 256, /* the one of so many that has the most values that are new among those of */
-                      /* its architecture, and of its element size: 900 kernels of 11 families */
+    SAMPLE = 2, /* configs of each family, element size and architecture, that bring news to */
+                /* those of the size and to those of the architecture: some 900 kernels of 11 */
+                /* families for 12 architectures */
     SPACE_MAX = 500000,
     SKIPPED = 77,
 };
@@ -106,24 +106,6 @@ static bool any_space(struct at_space *space, struct at_family *family, int elem
     return false;
 }
 
-/* The config of the space that brings most, of as many as are looked at, as an index. */
-static size_t draw_one(const struct at_space *space, struct seen *const seen[2], struct at_rng *rng)
-{
-    size_t best = 0, most = 0;
-
-    for (int i = 0; i < CANDIDATES; i++) {
-        size_t drawn = (size_t)at_rng_below(rng, space->count);
-        size_t news = 1 + seen_news(seen[0], &space->configs[drawn]) +
-                      seen_news(seen[1], &space->configs[drawn]);
-
-        if (news > most) {
-            best = drawn;
-            most = news;
-        }
-    }
-    return best;
-}
-
 /* seen: what was drawn with the element size, and for the architecture. */
 static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
                  struct seen *const seen[2], const struct at_device_info *device,
@@ -135,11 +117,10 @@ static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
         fail_msg("family %s has no config of %d bytes on compute capability %d", family->name,
                  elem_size, (int)device->compute_capability);
     for (size_t i = 0; i < family_sample(family, SAMPLE) && space.count > 0; i++) {
-        size_t drawn = draw_one(&space, seen, rng);
+        size_t news, drawn = draw_news(space.configs, space.count, sizeof *space.configs, seen, 2,
+                                       rng, &news);
         struct task task = {space.configs[drawn], elem_size};
 
-        see(seen[0], &task.config);
-        see(seen[1], &task.config);
         AT_PUSH(tasks->items, tasks->count, tasks->capacity, task);
         space.configs[drawn] = space.configs[--space.count]; /* none twice */
     }

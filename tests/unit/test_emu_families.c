@@ -27,8 +27,8 @@
 #include "source_tree.h"
 
 enum {
-    SAMPLE = 8,          /* configs of each family, element size and architecture, */
-    STUDY_SAMPLE = 4,    /* of the smaller ones of the studies fewer; and then one for each */
+    SAMPLE = 6,          /* configs of each family, element size and architecture, */
+    STUDY_SAMPLE = 3,    /* of the smaller ones of the studies fewer; and then one for each */
                          /* value of a parameter that is not among them yet; */
     DRAWN_FOR = 8,       /* drawn from those for so many of the family's problems, */
     PROGRAM_KERNELS = 8, /* so many of them a program, */
@@ -371,18 +371,15 @@ static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rn
     struct seen seen = {0};
     size_t drawn = 0;
 
-    for (size_t i = 0; i < count && drawn < 2 * sample; i++) {
-        size_t pick = i + (size_t)at_rng_below(rng, count - i);
+    while (drawn < count && drawn < 2 * sample) {
+        size_t news, pick = drawn + draw_news(list + drawn, count - drawn, sizeof *list,
+                                              (struct seen *[]){&seen}, 1, rng, &news);
         struct drawn picked = list[pick];
-        bool news = seen_news(&seen, &picked.config) > 0;
 
-        see(&seen, &picked.config);
-        list[pick] = list[i];
-        list[i] = picked;
-        if (i < sample || news) {
-            list[i] = list[drawn];
-            list[drawn++] = picked;
-        }
+        if (drawn >= sample && news == 0)
+            break;
+        list[pick] = list[drawn];
+        list[drawn++] = picked;
     }
     return drawn;
 }
