@@ -6,8 +6,9 @@ kills=${AUTOTUNE_TEST_FAULTS:-10}
 
 # To be called by setup_file.
 make_place() {
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache # looked at by assert_nothing_left
+    mkdir "$XDG_CACHE_HOME"
     find_nvrtc
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache # which is looked at
     make_data naive tile
 }
 
@@ -66,13 +67,14 @@ assert_ends_at_second_signal() {
     [ ! -e best.yaml ]
 }
 
-# kill_workers ROLE: kills a worker at so many random moments, or for as long as the run goes on.
+# kill_workers ROLE: kills a worker at so many random moments, or for as long as the run goes on. The oldest
+# of them, since a new one has what the last one was killed over, which is not to be blamed for it.
 kill_workers() {
     local worker
     killed=0
     while ((killed < kills)) && running; do
         wait_for_progress
-        worker=$(pgrep -P "$driver" -x "$1" | shuf -n 1) || continue
+        worker=$(pgrep -o -P "$driver" -x "$1") || continue
         kill -KILL "$worker" 2>/dev/null && killed=$((killed + 1))
     done
     echo "killed $killed"
