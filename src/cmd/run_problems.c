@@ -3,12 +3,11 @@
 
 #include "base/memory.h"
 #include "base/paths.h"
+#include "profile/profile.h"
 #include "schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { PROBLEMS_MAX = 2400 }; /* as many as a profile may have */
 
 struct problem_list {
     int64_t schema;
@@ -20,7 +19,7 @@ static const struct at_field problem_list_fields[] = {
      .kind = AT_FIELD_LOCATEDS,
      .offset = offsetof(struct problem_list, problems),
      .min = 1,
-     .max = PROBLEMS_MAX},
+     .max = AT_PROFILE_PROBLEMS_MAX},
     {.key = "schema",
      .kind = AT_FIELD_INT,
      .offset = offsetof(struct problem_list, schema),

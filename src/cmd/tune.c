@@ -45,9 +45,6 @@ static const struct argp_option options_table[] = {
     {0},
 };
 
-/* An entry of a profile takes about 1.7 KB, and a reader takes 4 MiB. */
-enum { ENTRIES_MAX = 2400 };
-
 static void parse_budget(struct argp_state *state, const char *text, struct at_run_budget *budget)
 {
     static const int64_t second_ns = 1000000000, most = 1000000;
@@ -216,11 +213,11 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
         status = settle_for_emulation(run, options, err);
     if (status == AT_OK)
         status = prepare_recording(run, err);
-    if (status == AT_OK && run->device_count * run->problem_count > ENTRIES_MAX)
+    if (status == AT_OK && run->device_count * run->problem_count > AT_PROFILE_PROBLEMS_MAX)
         status = at_fail(err, AT_USAGE,
                          "%zu problems on %zu devices are more than one profile holds (%d): tune "
                          "them in several runs",
-                         run->problem_count, run->device_count, ENTRIES_MAX);
+                         run->problem_count, run->device_count, AT_PROFILE_PROBLEMS_MAX);
     return status;
 }
 

@@ -11,6 +11,10 @@
 
 enum { AT_PROFILE_SCHEMA = 1 };
 
+/* Of one device, and of one run. An entry takes about 1.7 KB of the file, of which a reader takes
+ * no more than AT_SCHEMA_BYTES_MAX. */
+enum { AT_PROFILE_PROBLEMS_MAX = 2400 };
+
 /* What produced the numbers, besides the device. */
 struct at_environment {
     char autotune[32];    /* version of this program */

@@ -12,7 +12,7 @@
 #define COUNT_MAX          INT64_C(1000000000000)
 #define PERMILLE_MAX       INT64_C(1000000)
 
-enum { PROBLEMS_MAX = 2400, DEVICES_MAX = 64, PARAMETERS_MAX = 24 };
+enum { DEVICES_MAX = 64, PARAMETERS_MAX = 24 };
 
 enum at_status at_profile_check_counts(const struct at_profile *profile, struct at_error *err)
 {
@@ -24,10 +24,10 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
         return at_fail(err, AT_USAGE, "%zu devices are more than the %d that a profile may have",
                        profile->devices.count, DEVICES_MAX);
     for (size_t i = 0; i < profile->devices.count; i++)
-        if (records[i].problems.count > PROBLEMS_MAX)
+        if (records[i].problems.count > AT_PROFILE_PROBLEMS_MAX)
             return at_fail(err, AT_USAGE,
                            "%zu problems are more than the %d that a device may have",
-                           records[i].problems.count, PROBLEMS_MAX);
+                           records[i].problems.count, AT_PROFILE_PROBLEMS_MAX);
     return AT_OK;
 }
 
@@ -154,7 +154,7 @@ static const struct at_field device_record_fields[] = {
     AT_OBJECT(at_device_record, "device", device, at_device_schema),
     AT_OBJECT(at_device_record, "environment", environment, environment_schema),
     AT_OBJECT(at_device_record, "policy", policy, policy_schema),
-    AT_LIST(at_device_record, problems, AT_FIELD_OBJECTS, 0, PROBLEMS_MAX,
+    AT_LIST(at_device_record, problems, AT_FIELD_OBJECTS, 0, AT_PROFILE_PROBLEMS_MAX,
             .object = &at_entry_schema),
 };
 static const struct at_schema device_record_schema =
