@@ -242,6 +242,19 @@ static void test_strategies_know_their_end(void **state)
     }
 }
 
+/* How many evaluations a search of the small recording takes, and why it stops. */
+static void assert_stops(const struct at_replay_plan *plan, size_t least, size_t most,
+                         const char *reason)
+{
+    struct at_course course;
+
+    assert_int_equal(at_replay(&course, &small, plan, NULL), AT_OK);
+    assert_in_range(course.count, least, most);
+    assert_non_null(course.reason);
+    assert_non_null(strstr(course.reason, reason));
+    at_course_clear(&course);
+}
+
 /* The likely ones come first, and a copy that is no faster ends the search. */
 static void test_guided_starts_and_stops(void **state)
 {
@@ -252,39 +265,22 @@ static void test_guided_starts_and_stops(void **state)
         .start = {.seed = 1, .likely = likely, .likely_count = 1, .copy_ns = best_ns / 1.005},
         .ahead = 1,
     };
-    struct at_course course;
 
     (void)state;
-    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
-    assert_int_equal(course.count, 1);
-    assert_non_null(strstr(course.reason, "copy limit"));
-    at_course_clear(&course);
+    assert_stops(&plan, 1, 1, "copy limit");
     plan.start.copy_ns = best_ns / 1.015;
-    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
-    assert_in_range(course.count, 40, 139);
-    assert_non_null(strstr(course.reason, "noise"));
-    at_course_clear(&course);
+    assert_stops(&plan, 40, 139, "noise");
     /* Far from the copy limit there may be more to gain; unless that has been searched before. */
     plan.start.copy_ns = best_ns / 1.06;
-    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
-    assert_in_range(course.count, 140, small.space.count - 1);
-    at_course_clear(&course);
+    assert_stops(&plan, 140, small.space.count - 1, "noise");
     plan.start.known = true;
-    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
-    assert_in_range(course.count, 40, 139);
-    at_course_clear(&course);
+    assert_stops(&plan, 40, 139, "noise");
     /* What won is only confirmed where it takes as long as it did. */
     plan.start.winner = small.best;
     plan.start.winner_ns = best_ns / 1.05;
-    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
-    assert_in_range(course.count, 40, 139);
-    assert_non_null(strstr(course.reason, "noise"));
-    at_course_clear(&course);
+    assert_stops(&plan, 40, 139, "noise");
     plan.start.winner_ns = best_ns / 1.02;
-    assert_int_equal(at_replay(&course, &small, &plan, NULL), AT_OK);
-    assert_in_range(course.count, 20, 30);
-    assert_non_null(strstr(course.reason, "confirms"));
-    at_course_clear(&course);
+    assert_stops(&plan, 20, 30, "confirms");
 }
 
 static bool is_even(void *state, size_t index)
