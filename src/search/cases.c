@@ -18,7 +18,7 @@ static const struct {
     {1, 1, 0, 0, 1, 0, 0, 0, 0},         /* one element */
     {1, 37, 0, 0, 1, 0, 0, 0, 0},        /* vectors, below and above a block's tile */
     {37, 1, 0, 0, 1, 0, 0, 0, 0},        /* */
-    {1, 100003, 0, 0, 1, 0, 0, 0, 0},    /* */
+    {1, 65543, 0, 0, 1, 0, 0, 0, 0},     /* more than 16 bits count */
     {33, 65, 0, 0, 1, 0, 0, 0, 0},       /* one more than tiles */
     {127, 129, 0, 0, 1, 0, 0, 0, 0},     /* one less, one more */
     {131, 67, 3, 5, 1, 0, 0, 0, 0},      /* odd padding on both sides */
