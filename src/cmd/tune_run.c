@@ -78,17 +78,18 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
 {
     struct at_device_record *record = &run->records[device];
     struct at_entry *entries = at_alloc_array(run->problem_count, sizeof *entries);
-    size_t of = run->problem_count * run->device_count;
+    size_t of = run->problem_count * run->device_count, first = device * run->problem_count;
     enum at_status status = AT_OK;
 
     record->problems.items = entries;
+    /* The first problem's configs compile while its copies are searched. */
+    at_foresee(&(struct at_foresight){session, run->problems,
+                                      share_of_budget(run, of - first).evaluations});
     for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
-        size_t index = device * run->problem_count + i;
+        size_t index = first + i;
         struct at_budget budget = share_of_budget(run, of - index);
         const struct at_problem *next = i + 1 < run->problem_count ? &run->problems[i + 1] : NULL;
 
-        if (i == 0) /* while its copies are searched */
-            at_foresee(&(struct at_foresight){session, run->problems, budget.evaluations});
         if (at_interrupt_seen() || is_spent(run))
             status = AT_INTERRUPTED;
         else

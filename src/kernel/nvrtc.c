@@ -126,8 +126,8 @@ enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct
 static enum at_status choose_architecture(char *option, size_t capacity, int64_t device, bool *ptx,
                                           struct at_error *err)
 {
-    int *known, best = 0;
-    size_t count;
+    int *known = NULL, best = 0;
+    size_t count = 0;
     enum at_status status = at_nvrtc_architectures(&known, &count, err);
 
     if (status != AT_OK)
