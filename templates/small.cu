@@ -85,6 +85,10 @@ constexpr unsigned group_bytes =
     GATHER ? (MATS * mat_elements * ELEM_SIZE + 15) / 16 * 16
            : MATS * micro_cols * (column_run + PAD) * STORE_BYTES;
 
+/* One matrix, of which every lane has a part in every step: none asks whether it has. */
+constexpr bool all_read = MATS == 1 && micro_tiles % LANES == 0;
+constexpr bool all_write = MATS == 1 && TILE_COLS * micro_rows % LANES == 0;
+
 /* Waits until the group's threads see what each of them wrote to shared memory. */
 __device__ __forceinline__ void sync_group()
 {
@@ -99,9 +103,16 @@ __device__ __forceinline__ void sync_group()
 struct place {
     const element *src;
     element *dst;
+    unsigned row, col; /* the first of a tile */
     unsigned ld_src, ld_dst;
     unsigned mats; /* at the end of a batch fewer than MATS */
 };
+
+/* Rows and leading dimensions fit in 32 bits here; so their product takes one instruction. */
+__device__ __forceinline__ unsigned long long product(unsigned a, unsigned b)
+{
+    return (unsigned long long)a * b;
+}
 
 __device__ __forceinline__ void move_by_vectors(const place &at, unsigned char *shared,
                                                 unsigned lane)
@@ -114,12 +125,12 @@ __device__ __forceinline__ void move_by_vectors(const place &at, unsigned char *
 #pragma unroll
     for (unsigned i = 0; i < steps; i++) {
         const unsigned tile = i * LANES + lane;
-        const unsigned mat = tile / micro_tiles, rest = tile % micro_tiles;
+        const unsigned mat = MATS > 1 ? tile / micro_tiles : 0, rest = tile - mat * micro_tiles;
         const element *from = at.src + mat * mat_elements +
-                              rest / micro_cols * store_elements * at.ld_src +
-                              rest % micro_cols * load_elements;
+                              product(at.row + rest / micro_cols * store_elements, at.ld_src) +
+                              (at.col + rest % micro_cols * load_elements);
 
-        if (tile < tiles)
+        if (all_read || tile < tiles)
 #pragma unroll
             for (unsigned k = 0; k < store_elements; k++)
                 held[i].row[k].whole =
@@ -128,12 +139,12 @@ __device__ __forceinline__ void move_by_vectors(const place &at, unsigned char *
 #pragma unroll
     for (unsigned i = 0; i < steps; i++) {
         const unsigned tile = i * LANES + lane;
-        const unsigned mat = tile / micro_tiles, rest = tile % micro_tiles;
+        const unsigned mat = MATS > 1 ? tile / micro_tiles : 0, rest = tile - mat * micro_tiles;
         const unsigned micro_row = rest / micro_cols, micro_col = rest % micro_cols;
         typename micro::col_vector column[load_elements];
 
         held[i].turn(column);
-        if (tile >= tiles)
+        if (!all_read && tile >= tiles)
             continue;
 #pragma unroll
         for (unsigned k = 0; k < load_elements; k++)
@@ -143,8 +154,8 @@ __device__ __forceinline__ void move_by_vectors(const place &at, unsigned char *
             else
                 store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(
                                  at.dst + mat * mat_elements +
-                                 (micro_col * load_elements + k) * at.ld_dst +
-                                 micro_row * store_elements),
+                                 product(at.col + micro_col * load_elements + k, at.ld_dst) +
+                                 (at.row + micro_row * store_elements)),
                              column[k].whole);
     }
     if constexpr (!SHARED)
@@ -155,10 +166,10 @@ __device__ __forceinline__ void move_by_vectors(const place &at, unsigned char *
     for (unsigned i = 0; i < steps_for(MATS * TILE_COLS * micro_rows); i++) {
         const unsigned index = i * LANES + lane; /* of the vector, if columns had no gaps */
         element *to = MATS > 1 ? at.dst + index * store_elements
-                               : at.dst + index / micro_rows * at.ld_dst +
-                                     index % micro_rows * store_elements;
+                               : at.dst + product(at.col + index / micro_rows, at.ld_dst) +
+                                     (at.row + index % micro_rows * store_elements);
 
-        if (index < at.mats * TILE_COLS * micro_rows)
+        if (all_write || index < at.mats * TILE_COLS * micro_rows)
             store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(to),
                          parked[index + index / column_run * PAD]);
     }
@@ -249,7 +260,11 @@ extern "C" __global__ void __launch_bounds__(LANES *GROUPS)
         if (first >= batch)
             return;
         at = {static_cast<const element *>(src) + first * mat_elements,
-              static_cast<element *>(dst) + first * mat_elements, TILE_COLS, TILE_ROWS,
+              static_cast<element *>(dst) + first * mat_elements,
+              0,
+              0,
+              TILE_COLS,
+              TILE_ROWS,
               (unsigned)least<long long>(MATS, batch - first)};
     } else {
         /* Down the columns of the source, which keeps what is written close together. Where a block
@@ -267,13 +282,13 @@ extern "C" __global__ void __launch_bounds__(LANES *GROUPS)
             if (matrix >= batch)
                 return;
         }
-        const long long first_row = (long long)row * TILE_ROWS;
-        const long long first_col = (long long)column * TILE_COLS;
-
-        at = {static_cast<const element *>(src) + matrix * stride_src + first_row * ld_src +
-                  first_col,
-              static_cast<element *>(dst) + matrix * stride_dst + first_col * ld_dst + first_row,
-              (unsigned)ld_src, (unsigned)ld_dst, 1};
+        at = {static_cast<const element *>(src) + matrix * stride_src,
+              static_cast<element *>(dst) + matrix * stride_dst,
+              row * TILE_ROWS,
+              column * TILE_COLS,
+              (unsigned)ld_src,
+              (unsigned)ld_dst,
+              1};
     }
     if constexpr (GATHER)
         move_by_elements(at, shared, lane);
