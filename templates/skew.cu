@@ -16,7 +16,9 @@
  * What there are too many of, if nothing is aligned, is requests to L2, each of which is for one
  * line of 128 bytes. So the lanes of a warp that ask together are in one line of the source, and
  * a row lies in shared memory as it does in lines: its rows there are as far apart as in the
- * source, but for whole lines.
+ * source, but for whole lines. And instructions: of bytes there are so many a vector that whatever
+ * is computed anew for each chunk or vector shows. So all that can be is found once a row or
+ * thread.
  *
  * Rows of the destination are written from a boundary to a boundary, each from its own: so a block
  * reads a few more rows than it has to write, the halo before its own, and every store but those at
@@ -118,85 +120,98 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/* What of a tile is in the matrix, which is from `begin` to `end`: rows from `first` to before
- * `last`, counted from that of the halo, and `bytes` bytes of each. */
-struct tile_inside {
-    int first, last, bytes;
-    const unsigned char *begin, *end;
-    bool whole; /* all its rows, and all of the chunks that cover them */
+/* Which rows of a tile, counted from that of the halo, are in the matrix, and which of these are
+ * not at an end of it: the chunks that cover an inner row, up to 15 bytes beyond it, are in the
+ * matrix too. The last ones are the first that are not. */
+struct rows_inside {
+    int first, last;
+    int inner_first, inner_last;
 };
 
-/* A chunk of which not all is in the matrix: nothing is read outside. */
-__device__ __forceinline__ void read_some(unsigned char *to, const unsigned char *at,
-                                          const tile_inside &inside)
+__device__ __forceinline__ rows_inside rows_of_tile(long long first_row, long long rows,
+                                                    long long row_bytes)
 {
-#pragma unroll 1
-    for (int k = 0; k < 16; k += ELEM_SIZE)
-        if (at + k >= inside.begin && at + k < inside.end)
-            *reinterpret_cast<element *>(to + k) = *reinterpret_cast<const element *>(at + k);
+    /* No tile is as high, so 32 bits do. */
+    const int from_top = (int)least<long long>(first_row, 1 << 16);
+    const int to_bottom = (int)least<long long>(rows - first_row, 1 << 16);
+    const int ends = row_bytes < 16 ? 16 : 1;
+    const int first = max(-from_top, 0), last = min(to_bottom, held_rows);
+    const int inner_first = min(max(ends - from_top, first), last);
+
+    return {first, last, inner_first, max(min(to_bottom - ends, last), inner_first)};
 }
 
-/* Copies the chunks of a tile to shared memory. from: its first row, that of the halo. Eight lanes
- * take a line of a row, and leave alone what of the first and last one is not the tile's.
- *
- * Tiles at the edges take the same loop, and copies beside the thread are not unrolled: what is
- * generated here is compiled when a plan is made. */
-__device__ __forceinline__ void read_tile(unsigned char *shared, row_layout layout,
-                                          const unsigned char *from, long long row_bytes,
-                                          const tile_inside &inside)
+/* Copies the inner rows of a tile to shared memory, in chunks. from: the tile's first row, that of
+ * the halo. Eight lanes take a row, one line of it after the other, and leave alone what of the
+ * first and the last one is not the tile's. So where a row begins in its line is found once for all
+ * lines, and how far these are apart is in the instructions. */
+__device__ __forceinline__ void read_inner_rows(unsigned char *shared, row_layout layout,
+                                                const unsigned char *from, long long row_bytes,
+                                                rows_inside inside, int bytes)
 {
     constexpr int lines = SRC_BYTES / 128 + 1; /* that a row may touch */
-    constexpr int step_rows = THREADS / 8 / lines;
-    constexpr int unroll = ASYNC ? 1 : UNROLL;
-    const int eight = threadIdx.x / 8;
-    const int in_lines = eight % lines * 128 + threadIdx.x % 8 * 16;
-    int row = inside.first + eight / lines;
-    const unsigned char *start = from + row * row_bytes;
-    unsigned char *before = shared + layout.first - 15;
-    const unsigned before_async = ASYNC ? shared_address(before) : 0;
+    constexpr int under_way = ASYNC ? lines : UNROLL;
+    constexpr int step_rows = THREADS / 8;
+    const unsigned in_line = threadIdx.x % 8 * 16;
     const long long step_bytes = step_rows * row_bytes;
-    unsigned low = (unsigned)reinterpret_cast<unsigned long long>(start);
+    const unsigned shared_async = ASYNC ? shared_address(shared) : 0;
+    int row = inside.inner_first + threadIdx.x / 8;
+    unsigned long long start = reinterpret_cast<unsigned long long>(from + row * row_bytes);
+    int place = layout.place(row) + in_line;
+    unsigned limit = bytes + 15;
 
-    if (eight / lines >= step_rows)
-        return;
+    static_assert(step_rows % store_rows == 0, "steps in shared memory are all the same");
+#pragma unroll 1
+    for (; row < inside.inner_last; row += step_rows) {
+        /* Not to be seen through: the compiler would rather compute them anew for each row. */
+        asm volatile("" : "+r"(limit), "+l"(start));
+        const unsigned before = start % 128;
+        const unsigned char *at =
+            reinterpret_cast<const unsigned char *>(start / 128 * 128 | in_line);
+        /* Bytes from the first chunk that may be the row's, 15 before it, to this one. */
+        const unsigned reach = in_line + 15 - before;
+        const int to = place - (int)before;
+
+#pragma unroll
+        for (int first = 0; first < lines; first += under_way) {
+            uint4 chunks[under_way];
+
+#pragma unroll
+            for (int i = first; i < least(first + under_way, lines); i++)
+                if (reach + i * 128 < limit) {
+                    if constexpr (ASYNC)
+                        copy_async(shared_async + to + i * 128, at + i * 128);
+                    else
+                        chunks[i - first] = load<LOAD_PLAIN, PREFETCH>(
+                            reinterpret_cast<const uint4 *>(at + i * 128));
+                }
+            if constexpr (!ASYNC)
+#pragma unroll
+                for (int i = first; i < least(first + under_way, lines); i++)
+                    if (reach + i * 128 < limit)
+                        *reinterpret_cast<uint4 *>(shared + to + i * 128) = chunks[i - first];
+        }
+        start += step_bytes;
+        place += layout.down(step_rows);
+    }
+}
+
+/* Copies the other rows, which are at an end of the matrix, element by element. */
+__device__ __forceinline__ void read_end_rows(unsigned char *shared, row_layout layout,
+                                              const unsigned char *from, long long row_bytes,
+                                              rows_inside inside, int cols)
+{
+    const int head = inside.inner_first - inside.first;
+    const int tail = inside.last - inside.inner_last;
 
 #pragma unroll 1
-    for (; row < inside.last; row += unroll * step_rows) {
-        /* Not to be seen through: better ways to count cost registers, and time to find them. */
-        asm volatile("" : "+r"(row), "+r"(low), "+l"(start));
-        uint4 chunks[unroll];
-        int to[unroll];
-        bool taken[unroll];
+    for (int i = threadIdx.x; i < (head + tail) * tile_cols; i += THREADS) {
+        const int number = i / tile_cols, col = i % tile_cols;
+        const int row = number < head ? inside.first + number : inside.inner_last + number - head;
 
-#pragma unroll
-        for (int i = 0; i < unroll; i++) {
-            const int down = row + i * step_rows;
-            /* Bytes from the first chunk that may be the row's, 15 before it, to this one. */
-            const unsigned reach = in_lines + 15 - low % 128;
-            const unsigned char *at = start + reach - 15;
-
-            to[i] = layout.down(down) + (int)reach;
-            taken[i] = reach < inside.bytes + 15u && (i == 0 || down < inside.last);
-            if (taken[i]) {
-                if (ELEM_SIZE == 16 || inside.whole ||
-                    (at >= inside.begin && at + 16 <= inside.end)) {
-                    if constexpr (ASYNC)
-                        copy_async(before_async + to[i], at);
-                    else
-                        chunks[i] = load<LOAD_PLAIN, PREFETCH>(reinterpret_cast<const uint4 *>(at));
-                } else {
-                    read_some(before + to[i], at, inside);
-                    taken[i] = false;
-                }
-            }
-            start += step_bytes;
-            low += (unsigned)step_bytes;
-        }
-        if constexpr (!ASYNC)
-#pragma unroll
-            for (int i = 0; i < unroll; i++)
-                if (taken[i])
-                    *reinterpret_cast<uint4 *>(before + to[i]) = chunks[i];
+        if (col < cols)
+            *reinterpret_cast<element *>(shared + layout.place(row) + col * ELEM_SIZE) =
+                reinterpret_cast<const element *>(from + row * row_bytes)[col];
     }
 }
 
@@ -241,11 +256,12 @@ __device__ __forceinline__ uint4 pick(unsigned shared, const int (&places)[store
 #pragma unroll
         for (int k = 0; k < part_rows; k++)
             rows[k] = load_shared<T>(shared + places[i * part_rows + k]);
+        /* By multiplication, for permutes go through the same part of a multiprocessor as nearly
+         * everything else here. */
         if constexpr (part_rows == 4)
-            result.part[i] = __byte_perm(__byte_perm(rows[0], rows[1], 0x0040),
-                                         __byte_perm(rows[2], rows[3], 0x0040), 0x5410);
+            result.part[i] = __byte_perm(rows[0] + rows[1] * 256, rows[2] + rows[3] * 256, 0x5410);
         else if constexpr (part_rows == 2)
-            result.part[i] = __byte_perm(rows[0], rows[1], 0x5410);
+            result.part[i] = rows[0] + rows[1] * 65536;
         else
             result.part[i] = rows[0];
     }
@@ -359,20 +375,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     const unsigned char *from =
         reinterpret_cast<const unsigned char *>(matrix + first_row * ld_src + tile.first_col);
     const long long row_bytes = ld_src * ELEM_SIZE;
-    const unsigned char *begin = reinterpret_cast<const unsigned char *>(matrix);
-    const unsigned char *end =
-        reinterpret_cast<const unsigned char *>(matrix + (rows - 1) * ld_src + cols);
-    /* Chunks reach up to 15 bytes beyond a row: into its neighbours, if it has them. */
-    const bool whole = first_row > 0 && first_row + held_rows < rows && row_bytes >= 16;
-    const tile_inside inside = {first_row < 0 ? (int)-first_row : 0,
-                                (int)least<long long>(held_rows, rows - first_row),
-                                tile.cols * ELEM_SIZE,
-                                begin,
-                                end,
-                                whole};
+    const rows_inside inside = rows_of_tile(first_row, rows, row_bytes);
     const row_layout layout(from, ld_src);
 
-    read_tile(shared, layout, from, row_bytes, inside);
+    read_inner_rows(shared, layout, from, row_bytes, inside, tile.cols * ELEM_SIZE);
+    read_end_rows(shared, layout, from, row_bytes, inside, tile.cols);
 
     /* What a thread writes begins equally far from a boundary in all of its columns, for step_cols
      * elements are a multiple of ALIGN. */
@@ -394,7 +401,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     __syncthreads();
     write_vectors(to + row, shared_address(shared), places, first_part, ld_dst,
                   row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0);
-    if (!whole)
+    if (first_row < 0 || inside.last < held_rows)
         write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
                    first_row < 0 ? inside.first : boundary,
                    least(inside.last, boundary + tile_rows), ld_dst, tile.cols - col);
