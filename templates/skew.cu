@@ -134,7 +134,8 @@ __device__ __forceinline__ rows_inside rows_of_tile(long long first_row, long lo
     /* No tile is as high, so 32 bits do. */
     const int from_top = (int)least<long long>(first_row, 1 << 16);
     const int to_bottom = (int)least<long long>(rows - first_row, 1 << 16);
-    const int ends = row_bytes < 16 ? 16 : 1;
+    /* Elements of a whole chunk never share one with what is outside. */
+    const int ends = ELEM_SIZE == 16 ? 0 : row_bytes < 16 ? 16 : 1;
     const int first = max(-from_top, 0), last = min(to_bottom, held_rows);
     const int inner_first = min(max(ends - from_top, first), last);
 
@@ -379,7 +380,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     const row_layout layout(from, ld_src);
 
     read_inner_rows(shared, layout, from, row_bytes, inside, tile.cols * ELEM_SIZE);
-    read_end_rows(shared, layout, from, row_bytes, inside, tile.cols);
+    if constexpr (ELEM_SIZE < 16)
+        read_end_rows(shared, layout, from, row_bytes, inside, tile.cols);
 
     /* What a thread writes begins equally far from a boundary in all of its columns, for step_cols
      * elements are a multiple of ALIGN. */
