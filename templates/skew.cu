@@ -319,7 +319,7 @@ __device__ __forceinline__ void write_vectors(element *to, unsigned shared,
                                               long long ld, int cols)
 {
     /* A vector of small elements already is many loads, and many instructions to compile. */
-    constexpr int unroll = ELEM_SIZE < 8 ? 1 : 2;
+    constexpr int unroll = ELEM_SIZE < 4 ? 1 : 2;
 
 #pragma unroll(unroll)
     for (int col = 0; col < tile_cols; col += step_cols) {
