@@ -33,32 +33,39 @@ enum at_status at_expr_fail(const struct at_expr *expr, int offset, const char *
     return at_fail_at(err, source, "%s in \"%.400s\"", reason, expr->text);
 }
 
+static bool looks_at(const struct at_instruction *instruction, size_t name)
+{
+    return (instruction->opcode == AT_OP_LOAD || instruction->second == AT_SECOND_NAMED) &&
+           (size_t)instruction->operand == name;
+}
+
 bool at_expr_uses(const struct at_expr *expr, size_t name)
 {
     for (size_t i = 0; i < expr->count; i++)
-        if (expr->code[i].opcode == AT_OP_LOAD && (size_t)expr->code[i].operand == name)
+        if (looks_at(&expr->code[i], name))
             return true;
     return false;
 }
 
 bool at_expr_equates(const struct at_expr *expr, size_t name)
 {
-    const struct at_instruction *code = expr->code;
-    size_t last = expr->count - 1, depth = 1;
+    const struct at_instruction *code = expr->code, *last = &code[expr->count - 1];
+    size_t depth = 1;
 
-    if (last < 2 || code[0].opcode != AT_OP_LOAD || (size_t)code[0].operand != name ||
-        code[last].opcode != AT_OP_EQUAL)
+    if (code[0].opcode != AT_OP_LOAD || (size_t)code[0].operand != name ||
+        last->opcode != AT_OP_EQUAL || looks_at(last, name))
         return false;
     /* Nothing but the last instruction may touch what the first one pushed. */
-    for (size_t i = 1; i < last; i++) {
-        bool pushes = code[i].opcode == AT_OP_PUSH || code[i].opcode == AT_OP_LOAD;
-        size_t takes = pushes ? 0 : code[i].opcode < AT_OP_EQUAL ? 1 : 2;
+    for (const struct at_instruction *now = code + 1; now < last; now++) {
+        bool pushes = now->opcode == AT_OP_PUSH || now->opcode == AT_OP_LOAD;
+        bool has_second = now->second != AT_SECOND_STACKED;
+        size_t takes = pushes ? 0 : now->opcode < AT_OP_EQUAL || has_second ? 1 : 2;
 
-        if (depth < takes + 1 || (code[i].opcode == AT_OP_LOAD && (size_t)code[i].operand == name))
+        if (depth < takes + 1 || looks_at(now, name))
             return false;
-        depth = pushes ? depth + 1 : depth - 1;
+        depth = depth + pushes - (!pushes && !has_second);
     }
-    return depth == 2;
+    return depth == (last->second == AT_SECOND_STACKED ? 2 : 1);
 }
 
 /* Towards plus infinity, where C's division goes towards zero. */
@@ -142,49 +149,55 @@ static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
     }
 }
 
+/* The number or the named value that an instruction brings along. */
+static int64_t brought(const struct at_instruction *now, const int64_t *values)
+{
+    return now->second == AT_SECOND_NUMBER ? now->operand : values[now->operand];
+}
+
 /* The instructions from the first to before the last, which leave one value. */
 static enum at_status run(const struct at_expr *expr, size_t first, size_t end,
                           const int64_t *values, int64_t *result, struct at_error *err)
 {
-    int64_t stack[AT_EXPR_DEPTH_MAX];
-    size_t depth = 0;
+    int64_t stack[1 + AT_EXPR_DEPTH_MAX], *top = stack;
 
     for (size_t at = first, next; at < end; at = next) {
         const struct at_instruction *now = &expr->code[at];
-        const char *wrong;
 
         next = at + 1;
+        if (now->opcode >= AT_OP_EQUAL) {
+            int64_t b = now->second == AT_SECOND_STACKED ? *top-- : brought(now, values);
+            const char *wrong = apply(now->opcode, top, b);
+
+            if (wrong)
+                return at_expr_fail(expr, now->offset, wrong, err);
+            continue;
+        }
         switch (now->opcode) {
         case AT_OP_PUSH:
-            stack[depth++] = now->operand;
+            *++top = now->operand;
             break;
         case AT_OP_LOAD:
-            stack[depth++] = values[now->operand];
+            *++top = values[now->operand];
             break;
         case AT_OP_AND:
         case AT_OP_OR:
-            if ((stack[depth - 1] != 0) == (now->opcode == AT_OP_OR)) {
-                stack[depth - 1] = now->opcode == AT_OP_OR;
+            if ((*top != 0) == (now->opcode == AT_OP_OR)) {
+                *top = now->opcode == AT_OP_OR;
                 next = (size_t)now->operand;
             } else {
-                depth--;
+                top--;
             }
             break;
         case AT_OP_UNLESS:
-            if (stack[--depth] == 0)
+            if (*top-- == 0)
                 next = (size_t)now->operand;
             break;
-        case AT_OP_JUMP:
+        default: /* AT_OP_JUMP */
             next = (size_t)now->operand;
-            break;
-        default:
-            depth--;
-            wrong = apply(now->opcode, &stack[depth - 1], stack[depth]);
-            if (wrong)
-                return at_expr_fail(expr, now->offset, wrong, err);
         }
     }
-    *result = stack[0];
+    *result = *top;
     return AT_OK;
 }
 
@@ -197,6 +210,10 @@ enum at_status at_expr_eval(const struct at_expr *expr, const int64_t *values, i
 enum at_status at_expr_eval_equated(const struct at_expr *expr, const int64_t *values,
                                     int64_t *result)
 {
-    /* Between the name and the comparison. */
-    return run(expr, 1, expr->count - 1, values, result, NULL);
+    const struct at_instruction *last = &expr->code[expr->count - 1];
+
+    if (last->second == AT_SECOND_STACKED) /* between the name and the comparison */
+        return run(expr, 1, expr->count - 1, values, result, NULL);
+    *result = brought(last, values);
+    return AT_OK;
 }

@@ -8,8 +8,8 @@
 
 enum { AT_EXPR_CHARS_MAX = 4096, AT_EXPR_DEPTH_MAX = 64 };
 
-/* a is the topmost value, and b the one above it where there are two. -x is written 0 - x; !x is
- * x == 0. */
+/* a is the topmost value, and b the one above it, or else what the instruction itself names: b
+ * mostly is a number or a name, and then is not pushed first. -x is written 0 - x; !x is x == 0. */
 enum at_opcode {
     AT_OP_PUSH,   /* push operand */
     AT_OP_LOAD,   /* push the value of the name `operand` */
@@ -36,9 +36,16 @@ enum at_opcode {
     AT_OP_CEIL_DIV,
 };
 
+enum at_second {
+    AT_SECOND_STACKED,
+    AT_SECOND_NUMBER, /* operand */
+    AT_SECOND_NAMED,  /* the value of the name `operand` */
+};
+
 struct at_instruction {
-    enum at_opcode opcode;
-    int offset; /* in the text, of what this comes from */
+    enum at_opcode opcode : 16;
+    enum at_second second : 16; /* where b is */
+    int offset;                 /* in the text, of what this comes from */
     int64_t operand;
 };
 

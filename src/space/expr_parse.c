@@ -14,8 +14,9 @@ struct parser {
     const char *at; /* within expr->lines */
     const char *const *names;
     size_t name_count;
-    int level; /* of nesting */
-    int stack; /* values on the evaluator's stack */
+    int level;     /* of nesting */
+    int stack;     /* values on the evaluator's stack */
+    size_t landed; /* where the last jump leads to */
     struct at_error *err;
 };
 
@@ -72,14 +73,38 @@ static size_t emit(struct parser *parser, enum at_opcode opcode, const char *at,
     struct at_expr *expr = parser->expr;
 
     AT_PUSH(expr->code, expr->count, expr->capacity,
-            ((struct at_instruction){opcode, offset_of(parser, at), operand}));
+            ((struct at_instruction){opcode, AT_SECOND_STACKED, offset_of(parser, at), operand}));
     parser->stack += change;
     return expr->count - 1;
 }
 
 static void land(struct parser *parser, size_t jump)
 {
-    parser->expr->code[jump].operand = (int64_t)parser->expr->count;
+    parser->landed = parser->expr->count;
+    parser->expr->code[jump].operand = (int64_t)parser->landed;
+}
+
+/* The last instruction, if what follows comes from it alone and from no jump. */
+static struct at_instruction *last_of(struct parser *parser)
+{
+    struct at_expr *expr = parser->expr;
+
+    return parser->landed < expr->count ? &expr->code[expr->count - 1] : NULL;
+}
+
+/* For two values; one that has just been pushed is taken off again and into the instruction. */
+static void emit_binary(struct parser *parser, enum at_opcode opcode, const char *at)
+{
+    struct at_instruction *last = last_of(parser);
+
+    if (!last || (last->opcode != AT_OP_PUSH && last->opcode != AT_OP_LOAD)) {
+        emit(parser, opcode, at, 0, -1);
+        return;
+    }
+    last->second = last->opcode == AT_OP_PUSH ? AT_SECOND_NUMBER : AT_SECOND_NAMED;
+    last->opcode = opcode;
+    last->offset = offset_of(parser, at);
+    parser->stack--;
 }
 
 static bool push(struct parser *parser, enum at_opcode opcode, const char *at, int64_t operand)
@@ -133,7 +158,7 @@ static bool parse_call(struct parser *parser, enum at_opcode opcode, const char 
     if (!expect(parser, '(') || !parse_choice(parser) || !expect(parser, ',') ||
         !parse_choice(parser) || !expect(parser, ')'))
         return false;
-    emit(parser, opcode, start, 0, -1);
+    emit_binary(parser, opcode, start);
     return true;
 }
 
@@ -197,7 +222,7 @@ static bool parse_unary(struct parser *parser)
     else
         parsed = parse_unary(parser) && push(parser, AT_OP_PUSH, start, 0);
     if (parsed)
-        emit(parser, *start == '-' ? AT_OP_SUBTRACT : AT_OP_EQUAL, start, 0, -1);
+        emit_binary(parser, *start == '-' ? AT_OP_SUBTRACT : AT_OP_EQUAL, start);
     parser->level--;
     return parsed;
 }
@@ -228,12 +253,12 @@ static bool parse_binary(struct parser *parser, int binding)
         if (!parse_binary(parser, binary->binding + 1))
             return false;
         if (!jumps) {
-            emit(parser, binary->opcode, start, 0, -1);
+            emit_binary(parser, binary->opcode, start);
             continue;
         }
         if (!push(parser, AT_OP_PUSH, start, 0))
             return false;
-        emit(parser, AT_OP_UNEQUAL, start, 0, -1);
+        emit_binary(parser, AT_OP_UNEQUAL, start);
         land(parser, jump);
     }
     return true;
