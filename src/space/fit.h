@@ -31,8 +31,8 @@ struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct a
 void at_fit_query_free(struct at_fit_query *query);
 
 /* Is the config legal for the problem, with parameters that the problem alone determines ("K ==
- * min(rows, cols)") changed to what it says? Then *config and *launch are what to take. `alike`:
- * the device has the same numbers as that at home (at_point_devices_alike). */
+ * min(rows, cols)") changed to what it says? Then *config and *launch are what to take, and else
+ * nothing. `alike`: the device has the same numbers as that at home (at_point_devices_alike). */
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
                 struct at_launch *launch);
 

@@ -10,6 +10,7 @@ enum answer { NOT_ASKED, HOLDS, FAILS };
 
 /* What a parameter has to be, by a determining rule. */
 struct determined {
+    bool known;    /* it has been asked for */
     bool possible; /* the parameter has that value */
     int32_t value;
 };
@@ -25,16 +26,22 @@ struct at_fit_query {
     struct determined determined[]; /* by the determining rules of the fits */
 };
 
-static struct determined determine(const struct at_determining *determining,
-                                   const struct at_point *point)
+static struct determined *determine(struct at_fit_query *query, size_t number)
 {
+    const struct at_determining *determining = &query->fits->determining[number];
     const struct at_param *param = &determining->family->params[determining->rule->determines];
+    struct determined *determined = &query->determined[number];
     int64_t value;
 
-    if (at_expr_eval_equated(determining->rule->expr, point->values, &value) != AT_OK ||
-        !at_param_has_value(param, value))
-        return (struct determined){.possible = false};
-    return (struct determined){true, (int32_t)value};
+    if (determined->known)
+        return determined;
+    determined->known = true;
+    determined->possible =
+        at_expr_eval_equated(determining->rule->expr, query->point.values, &value) == AT_OK &&
+        at_param_has_value(param, value);
+    if (determined->possible)
+        determined->value = (int32_t)value;
+    return determined;
 }
 
 struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct at_problem *problem,
@@ -50,8 +57,6 @@ struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct a
     query->point = at_point_make(NULL, problem, device);
     query->at = SIZE_MAX;
     query->answers = (unsigned char *)query + size;
-    for (size_t i = 0; i < fits->determining_count; i++)
-        query->determined[i] = determine(&fits->determining[i], &query->point);
     return query;
 }
 
@@ -80,8 +85,8 @@ static uint32_t follow(const struct at_fit_query *query, const struct at_fit_fam
 struct trial {
     struct at_fit_query *query;
     size_t number;
-    struct at_config config; /* after it has followed the problem */
-    uint32_t changed;        /* by that */
+    struct at_config *config; /* after it has followed the problem */
+    uint32_t changed;         /* by that */
 };
 
 static const struct at_point *point_of(const struct trial *trial)
@@ -89,14 +94,25 @@ static const struct at_point *point_of(const struct trial *trial)
     struct at_fit_query *query = trial->query;
 
     if (query->at != trial->number)
-        at_point_move(&query->point, &trial->config);
+        at_point_move(&query->point, trial->config);
     query->at = trial->number;
     return &query->point;
 }
 
-static bool shape_rules_hold(const struct trial *trial)
+/* Fills the field of a launch that depends on the shape, if it is within its bounds there. */
+static bool start(const struct trial *trial, enum at_launch_field field, struct at_launch *launch)
 {
-    const struct at_family *family = trial->config.family;
+    const struct at_point *point = point_of(trial);
+    int64_t *value = &launch->field[field];
+
+    return at_rule_launch(point, field, value, NULL) == AT_OK &&
+           at_rule_launch_fits(point, field, *value);
+}
+
+/* Fills what depends on the shape of a launch, too. */
+static bool shape_rules_hold(const struct trial *trial, struct at_launch *launch)
+{
+    const struct at_family *family = trial->config->family;
     const size_t *answers = trial->query->fits->items[trial->number].answers;
 
     for (size_t i = 0; i < family->shape_rule_count; i++) {
@@ -105,6 +121,8 @@ static bool shape_rules_hold(const struct trial *trial)
         unsigned char *answer =
             rule->params_used & trial->changed ? &own : &trial->query->answers[answers[i]];
 
+        if (rule->kind == AT_RULE_LAUNCH)
+            *answer = start(trial, rule->field, launch) ? HOLDS : FAILS;
         if (*answer == NOT_ASKED)
             *answer = at_fit_holds(rule, point_of(trial)) ? HOLDS : FAILS;
         if (*answer == FAILS)
@@ -116,7 +134,7 @@ static bool shape_rules_hold(const struct trial *trial)
 /* Those that have not been asked before. */
 static bool other_rules_hold(const struct trial *trial, bool alike)
 {
-    const struct at_family *family = trial->config.family;
+    const struct at_family *family = trial->config->family;
     bool asked = trial->query->fits->items[trial->number].sizes & trial->query->size;
 
     for (size_t i = 0; i < family->rule_count; i++) {
@@ -129,27 +147,12 @@ static bool other_rules_hold(const struct trial *trial, bool alike)
     return true;
 }
 
-/* The fields of a launch that depend on the shape, which are the only ones that may differ from
- * those at home. */
-static void fill_launch(const struct trial *trial, struct at_launch *launch)
-{
-    const struct at_family *family = trial->config.family;
-
-    for (size_t i = 0; i < family->shape_rule_count; i++) {
-        const struct at_rule *rule = &family->rules[family->shape_rules[i]];
-
-        /* The rule holds, so it can be evaluated. */
-        if (rule->kind == AT_RULE_LAUNCH)
-            (void)at_rule_launch(point_of(trial), rule->field, &launch->field[rule->field], NULL);
-    }
-}
-
-static bool may_fit(const struct at_fit_query *query, const struct at_fit *fit, bool alike)
+static bool may_fit(struct at_fit_query *query, const struct at_fit *fit, bool alike)
 {
     const struct at_fit_family *family = &query->fits->families[fit->family];
 
     for (size_t i = family->first; i < family->first + family->count; i++)
-        if (!query->determined[i].possible)
+        if (!determine(query, i)->possible)
             return false;
     if (alike)
         return fit->sizes_at_home & query->size;
@@ -161,21 +164,16 @@ bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at
                 struct at_launch *launch)
 {
     const struct at_fit *fit = &query->fits->items[number];
-    struct trial trial = {.query = query, .number = number, .config = fit->config};
-    struct at_launch started = fit->launches[__builtin_ctz(query->size)];
+    struct trial trial = {.query = query, .number = number, .config = config};
 
     if (!may_fit(query, fit, alike))
         return false;
-    trial.changed = follow(query, &query->fits->families[fit->family], &trial.config);
-    if (!shape_rules_hold(&trial))
+    *config = fit->config;
+    *launch = fit->launches[__builtin_ctz(query->size)];
+    trial.changed = follow(query, &query->fits->families[fit->family], config);
+    if (!shape_rules_hold(&trial, launch))
         return false;
-    if (alike && !trial.changed)
-        fill_launch(&trial, &started);
-    else if (!other_rules_hold(&trial, alike) ||
-             at_config_launch(&trial.config, query->problem, query->device, &started, NULL) !=
-                 AT_OK)
-        return false;
-    *config = trial.config;
-    *launch = started;
-    return true;
+    return (alike && !trial.changed) ||
+           (other_rules_hold(&trial, alike) &&
+            at_config_launch(config, query->problem, query->device, launch, NULL) == AT_OK);
 }

@@ -150,6 +150,11 @@ static int64_t most(const struct at_point *point, enum at_launch_field field)
                                     : fields[field].max;
 }
 
+bool at_rule_launch_fits(const struct at_point *point, enum at_launch_field field, int64_t value)
+{
+    return value >= fields[field].min && value <= most(point, field);
+}
+
 static enum at_status count_threads(const struct at_point *point, int64_t *threads,
                                     struct at_error *err)
 {
@@ -183,7 +188,7 @@ enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *
         break;
     case AT_RULE_LAUNCH:
         status = at_rule_launch(point, rule->field, &value, err);
-        *holds = value >= fields[rule->field].min && value <= most(point, rule->field);
+        *holds = at_rule_launch_fits(point, rule->field, value);
         break;
     case AT_RULE_THREADS:
         status = count_threads(point, &value, err);

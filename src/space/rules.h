@@ -38,8 +38,9 @@ enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *
 /* What is wrong at a point where the rule does not hold; the caller frees it. */
 char *at_rule_explain(const struct at_rule *rule, const struct at_point *point);
 
-/* The value of a launch field. */
+/* The value of a launch field, and whether that is within its bounds. */
 enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field field,
                               int64_t *value, struct at_error *err);
+bool at_rule_launch_fits(const struct at_point *point, enum at_launch_field field, int64_t value);
 
 #endif
