@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,27 +17,44 @@ static int compare(const void *left, const void *right, void *data)
 {
     const struct order *order = data;
     size_t p = *(const size_t *)left, q = *(const size_t *)right;
-    double a = order->spots[p].traits.at[order->by], b = order->spots[q].traits.at[order->by];
+    float a = order->spots[p].traits.at.high[order->by];
+    float b = order->spots[q].traits.at.high[order->by];
 
     return a != b ? (a > b) - (a < b) : (p > q) - (p < q);
 }
 
 static struct at_extent extent_of(const struct at_spot *spots, const size_t *members, size_t count)
 {
-    struct at_extent extent;
+    struct at_extent extent = spots[members[0]].traits.at;
+
+    for (size_t i = 1; i < count; i++) {
+        const struct at_extent *one = &spots[members[i]].traits.at;
+
+        for (int at = 0; at < AT_COORDINATES; at++) {
+            extent.low[at] = fminf(extent.low[at], one->low[at]);
+            extent.high[at] = fmaxf(extent.high[at], one->high[at]);
+        }
+    }
+    return extent;
+}
+
+/* By which coordinate they lie the farthest apart, from below or from above. */
+static enum at_coordinate widest(const struct at_spot *spots, const size_t *members, size_t count)
+{
+    struct at_extent all = extent_of(spots, members, count);
+    enum at_coordinate widest = 0;
+    float most = -1;
 
     for (int at = 0; at < AT_COORDINATES; at++)
-        extent.low[at] = extent.high[at] = spots[members[0]].traits.at[at];
-    for (size_t i = 1; i < count; i++)
-        for (int at = 0; at < AT_COORDINATES; at++) {
-            double value = spots[members[i]].traits.at[at];
+        for (size_t i = 0; i < count; i++) {
+            const struct at_extent *one = &spots[members[i]].traits.at;
+            float width = fmaxf(all.high[at] - one->high[at], one->low[at] - all.low[at]);
 
-            if (value < extent.low[at])
-                extent.low[at] = value;
-            if (value > extent.high[at])
-                extent.high[at] = value;
+            if (width > most)
+                widest = (enum at_coordinate)at;
+            most = fmaxf(width, most);
         }
-    return extent;
+    return widest;
 }
 
 /* Halves the members where they lie farthest apart, until there are few. Returns the box's number.
@@ -47,7 +65,7 @@ static size_t make_box(struct at_boxes *boxes, const struct at_spot *spots, size
     size_t *members = boxes->members + first, number = boxes->count, halves[2];
     struct at_box box = {
         .extent = extent_of(spots, members, count), .first = first, .count = count};
-    struct order order = {spots, at_distance_widest(&box.extent)};
+    struct order order = {spots, widest(spots, members, count)};
 
     AT_PUSH(boxes->items, boxes->count, boxes->capacity, box);
     if (count <= AT_BOX_CANDIDATES_MAX)

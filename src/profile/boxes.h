@@ -13,11 +13,12 @@
 struct at_spot {
     struct at_traits traits; /* of the candidate */
     uint64_t identity;       /* of its problem: equal for equal ones, and seldom for others */
+    uint32_t order;          /* among the entries of the profiles */
     uint32_t place, kind;    /* of the lookup */
 };
 
 /* A box without halves has no more candidates: the bound of a box takes as long as that of one. */
-enum { AT_BOX_CANDIDATES_MAX = 8 };
+enum { AT_BOX_CANDIDATES_MAX = 16 };
 
 /* It has two boxes in it, which have half of its candidates each, or else the candidates. */
 struct at_box {
@@ -29,7 +30,7 @@ struct at_box {
 struct at_boxes {
     struct at_box *items;
     size_t count, capacity;
-    size_t *members; /* numbers of candidates */
+    size_t *members; /* numbers of candidates, those of a box one after the other */
     size_t member_count, member_capacity;
 };
 

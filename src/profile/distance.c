@@ -46,6 +46,51 @@ static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
 /* So many blocks for each multiprocessor that all have something to do, one after the other too. */
 enum { BLOCKS_ENOUGH = 2 };
 
+/* The weights of a difference where the asked problem has more of the coordinate than the tuned
+ * one, and where it has less, in doublings of aspect, which weighs least. They were fitted to what
+ * tests/data/h200-lookup.tsv has; doc/downstream.md tells how, and what they are worth. Rows that
+ * are aligned to less cost little, because what is not aligned for a config is refused before it is
+ * compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and `batched` are
+ * estimates: there are no such problems among those times. */
+enum { ELEMENT_WEIGHT = 128, NARROW_WEIGHT = 64 };
+static const double weights_more[AT_COORDINATES] = {
+    [AT_ELEMENT] = ELEMENT_WEIGHT,
+    [AT_ROWS] = NARROW_WEIGHT,
+    [AT_COLS] = NARROW_WEIGHT,
+    [AT_SOURCE_ROW] = 16,
+    [AT_DEST_ROW] = 16,
+    [AT_ASPECT] = 1,
+    [AT_SIZE] = 32,
+    [AT_LARGE] = 2,
+    [AT_DEST_PITCH] = 8,
+    [AT_BATCHED] = 64,
+    [AT_SOURCE_ALIGN] = 32,
+    [AT_DEST_ALIGN] = 32,
+};
+static const double weights_less[AT_COORDINATES] = {
+    [AT_ELEMENT] = ELEMENT_WEIGHT,
+    [AT_ROWS] = NARROW_WEIGHT,
+    [AT_COLS] = NARROW_WEIGHT,
+    [AT_SOURCE_ROW] = 16,
+    [AT_DEST_ROW] = 16,
+    [AT_ASPECT] = 1,
+    [AT_SIZE] = 32,
+    [AT_LARGE] = 2,
+    [AT_BATCHED] = 64,
+    [AT_SOURCE_ALIGN] = 1,
+    [AT_DEST_ALIGN] = 4,
+};
+static struct at_extent weighted(const double at[AT_COORDINATES])
+{
+    struct at_extent extent;
+
+    for (int i = 0; i < AT_COORDINATES; i++) {
+        extent.low[i] = (float)(weights_less[i] * at[i]);
+        extent.high[i] = (float)(weights_more[i] * at[i]);
+    }
+    return extent;
+}
+
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
     double rows = log2((double)problem->rows), cols = log2((double)problem->cols);
@@ -55,21 +100,23 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
     double pitch =
         element + (problem->ld_dst == problem->rows ? rows : log2((double)problem->ld_dst));
 
+    const double at[AT_COORDINATES] = {
+        [AT_ELEMENT] = element,
+        [AT_ROWS] = lesser(rows, log2_narrow_max),
+        [AT_COLS] = lesser(cols, log2_narrow_max),
+        [AT_SOURCE_ROW] = lesser(cols + element, log2_row_max),
+        [AT_DEST_ROW] = lesser(rows + element, log2_row_max),
+        [AT_ASPECT] = rows - cols,
+        [AT_SIZE] = lesser(bytes, log2_size_max),
+        [AT_LARGE] = greater(bytes, log2_size_max),
+        [AT_SOURCE_ALIGN] = alignment(problem->ld_src, problem->offset_src, problem->elem_size),
+        [AT_DEST_ALIGN] = alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
+        [AT_DEST_PITCH] = lesser(greater(pitch, log2_pitch_min), log2_pitch_max),
+        [AT_BATCHED] = problem->batch > 1,
+    };
+
     return (struct at_traits){
-        .at = {[AT_ELEMENT] = element,
-               [AT_ROWS] = lesser(rows, log2_narrow_max),
-               [AT_COLS] = lesser(cols, log2_narrow_max),
-               [AT_SOURCE_ROW] = lesser(cols + element, log2_row_max),
-               [AT_DEST_ROW] = lesser(rows + element, log2_row_max),
-               [AT_ASPECT] = rows - cols,
-               [AT_SIZE] = lesser(bytes, log2_size_max),
-               [AT_LARGE] = greater(bytes, log2_size_max),
-               [AT_SOURCE_ALIGN] =
-                   alignment(problem->ld_src, problem->offset_src, problem->elem_size),
-               [AT_DEST_ALIGN] =
-                   alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
-               [AT_DEST_PITCH] = lesser(greater(pitch, log2_pitch_min), log2_pitch_max),
-               [AT_BATCHED] = problem->batch > 1},
+        .at = weighted(at),
         .elements = elements,
         .enough = log2((double)(BLOCKS_ENOUGH * device->multiprocessors)),
     };
@@ -87,40 +134,6 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
     traits->thread_excess = log2(blocks * threads) - traits->elements;
 }
 
-/* The weights of a difference where the asked problem has more of the coordinate than the tuned
- * one, and where it has less, in doublings of aspect, which weighs least. They were fitted to what
- * tests/data/h200-lookup.tsv has; doc/downstream.md tells how, and what they are worth. Rows that
- * are aligned to less cost little, because what is not aligned for a config is refused before it is
- * compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and `batched` are
- * estimates: there are no such problems among those times. */
-enum { ELEMENT_WEIGHT = 128 };
-static const double weights_more[AT_COORDINATES] = {
-    [AT_ELEMENT] = ELEMENT_WEIGHT,
-    [AT_ROWS] = 64,
-    [AT_COLS] = 64,
-    [AT_SOURCE_ROW] = 16,
-    [AT_DEST_ROW] = 16,
-    [AT_ASPECT] = 1,
-    [AT_SIZE] = 32,
-    [AT_LARGE] = 2,
-    [AT_DEST_PITCH] = 8,
-    [AT_BATCHED] = 64,
-    [AT_SOURCE_ALIGN] = 32,
-    [AT_DEST_ALIGN] = 32,
-};
-static const double weights_less[AT_COORDINATES] = {
-    [AT_ELEMENT] = ELEMENT_WEIGHT,
-    [AT_ROWS] = 64,
-    [AT_COLS] = 64,
-    [AT_SOURCE_ROW] = 16,
-    [AT_DEST_ROW] = 16,
-    [AT_ASPECT] = 1,
-    [AT_SIZE] = 32,
-    [AT_LARGE] = 2,
-    [AT_BATCHED] = 64,
-    [AT_SOURCE_ALIGN] = 1,
-    [AT_DEST_ALIGN] = 4,
-};
 static const double waste_weight = 64, fill_weight = 16;
 
 /* From here on, of the entries that were compared for the fit, as many are slower than the default
@@ -129,7 +142,8 @@ static const double far = 200;
 
 double at_distance_max(const struct at_traits *to)
 {
-    bool narrow = lesser(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max;
+    bool narrow = lesser((double)to->at.low[AT_ROWS], (double)to->at.low[AT_COLS]) <
+                  NARROW_WEIGHT * log2_narrow_max;
 
     return narrow ? INFINITY : far;
 }
@@ -159,22 +173,27 @@ const char *at_distance_name(int term)
     return terms[term].name;
 }
 
-static double difference(double low, double high, double to, int at)
+/* Of a problem to what may be several. fmaxf would be calls, for the sake of NaN. */
+static inline float difference(const struct at_extent *from, const struct at_extent *to, int at)
 {
-    return greater(weights_more[at] * (to - high), weights_less[at] * (low - to));
+    float above = to->high[at] - from->high[at], below = from->low[at] - to->low[at];
+    float either = above > below ? above : below;
+
+    return either > 0 ? either : 0;
 }
 
-/* Of a point to what lies between two others. Compilers make vectors of the loop; and there are
- * four sums, so that none waits long for the one before. */
-static double sum_of_differences(const double *low, const double *high, const double *to)
+/* Compilers make vectors of the four sums. What is farther in one coordinate is never nearer in
+ * them, rounded or not; so the bound of an extent holds for each of those in it. */
+static double sum_of_differences(const struct at_extent *from, const struct at_extent *to)
 {
-    double of[AT_COORDINATES];
+    enum { LANES = 4 };
+    float sums[LANES];
 
-    _Static_assert(AT_COORDINATES == 12, "all are added");
-    for (int i = 0; i < AT_COORDINATES; i++)
-        of[i] = greater(0, difference(low[i], high[i], to[i], i));
-    return (of[0] + of[1] + of[2]) + (of[3] + of[4] + of[5]) +
-           ((of[6] + of[7] + of[8]) + (of[9] + of[10] + of[11]));
+    _Static_assert(AT_COORDINATES == 3 * LANES, "all are added");
+    for (int i = 0; i < LANES; i++)
+        sums[i] = difference(from, to, i) + difference(from, to, LANES + i) +
+                  difference(from, to, 2 * LANES + i);
+    return (double)((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
 /* Doublings of the threads that carry one element: a tile of 64 columns over a matrix of 8 leaves
@@ -198,40 +217,28 @@ double at_distance_bound(const struct at_traits *from, const struct at_traits *t
     double blocks = from->blocks + to->elements - from->elements;
     double filled = lesser(waste_weight, fill_weight) * fill(from, blocks, to->enough);
 
-    return filled + sum_of_differences(from->at, from->at, to->at);
+    return filled + sum_of_differences(&from->at, &to->at);
 }
 
 double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to)
 {
-    return sum_of_differences(from->low, from->high, to->at);
+    return sum_of_differences(from, &to->at);
 }
 
-enum at_coordinate at_distance_widest(const struct at_extent *extent)
+double at_distance_total(const struct at_traits *from, const struct at_traits *to)
 {
-    enum at_coordinate widest = 0;
-    double most = -1;
-
-    for (int i = 0; i < AT_COORDINATES; i++) {
-        double width =
-            greater(weights_more[i], weights_less[i]) * (extent->high[i] - extent->low[i]);
-
-        if (width > most)
-            widest = (enum at_coordinate)i;
-        most = greater(width, most);
-    }
-    return widest;
+    return waste_weight * waste(from, to) + fill_weight * fill(from, to->blocks, to->enough) +
+           sum_of_differences(&from->at, &to->at);
 }
 
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to)
 {
     struct at_distance distance = {
+        .total = at_distance_total(from, to),
         .terms = {[WASTE] = waste_weight * waste(from, to),
                   [FILL] = fill_weight * fill(from, to->blocks, to->enough)}};
-
-    for (int i = 0; i < AT_DISTANCE_TERMS; i++) {
+    for (int i = 0; i < AT_DISTANCE_TERMS; i++)
         for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)
-            distance.terms[i] += difference(from->at[at], from->at[at], to->at[at], at);
-        distance.total += distance.terms[i];
-    }
+            distance.terms[i] += (double)difference(&from->at, &to->at, at);
     return distance;
 }

@@ -26,9 +26,16 @@ enum at_coordinate {
     AT_COORDINATES,
 };
 
+/* From where to where the coordinates of several problems reach, or those of a single one. They are
+ * stored times what they weigh: `low` for a problem that lies below, and `high` for one above; so a
+ * difference to them is a distance. */
+struct at_extent {
+    float low[AT_COORDINATES], high[AT_COORDINATES];
+};
+
 /* Of a problem on a device, and, once at_traits_launch has set it, of a config's launch for it. */
 struct at_traits {
-    double at[AT_COORDINATES];
+    struct at_extent at;
     double elements;      /* log2 of the problem's */
     double enough;        /* log2 of the blocks that give each multiprocessor something to do */
     double blocks;        /* log2 of the launch's */
@@ -60,18 +67,11 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 /* The distance can be no less, whatever the launch at `to` is. */
 double at_distance_bound(const struct at_traits *from, const struct at_traits *to);
 
-/* From where to where the coordinates of several reach. */
-struct at_extent {
-    double low[AT_COORDINATES], high[AT_COORDINATES];
-};
-
-/* None of them can be nearer. */
+/* None of several can be nearer than the extent of them all. */
 double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to);
 
-/* By which coordinate they lie the farthest apart. */
-enum at_coordinate at_distance_widest(const struct at_extent *extent);
-
-/* From a tuned problem `from` to another, `to`. */
+/* From a tuned problem `from` to another, `to`; and only the total of it, which takes less time. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);
+double at_distance_total(const struct at_traits *from, const struct at_traits *to);
 
 #endif

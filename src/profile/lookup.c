@@ -15,20 +15,25 @@ const char *const at_tier_names[AT_TIERS] = {
 
 /* ---- candidates ---- */
 
+/* Those of the candidates, until they have become fits. */
+struct configs {
+    struct at_config *items;
+    size_t count, capacity;
+};
+
 static enum at_status make_candidate(const struct at_lookup *lookup, struct at_candidate *candidate,
-                                     struct at_spot *spot, const struct at_device_info *home,
-                                     struct at_error *err)
+                                     struct at_config *config, struct at_spot *spot,
+                                     const struct at_device_info *home, struct at_error *err)
 {
     const struct at_result_record *winner = &candidate->entry->winner;
-    struct at_config config;
     struct at_launch launch;
     enum at_status status = at_problem_parse(&candidate->problem, candidate->entry->problem, err);
 
     if (status == AT_OK)
-        status = at_config_from_names(&config, lookup->families, lookup->family_count,
+        status = at_config_from_names(config, lookup->families, lookup->family_count,
                                       winner->family, &winner->parameters, err);
     if (status == AT_OK)
-        status = at_fits_add(lookup->fits, &config, &candidate->problem, home, &launch, err);
+        status = at_config_launch(config, &candidate->problem, home, &launch, err);
     if (status != AT_OK)
         return status;
     spot->identity = at_nearest_identity(&candidate->problem);
@@ -37,24 +42,28 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
     return AT_OK;
 }
 
-static void add_candidate(struct at_lookup *lookup, size_t place, size_t kind,
+static void add_candidate(struct at_lookup *lookup, struct configs *configs, size_t kind,
                           const struct at_entry *entry)
 {
+    const struct at_place *place = &lookup->places[lookup->place_count - 1];
     struct at_candidate candidate = {.entry = entry};
-    struct at_spot spot = {.place = (uint32_t)place, .kind = (uint32_t)kind};
+    struct at_config config;
+    struct at_spot spot = {.order = (uint32_t)lookup->count,
+                           .place = (uint32_t)lookup->place_count - 1,
+                           .kind = (uint32_t)kind};
     struct at_error err;
 
-    if (make_candidate(lookup, &candidate, &spot, &lookup->places[place].record->device, &err) !=
-        AT_OK) {
+    if (make_candidate(lookup, &candidate, &config, &spot, &place->record->device, &err) != AT_OK) {
         if (lookup->unusable++ == 0)
             lookup->unusable_note =
-                at_format("%s: %s: %s", lookup->places[place].path, entry->problem, err.message);
+                at_format("%s: %s: %s", place->path, entry->problem, err.message);
         return;
     }
     lookup->spots =
         at_grow(lookup->spots, lookup->count, &lookup->spot_capacity, sizeof *lookup->spots);
     lookup->spots[lookup->count] = spot;
     AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
+    AT_PUSH(configs->items, configs->count, configs->capacity, config);
 }
 
 /* Unlike in nothing but where they are. */
@@ -76,7 +85,6 @@ static size_t find_kind(struct at_lookup *lookup, const struct at_device_record 
         const struct at_device_record *other = lookup->kinds[i].record;
 
         if (strcmp(record->policy.name, other->policy.name) == 0 &&
-            memcmp(&record->environment, &other->environment, sizeof other->environment) == 0 &&
             devices_alike(&record->device, &other->device))
             return i;
     }
@@ -84,8 +92,8 @@ static size_t find_kind(struct at_lookup *lookup, const struct at_device_record 
     return lookup->kind_count - 1;
 }
 
-static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
-                      const struct at_device_record *record)
+static void add_place(struct at_lookup *lookup, struct configs *configs,
+                      const struct at_profile_file *file, const struct at_device_record *record)
 {
     struct at_place place = {file->path, record};
     const struct at_entry *entries = record->problems.items;
@@ -93,7 +101,7 @@ static void add_place(struct at_lookup *lookup, const struct at_profile_file *fi
 
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
     for (size_t i = 0; i < record->problems.count; i++)
-        add_candidate(lookup, lookup->place_count - 1, kind, &entries[i]);
+        add_candidate(lookup, configs, kind, &entries[i]);
 }
 
 /* The candidates of each kind and size of an element, to boxes of their own. */
@@ -117,6 +125,29 @@ static void put_into_boxes(struct at_lookup *lookup)
     free(chosen);
 }
 
+/* In the order of the boxes, so that those that are looked at together lie together. */
+static void arrange(struct at_lookup *lookup, const struct configs *configs)
+{
+    struct at_candidate *candidates = at_alloc_array(lookup->count, sizeof *candidates);
+    struct at_spot *spots = at_alloc_array(lookup->count, sizeof *spots);
+
+    for (size_t i = 0; i < lookup->count; i++) {
+        size_t from = lookup->boxes.members[i];
+        const struct at_place *place = &lookup->places[lookup->spots[from].place];
+        struct at_launch launch;
+
+        candidates[i] = lookup->candidates[from];
+        spots[i] = lookup->spots[from];
+        /* It has been launched before. */
+        (void)at_fits_add(lookup->fits, &configs->items[from], &candidates[i].problem,
+                          &place->record->device, &launch, NULL);
+    }
+    free(lookup->candidates);
+    free(lookup->spots);
+    lookup->candidates = candidates;
+    lookup->spots = spots;
+}
+
 static int by_identity(const void *left, const void *right)
 {
     const struct at_identified *a = left, *b = right;
@@ -138,6 +169,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
                                  struct at_family *const *families, size_t family_count)
 {
     struct at_lookup *lookup = at_alloc(sizeof *lookup);
+    struct configs configs = {0};
 
     lookup->fits = at_fits_new();
     lookup->families = families;
@@ -147,9 +179,11 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
         const struct at_device_record *records = file->profile.devices.items;
 
         for (size_t j = 0; j < file->profile.devices.count; j++)
-            add_place(lookup, file, &records[j]);
+            add_place(lookup, &configs, file, &records[j]);
     }
     put_into_boxes(lookup);
+    arrange(lookup, &configs);
+    free(configs.items);
     identify(lookup);
     return lookup;
 }

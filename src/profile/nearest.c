@@ -2,6 +2,7 @@
 #include "profile/nearest.h"
 
 #include "base/memory.h"
+#include "profile/facts.h"
 #include "profile/standing.h"
 
 #include <math.h>
@@ -24,10 +25,10 @@ struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
     struct at_fit_query *fits;
-    struct at_traits asked;
-    uint64_t identity; /* of the problem */
-    int size;          /* the logarithm of its elements' bytes */
-    size_t same_first; /* where the candidates with this identity are, among the identified */
+    struct at_traits asked; /* with the launch of the last config that was considered */
+    uint64_t identity;      /* of the problem */
+    int size;               /* the logarithm of its elements' bytes */
+    size_t same_first;      /* where the candidates with this identity are, among the identified */
     size_t same_count;
     enum at_tier tier; /* whose turn it is */
     double least;      /* distance of its candidates so far, and whose that is; INFINITY: none's */
@@ -96,11 +97,11 @@ static uint64_t next_key(const struct search *search, uint64_t least)
 }
 
 static void take(const struct search *search, size_t index, const struct at_config *config,
-                 const struct at_launch *launch, const struct at_distance *distance,
-                 struct at_answer *answer)
+                 const struct at_launch *launch, struct at_answer *answer)
 {
     const struct at_candidate *candidate = &search->lookup->candidates[index];
-    const struct at_place *place = &search->lookup->places[search->lookup->spots[index].place];
+    const struct at_spot *spot = &search->lookup->spots[index];
+    const struct at_place *place = &search->lookup->places[spot->place];
 
     answer->tier = search->tier;
     answer->config = *config;
@@ -108,7 +109,7 @@ static void take(const struct search *search, size_t index, const struct at_conf
     answer->path = place->path;
     answer->record = place->record;
     answer->entry = candidate->entry;
-    answer->distance = *distance;
+    answer->distance = at_distance_between(&spot->traits, &search->asked);
     answer->predicted = at_device_is_emulated(&place->record->device);
     answer->expected_of_copy_permille = candidate->entry->winner.of_copy_permille;
 }
@@ -135,6 +136,14 @@ static void note_distance(const struct search *search, size_t index, double dist
                  at_distance_max(&search->asked));
 }
 
+static size_t conflicts_of(const struct search *search, size_t candidate)
+{
+    const struct at_lookup *lookup = search->lookup;
+
+    return at_facts_conflicts(search->query->environment,
+                              &lookup->places[lookup->spots[candidate].place].record->environment);
+}
+
 /* Of two at the same distance that with the fewest conflicts is taken, and then the first. */
 static bool is_nearer(const struct search *search, size_t candidate, double distance)
 {
@@ -142,33 +151,34 @@ static bool is_nearer(const struct search *search, size_t candidate, double dist
 
     if (distance != search->least || distance == INFINITY)
         return distance < search->least;
-    conflicts = standing_of_candidate(search, candidate)->conflicts;
-    found_conflicts = standing_of_candidate(search, search->found)->conflicts;
-    return conflicts != found_conflicts ? conflicts < found_conflicts : candidate < search->found;
+    conflicts = conflicts_of(search, candidate);
+    found_conflicts = conflicts_of(search, search->found);
+    return conflicts != found_conflicts ? conflicts < found_conflicts
+                                        : search->lookup->spots[candidate].order <
+                                              search->lookup->spots[search->found].order;
 }
 
 /* Looks at a candidate. What takes time is to ask its rules, so that comes last. */
 static void consider(struct search *search, size_t number, struct at_answer *answer)
 {
     const struct at_standing *standing = standing_of_candidate(search, number);
-    struct at_traits here = search->asked;
-    struct at_distance distance;
     struct at_config config;
     struct at_launch launch;
+    double distance;
 
     if (!at_fit_try(search->fits, number, standing->alike, &config, &launch)) {
         if (search->tier == AT_TIER_EXACT)
             note_refusal(search, number, answer);
         return;
     }
-    at_traits_launch(&here, &launch);
-    distance = at_distance_between(&search->lookup->spots[number].traits, &here);
-    if (!is_nearer(search, number, distance.total))
+    at_traits_launch(&search->asked, &launch);
+    distance = at_distance_total(&search->lookup->spots[number].traits, &search->asked);
+    if (!is_nearer(search, number, distance))
         return;
-    search->least = distance.total;
+    search->least = distance;
     search->found = number;
-    if (distance.total <= at_distance_max(&search->asked))
-        take(search, number, &config, &launch, &distance, answer);
+    if (distance <= at_distance_max(&search->asked))
+        take(search, number, &config, &launch, answer);
 }
 
 /* Those in a box that holds candidates, but for those of this very problem, whose turn is another:
@@ -176,15 +186,14 @@ static void consider(struct search *search, size_t number, struct at_answer *ans
 static void search_candidates(struct search *search, const struct at_box *box,
                               struct at_answer *answer)
 {
-    const size_t *members = search->lookup->boxes.members + box->first;
+    const struct at_spot *spots = search->lookup->spots + box->first;
     double bounds[AT_BOX_CANDIDATES_MAX];
     size_t next;
 
     for (size_t i = 0; i < box->count; i++)
-        bounds[i] =
-            search->same_count > 0 && is_same(search, members[i])
-                ? INFINITY
-                : at_distance_bound(&search->lookup->spots[members[i]].traits, &search->asked);
+        bounds[i] = search->same_count > 0 && is_same(search, box->first + i)
+                        ? INFINITY
+                        : at_distance_bound(&spots[i].traits, &search->asked);
     for (;;) {
         next = 0;
         for (size_t i = 1; i < box->count; i++)
@@ -192,7 +201,7 @@ static void search_candidates(struct search *search, const struct at_box *box,
         if (bounds[next] > search->least || bounds[next] == INFINITY)
             return;
         bounds[next] = INFINITY;
-        consider(search, members[next], answer);
+        consider(search, box->first + next, answer);
     }
 }
 

@@ -21,8 +21,8 @@ struct at_place {
     const struct at_device_record *record;
 };
 
-/* Places that are the same to every query: with the same software, the same policy, and the same
- * device or others that are like it. */
+/* Places of the same standing with every query: with the same policy, and the same device or others
+ * that are like it. */
 struct at_kind {
     const struct at_device_record *record; /* of one of them */
     /* The box of the candidates with elements of 2^s bytes, if there are any. */
@@ -37,7 +37,7 @@ struct at_identified {
 };
 
 struct at_lookup {
-    struct at_candidate *candidates;
+    struct at_candidate *candidates;  /* in the order of the boxes */
     struct at_spot *spots;            /* of the candidates */
     struct at_fits *fits;             /* their configs */
     struct at_boxes boxes;            /* all of them */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/standing.h"
 
-#include "profile/facts.h"
 #include "profile/identity.h"
 #include "space/point.h"
 
@@ -37,7 +36,6 @@ struct at_standing at_standing_of(const struct at_kind *kind, const struct at_qu
                other_policy << POLICY_SHIFT | (uint64_t)1 << OTHER_PROBLEM_SHIFT,
         .same_device = relation == AT_SAME_DEVICE,
         .alike = at_point_devices_alike(home, query->device),
-        .conflicts = at_facts_conflicts(query->environment, &kind->record->environment),
     };
 }
 

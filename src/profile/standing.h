@@ -9,7 +9,6 @@ struct at_standing {
     uint64_t key;     /* decides first, less is better; of candidates of other problems */
     bool same_device; /* so that a candidate of the same problem is exact */
     bool alike;       /* what is legal there is legal here */
-    size_t conflicts; /* of the software; decide where the distance is the same too */
 };
 
 struct at_standing at_standing_of(const struct at_kind *kind, const struct at_query *query);
