@@ -16,7 +16,7 @@ static const double log2_size_max = 28;
 
 /* The farther the rows of the destination are from one another, the more pages of memory a tile
  * has to do with; from 4 MiB on each is in pages of its own. */
-static const double log2_pitch_min = 17, log2_pitch_max = 22;
+static const double log2_pitch_min = 15, log2_pitch_max = 22;
 
 /* A line of L2: above it every row is as good as any. */
 static const int64_t align_max = 128;
@@ -47,38 +47,39 @@ static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
 enum { BLOCKS_ENOUGH = 2 };
 
 /* The weights of a difference where the asked problem has more of the coordinate than the tuned
- * one, and where it has less, in doublings of aspect, which weighs least. They were fitted to what
- * tests/data/h200-lookup.tsv has; doc/downstream.md tells how, and what they are worth. Rows that
- * are aligned to less cost little, because what is not aligned for a config is refused before it is
- * compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and `batched` are
- * estimates: there are no such problems among those times. */
+ * one, and where it has less, in doublings of aspect, which weighs least. They were fitted to times
+ * as tests/data/h200-lookup.tsv has; doc/downstream.md tells how, and what they are worth. Rows
+ * that are aligned to less cost little, because what is not aligned for a config is refused before
+ * it is compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and
+ * `batched` are estimates: there are no such problems among those times. */
 enum { ELEMENT_WEIGHT = 128, NARROW_WEIGHT = 64 };
 static const double weights_more[AT_COORDINATES] = {
     [AT_ELEMENT] = ELEMENT_WEIGHT,
     [AT_ROWS] = NARROW_WEIGHT,
     [AT_COLS] = NARROW_WEIGHT,
-    [AT_SOURCE_ROW] = 16,
-    [AT_DEST_ROW] = 16,
+    [AT_SOURCE_ROW] = 32,
+    [AT_DEST_ROW] = 32,
     [AT_ASPECT] = 1,
     [AT_SIZE] = 32,
     [AT_LARGE] = 2,
     [AT_DEST_PITCH] = 8,
     [AT_BATCHED] = 64,
-    [AT_SOURCE_ALIGN] = 32,
-    [AT_DEST_ALIGN] = 32,
+    [AT_SOURCE_ALIGN] = 12,
+    [AT_DEST_ALIGN] = 8,
 };
 static const double weights_less[AT_COORDINATES] = {
     [AT_ELEMENT] = ELEMENT_WEIGHT,
     [AT_ROWS] = NARROW_WEIGHT,
     [AT_COLS] = NARROW_WEIGHT,
-    [AT_SOURCE_ROW] = 16,
-    [AT_DEST_ROW] = 16,
+    [AT_SOURCE_ROW] = 32,
+    [AT_DEST_ROW] = 32,
     [AT_ASPECT] = 1,
     [AT_SIZE] = 32,
     [AT_LARGE] = 2,
+    [AT_DEST_PITCH] = 4,
     [AT_BATCHED] = 64,
-    [AT_SOURCE_ALIGN] = 1,
-    [AT_DEST_ALIGN] = 4,
+    [AT_SOURCE_ALIGN] = 2,
+    [AT_DEST_ALIGN] = 6,
 };
 static struct at_extent weighted(const double at[AT_COORDINATES])
 {

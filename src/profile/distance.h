@@ -21,7 +21,7 @@ enum at_coordinate {
     AT_LARGE,        /* the same from there on */
     AT_SOURCE_ALIGN, /* the bytes that every row begins at a multiple of, up to 128 */
     AT_DEST_ALIGN,   /* the same of the destination */
-    AT_DEST_PITCH,   /* the bytes from a row of the destination to the next, from 128 KiB on */
+    AT_DEST_PITCH,   /* the bytes from a row of the destination to the next, from 32 KiB on */
     AT_BATCHED,      /* 1: more than one matrix */
     AT_COORDINATES,
 };

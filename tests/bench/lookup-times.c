@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes tests/data/h200-lookup.tsv, by which tests/unit/test_regret.c judges lookup: what a winner
- * takes on problems that are not its own. On each problem of the first profile, or each of so many,
- * it times the winners of the nearest problems of all profiles with elements of the same size, as
- * far as they are legal, and the default config; without verifying them, which tuning has done.
+/* Makes tables of the form of tests/data/h200-lookup.tsv, by which tests/unit/test_regret.c judges
+ * lookup: what a winner takes on problems that are not its own. On each problem of the first
+ * profile, or each of so many, it times the winners of the nearest problems of all profiles with
+ * elements of the same size, as far as they are legal, and the default config; without verifying
+ * them, which tuning has done.
  *
- *     lookup-times [--gpu SEL] [--every N] [--nearest N] PROFILE... >tests/data/h200-lookup.tsv
+ *     lookup-times [--gpu SEL] [--every N] [--nearest N] PROFILE... >TABLE
  */
 #include "base/integer.h"
 #include "base/memory.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the answers of lookup cost: tests/data/h200-lookup.tsv has what an H200 took on many
- * problems for the configs that won on others. Each of these problems is looked up with its own
- * entry taken out of the profile, and those of some others. AUTOTUNE_SHOW_REGRET=1 prints what is
- * in doc/downstream.md. */
+/* What the answers of lookup cost: tests/data/h200-lookup.tsv has what H200s took on many unaligned
+ * problems with the configs that mostly win on such. Each of these problems is looked up with its
+ * own entry taken out of the profile, and those of some others. AUTOTUNE_SHOW_REGRET=1 prints what
+ * is in doc/downstream.md. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "model/description.h"
@@ -262,11 +262,11 @@ static void test_regret(void **state)
                r.count, target_count, 100 * at_median(r.of, r.count), 100 * r.sum / (double)r.count,
                100 * at_quantile(r.of, r.count, 0.9), 100 * at_quantile(r.of, r.count, 0.95),
                r.slower);
-    assert_true(r.count >= 490);
-    assert_true(at_median(r.of, r.count) < 0.004);
-    assert_true(at_quantile(r.of, r.count, 0.9) < 0.08);
-    assert_true(r.sum / (double)r.count < 0.025);
-    assert_true(r.slower <= 6);
+    assert_true(r.count >= 470);
+    assert_true(at_median(r.of, r.count) < 0.001);
+    assert_true(at_quantile(r.of, r.count, 0.9) < 0.05);
+    assert_true(r.sum / (double)r.count < 0.018);
+    assert_true(r.slower <= 1);
 }
 
 int main(void)
