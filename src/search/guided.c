@@ -29,9 +29,10 @@ static const double coverage_within = 1.03;
 /* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
  * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
  * are more of them the more there may be to gain: where the best is not within this factor of the
- * copy limit, and where launches are short; most where nothing is known of other problems. What won
- * an earlier search of the same problem needs to be confirmed rather than found. */
-enum { VAIN_RESULTS = 40, VAIN_RESULTS_KNOWING = 100, VAIN_RESULTS_HOPING = 140 };
+ * copy limit, most where nothing is known of other problems; and most where launches are short,
+ * whatever is known, since good configs are rare there. What won an earlier search of the same
+ * problem needs to be confirmed rather than found. */
+enum { VAIN_RESULTS = 40, VAIN_RESULTS_KNOWING = 80, VAIN_RESULTS_HOPING = 140 };
 
 /* Where nothing has changed since that search either, so few are enough, those from which a search
  * starts among them, whatever more is expected, if the winner's time is met again to within a few
@@ -122,10 +123,12 @@ static void refresh_model(struct guided *guided)
 /* Have enough results in a row been in vain? */
 static bool is_in_vain(const struct guided *guided)
 {
-    bool near = guided->gained_ns >= short_ns && guided->gained_ns < near_copy * guided->copy_ns;
-    size_t enough = near || guided->known ? VAIN_RESULTS
-                    : is_knowing(guided)  ? VAIN_RESULTS_KNOWING
-                                          : VAIN_RESULTS_HOPING;
+    bool near = guided->gained_ns < near_copy * guided->copy_ns;
+    size_t enough = guided->known                  ? VAIN_RESULTS
+                    : guided->gained_ns < short_ns ? VAIN_RESULTS_HOPING
+                    : near                         ? VAIN_RESULTS
+                    : is_knowing(guided)           ? VAIN_RESULTS_KNOWING
+                                                   : VAIN_RESULTS_HOPING;
 
     return guided->land.asked_count >= guided->gained_at + enough;
 }
