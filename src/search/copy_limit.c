@@ -16,7 +16,7 @@ const char at_copy_family[] = "copy";
 enum {
     COPY_SPACE_MAX = 4096,
     COPIES = 48,
-    COPIES_KNOWING = 24,
+    COPIES_KNOWING = 16,
     COPIES_CONFIRMING = 8,
     EMULATED_COPIES = 24
 };

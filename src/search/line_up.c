@@ -12,9 +12,9 @@ enum { QUALIFIERS_MAX = 8 };
 static const double qualifiers_within = 1.03;
 
 /* Side by side, in a few rounds, they are known to some 3 in 1000: so many are worth more, if they
- * took at most so many times what the fastest did, and one copy is beside the driver's. */
-enum { FINALISTS_MAX = 4, COPIES_MAX = 1 };
-static const double finalists_within = 1.01;
+ * took at most so many times what the fastest did; and one copy is, beside the driver's. */
+enum { FINALISTS_MAX = 3, COPIES_MAX = 1 };
+static const double finalists_within = 1.006;
 
 _Static_assert(QUALIFIERS_MAX + 1 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
                "qualifiers, default, copies and the driver's copy fit the shoot-out");
