@@ -110,6 +110,17 @@ static struct at_worker spare;
 
 static enum at_status start_worker(struct at_gpu *gpu, struct at_error *err)
 {
+    struct at_wire listed = {0};
+
+    if (gpu->next.pid != 0) {
+        gpu->worker = gpu->next;
+        gpu->next = (struct at_worker){0};
+        if (at_gpu_receive(gpu, AT_GPU_LIST, &listed, at_now_ns() + request_limit_ns, err) == 0) {
+            at_wire_clear(&listed);
+            return AT_OK;
+        }
+        at_gpu_stop(gpu, NULL);
+    }
     if (spare.pid == 0)
         return at_worker_start(&gpu->worker, at_gpu_worker.name, err);
     gpu->worker = spare;
@@ -166,10 +177,13 @@ static int send_harness(struct at_gpu *gpu, struct at_error *err)
 static int send_cases(struct at_gpu *gpu, struct at_error *err)
 {
     struct at_wire request = {0};
+    int64_t bytes = at_problem_bytes(&gpu->cases[0].problem);
 
     at_wire_put_int(&request, (int64_t)gpu->case_count);
     for (size_t i = 0; i < gpu->case_count; i++)
         at_wire_put_bytes(&request, &gpu->cases[i], sizeof gpu->cases[i]);
+    if (bytes > gpu->largest_bytes)
+        gpu->largest_bytes = bytes;
     return at_gpu_tell(gpu, AT_GPU_PREPARE, &request, err);
 }
 
@@ -211,6 +225,7 @@ static enum at_status revive_once(struct at_gpu *gpu, struct at_error *err)
     int result;
 
     gpu->loaded_count = 0;
+    gpu->largest_bytes = 0;
     gpu->killed = false;
     if (status != AT_OK)
         return status;
@@ -263,6 +278,7 @@ enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordina
 void at_gpu_end(struct at_gpu *gpu)
 {
     at_worker_kill(&gpu->worker);
+    at_worker_kill(&gpu->next);
 }
 
 void at_gpu_close(struct at_gpu *gpu)
@@ -270,6 +286,7 @@ void at_gpu_close(struct at_gpu *gpu)
     if (!gpu)
         return;
     at_gpu_stop(gpu, NULL);
+    at_worker_stop(&gpu->next, NULL);
     free(gpu->harness);
     free(gpu->cases);
     free(gpu);
@@ -336,6 +353,39 @@ enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *case
     if (gpu->worker.pid == 0) /* it was not there, or got lost: another one begins with the cases */
         return at_gpu_revive(gpu, err);
     return status_of(result);
+}
+
+int64_t at_gpu_largest_bytes(const struct at_gpu *gpu)
+{
+    return gpu->largest_bytes;
+}
+
+void at_gpu_will_renew(struct at_gpu *gpu)
+{
+    struct at_wire request = {0};
+    struct at_error err;
+
+    if (gpu->next.pid != 0 || at_worker_start(&gpu->next, at_gpu_worker.name, &err) != AT_OK)
+        return;
+    at_wire_put_text(&request, gpu->kind);
+    at_frame_send(gpu->next.fd, AT_GPU_LIST, &request); /* a failure shows on receiving */
+    at_wire_clear(&request);
+}
+
+/* The new one opens the device while the old one lets go of it. */
+void at_gpu_renew(struct at_gpu *gpu)
+{
+    struct at_worker old = gpu->worker;
+    struct at_worker_end end = {0};
+    struct at_error err;
+
+    gpu->worker = (struct at_worker){0};
+    gpu->case_count = 0;
+    at_worker_kill(&old);
+    at_gpu_revive(gpu, &err);
+    at_worker_stop(&old, &end);
+    if (end.stays)
+        gpu->stays = end.pid;
 }
 
 const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu)

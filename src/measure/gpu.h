@@ -71,6 +71,14 @@ enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *run
 /* Has this called once, while the next shoot-out is under way and the caller would only wait. */
 void at_gpu_meanwhile(struct at_gpu *gpu, void (*work)(void *state), void *state);
 
+/* How many bytes the largest of the problems has that this worker was prepared for. */
+int64_t at_gpu_largest_bytes(const struct at_gpu *gpu);
+
+/* Goes on with a new worker, which has nothing prepared; it is there sooner if it was told before
+ * that it will be needed. What is wrong with it the next request will tell. */
+void at_gpu_will_renew(struct at_gpu *gpu);
+void at_gpu_renew(struct at_gpu *gpu);
+
 /* What NVML has said since the device was opened, over all its workers. */
 const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu);
 

@@ -21,6 +21,7 @@ struct at_gpu_evaluation {
 
 struct at_gpu {
     struct at_worker worker;
+    struct at_worker next; /* that was asked to list the devices, and so loads the driver */
     char kind[16];
     int64_t ordinal;
     struct at_device_info info;
@@ -29,6 +30,7 @@ struct at_gpu {
     size_t harness_size;
     struct at_gpu_case *cases;
     size_t case_count;
+    int64_t largest_bytes;                  /* of the problems that this worker was prepared for */
     char loaded[LOADED_MAX][AT_HASH_CHARS]; /* programs, the longest unused first */
     size_t loaded_count;
     struct at_gpu_evaluation evaluating; /* under way */

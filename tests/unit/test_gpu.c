@@ -219,6 +219,39 @@ static void test_killed(void **state)
     assert_well();
 }
 
+/* What a worker was prepared for is its own; the next one may be started ahead, and lost. */
+static void test_renewed(void **state)
+{
+    struct at_gpu_case larger = {.sets = 1};
+    size_t children = count_children();
+
+    (void)state;
+    assert_well();
+    assert_int_equal(at_problem_parse(&larger.problem, "50x7:f32", NULL), AT_OK);
+    assert_int_equal(at_gpu_prepare(gpu, &larger, 1, NULL), AT_OK);
+    assert_int_equal(at_gpu_prepare(gpu, &tuned, 1, NULL), AT_OK);
+    assert_int_equal(at_gpu_largest_bytes(gpu), at_problem_bytes(&larger.problem));
+    for (int ahead = 0; ahead < 3; ahead++) {
+        pid_t before = gpu->worker.pid, next;
+
+        for (int i = 0; i < ahead; i++) /* which once is enough */
+            at_gpu_will_renew(gpu);
+        next = gpu->next.pid;
+        assert_int_equal(count_children(), children + (ahead > 0));
+        if (ahead == 2)
+            kill(next, SIGKILL);
+        at_gpu_renew(gpu);
+        assert_int_not_equal(gpu->worker.pid, before);
+        if (ahead == 1)
+            assert_int_equal(gpu->worker.pid, next);
+        assert_int_equal(gpu->next.pid, 0);
+        assert_int_equal(count_children(), children);
+        assert_int_equal(at_gpu_prepare(gpu, &tuned, 1, NULL), AT_OK);
+        assert_int_equal(at_gpu_largest_bytes(gpu), at_problem_bytes(&tuned.problem));
+        assert_well();
+    }
+}
+
 /* By what it did itself. */
 static void test_crashes(void **state)
 {
@@ -284,8 +317,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hangs),         cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_crashes),       cmocka_unit_test(test_killed_always),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_lister_opens),
+        cmocka_unit_test(test_renewed),       cmocka_unit_test(test_crashes),
+        cmocka_unit_test(test_killed_always), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_lister_opens),
     };
     int exit_code;
 
