@@ -33,6 +33,12 @@ static const double coverage_within = 1.03;
  * whatever is known, since good configs are rare there. What won an earlier search of the same
  * problem needs to be confirmed rather than found. */
 enum { VAIN_RESULTS = 40, VAIN_RESULTS_KNOWING = 80, VAIN_RESULTS_HOPING = 140 };
+enum { VAIN_RESULTS_SHORT = 160 };
+
+/* After so many of these, one in so many is drawn from those that differ from the best in few
+ * parameters: what two of them together are worth, a model may have given up for what either is
+ * alone. */
+enum { NEAR_FROM = 80, NEAR_SHARE = 2, NEAR_PARAMS = 2 };
 
 /* Where nothing has changed since that search either, so few are enough, those from which a search
  * starts among them, whatever more is expected, if the winner's time is met again to within a few
@@ -125,12 +131,20 @@ static bool is_in_vain(const struct guided *guided)
 {
     bool near = guided->gained_ns < near_copy * guided->copy_ns;
     size_t enough = guided->known                  ? VAIN_RESULTS
-                    : guided->gained_ns < short_ns ? VAIN_RESULTS_HOPING
+                    : guided->gained_ns < short_ns ? VAIN_RESULTS_SHORT
                     : near                         ? VAIN_RESULTS
                     : is_knowing(guided)           ? VAIN_RESULTS_KNOWING
                                                    : VAIN_RESULTS_HOPING;
 
     return guided->land.asked_count >= guided->gained_at + enough;
+}
+
+/* A launch is short, no model's choice has been better for long, and it is chance's turn. */
+static bool looks_near(const struct guided *guided)
+{
+    return !guided->known && guided->gained_ns < short_ns &&
+           guided->land.asked_count >= guided->gained_at + NEAR_FROM &&
+           guided->land.asked_count % NEAR_SHARE == 0;
 }
 
 /* Is what won an earlier search what it was then, and has nothing come of looking further? */
@@ -191,6 +205,9 @@ static bool take(struct guided *guided, size_t *index)
         return at_landscape_draw(land, &guided->starts.rng, index);
     if (land->told_count >= COVERAGE_FROM && land->asked_count % COVERAGE_SHARE == 0 &&
         at_coverage_take(land, coverage_within, index))
+        return true;
+    if (looks_near(guided) &&
+        at_landscape_draw_near(land, &guided->starts.rng, land->best, NEAR_PARAMS, index))
         return true;
     return take_by_model(guided, index);
 }

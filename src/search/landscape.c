@@ -185,6 +185,29 @@ bool at_landscape_draw(struct at_landscape *land, struct at_rng *rng, size_t *in
     return false;
 }
 
+static size_t count_differing(const struct at_landscape *land, size_t a, size_t b)
+{
+    const uint8_t *of_a = at_landscape_levels(land, a), *of_b = at_landscape_levels(land, b);
+    size_t params = land->regions[land->region_of[a]].family->param_count, count = 0;
+
+    for (size_t i = 0; i < params; i++)
+        count += of_a[i] != of_b[i];
+    return count;
+}
+
+bool at_landscape_draw_near(struct at_landscape *land, struct at_rng *rng, size_t centre,
+                            size_t most, size_t *index)
+{
+    const struct at_region *region = &land->regions[land->region_of[centre]];
+    size_t met = 0;
+
+    for (size_t i = region->first; i < region->first + region->count; i++)
+        if (!land->asked[i] && count_differing(land, i, centre) <= most &&
+            at_rng_below(rng, ++met) == 0)
+            *index = i;
+    return met > 0 && at_landscape_take(land, *index);
+}
+
 void at_landscape_tell(struct at_landscape *land, size_t index, enum at_outcome outcome,
                        double time_ns)
 {

@@ -55,6 +55,10 @@ bool at_landscape_take(struct at_landscape *land, size_t index);
 /* Takes one at random; false when there is none left. */
 bool at_landscape_draw(struct at_landscape *land, struct at_rng *rng, size_t *index);
 
+/* The same of those of its family that differ from this one in so many parameters at most. */
+bool at_landscape_draw_near(struct at_landscape *land, struct at_rng *rng, size_t centre,
+                            size_t most, size_t *index);
+
 /* Notes a result. */
 void at_landscape_tell(struct at_landscape *land, size_t index, enum at_outcome outcome,
                        double time_ns);
