@@ -28,6 +28,8 @@ bool at_hand_awaits(const struct at_hand *hand, const struct at_landscape *land)
 {
     size_t waiting = at_landscape_waiting(land);
 
+    if (land->asked_count == land->space->count) /* a space so small is measured whole */
+        return waiting > 0;
     for (size_t i = 0; i < land->space->count && waiting > 0 && waiting <= SPARED; i++)
         if (land->asked[i] && !land->told[i] && has(hand, i))
             return true;

@@ -345,6 +345,8 @@ static void test_at_hand_awaits(void **state)
         bool all, even; /* are worth waiting for, if all are at hand, or the even ones */
     } cases[] = {{0, false, false}, {1, true, false}, {2, true, true}, {5, true, true}};
     const struct at_hand all = {0}, none_but_even = {.has = is_even};
+    struct at_rng rng = {1};
+    size_t index;
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
@@ -356,6 +358,10 @@ static void test_at_hand_awaits(void **state)
         at_landscape_tell(&land, 0, AT_CORRECT, 1000);
         assert_int_equal(at_hand_awaits(&all, &land), cases[i].all);
         assert_int_equal(at_hand_awaits(&none_but_even, &land), cases[i].even);
+        /* When nothing else is left to be asked for, all are. */
+        while (at_landscape_draw(&land, &rng, &index))
+            at_landscape_tell(&land, index, AT_CORRECT, 1000);
+        assert_int_equal(at_hand_awaits(&none_but_even, &land), cases[i].waiting > 0);
         at_landscape_clear(&land);
     }
 }
