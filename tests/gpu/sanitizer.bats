@@ -15,18 +15,18 @@ setup() {
     command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
 }
 
-# examine TOOL SUMMARY OPTION...: runs a sample of configs for four problems under the tool, whose
-# summary has to begin so.
+# examine TOOL CONFIGS SUMMARY OPTION...: runs a sample of so many configs for four problems under the
+# tool, whose summary has to begin so. Racecheck takes ten times as long as memcheck.
 #
 # All problems have one number of elements, so that the copies are searched once a size. Warm, because
 # every launch is slow here, and a cold train has a thousand. Of the processes, the GPU worker is killed
 # when its work is done, and may leave no summary: so what the tool says of an access on the way counts
 # as well.
 examine() {
-    local tool=$1 summary=$2
-    shift 2
+    local tool=$1 configs=$2 summary=$3
+    shift 3
     timeout --kill-after=5 500 compute-sanitizer --tool "$tool" --target-processes all \
-        "$AUTOTUNE" tune --quiet --search random --budget 120 --no-cache --timeout 100 --jobs 4 \
+        "$AUTOTUNE" tune --quiet --search random --budget "$configs" --no-cache --timeout 100 --jobs 4 \
         --policy warm "$@" --out best.yaml >report 2>&1 || {
         cat report
         return 1
@@ -56,25 +56,25 @@ unaligned=(--family narrow --family odd --family skew --problem 3072x3:f32 --pro
     --problem '64x144:f16,ld_src=147,ld_dst=67' --problem '144x64:f64,ld_src=65,ld_dst=147')
 
 @test "no access out of bounds" {
-    examine memcheck 'ERROR SUMMARY: 0 errors' "${usual[@]}"
+    examine memcheck 120 'ERROR SUMMARY: 0 errors' "${usual[@]}"
 }
 
 @test "no access out of bounds, families with few configs" {
-    examine memcheck 'ERROR SUMMARY: 0 errors' "${few[@]}"
+    examine memcheck 120 'ERROR SUMMARY: 0 errors' "${few[@]}"
 }
 
 @test "no access out of bounds, families for unaligned rows" {
-    examine memcheck 'ERROR SUMMARY: 0 errors' "${unaligned[@]}"
+    examine memcheck 120 'ERROR SUMMARY: 0 errors' "${unaligned[@]}"
 }
 
 @test "no race in shared memory" {
-    examine racecheck 'RACECHECK SUMMARY: 0 hazards displayed' "${usual[@]}"
+    examine racecheck 120 'RACECHECK SUMMARY: 0 hazards displayed' "${usual[@]}"
 }
 
 @test "no race in shared memory, families with few configs" {
-    examine racecheck 'RACECHECK SUMMARY: 0 hazards displayed' "${few[@]}"
+    examine racecheck 120 'RACECHECK SUMMARY: 0 hazards displayed' "${few[@]}"
 }
 
 @test "no race in shared memory, families for unaligned rows" {
-    examine racecheck 'RACECHECK SUMMARY: 0 hazards displayed' "${unaligned[@]}"
+    examine racecheck 60 'RACECHECK SUMMARY: 0 hazards displayed' "${unaligned[@]}"
 }
