@@ -6,7 +6,7 @@
 #include "base/stats.h"
 #include "measure/select.h"
 #include "profile/identity.h"
-#include "search/shootout.h"
+#include "search/verdict.h"
 #include "space/named.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static enum at_status add(struct rematch *rematch, const struct at_result_record
     return status;
 }
 
-/* Is the default faster, beyond the noise? */
+/* Is the default faster, beyond the noise, and by more than what makes no difference to tune? */
 static bool loses_to_default(const struct rematch *rematch, size_t samples)
 {
     const struct at_contestant *winner = &rematch->contestants[0], *usual = winner + 1;
@@ -59,7 +59,7 @@ static bool loses_to_default(const struct rematch *rematch, size_t samples)
     if (rematch->count < 2)
         return false;
     at_median_ratio_interval(winner->samples_ns, usual->samples_ns, samples, &low, &high);
-    return low > 1;
+    return low > 1 && winner->time_ns > at_equal_at_most * usual->time_ns;
 }
 
 static enum at_status hold(struct rematch *rematch, struct at_session *session,

@@ -6,9 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* With few or noisy samples the interval is wide; more than this is a difference that people pay
- * for, whatever the noise. */
-static const double equal_at_most = 1.005;
+const double at_equal_at_most = 1.005;
 
 static bool is_equal(const struct at_contestant *contestant, const struct at_contestant *fastest,
                      size_t samples)
@@ -16,7 +14,7 @@ static bool is_equal(const struct at_contestant *contestant, const struct at_con
     double low, high;
 
     at_median_ratio_interval(contestant->samples_ns, fastest->samples_ns, samples, &low, &high);
-    return low <= 1 && contestant->time_ns <= equal_at_most * fastest->time_ns;
+    return low <= 1 && contestant->time_ns <= at_equal_at_most * fastest->time_ns;
 }
 
 static int64_t parameters_off_default(const struct at_config *config)

@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* With few or noisy samples the interval is wide; a time so many times another is a difference that
+ * people pay for, whatever the noise. */
+extern const double at_equal_at_most;
+
 /* The winner among `count` timed contestants (kernels, with `samples` samples each) that are not
  * refused; SIZE_MAX if all are. `fallback` is the default config's place among them, or SIZE_MAX.
  *

@@ -137,6 +137,20 @@ use_own() {
     [ "$stderr" = "autotune: best.yaml: 0 held, 0 drifted, 1 broken" ]
 }
 
+@test "a winner that its default has overtaken" {
+    use_own
+    narrowed naive 'DIRECTION=0, 1' BLOCK_X=32 BLOCK_Y=8 READ_ONLY=0 |
+        sed 's/family: naive/family: own/; s/naive.cu/own.cu/' >own.yaml
+    AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml \
+        --family own --problem 256x256:f32 --out best.yaml
+    # The winner now does its work eight times.
+    sed -i 's/\( *\)store<.*(from));/\1for (int i = 0; i < 1 + 7 * DIRECTION; i++, __threadfence())\n&/' \
+        own.cu
+    run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
+    [[ $output == *'256x256:f32 '*' broken '*'slower than the default, by '* ]]
+    [ "$stderr" = "autotune: best.yaml: 0 held, 0 drifted, 1 broken" ]
+}
+
 @test "a profile that has nothing for the device" {
     use_own
     sed -i 's/multiprocessors: 132/multiprocessors: 78/' best.yaml
