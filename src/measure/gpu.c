@@ -16,15 +16,20 @@ static const int64_t request_limit_ns = 60 * INT64_C(1000000000);
 
 /* ---- the end of a worker ---- */
 
-void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
+static void stop_worker(struct at_gpu *gpu, struct at_worker *worker, struct at_worker_end *end)
 {
     struct at_worker_end ended = {0};
 
-    at_worker_stop(&gpu->worker, &ended);
+    at_worker_stop(worker, &ended);
     if (ended.stays)
         gpu->stays = ended.pid;
     if (end)
         *end = ended;
+}
+
+void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
+{
+    stop_worker(gpu, &gpu->worker, end);
 }
 
 /* ---- one request and its answer ---- */
@@ -376,16 +381,13 @@ void at_gpu_will_renew(struct at_gpu *gpu)
 void at_gpu_renew(struct at_gpu *gpu)
 {
     struct at_worker old = gpu->worker;
-    struct at_worker_end end = {0};
     struct at_error err;
 
     gpu->worker = (struct at_worker){0};
     gpu->case_count = 0;
     at_worker_kill(&old);
     at_gpu_revive(gpu, &err);
-    at_worker_stop(&old, &end);
-    if (end.stays)
-        gpu->stays = end.pid;
+    stop_worker(gpu, &old, NULL);
 }
 
 const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu)

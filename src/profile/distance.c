@@ -53,41 +53,30 @@ enum { BLOCKS_ENOUGH = 2 };
  * it is compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and
  * `batched` are estimates: there are no such problems among those times. */
 enum { ELEMENT_WEIGHT = 128, NARROW_WEIGHT = 64 };
-static const double weights_more[AT_COORDINATES] = {
-    [AT_ELEMENT] = ELEMENT_WEIGHT,
-    [AT_ROWS] = NARROW_WEIGHT,
-    [AT_COLS] = NARROW_WEIGHT,
-    [AT_SOURCE_ROW] = 32,
-    [AT_DEST_ROW] = 32,
-    [AT_ASPECT] = 1,
-    [AT_SIZE] = 32,
-    [AT_LARGE] = 2,
-    [AT_DEST_PITCH] = 8,
-    [AT_BATCHED] = 64,
-    [AT_SOURCE_ALIGN] = 12,
-    [AT_DEST_ALIGN] = 8,
+static const struct {
+    double more, less;
+} weights[AT_COORDINATES] = {
+    [AT_ELEMENT] = {ELEMENT_WEIGHT, ELEMENT_WEIGHT},
+    [AT_ROWS] = {NARROW_WEIGHT, NARROW_WEIGHT},
+    [AT_COLS] = {NARROW_WEIGHT, NARROW_WEIGHT},
+    [AT_SOURCE_ROW] = {32, 32},
+    [AT_DEST_ROW] = {32, 32},
+    [AT_ASPECT] = {1, 1},
+    [AT_SIZE] = {32, 32},
+    [AT_LARGE] = {2, 2},
+    [AT_SOURCE_ALIGN] = {12, 2},
+    [AT_DEST_ALIGN] = {8, 6},
+    [AT_DEST_PITCH] = {8, 4},
+    [AT_BATCHED] = {64, 64},
 };
-static const double weights_less[AT_COORDINATES] = {
-    [AT_ELEMENT] = ELEMENT_WEIGHT,
-    [AT_ROWS] = NARROW_WEIGHT,
-    [AT_COLS] = NARROW_WEIGHT,
-    [AT_SOURCE_ROW] = 32,
-    [AT_DEST_ROW] = 32,
-    [AT_ASPECT] = 1,
-    [AT_SIZE] = 32,
-    [AT_LARGE] = 2,
-    [AT_DEST_PITCH] = 4,
-    [AT_BATCHED] = 64,
-    [AT_SOURCE_ALIGN] = 2,
-    [AT_DEST_ALIGN] = 6,
-};
+
 static struct at_extent weighted(const double at[AT_COORDINATES])
 {
     struct at_extent extent;
 
     for (int i = 0; i < AT_COORDINATES; i++) {
-        extent.low[i] = (float)(weights_less[i] * at[i]);
-        extent.high[i] = (float)(weights_more[i] * at[i]);
+        extent.low[i] = (float)(weights[i].less * at[i]);
+        extent.high[i] = (float)(weights[i].more * at[i]);
     }
     return extent;
 }

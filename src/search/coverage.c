@@ -30,18 +30,12 @@ static size_t find_best(const struct at_landscape *land, const struct at_region 
     return best;
 }
 
-/* In how many parameters they differ; SIZE_MAX if the first has no value that is new. */
-static size_t distance(const uint8_t *levels, const uint8_t *best, const struct tried *tried,
-                       size_t params)
+static bool has_new_value(const uint8_t *levels, const struct tried *tried, size_t params)
 {
-    size_t differing = 0;
-    bool new = false;
-
-    for (size_t i = 0; i < params; i++) {
-        differing += levels[i] != best[i];
-        new |= !tried->level[i][levels[i]];
-    }
-    return new ? differing : SIZE_MAX;
+    for (size_t i = 0; i < params; i++)
+        if (!tried->level[i][levels[i]])
+            return true;
+    return false;
 }
 
 static size_t find_untried(const struct at_landscape *land, const struct at_region *region,
@@ -52,10 +46,10 @@ static size_t find_untried(const struct at_landscape *land, const struct at_regi
 
     find_tried(land, region, &tried);
     for (size_t i = region->first; i < region->first + region->count; i++) {
-        size_t differing = distance(at_landscape_levels(land, i), at_landscape_levels(land, best),
-                                    &tried, region->family->param_count);
+        size_t differing = at_landscape_differing(land, i, best);
 
-        if (differing >= least)
+        if (differing >= least ||
+            !has_new_value(at_landscape_levels(land, i), &tried, region->family->param_count))
             continue;
         found = i;
         least = differing;

@@ -32,8 +32,12 @@ static const double coverage_within = 1.03;
  * copy limit, most where nothing is known of other problems; and most where launches are short,
  * whatever is known, since good configs are rare there. What won an earlier search of the same
  * problem needs to be confirmed rather than found. */
-enum { VAIN_RESULTS = 40, VAIN_RESULTS_KNOWING = 80, VAIN_RESULTS_HOPING = 140 };
-enum { VAIN_RESULTS_SHORT = 160 };
+enum {
+    VAIN_RESULTS = 40,
+    VAIN_RESULTS_KNOWING = 80,
+    VAIN_RESULTS_HOPING = 140,
+    VAIN_RESULTS_SHORT = 160
+};
 
 /* After so many of these, one in so many is drawn from those that differ from the best in few
  * parameters: what two of them together are worth, a model may have given up for what either is

@@ -55,7 +55,11 @@ bool at_landscape_take(struct at_landscape *land, size_t index);
 /* Takes one at random; false when there is none left. */
 bool at_landscape_draw(struct at_landscape *land, struct at_rng *rng, size_t *index);
 
-/* The same of those of its family that differ from this one in so many parameters at most. */
+/* In how many parameters two configs of one family differ. */
+size_t at_landscape_differing(const struct at_landscape *land, size_t a, size_t b);
+
+/* Takes one at random of those of the centre's family that differ from it in so many parameters at
+ * most; false when there is none left. */
 bool at_landscape_draw_near(struct at_landscape *land, struct at_rng *rng, size_t centre,
                             size_t most, size_t *index);
 

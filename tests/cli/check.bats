@@ -73,14 +73,19 @@ fails() {
     done
 }
 
-# For what follows: a family of one's own, the naive one by another name, and a profile made with it.
+# own_family DIRECTIONS [PARAMETER=VALUES]...: the space file of the naive family by another name.
+own_family() {
+    narrowed naive "DIRECTION=$1" BLOCK_X=32 BLOCK_Y=8 "${@:2}" |
+        sed 's/family: naive/family: own/; s/naive.cu/own.cu/'
+}
+
+# For what follows: a family of one's own, and a profile made with it.
 setup_file() {
     find_nvrtc
     [ -z "${NO_NVRTC:-}" ] || return 0
     export own=$BATS_FILE_TMPDIR/own
     mkdir "$own"
-    narrowed naive DIRECTION=0 BLOCK_X=32 BLOCK_Y=8 |
-        sed 's/family: naive/family: own/; s/naive.cu/own.cu/' >"$own/own.yaml"
+    own_family 0 >"$own/own.yaml"
     cp "$srcdir/templates/naive.cu" "$own/own.cu"
     (
         make_data naive
@@ -139,8 +144,7 @@ use_own() {
 
 @test "a winner that its default has overtaken" {
     use_own
-    narrowed naive 'DIRECTION=0, 1' BLOCK_X=32 BLOCK_Y=8 READ_ONLY=0 |
-        sed 's/family: naive/family: own/; s/naive.cu/own.cu/' >own.yaml
+    own_family '0, 1' READ_ONLY=0 >own.yaml
     AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml \
         --family own --problem 256x256:f32 --out best.yaml
     # The winner now does its work eight times.
