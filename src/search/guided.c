@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guided search: first what is likely from elsewhere and a few configs from anywhere, then always
- * the one of which most is expected by a model of what has been measured (model.h), and in between
- * what no model can know of (coverage.h). It stops when there is no gain to be expected that noise
- * would not hide, or when a plain copy is no faster. Its numbers were chosen by autotune replay on
- * tests/recordings. */
+ * the one of which most is expected by a model of what has been measured (model.h), every other
+ * time of what the model has seen too little of (coverage.h). It stops when there is no gain to be
+ * expected that noise would not hide, or when a plain copy is no faster. Its numbers were chosen by
+ * autotune replay on tests/recordings. */
 #include "base/memory.h"
 #include "search/coverage.h"
 #include "search/model.h"
@@ -21,10 +21,10 @@ enum { FAMILY_SCOUTS = 2, SCOUTS = 10, FAMILY_SCOUTS_KNOWING = 1 };
  * none. */
 enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16, WAITING_FIXED = 32 };
 
-/* With so many results, one config in so many is taken for a value that no config had before, if
- * its family comes so near to the best. */
-enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 3 };
-static const double coverage_within = 1.03;
+/* With so many results, one config in so many is one that should be looked at. A value has so many
+ * looks, and one more where there may be more to gain than the model knows of: far from the copy
+ * limit. */
+enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2, LOOKS = 1, LOOKS_HOPING = 2 };
 
 /* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
  * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
@@ -34,15 +34,15 @@ static const double coverage_within = 1.03;
  * problem needs to be confirmed rather than found. */
 enum {
     VAIN_RESULTS = 40,
-    VAIN_RESULTS_KNOWING = 80,
-    VAIN_RESULTS_HOPING = 140,
-    VAIN_RESULTS_SHORT = 160
+    VAIN_RESULTS_KNOWING = 60,
+    VAIN_RESULTS_HOPING = 80,
+    VAIN_RESULTS_SHORT = 120
 };
 
 /* After so many of these, one in so many is drawn from those that differ from the best in few
  * parameters: what two of them together are worth, a model may have given up for what either is
  * alone. */
-enum { NEAR_FROM = 80, NEAR_SHARE = 2, NEAR_PARAMS = 2 };
+enum { NEAR_FROM = 60, NEAR_SHARE = 2, NEAR_PARAMS = 2 };
 
 /* Where nothing has changed since that search either, so few are enough, those from which a search
  * starts among them, whatever more is expected, if the winner's time is met again to within a few
@@ -56,7 +56,7 @@ static const double least_gain = 0.005; /* expected of the most promising */
 
 /* The copy limit is reached when the best is within this share of it. Where launches are short, the
  * way to DRAM is not what limits a copy, and a transpose may be faster. */
-static const double copy_share = 0.01, short_ns = 10000;
+static const double copy_share = 0.01, short_ns = 20000;
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
 static const char confirmed[] = "it confirms the winner of an earlier search";
@@ -73,10 +73,11 @@ struct guided {
     double winner_ns; /* its time, if that still holds; 0: it may not */
     struct at_hand hand;
     size_t scout_count, scouts; /* to be sent out, and sent */
-    size_t centre;              /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
-    bool stale;                 /* results have come in since the model was brought up to date */
-    double gained_ns;           /* the best time when last it was improved on to speak of */
-    size_t gained_at;           /* and how many results there were then */
+    bool *wanted;     /* by config: to be looked at; brought up to date when it is needed */
+    size_t centre;    /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
+    bool stale;       /* results have come in since the model was brought up to date */
+    double gained_ns; /* the best time when last it was improved on to speak of */
+    size_t gained_at; /* and how many results there were then */
     const char *reason;
 };
 
@@ -112,6 +113,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
     at_starts_init(&guided->starts, start);
     guided->scout_count = count_scouts(guided);
     guided->model = at_model_create(&guided->land, start->seed);
+    guided->wanted = at_alloc_array(space->count, sizeof *guided->wanted);
     return guided;
 }
 
@@ -130,13 +132,17 @@ static void refresh_model(struct guided *guided)
     guided->stale = false;
 }
 
+static bool is_near_copy(const struct guided *guided)
+{
+    return guided->gained_ns < near_copy * guided->copy_ns;
+}
+
 /* Have enough results in a row been in vain? */
 static bool is_in_vain(const struct guided *guided)
 {
-    bool near = guided->gained_ns < near_copy * guided->copy_ns;
     size_t enough = guided->known                  ? VAIN_RESULTS
                     : guided->gained_ns < short_ns ? VAIN_RESULTS_SHORT
-                    : near                         ? VAIN_RESULTS
+                    : is_near_copy(guided)         ? VAIN_RESULTS
                     : is_knowing(guided)           ? VAIN_RESULTS_KNOWING
                                                    : VAIN_RESULTS_HOPING;
 
@@ -162,20 +168,44 @@ static bool is_confirmed(const struct guided *guided)
            land->asked_count >= guided->gained_at + RESULTS_CONFIRMING;
 }
 
-/* False: nothing is worth an evaluation for now, or ever if no result is awaited. */
-static bool take_by_model(struct guided *guided, size_t *index)
+/* The configs of which most is expected; of the wanted ones, unless that is NULL. */
+static size_t find_promising(struct guided *guided, const bool *wanted,
+                             struct at_promise promises[AT_HAND_CHOICE])
+{
+    refresh_model(guided);
+    return at_model_promising(guided->model, wanted, promises,
+                              guided->hand.has ? AT_HAND_CHOICE : 1);
+}
+
+/* Takes the most promising one of those that should be looked at; or just the first of them, where
+ * the space is so large that the model has none of them. */
+static bool take_look(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_promise promises[AT_HAND_CHOICE];
     size_t count;
 
-    refresh_model(guided);
-    count = at_model_promising(guided->model, promises, guided->hand.has ? AT_HAND_CHOICE : 1);
+    if (!at_coverage_mark(land, is_near_copy(guided) ? LOOKS : LOOKS_HOPING, guided->wanted))
+        return false;
+    count = find_promising(guided, guided->wanted, promises);
+    *index = count > 0 ? at_hand_choose(&guided->hand, promises, count) : 0;
+    while (!guided->wanted[*index])
+        ++*index;
+    return at_landscape_take(land, *index);
+}
+
+/* False: nothing is worth an evaluation for now, or ever if no result is awaited. */
+static bool take_by_model(struct guided *guided, size_t *index)
+{
+    struct at_landscape *land = &guided->land;
+    struct at_promise promises[AT_HAND_CHOICE];
+    size_t count = find_promising(guided, NULL, promises);
+
     if (count > 0 && (promises[0].gain >= least_gain || !is_in_vain(guided))) {
         *index = at_hand_choose(&guided->hand, promises, count);
         return at_landscape_take(land, *index);
     }
-    if (at_coverage_take(land, coverage_within, index))
+    if (take_look(guided, index))
         return true;
     if (!at_hand_awaits(&guided->hand, land) && land->told_count < land->space->count)
         guided->reason = no_gain;
@@ -208,7 +238,7 @@ static bool take(struct guided *guided, size_t *index)
     if (land->best == SIZE_MAX) /* nothing to model yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
     if (land->told_count >= COVERAGE_FROM && land->asked_count % COVERAGE_SHARE == 0 &&
-        at_coverage_take(land, coverage_within, index))
+        take_look(guided, index))
         return true;
     if (looks_near(guided) &&
         at_landscape_draw_near(land, &guided->starts.rng, land->best, NEAR_PARAMS, index))
@@ -261,7 +291,7 @@ static size_t foresee(const void *state, size_t *indices, size_t most)
     size_t count = 0;
 
     if (guided->land.best != SIZE_MAX)
-        count = at_model_promising(guided->model, promises,
+        count = at_model_promising(guided->model, NULL, promises,
                                    most < AT_FORESEEN_MAX ? most : AT_FORESEEN_MAX);
     for (size_t i = 0; i < count; i++)
         indices[i] = promises[i].index;
@@ -294,6 +324,7 @@ static void destroy(void *state)
     at_model_free(guided->model);
     at_starts_clear(&guided->starts);
     at_landscape_clear(&guided->land);
+    free(guided->wanted);
     free(guided);
 }
 

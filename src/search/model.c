@@ -142,7 +142,8 @@ static size_t rank(struct at_promise *promises, size_t count, size_t most, struc
     return count;
 }
 
-size_t at_model_promising(const struct at_model *model, struct at_promise *promises, size_t most)
+size_t at_model_promising(const struct at_model *model, const bool *wanted,
+                          struct at_promise *promises, size_t most)
 {
     const struct at_landscape *land = model->land;
     /* The best time's slowness is 0. */
@@ -154,11 +155,12 @@ size_t at_model_promising(const struct at_model *model, struct at_promise *promi
 
         for (size_t j = 0; j < process->candidate_count; j++) {
             double variance = fmax(process->variance[j], 1e-9) * process->amplitude, gain;
+            size_t index = process->candidates[j];
 
-            if (land->asked[process->candidates[j]])
+            if (land->asked[index] || (wanted && !wanted[index]))
                 continue;
             gain = model->scale * expected_below(process->mean[j] - best_value, sqrt(variance));
-            count = rank(promises, count, most, (struct at_promise){process->candidates[j], gain});
+            count = rank(promises, count, most, (struct at_promise){index, gain});
         }
     }
     return count;

@@ -28,7 +28,9 @@ struct at_promise {
 };
 
 /* Of the candidates that are not asked for yet those of which the greatest gains are expected, the
- * greatest first, and at most so many; returns how many. */
-size_t at_model_promising(const struct at_model *model, struct at_promise *promises, size_t most);
+ * greatest first, and at most so many; returns how many. wanted, by config, leaves others out;
+ * NULL: none. */
+size_t at_model_promising(const struct at_model *model, const bool *wanted,
+                          struct at_promise *promises, size_t most);
 
 #endif
