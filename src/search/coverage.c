@@ -6,12 +6,10 @@
 /* Values are looked at in families whose best takes at most so many times the best time of all. */
 static const double near_best = 1.03;
 
-/* A family of n configs so far may yet gain this share over n: a sixth with three, 2 % with 24, and
- * which has had so many has had its chance. In the recordings, of families near the best, the best
- * of 3, 6, 12 and 24 random configs is within it of the family's best in 94, 92, 92 and 87 of 100
- * draws. */
+/* A family of n configs so far may yet gain this share over n: a sixth with three, 2 % with 24. In
+ * the recordings, of families near the best, the best of 3, 6, 12 and 24 random configs is within
+ * it of the family's best in 94, 92, 92 and 87 of 100 draws. */
 static const double hope = 0.5;
-enum { FAMILY_LOOKS = 24 };
 
 /* What has been asked for of a family. */
 struct seen {
@@ -46,7 +44,7 @@ static bool has_rare_value(const struct seen *seen, const uint8_t *levels, size_
 }
 
 static bool mark_region(const struct at_landscape *land, const struct at_region *region,
-                        size_t looks, bool *wanted)
+                        struct at_looks looks, bool *wanted)
 {
     struct seen seen;
     double behind;
@@ -55,17 +53,17 @@ static bool mark_region(const struct at_landscape *land, const struct at_region 
     see(&seen, land, region);
     behind = seen.best_ns / land->time_ns[land->best];
     near = behind <= near_best;
-    hopeful = seen.configs < FAMILY_LOOKS && behind <= 1 + hope / (double)seen.configs;
+    hopeful = seen.configs < looks.family && behind <= 1 + hope / (double)seen.configs;
     for (size_t i = region->first; i < region->first + region->count; i++) {
         wanted[i] = !land->asked[i] &&
                     (hopeful || (near && has_rare_value(&seen, at_landscape_levels(land, i),
-                                                        region->family->param_count, looks)));
+                                                        region->family->param_count, looks.value)));
         any |= wanted[i];
     }
     return any;
 }
 
-bool at_coverage_mark(const struct at_landscape *land, size_t looks, bool *wanted)
+bool at_coverage_mark(const struct at_landscape *land, struct at_looks looks, bool *wanted)
 {
     bool any = false;
 

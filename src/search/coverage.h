@@ -7,9 +7,13 @@
 
 #include "search/landscape.h"
 
-/* Marks, by config, those not asked for yet that should be looked at: all of a family that may yet
- * come near the best for all that its configs so far tell; and of a family that has come near it,
- * those with a value that fewer than so many configs have had. False: there are none. */
-bool at_coverage_mark(const struct at_landscape *land, size_t looks, bool *wanted);
+/* How many configs are to be looked at whatever a model says of them. */
+struct at_looks {
+    size_t family; /* of a family, while it may yet come near the best for all that they tell */
+    size_t value;  /* with a parameter's value, of a family that has come near it */
+};
+
+/* Marks, by config, those not asked for yet that should be looked at. False: there are none. */
+bool at_coverage_mark(const struct at_landscape *land, struct at_looks looks, bool *wanted);
 
 #endif

@@ -21,10 +21,11 @@ enum { FAMILY_SCOUTS = 2, SCOUTS = 10, FAMILY_SCOUTS_KNOWING = 1 };
  * none. */
 enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16, WAITING_FIXED = 32 };
 
-/* With so many results, one config in so many is one that should be looked at. A value has so many
- * looks, and one more where there may be more to gain than the model knows of: far from the copy
- * limit. */
-enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2, LOOKS = 1, LOOKS_HOPING = 2 };
+/* With so many results, one config in so many is one that should be looked at (coverage.h): fewer,
+ * where the best is near the copy limit and there is little to gain. */
+enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2 };
+static const struct at_looks looks = {.family = 24, .value = 2};
+static const struct at_looks looks_near_copy = {.family = 8, .value = 1};
 
 /* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
  * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
@@ -132,19 +133,24 @@ static void refresh_model(struct guided *guided)
     guided->stale = false;
 }
 
+static bool is_short(const struct guided *guided)
+{
+    return guided->gained_ns < short_ns;
+}
+
 static bool is_near_copy(const struct guided *guided)
 {
-    return guided->gained_ns < near_copy * guided->copy_ns;
+    return !is_short(guided) && guided->gained_ns < near_copy * guided->copy_ns;
 }
 
 /* Have enough results in a row been in vain? */
 static bool is_in_vain(const struct guided *guided)
 {
-    size_t enough = guided->known                  ? VAIN_RESULTS
-                    : guided->gained_ns < short_ns ? VAIN_RESULTS_SHORT
-                    : is_near_copy(guided)         ? VAIN_RESULTS
-                    : is_knowing(guided)           ? VAIN_RESULTS_KNOWING
-                                                   : VAIN_RESULTS_HOPING;
+    size_t enough = guided->known          ? VAIN_RESULTS
+                    : is_short(guided)     ? VAIN_RESULTS_SHORT
+                    : is_near_copy(guided) ? VAIN_RESULTS
+                    : is_knowing(guided)   ? VAIN_RESULTS_KNOWING
+                                           : VAIN_RESULTS_HOPING;
 
     return guided->land.asked_count >= guided->gained_at + enough;
 }
@@ -152,7 +158,7 @@ static bool is_in_vain(const struct guided *guided)
 /* A launch is short, no model's choice has been better for long, and it is chance's turn. */
 static bool looks_near(const struct guided *guided)
 {
-    return !guided->known && guided->gained_ns < short_ns &&
+    return !guided->known && is_short(guided) &&
            guided->land.asked_count >= guided->gained_at + NEAR_FROM &&
            guided->land.asked_count % NEAR_SHARE == 0;
 }
@@ -185,7 +191,7 @@ static bool take_look(struct guided *guided, size_t *index)
     struct at_promise promises[AT_HAND_CHOICE];
     size_t count;
 
-    if (!at_coverage_mark(land, is_near_copy(guided) ? LOOKS : LOOKS_HOPING, guided->wanted))
+    if (!at_coverage_mark(land, is_near_copy(guided) ? looks_near_copy : looks, guided->wanted))
         return false;
     count = find_promising(guided, guided->wanted, promises);
     *index = count > 0 ? at_hand_choose(&guided->hand, promises, count) : 0;
