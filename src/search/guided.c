@@ -35,8 +35,8 @@ static const struct at_looks looks_near_copy = {.family = 8, .value = 1};
  * problem needs to be confirmed rather than found. */
 enum {
     VAIN_RESULTS = 40,
-    VAIN_RESULTS_KNOWING = 60,
-    VAIN_RESULTS_HOPING = 80,
+    VAIN_RESULTS_KNOWING = 80,
+    VAIN_RESULTS_HOPING = 120,
     VAIN_RESULTS_SHORT = 120
 };
 
