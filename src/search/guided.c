@@ -183,6 +183,13 @@ static size_t find_promising(struct guided *guided, const bool *wanted,
                               guided->hand.has ? AT_HAND_CHOICE : 1);
 }
 
+/* Brings up to date what should be looked at; false: there is nothing. */
+static bool find_looks(const struct guided *guided)
+{
+    return at_coverage_mark(&guided->land, is_near_copy(guided) ? looks_near_copy : looks,
+                            guided->wanted);
+}
+
 /* Takes the most promising one of those that should be looked at; or just the first of them, where
  * the space is so large that the model has none of them. */
 static bool take_look(struct guided *guided, size_t *index)
@@ -191,7 +198,7 @@ static bool take_look(struct guided *guided, size_t *index)
     struct at_promise promises[AT_HAND_CHOICE];
     size_t count;
 
-    if (!at_coverage_mark(land, is_near_copy(guided) ? looks_near_copy : looks, guided->wanted))
+    if (!find_looks(guided))
         return false;
     count = find_promising(guided, guided->wanted, promises);
     *index = count > 0 ? at_hand_choose(&guided->hand, promises, count) : 0;
@@ -290,17 +297,34 @@ static bool ask(void *state, size_t *index)
     return true;
 }
 
+/* Adds a config to those that are foreseen, once. */
+static void foresee_one(size_t *indices, size_t *count, size_t index)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (indices[i] == index)
+            return;
+    indices[(*count)++] = index;
+}
+
+/* What should be looked at and what the model would have, by turns. */
 static size_t foresee(const void *state, size_t *indices, size_t most)
 {
     const struct guided *guided = state;
-    struct at_promise promises[AT_FORESEEN_MAX];
-    size_t count = 0;
+    struct at_promise expected[AT_FORESEEN_MAX], wanted[AT_FORESEEN_MAX];
+    size_t count = 0, expected_count, wanted_count = 0;
 
-    if (guided->land.best != SIZE_MAX)
-        count = at_model_promising(guided->model, NULL, promises,
-                                   most < AT_FORESEEN_MAX ? most : AT_FORESEEN_MAX);
-    for (size_t i = 0; i < count; i++)
-        indices[i] = promises[i].index;
+    if (guided->land.best == SIZE_MAX)
+        return 0;
+    most = most < AT_FORESEEN_MAX ? most : AT_FORESEEN_MAX;
+    expected_count = at_model_promising(guided->model, NULL, expected, most);
+    if (find_looks(guided))
+        wanted_count = at_model_promising(guided->model, guided->wanted, wanted, most);
+    for (size_t i = 0; i < most; i++) {
+        if (i < expected_count && count < most)
+            foresee_one(indices, &count, expected[i].index);
+        if (i < wanted_count && count < most)
+            foresee_one(indices, &count, wanted[i].index);
+    }
     return count;
 }
 
