@@ -7,18 +7,9 @@
 #include "profile/distance.h"
 
 #include <stddef.h>
-#include <stdint.h>
-
-/* What is looked at of every candidate, close together. */
-struct at_spot {
-    struct at_traits traits; /* of the candidate */
-    uint64_t identity;       /* of its problem: equal for equal ones, and seldom for others */
-    uint32_t order;          /* among the entries of the profiles */
-    uint32_t place, kind;    /* of the lookup */
-};
 
 /* A box without halves has no more candidates: the bound of a box takes as long as that of one. */
-enum { AT_BOX_CANDIDATES_MAX = 16 };
+enum { AT_BOX_CANDIDATES_MAX = 8 };
 
 /* It has two boxes in it, which have half of its candidates each, or else the candidates. */
 struct at_box {
@@ -34,9 +25,10 @@ struct at_boxes {
     size_t member_count, member_capacity;
 };
 
-/* Puts candidates, of which there must be any, into a box; returns its number. */
-size_t at_boxes_add(struct at_boxes *boxes, const struct at_spot *spots, const size_t *candidates,
-                    size_t count);
+/* Puts candidates, of which there must be any, into a box; returns its number. They are numbers of
+ * `traits`. */
+size_t at_boxes_add(struct at_boxes *boxes, const struct at_traits *traits,
+                    const size_t *candidates, size_t count);
 
 void at_boxes_clear(struct at_boxes *boxes);
 

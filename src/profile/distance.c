@@ -37,6 +37,14 @@ static double log2_of_power(int64_t power)
     return __builtin_ctzll((unsigned long long)power);
 }
 
+/* Nearly all blocks have a power of two, and a logarithm takes as long as a box. */
+static double log2_of_threads(double threads)
+{
+    int64_t whole = threads >= 1 && threads <= 1024 ? (int64_t)threads : 0;
+
+    return whole && (whole & (whole - 1)) == 0 ? log2_of_power(whole) : log2(threads);
+}
+
 /* The power of two that divides every row's address. */
 static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
 {
@@ -121,7 +129,7 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
     for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++)
         threads *= (double)launch->field[i];
     traits->blocks = log2(blocks);
-    traits->thread_excess = log2(blocks * threads) - traits->elements;
+    traits->thread_excess = traits->blocks + log2_of_threads(threads) - traits->elements;
 }
 
 static const double waste_weight = 64, fill_weight = 16;
@@ -174,7 +182,7 @@ static inline float difference(const struct at_extent *from, const struct at_ext
 
 /* Compilers make vectors of the four sums. What is farther in one coordinate is never nearer in
  * them, rounded or not; so the bound of an extent holds for each of those in it. */
-static double sum_of_differences(const struct at_extent *from, const struct at_extent *to)
+static inline double sum_of_differences(const struct at_extent *from, const struct at_extent *to)
 {
     enum { LANES = 4 };
     float sums[LANES];
@@ -200,14 +208,17 @@ static double fill(const struct at_traits *from, double blocks, double enough)
     return greater(0, lesser(0, from->blocks - from->enough) - lesser(0, blocks - enough));
 }
 
-double at_distance_bound(const struct at_traits *from, const struct at_traits *to)
+void at_distance_bounds(const struct at_traits *from, size_t count, const struct at_traits *to,
+                        double *bounds)
 {
-    /* With as many elements a block as at home. Every doubling of the blocks that fills the GPU
-     * better is a doubling of the waste, so the lesser of their weights is certain. */
-    double blocks = from->blocks + to->elements - from->elements;
-    double filled = lesser(waste_weight, fill_weight) * fill(from, blocks, to->enough);
+    for (size_t i = 0; i < count; i++) {
+        /* With as many elements a block as at home. Every doubling of the blocks that fills the GPU
+         * better is a doubling of the waste, so the lesser of their weights is certain. */
+        double blocks = from[i].blocks + to->elements - from[i].elements;
+        double filled = lesser(waste_weight, fill_weight) * fill(&from[i], blocks, to->enough);
 
-    return filled + sum_of_differences(&from->at, &to->at);
+        bounds[i] = filled + sum_of_differences(&from[i].at, &to->at);
+    }
 }
 
 double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to)

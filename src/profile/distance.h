@@ -64,8 +64,10 @@ struct at_traits at_traits_of(const struct at_problem *problem,
                               const struct at_device_info *device);
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 
-/* The distance can be no less, whatever the launch at `to` is. */
-double at_distance_bound(const struct at_traits *from, const struct at_traits *to);
+/* The distance from each of so many can be no less than its bound, whatever the launch at `to` is.
+ */
+void at_distance_bounds(const struct at_traits *from, size_t count, const struct at_traits *to,
+                        double *bounds);
 
 /* None of several can be nearer than the extent of them all. */
 double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to);

@@ -15,55 +15,49 @@ const char *const at_tier_names[AT_TIERS] = {
 
 /* ---- candidates ---- */
 
-/* Those of the candidates, until they have become fits. */
-struct configs {
-    struct at_config *items;
-    size_t count, capacity;
-};
-
-static enum at_status make_candidate(const struct at_lookup *lookup, struct at_candidate *candidate,
-                                     struct at_config *config, struct at_spot *spot,
-                                     const struct at_device_info *home, struct at_error *err)
+static enum at_status make_candidate(struct at_lookup *lookup, struct at_candidate *candidate,
+                                     struct at_traits *traits, struct at_error *err)
 {
     const struct at_result_record *winner = &candidate->entry->winner;
+    const struct at_device_info *home = &lookup->places[candidate->place].record->device;
+    struct at_config config;
     struct at_launch launch;
+    size_t fit;
     enum at_status status = at_problem_parse(&candidate->problem, candidate->entry->problem, err);
 
     if (status == AT_OK)
-        status = at_config_from_names(config, lookup->families, lookup->family_count,
+        status = at_config_from_names(&config, lookup->families, lookup->family_count,
                                       winner->family, &winner->parameters, err);
     if (status == AT_OK)
-        status = at_config_launch(config, &candidate->problem, home, &launch, err);
+        status = at_fits_add(lookup->fits, &config, &candidate->problem, home, &fit, &launch, err);
     if (status != AT_OK)
         return status;
-    spot->identity = at_nearest_identity(&candidate->problem);
-    spot->traits = at_traits_of(&candidate->problem, home);
-    at_traits_launch(&spot->traits, &launch);
+    candidate->identity = at_nearest_identity(&candidate->problem);
+    candidate->fit = (uint32_t)fit;
+    *traits = at_traits_of(&candidate->problem, home);
+    at_traits_launch(traits, &launch);
     return AT_OK;
 }
 
-static void add_candidate(struct at_lookup *lookup, struct configs *configs, size_t kind,
-                          const struct at_entry *entry)
+static void add_candidate(struct at_lookup *lookup, size_t kind, const struct at_entry *entry)
 {
-    const struct at_place *place = &lookup->places[lookup->place_count - 1];
-    struct at_candidate candidate = {.entry = entry};
-    struct at_config config;
-    struct at_spot spot = {.order = (uint32_t)lookup->count,
-                           .place = (uint32_t)lookup->place_count - 1,
-                           .kind = (uint32_t)kind};
+    struct at_candidate candidate = {.entry = entry,
+                                     .order = (uint32_t)lookup->count,
+                                     .place = (uint32_t)lookup->place_count - 1,
+                                     .kind = (uint32_t)kind};
+    struct at_traits traits;
     struct at_error err;
 
-    if (make_candidate(lookup, &candidate, &config, &spot, &place->record->device, &err) != AT_OK) {
+    if (make_candidate(lookup, &candidate, &traits, &err) != AT_OK) {
         if (lookup->unusable++ == 0)
-            lookup->unusable_note =
-                at_format("%s: %s: %s", place->path, entry->problem, err.message);
+            lookup->unusable_note = at_format("%s: %s: %s", lookup->places[candidate.place].path,
+                                              entry->problem, err.message);
         return;
     }
-    lookup->spots =
-        at_grow(lookup->spots, lookup->count, &lookup->spot_capacity, sizeof *lookup->spots);
-    lookup->spots[lookup->count] = spot;
+    lookup->traits =
+        at_grow(lookup->traits, lookup->count, &lookup->traits_capacity, sizeof *lookup->traits);
+    lookup->traits[lookup->count] = traits;
     AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
-    AT_PUSH(configs->items, configs->count, configs->capacity, config);
 }
 
 /* Unlike in nothing but where they are. */
@@ -92,8 +86,8 @@ static size_t find_kind(struct at_lookup *lookup, const struct at_device_record 
     return lookup->kind_count - 1;
 }
 
-static void add_place(struct at_lookup *lookup, struct configs *configs,
-                      const struct at_profile_file *file, const struct at_device_record *record)
+static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
+                      const struct at_device_record *record)
 {
     struct at_place place = {file->path, record};
     const struct at_entry *entries = record->problems.items;
@@ -101,7 +95,7 @@ static void add_place(struct at_lookup *lookup, struct configs *configs,
 
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
     for (size_t i = 0; i < record->problems.count; i++)
-        add_candidate(lookup, configs, kind, &entries[i]);
+        add_candidate(lookup, kind, &entries[i]);
 }
 
 /* The candidates of each kind and size of an element, to boxes of their own. */
@@ -114,38 +108,31 @@ static void put_into_boxes(struct at_lookup *lookup)
             size_t count = 0;
 
             for (size_t i = 0; i < lookup->count; i++)
-                if (lookup->spots[i].kind == kind &&
+                if (lookup->candidates[i].kind == kind &&
                     lookup->candidates[i].problem.elem_size == INT64_C(1) << size)
                     chosen[count++] = i;
             lookup->kinds[kind].has[size] = count > 0;
             if (count > 0)
                 lookup->kinds[kind].box_of[size] =
-                    at_boxes_add(&lookup->boxes, lookup->spots, chosen, count);
+                    at_boxes_add(&lookup->boxes, lookup->traits, chosen, count);
         }
     free(chosen);
 }
 
 /* In the order of the boxes, so that those that are looked at together lie together. */
-static void arrange(struct at_lookup *lookup, const struct configs *configs)
+static void arrange(struct at_lookup *lookup)
 {
     struct at_candidate *candidates = at_alloc_array(lookup->count, sizeof *candidates);
-    struct at_spot *spots = at_alloc_array(lookup->count, sizeof *spots);
+    struct at_traits *traits = at_alloc_array(lookup->count, sizeof *traits);
 
     for (size_t i = 0; i < lookup->count; i++) {
-        size_t from = lookup->boxes.members[i];
-        const struct at_place *place = &lookup->places[lookup->spots[from].place];
-        struct at_launch launch;
-
-        candidates[i] = lookup->candidates[from];
-        spots[i] = lookup->spots[from];
-        /* It has been launched before. */
-        (void)at_fits_add(lookup->fits, &configs->items[from], &candidates[i].problem,
-                          &place->record->device, &launch, NULL);
+        candidates[i] = lookup->candidates[lookup->boxes.members[i]];
+        traits[i] = lookup->traits[lookup->boxes.members[i]];
     }
     free(lookup->candidates);
-    free(lookup->spots);
+    free(lookup->traits);
     lookup->candidates = candidates;
-    lookup->spots = spots;
+    lookup->traits = traits;
 }
 
 static int by_identity(const void *left, const void *right)
@@ -159,17 +146,24 @@ static int by_identity(const void *left, const void *right)
 
 static void identify(struct at_lookup *lookup)
 {
+    size_t at = 0;
+
     lookup->identified = at_alloc_array(lookup->count, sizeof *lookup->identified);
     for (size_t i = 0; i < lookup->count; i++)
-        lookup->identified[i] = (struct at_identified){lookup->spots[i].identity, i};
+        lookup->identified[i] = (struct at_identified){lookup->candidates[i].identity, i};
     qsort(lookup->identified, lookup->count, sizeof *lookup->identified, by_identity);
+    for (uint64_t bits = 0; bits < AT_COUNT(lookup->identified_from); bits++) {
+        while (at < lookup->count &&
+               lookup->identified[at].identity >> (64 - AT_IDENTITY_BITS) < bits)
+            at++;
+        lookup->identified_from[bits] = (uint32_t)at;
+    }
 }
 
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
                                  struct at_family *const *families, size_t family_count)
 {
     struct at_lookup *lookup = at_alloc(sizeof *lookup);
-    struct configs configs = {0};
 
     lookup->fits = at_fits_new();
     lookup->families = families;
@@ -179,11 +173,10 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
         const struct at_device_record *records = file->profile.devices.items;
 
         for (size_t j = 0; j < file->profile.devices.count; j++)
-            add_place(lookup, &configs, file, &records[j]);
+            add_place(lookup, file, &records[j]);
     }
     put_into_boxes(lookup);
-    arrange(lookup, &configs);
-    free(configs.items);
+    arrange(lookup);
     identify(lookup);
     return lookup;
 }
@@ -194,7 +187,7 @@ void at_lookup_close(struct at_lookup *lookup)
         return;
     at_fits_free(lookup->fits);
     free(lookup->candidates);
-    free(lookup->spots);
+    free(lookup->traits);
     at_boxes_clear(&lookup->boxes);
     free(lookup->identified);
     free(lookup->places);

@@ -33,38 +33,40 @@ struct search {
     enum at_tier tier; /* whose turn it is */
     double least;      /* distance of its candidates so far, and whose that is; INFINITY: none's */
     size_t found;
+    struct {
+        struct at_config config;
+        struct at_launch launch;
+    } tried[2];
+    int nearest;                    /* which of the two is the found one's */
     struct at_standing standings[]; /* of the kinds of places */
 };
 
 static const struct at_standing *standing_of_candidate(const struct search *search,
                                                        size_t candidate)
 {
-    return &search->standings[search->lookup->spots[candidate].kind];
+    return &search->standings[search->lookup->candidates[candidate].kind];
 }
 
 /* Is it of the very problem that is asked for? */
 static bool is_same(const struct search *search, size_t candidate)
 {
-    return search->lookup->spots[candidate].identity == search->identity &&
-           at_problem_equal(&search->lookup->candidates[candidate].problem, search->query->problem);
+    const struct at_candidate *other = &search->lookup->candidates[candidate];
+
+    return other->identity == search->identity &&
+           at_problem_equal(&other->problem, search->query->problem);
 }
 
 static void find_same(struct search *search)
 {
     const struct at_identified *identified = search->lookup->identified;
-    size_t first = 0, end = search->lookup->count;
+    size_t count = search->lookup->count, end;
+    size_t first = search->lookup->identified_from[search->identity >> (64 - AT_IDENTITY_BITS)];
 
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-
-        if (identified[middle].identity < search->identity)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    search->same_first = first;
-    for (end = first; end < search->lookup->count && identified[end].identity == search->identity;)
+    while (first < count && identified[first].identity < search->identity)
+        first++;
+    for (end = first; end < count && identified[end].identity == search->identity;)
         end++;
+    search->same_first = first;
     search->same_count = end - first;
 }
 
@@ -96,43 +98,42 @@ static uint64_t next_key(const struct search *search, uint64_t least)
     return next;
 }
 
-static void take(const struct search *search, size_t index, const struct at_config *config,
-                 const struct at_launch *launch, struct at_answer *answer)
+static void take(struct search *search, struct at_answer *answer)
 {
-    const struct at_candidate *candidate = &search->lookup->candidates[index];
-    const struct at_spot *spot = &search->lookup->spots[index];
-    const struct at_place *place = &search->lookup->places[spot->place];
+    const struct at_candidate *candidate = &search->lookup->candidates[search->found];
+    const struct at_place *place = &search->lookup->places[candidate->place];
 
     answer->tier = search->tier;
-    answer->config = *config;
-    answer->launch = *launch;
+    answer->config = search->tried[search->nearest].config;
+    answer->launch = search->tried[search->nearest].launch;
     answer->path = place->path;
     answer->record = place->record;
     answer->entry = candidate->entry;
-    answer->distance = at_distance_between(&spot->traits, &search->asked);
+    at_traits_launch(&search->asked, &answer->launch);
+    answer->distance = at_distance_between(&search->lookup->traits[search->found], &search->asked);
     answer->predicted = at_device_is_emulated(&place->record->device);
     answer->expected_of_copy_permille = candidate->entry->winner.of_copy_permille;
 }
 
 static void note_refusal(const struct search *search, size_t index, struct at_answer *answer)
 {
+    const struct at_candidate *candidate = &search->lookup->candidates[index];
     struct at_error err = {AT_OK, ""};
 
-    (void)at_config_require(at_fits_config(search->lookup->fits, index), search->query->problem,
-                            search->query->device, NULL, &err);
+    (void)at_config_require(at_fits_config(search->lookup->fits, candidate->fit),
+                            search->query->problem, search->query->device, NULL, &err);
     snprintf(answer->refused, sizeof answer->refused,
              "%s: the entry for this problem is not legal here: %.160s",
-             search->lookup->places[search->lookup->spots[index].place].path, err.message);
+             search->lookup->places[candidate->place].path, err.message);
 }
 
-static void note_distance(const struct search *search, size_t index, double distance,
-                          struct at_answer *answer)
+static void note_distance(const struct search *search, struct at_answer *answer)
 {
     if (!answer->refused[0])
         snprintf(answer->refused, sizeof answer->refused,
                  "the nearest entry, %.120s, is too far: its distance is %.0f, and from %.0f on "
                  "the default config is safer",
-                 search->lookup->candidates[index].entry->problem, distance,
+                 search->lookup->candidates[search->found].entry->problem, search->least,
                  at_distance_max(&search->asked));
 }
 
@@ -140,8 +141,9 @@ static size_t conflicts_of(const struct search *search, size_t candidate)
 {
     const struct at_lookup *lookup = search->lookup;
 
-    return at_facts_conflicts(search->query->environment,
-                              &lookup->places[lookup->spots[candidate].place].record->environment);
+    return at_facts_conflicts(
+        search->query->environment,
+        &lookup->places[lookup->candidates[candidate].place].record->environment);
 }
 
 /* Of two at the same distance that with the fewest conflicts is taken, and then the first. */
@@ -154,31 +156,31 @@ static bool is_nearer(const struct search *search, size_t candidate, double dist
     conflicts = conflicts_of(search, candidate);
     found_conflicts = conflicts_of(search, search->found);
     return conflicts != found_conflicts ? conflicts < found_conflicts
-                                        : search->lookup->spots[candidate].order <
-                                              search->lookup->spots[search->found].order;
+                                        : search->lookup->candidates[candidate].order <
+                                              search->lookup->candidates[search->found].order;
 }
 
 /* Looks at a candidate. What takes time is to ask its rules, so that comes last. */
 static void consider(struct search *search, size_t number, struct at_answer *answer)
 {
-    const struct at_standing *standing = standing_of_candidate(search, number);
-    struct at_config config;
-    struct at_launch launch;
+    const struct at_candidate *candidate = &search->lookup->candidates[number];
+    int spare = !search->nearest;
+    struct at_launch *launch = &search->tried[spare].launch;
     double distance;
 
-    if (!at_fit_try(search->fits, number, standing->alike, &config, &launch)) {
+    if (!at_fit_try(search->fits, candidate->fit, search->standings[candidate->kind].alike,
+                    &search->tried[spare].config, launch)) {
         if (search->tier == AT_TIER_EXACT)
             note_refusal(search, number, answer);
         return;
     }
-    at_traits_launch(&search->asked, &launch);
-    distance = at_distance_total(&search->lookup->spots[number].traits, &search->asked);
+    at_traits_launch(&search->asked, launch);
+    distance = at_distance_total(&search->lookup->traits[number], &search->asked);
     if (!is_nearer(search, number, distance))
         return;
     search->least = distance;
     search->found = number;
-    if (distance <= at_distance_max(&search->asked))
-        take(search, number, &config, &launch, answer);
+    search->nearest = spare;
 }
 
 /* Those in a box that holds candidates, but for those of this very problem, whose turn is another:
@@ -186,14 +188,13 @@ static void consider(struct search *search, size_t number, struct at_answer *ans
 static void search_candidates(struct search *search, const struct at_box *box,
                               struct at_answer *answer)
 {
-    const struct at_spot *spots = search->lookup->spots + box->first;
     double bounds[AT_BOX_CANDIDATES_MAX];
     size_t next;
 
-    for (size_t i = 0; i < box->count; i++)
-        bounds[i] = search->same_count > 0 && is_same(search, box->first + i)
-                        ? INFINITY
-                        : at_distance_bound(&spots[i].traits, &search->asked);
+    at_distance_bounds(search->lookup->traits + box->first, box->count, &search->asked, bounds);
+    for (size_t i = 0; i < box->count && search->same_count > 0; i++)
+        if (is_same(search, box->first + i))
+            bounds[i] = INFINITY;
     for (;;) {
         next = 0;
         for (size_t i = 1; i < box->count; i++)
@@ -256,12 +257,13 @@ static bool find_with_key(struct search *search, uint64_t key, struct at_answer 
 {
     search->least = INFINITY;
     /* Mostly this is the end, for most candidates have elements of other sizes. */
-    if (search_sizes(search, key, false, answer) && search->least <= at_distance_other_elements)
+    if ((search_sizes(search, key, false, answer) && search->least <= at_distance_other_elements) ||
+        search_sizes(search, key, true, answer)) {
+        take(search, answer);
         return true;
-    if (search_sizes(search, key, true, answer))
-        return true;
+    }
     if (search->least < INFINITY)
-        note_distance(search, search->found, search->least, answer);
+        note_distance(search, answer);
     return false;
 }
 

@@ -7,9 +7,14 @@
 #include "profile/lookup.h"
 #include "space/fit.h"
 
-/* An entry that can be compared. */
+/* An entry that can be compared; its traits are apart from it, for they are what is looked at of
+ * most. */
 struct at_candidate {
     const struct at_entry *entry;
+    uint64_t identity;    /* of its problem: equal for equal ones, and seldom for others */
+    uint32_t order;       /* among the entries of the profiles */
+    uint32_t place, kind; /* of the lookup */
+    uint32_t fit;         /* its config, among those of the lookup */
     struct at_problem problem;
 };
 
@@ -36,13 +41,18 @@ struct at_identified {
     size_t candidate;
 };
 
+/* Identities are found by their highest bits first, which differ for most. */
+enum { AT_IDENTITY_BITS = 12 };
+
 struct at_lookup {
     struct at_candidate *candidates;  /* in the order of the boxes */
-    struct at_spot *spots;            /* of the candidates */
+    struct at_traits *traits;         /* of the candidates */
     struct at_fits *fits;             /* their configs */
     struct at_boxes boxes;            /* all of them */
     struct at_identified *identified; /* all of them, by identity and number */
-    size_t count, capacity, spot_capacity;
+    /* Where those begin whose identity has these highest bits, or higher ones. */
+    uint32_t identified_from[1 << AT_IDENTITY_BITS];
+    size_t count, capacity, traits_capacity;
     struct at_place *places;
     size_t place_count, place_capacity;
     struct at_kind *kinds;

@@ -5,6 +5,7 @@
 #include "space/fit_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct at_fits *at_fits_new(void)
 {
@@ -30,19 +31,20 @@ bool at_fit_holds(const struct at_rule *rule, const struct at_point *point)
     return at_rule_holds(rule, point, &held, NULL) == AT_OK && held;
 }
 
-/* At a problem's size of an element, or at another in its place. */
-static void ask_size(struct at_fit *fit, size_t size, const struct at_problem *home,
-                     const struct at_device_info *device)
+/* At a problem's size of an element, or at another in its place. What depends on the shape, and may
+ * not be evaluated there, is another launch's anyway. */
+static void ask_size(struct at_fit *fit, size_t size, const struct at_problem *home)
 {
     const struct at_family *family = fit->config.family;
     struct at_problem problem = *home;
     struct at_point point;
-    bool at_home, anywhere = true;
+    bool at_home = true, anywhere = true;
 
     problem.elem_size = INT64_C(1) << size;
-    point = at_point_make(family, &problem, device);
+    point = at_point_make(family, &problem, fit->device);
     at_point_move(&point, &fit->config);
-    at_home = at_config_launch(&fit->config, &problem, device, &fit->launches[size], NULL) == AT_OK;
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        (void)at_rule_launch(&point, (enum at_launch_field)i, &fit->launches[size].field[i], NULL);
     for (size_t i = 0; i < family->rule_count && anywhere; i++) {
         const struct at_rule *rule = &family->rules[i];
         bool held = rule->of_shape || at_fit_holds(rule, &point);
@@ -82,40 +84,77 @@ static bool same_to_rule(const struct at_rule *rule, const struct at_config *a,
     return true;
 }
 
-/* An answer that is not shared costs time and nothing else. */
-enum { SHARED_WITH_MAX = 512 };
-
 /* Finds the answer to a shape rule that an earlier config has too, or makes a new one. */
 static size_t find_answer(struct at_fits *fits, const struct at_fit *fit, size_t shape_rule)
 {
     const struct at_family *family = fit->config.family;
     const struct at_rule *rule = &family->rules[family->shape_rules[shape_rule]];
-    size_t first = fits->count > SHARED_WITH_MAX ? fits->count - SHARED_WITH_MAX : 0;
 
-    for (size_t i = fits->count; i-- > first;)
+    for (size_t i = fits->count; i-- > 0;)
         if (fits->items[i].family == fit->family &&
             same_to_rule(rule, &fits->items[i].config, &fit->config))
             return fits->items[i].answers[shape_rule];
     return fits->answer_count++;
 }
 
-enum at_status at_fits_add(struct at_fits *fits, const struct at_config *config,
-                           const struct at_problem *home, const struct at_device_info *device,
-                           struct at_launch *launch, struct at_error *err)
+static size_t hash_of(const struct at_config *config)
+{
+    uint32_t hash = 0;
+
+    for (size_t i = 0; i < config->family->param_count; i++)
+        hash = (hash ^ (uint32_t)config->values[i]) * UINT32_C(0x9e3779b1);
+    return hash >> 16 & (AT_FIT_HASHES - 1);
+}
+
+/* The number of the same config from a device with the same numbers, and one more; 0: none. */
+static size_t find(const struct at_fits *fits, size_t hash, const struct at_config *config,
+                   const struct at_device_info *device)
+{
+    size_t at = fits->first[hash];
+
+    for (; at; at = fits->items[at - 1].next) {
+        const struct at_fit *fit = &fits->items[at - 1];
+
+        if (fit->config.family == config->family &&
+            memcmp(fit->config.values, config->values,
+                   config->family->param_count * sizeof *config->values) == 0 &&
+            at_point_devices_alike(fit->device, device))
+            break;
+    }
+    return at;
+}
+
+static void add(struct at_fits *fits, size_t hash, const struct at_config *config,
+                const struct at_problem *home, const struct at_device_info *device)
 {
     const struct at_family *family = config->family;
-    struct at_fit fit = {.config = *config};
-    enum at_status status = at_config_launch(config, home, device, launch, err);
+    struct at_fit fit = {.config = *config, .device = device, .next = fits->first[hash]};
 
-    if (status != AT_OK)
-        return status;
     for (size_t i = 0; i < AT_FIT_SIZES; i++)
-        ask_size(&fit, i, home, device);
+        ask_size(&fit, i, home);
     fit.family = find_family(fits, family);
     fit.answers = at_alloc_array(family->shape_rule_count, sizeof *fit.answers);
     for (size_t i = 0; i < family->shape_rule_count; i++)
         fit.answers[i] = find_answer(fits, &fit, i);
     AT_PUSH(fits->items, fits->count, fits->capacity, fit);
+    fits->first[hash] = fits->count;
+}
+
+enum at_status at_fits_add(struct at_fits *fits, const struct at_config *config,
+                           const struct at_problem *home, const struct at_device_info *device,
+                           size_t *number, struct at_launch *launch, struct at_error *err)
+{
+    size_t hash = hash_of(config), at;
+    enum at_status status = at_config_launch(config, home, device, launch, err);
+
+    if (status != AT_OK)
+        return status;
+    at = find(fits, hash, config, device);
+    if (!at) {
+        add(fits, hash, config, home, device);
+        at = fits->count;
+    }
+    *number = at - 1;
     return AT_OK;
 }
 

@@ -11,17 +11,18 @@
 
 #include "space/family.h"
 
-struct at_fits;      /* the configs, numbered from 0 in the order in which they come */
+struct at_fits;      /* the configs, each different one once, numbered from 0 as they come */
 struct at_fit_query; /* a problem on a device, with what has been found out about it */
 
 struct at_fits *at_fits_new(void);
 void at_fits_free(struct at_fits *fits);
 
-/* Adds a config for the problem `home` on a device, and fills its launch there. Fails where that
- * cannot be evaluated. */
+/* Adds a config for the problem `home` on a device, which is borrowed, unless it is there already,
+ * from another problem on a device with the same numbers. Gives its number, and its launch at home;
+ * fails where that cannot be evaluated. */
 enum at_status at_fits_add(struct at_fits *fits, const struct at_config *config,
                            const struct at_problem *home, const struct at_device_info *device,
-                           struct at_launch *launch, struct at_error *err);
+                           size_t *number, struct at_launch *launch, struct at_error *err);
 
 const struct at_config *at_fits_config(const struct at_fits *fits, size_t number);
 

@@ -11,7 +11,9 @@ enum { AT_FIT_SIZES = 5 };
 
 struct at_fit {
     struct at_config config;
-    size_t family;   /* among those of the fits */
+    const struct at_device_info *device; /* at home */
+    size_t next;                         /* of the same hash, and one more; 0: there is none */
+    size_t family;                       /* among those of the fits */
     size_t *answers; /* to the family's shape rules, one each: among those of a query */
     /* The sizes of elements, a bit each, for which it is legal as far as rules do not look at the
      * shape: on the device at home, and on another as far as they do not look at that either. */
@@ -30,9 +32,13 @@ struct at_fit_family {
     size_t first, count; /* of its determining rules, among those of the fits */
 };
 
+/* Profiles have hundreds of different configs. */
+enum { AT_FIT_HASHES = 1024 };
+
 struct at_fits {
     struct at_fit *items;
     size_t count, capacity;
+    size_t first[AT_FIT_HASHES]; /* of the configs with each hash, and one more; 0: there is none */
     struct at_fit_family *families;
     size_t family_count, family_capacity;
     struct at_determining *determining;

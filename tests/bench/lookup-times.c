@@ -30,6 +30,7 @@ struct winner {
     struct at_config config;
     struct at_problem problem;
     struct at_traits traits;
+    size_t fit; /* among those of the table */
 };
 
 /* A winner on another problem. */
@@ -130,7 +131,8 @@ static enum at_status add_winner(struct table *table, const struct at_entry *ent
                                       table->run.session.family_count, entry->winner.family,
                                       &entry->winner.parameters, err);
     if (status == AT_OK)
-        status = at_fits_add(table->fits, &winner.config, &winner.problem, device, &launch, err);
+        status = at_fits_add(table->fits, &winner.config, &winner.problem, device, &winner.fit,
+                             &launch, err);
     if (status != AT_OK)
         return status;
     winner.traits = at_traits_of(&winner.problem, device);
@@ -192,7 +194,7 @@ static struct candidate *find_candidates(const struct table *table, const struct
         struct at_launch launch;
 
         if (winner->problem.elem_size != target->problem.elem_size ||
-            !at_fit_try(query, i, true, &candidates[*count].config, &launch))
+            !at_fit_try(query, winner->fit, true, &candidates[*count].config, &launch))
             continue;
         at_traits_launch(&here, &launch);
         candidates[(*count)++].distance = at_distance_between(&winner->traits, &here).total;

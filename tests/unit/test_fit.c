@@ -137,16 +137,18 @@ static void test_answers_are_those_of_the_rules(void **state)
         struct at_space space;
         struct at_fits *fits;
         struct at_launch launch;
-        size_t count = 0;
+        size_t count = 0, number;
         struct at_error err = {AT_OK, ""};
 
         if (at_space_build(&space, families, family_count, &home, &h200, CONFIGS_MAX, &err) !=
             AT_OK)
             fail_msg("%s", err.message);
         fits = at_fits_new();
-        for (size_t j = 0; j < space.count; j += space.count / SAMPLES + 1, count++)
-            assert_int_equal(at_fits_add(fits, &space.configs[j], &home, &h200, &launch, &err),
-                             AT_OK);
+        for (size_t j = 0; j < space.count; j += space.count / SAMPLES + 1, count++) {
+            assert_int_equal(
+                at_fits_add(fits, &space.configs[j], &home, &h200, &number, &launch, &err), AT_OK);
+            assert_int_equal(number, count);
+        }
         for (size_t k = 0; k < AT_COUNT(problems); k++, asked += 2 * count) {
             fitting += compare_all(fits, count, problems[k], &h200, true);
             fitting += compare_all(fits, count, problems[k], &a100, false);
@@ -174,20 +176,46 @@ static void test_follows_the_short_side(void **state)
         struct at_fits *fits = at_fits_new();
         struct at_fit_query *query;
         struct at_error err = {AT_OK, ""};
-        size_t narrow = 0;
+        size_t narrow = 0, number;
 
         while (strcmp(families[narrow]->name, "narrow") != 0)
             narrow++;
         expected = at_family_default(families[narrow]);
         usual = with_short_side(&expected, &home);
         expected = with_short_side(&expected, &other);
-        assert_int_equal(at_fits_add(fits, &usual, &home, &h200, &launch, &err), AT_OK);
+        assert_int_equal(at_fits_add(fits, &usual, &home, &h200, &number, &launch, &err), AT_OK);
         query = at_fit_query_new(fits, &other, &h200);
-        assert_true(at_fit_try(query, 0, true, &config, &launch));
+        assert_true(at_fit_try(query, number, true, &config, &launch));
         assert_true(same_values(&config, &expected));
         at_fit_query_free(query);
         at_fits_free(fits);
     }
+}
+
+/* Profiles have the same few configs again and again; on a device with other numbers, though, other
+ * rules hold. */
+static void test_each_config_once(void **state)
+{
+    struct at_problem home = problem_of("8192x8192:f32"), other = problem_of("100x200:f16");
+    struct at_fits *fits = at_fits_new();
+    struct at_config config, changed;
+    struct at_device_info elsewhere = h200;
+    struct at_launch launch;
+    size_t number, again;
+
+    (void)state;
+    assert_int_equal(at_space_default(&config, families, family_count, &home, &h200, NULL), AT_OK);
+    changed = config;
+    changed.values[0] /= 2;
+    elsewhere.ordinal = 1;
+    assert_int_equal(at_fits_add(fits, &config, &home, &h200, &number, &launch, NULL), AT_OK);
+    assert_int_equal(at_fits_add(fits, &config, &other, &elsewhere, &again, &launch, NULL), AT_OK);
+    assert_int_equal(again, number);
+    assert_int_equal(at_fits_add(fits, &changed, &home, &h200, &again, &launch, NULL), AT_OK);
+    assert_int_not_equal(again, number);
+    assert_int_equal(at_fits_add(fits, &config, &home, &a100, &again, &launch, NULL), AT_OK);
+    assert_int_equal(again, 2);
+    at_fits_free(fits);
 }
 
 int main(void)
@@ -195,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers_are_those_of_the_rules),
         cmocka_unit_test(test_follows_the_short_side),
+        cmocka_unit_test(test_each_config_once),
     };
 
     return cmocka_run_group_tests(tests, read_all, free_all);

@@ -25,6 +25,7 @@ enum { PROBLEMS = 1000 };
 struct known {
     const struct at_entry *entry;
     struct at_traits traits;
+    size_t fit; /* among the fits */
 };
 
 static struct at_profiles profiles;
@@ -53,7 +54,7 @@ static void know(const struct at_device_info *device, const struct at_entry *ent
     if (at_problem_parse(&home, entry->problem, &err) != AT_OK ||
         at_config_from_names(&config, families, family_count, entry->winner.family,
                              &entry->winner.parameters, &err) != AT_OK ||
-        at_fits_add(fits, &config, &home, device, &launch, &err) != AT_OK)
+        at_fits_add(fits, &config, &home, device, &one.fit, &launch, &err) != AT_OK)
         fail_msg("%s", err.message);
     one.traits = at_traits_of(&home, device);
     at_traits_launch(&one.traits, &launch);
@@ -123,7 +124,7 @@ static size_t scan(const struct at_problem *problem, const struct at_device_info
         struct at_launch launch;
         double distance;
 
-        if (!at_fit_try(query, i, alike, &config, &launch))
+        if (!at_fit_try(query, known[i].fit, alike, &config, &launch))
             continue;
         at_traits_launch(&here, &launch);
         distance = at_distance_between(&known[i].traits, &here).total;
