@@ -27,7 +27,8 @@ enum { CONFIGS_MAX = 1024, TARGETS_MAX = 512, PARTS = 10 };
 /* What the problem took, with the config of that number; 0: not legal, or not timed. */
 struct target {
     char problem[160];
-    double best_ns, ns[CONFIGS_MAX];
+    double best_ns; /* the least of these: */
+    double ns[CONFIGS_MAX];
 };
 
 static struct at_profiles profiles; /* one file, one device: all entries */
@@ -65,7 +66,7 @@ static size_t number_of(const char *text, char **end)
     return number;
 }
 
-/* "7=12345" for each config that was timed, the problem's own winner first */
+/* "7=12345" for each config that was timed */
 static void read_times(const char *problem, char *rest)
 {
     struct target *target = &targets[target_count++];
@@ -74,11 +75,12 @@ static void read_times(const char *problem, char *rest)
     snprintf(target->problem, sizeof target->problem, "%s", problem);
     for (char *word = strtok_r(NULL, "\t", &rest); word; word = strtok_r(NULL, "\t", &rest)) {
         size_t number = number_of(word, &word);
+        double ns;
 
         assert_int_equal(*word, '=');
-        target->ns[number] = strtod(word + 1, NULL);
-        if (target->best_ns == 0)
-            target->best_ns = target->ns[number];
+        ns = target->ns[number] = strtod(word + 1, NULL);
+        if (target->best_ns == 0 || ns < target->best_ns)
+            target->best_ns = ns;
     }
 }
 
@@ -262,11 +264,12 @@ static void test_regret(void **state)
                r.count, target_count, 100 * at_median(r.of, r.count), 100 * r.sum / (double)r.count,
                100 * at_quantile(r.of, r.count, 0.9), 100 * at_quantile(r.of, r.count, 0.95),
                r.slower);
-    assert_true(r.count >= 470);
-    assert_true(at_median(r.of, r.count) < 0.001);
-    assert_true(at_quantile(r.of, r.count, 0.9) < 0.05);
-    assert_true(r.sum / (double)r.count < 0.018);
-    assert_true(r.slower <= 1);
+    assert_true(r.count >= 455);
+    assert_true(at_median(r.of, r.count) < 0.005);
+    assert_true(at_quantile(r.of, r.count, 0.9) < 0.047);
+    assert_true(at_quantile(r.of, r.count, 0.95) < 0.082);
+    assert_true(r.sum / (double)r.count < 0.0185);
+    assert_true(r.slower <= 8);
 }
 
 int main(void)
