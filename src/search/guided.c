@@ -25,7 +25,7 @@ enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16, WAITING_FIXED = 3
  * where the best is near the copy limit and there is little to gain. */
 enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2 };
 static const struct at_looks looks = {.family = 24, .value = 2};
-static const struct at_looks looks_near_copy = {.family = 8, .value = 1};
+static const struct at_looks looks_near_copy = {.family = 4, .value = 1};
 
 /* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
  * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
@@ -34,8 +34,8 @@ static const struct at_looks looks_near_copy = {.family = 8, .value = 1};
  * whatever is known, since good configs are rare there. What won an earlier search of the same
  * problem needs to be confirmed rather than found. */
 enum {
-    VAIN_RESULTS = 40,
-    VAIN_RESULTS_KNOWING = 80,
+    VAIN_RESULTS = 30,
+    VAIN_RESULTS_KNOWING = 60,
     VAIN_RESULTS_HOPING = 120,
     VAIN_RESULTS_SHORT = 120
 };
@@ -207,6 +207,22 @@ static bool take_look(struct guided *guided, size_t *index)
     return at_landscape_take(land, *index);
 }
 
+/* Takes a neighbour of the best, unless it is near the copy limit: what a search ends with is
+ * better than all that differ from it in one parameter. */
+static bool take_neighbour(struct guided *guided, size_t *index)
+{
+    struct at_landscape *land = &guided->land;
+    size_t neighbours[AT_NEIGHBOURS_MAX];
+    size_t count = is_near_copy(guided) ? 0 : at_landscape_neighbours(land, land->best, neighbours);
+
+    for (size_t i = 0; i < count; i++) {
+        *index = neighbours[i];
+        if (at_landscape_take(land, *index))
+            return true;
+    }
+    return false;
+}
+
 /* False: nothing is worth an evaluation for now, or ever if no result is awaited. */
 static bool take_by_model(struct guided *guided, size_t *index)
 {
@@ -218,7 +234,7 @@ static bool take_by_model(struct guided *guided, size_t *index)
         *index = at_hand_choose(&guided->hand, promises, count);
         return at_landscape_take(land, *index);
     }
-    if (take_look(guided, index))
+    if (take_look(guided, index) || take_neighbour(guided, index))
         return true;
     if (!at_hand_awaits(&guided->hand, land) && land->told_count < land->space->count)
         guided->reason = no_gain;
