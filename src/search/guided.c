@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "search/coverage.h"
 #include "search/model.h"
+#include "search/patience.h"
 #include "search/starts.h"
 
 #include <math.h>
@@ -27,37 +28,18 @@ enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2 };
 static const struct at_looks looks = {.family = 24, .value = 2};
 static const struct at_looks looks_near_copy = {.family = 4, .value = 1};
 
-/* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
- * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
- * are more of them the more there may be to gain: where the best is not within this factor of the
- * copy limit, most where nothing is known of other problems; and most where launches are short,
- * whatever is known, since good configs are rare there. What won an earlier search of the same
- * problem needs to be confirmed rather than found. */
-enum {
-    VAIN_RESULTS = 30,
-    VAIN_RESULTS_KNOWING = 60,
-    VAIN_RESULTS_HOPING = 120,
-    VAIN_RESULTS_SHORT = 120
-};
+/* What chance draws differs from the best in at most so many parameters: what two of them together
+ * are worth, a model may have given up for what either is alone. */
+enum { NEAR_PARAMS = 2 };
 
-/* After so many of these, one in so many is drawn from those that differ from the best in few
- * parameters: what two of them together are worth, a model may have given up for what either is
- * alone. */
-enum { NEAR_FROM = 60, NEAR_SHARE = 2, NEAR_PARAMS = 2 };
-
-/* Where nothing has changed since that search either, so few are enough, those from which a search
- * starts among them, whatever more is expected, if the winner's time is met again to within a few
- * percent, as two windows of time may differ by (doc/measurement.md). */
+/* Where nothing has changed since an earlier search of the very problem, so few results without a
+ * gain are enough, those from which a search starts among them, whatever more is expected, if the
+ * winner's time is met again to within a few percent, as two windows of time may differ by
+ * (doc/measurement.md). */
 enum { RESULTS_CONFIRMING = 24 };
 static const double same_time = 0.03;
 
-static const double near_copy = 1.04;
-static const double vain = 0.003;
 static const double least_gain = 0.005; /* expected of the most promising */
-
-/* The copy limit is reached when the best is within this share of it. Where launches are short, the
- * way to DRAM is not what limits a copy, and a transpose may be faster. */
-static const double copy_share = 0.01, short_ns = 20000;
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
 static const char confirmed[] = "it confirms the winner of an earlier search";
@@ -68,17 +50,14 @@ struct guided {
     struct at_landscape land;
     struct at_starts starts;
     struct at_model *model;
-    double copy_ns;
-    bool known;       /* this very problem has been searched before */
-    size_t winner;    /* what won then, and */
+    struct at_patience patience;
+    size_t winner;    /* what won an earlier search of this very problem, and */
     double winner_ns; /* its time, if that still holds; 0: it may not */
     struct at_hand hand;
     size_t scout_count, scouts; /* to be sent out, and sent */
-    bool *wanted;     /* by config: to be looked at; brought up to date when it is needed */
-    size_t centre;    /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
-    bool stale;       /* results have come in since the model was brought up to date */
-    double gained_ns; /* the best time when last it was improved on to speak of */
-    size_t gained_at; /* and how many results there were then */
+    bool *wanted;  /* by config: to be looked at; brought up to date when it is needed */
+    size_t centre; /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
+    bool stale;    /* results have come in since the model was brought up to date */
     const char *reason;
 };
 
@@ -94,7 +73,7 @@ static size_t count_scouts(const struct guided *guided)
 
     if (guided->winner_ns > 0)
         return 0;
-    if (is_knowing(guided))
+    if (guided->patience.knowing)
         return FAMILY_SCOUTS_KNOWING * families;
     return FAMILY_SCOUTS * families > SCOUTS ? FAMILY_SCOUTS * families : SCOUTS;
 }
@@ -103,15 +82,16 @@ static void *create(const struct at_space *space, const struct at_start *start)
 {
     struct guided *guided = at_alloc(sizeof *guided);
 
-    *guided = (struct guided){.copy_ns = start->copy_ns,
-                              .known = start->known,
-                              .winner = start->winner,
+    *guided = (struct guided){.winner = start->winner,
                               .winner_ns = start->winner_ns,
                               .hand = start->hand,
-                              .centre = SIZE_MAX,
-                              .gained_ns = INFINITY};
+                              .centre = SIZE_MAX};
     at_landscape_init(&guided->land, space);
     at_starts_init(&guided->starts, start);
+    guided->patience = (struct at_patience){.copy_ns = start->copy_ns,
+                                            .known = start->known,
+                                            .knowing = is_knowing(guided),
+                                            .gained_ns = INFINITY};
     guided->scout_count = count_scouts(guided);
     guided->model = at_model_create(&guided->land, start->seed);
     guided->wanted = at_alloc_array(space->count, sizeof *guided->wanted);
@@ -133,36 +113,6 @@ static void refresh_model(struct guided *guided)
     guided->stale = false;
 }
 
-static bool is_short(const struct guided *guided)
-{
-    return guided->gained_ns < short_ns;
-}
-
-static bool is_near_copy(const struct guided *guided)
-{
-    return !is_short(guided) && guided->gained_ns < near_copy * guided->copy_ns;
-}
-
-/* Have enough results in a row been in vain? */
-static bool is_in_vain(const struct guided *guided)
-{
-    size_t enough = guided->known          ? VAIN_RESULTS
-                    : is_short(guided)     ? VAIN_RESULTS_SHORT
-                    : is_near_copy(guided) ? VAIN_RESULTS
-                    : is_knowing(guided)   ? VAIN_RESULTS_KNOWING
-                                           : VAIN_RESULTS_HOPING;
-
-    return guided->land.asked_count >= guided->gained_at + enough;
-}
-
-/* A launch is short, no model's choice has been better for long, and it is chance's turn. */
-static bool looks_near(const struct guided *guided)
-{
-    return !guided->known && is_short(guided) &&
-           guided->land.asked_count >= guided->gained_at + NEAR_FROM &&
-           guided->land.asked_count % NEAR_SHARE == 0;
-}
-
 /* Is what won an earlier search what it was then, and has nothing come of looking further? */
 static bool is_confirmed(const struct guided *guided)
 {
@@ -171,7 +121,7 @@ static bool is_confirmed(const struct guided *guided)
     return guided->winner_ns > 0 && land->told[guided->winner] &&
            fabs(land->time_ns[guided->winner] - guided->winner_ns) <=
                same_time * guided->winner_ns &&
-           land->asked_count >= guided->gained_at + RESULTS_CONFIRMING;
+           land->asked_count >= guided->patience.gained_at + RESULTS_CONFIRMING;
 }
 
 /* The configs of which most is expected; of the wanted ones, unless that is NULL. */
@@ -186,8 +136,9 @@ static size_t find_promising(struct guided *guided, const bool *wanted,
 /* Brings up to date what should be looked at; false: there is nothing. */
 static bool find_looks(const struct guided *guided)
 {
-    return at_coverage_mark(&guided->land, is_near_copy(guided) ? looks_near_copy : looks,
-                            guided->wanted);
+    bool near = at_patience_is_near_copy(&guided->patience);
+
+    return at_coverage_mark(&guided->land, near ? looks_near_copy : looks, guided->wanted);
 }
 
 /* Takes the most promising one of those that should be looked at; or just the first of them, where
@@ -212,9 +163,11 @@ static bool take_look(struct guided *guided, size_t *index)
 static bool take_neighbour(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    size_t neighbours[AT_NEIGHBOURS_MAX];
-    size_t count = is_near_copy(guided) ? 0 : at_landscape_neighbours(land, land->best, neighbours);
+    size_t neighbours[AT_NEIGHBOURS_MAX], count;
 
+    if (at_patience_is_near_copy(&guided->patience))
+        return false;
+    count = at_landscape_neighbours(land, land->best, neighbours);
     for (size_t i = 0; i < count; i++) {
         *index = neighbours[i];
         if (at_landscape_take(land, *index))
@@ -230,7 +183,8 @@ static bool take_by_model(struct guided *guided, size_t *index)
     struct at_promise promises[AT_HAND_CHOICE];
     size_t count = find_promising(guided, NULL, promises);
 
-    if (count > 0 && (promises[0].gain >= least_gain || !is_in_vain(guided))) {
+    if (count > 0 && (promises[0].gain >= least_gain ||
+                      !at_patience_is_over(&guided->patience, land->asked_count))) {
         *index = at_hand_choose(&guided->hand, promises, count);
         return at_landscape_take(land, *index);
     }
@@ -269,18 +223,10 @@ static bool take(struct guided *guided, size_t *index)
     if (land->told_count >= COVERAGE_FROM && land->asked_count % COVERAGE_SHARE == 0 &&
         take_look(guided, index))
         return true;
-    if (looks_near(guided) &&
+    if (at_patience_leaves_to_chance(&guided->patience, land->asked_count) &&
         at_landscape_draw_near(land, &guided->starts.rng, land->best, NEAR_PARAMS, index))
         return true;
     return take_by_model(guided, index);
-}
-
-static bool is_copy_reached(const struct guided *guided)
-{
-    const struct at_landscape *land = &guided->land;
-
-    return guided->copy_ns >= short_ns && land->best != SIZE_MAX &&
-           land->time_ns[land->best] <= guided->copy_ns * (1 + copy_share);
 }
 
 static bool may_ask(struct guided *guided)
@@ -288,7 +234,8 @@ static bool may_ask(struct guided *guided)
     const struct at_landscape *land = &guided->land;
     size_t most = WAITING_FIRST + land->told_count / WAITING_GROWS;
 
-    if (is_copy_reached(guided))
+    if (land->best != SIZE_MAX &&
+        at_patience_reaches_copy(&guided->patience, land->time_ns[land->best]))
         guided->reason = copy_reached;
     if (is_confirmed(guided)) {
         if (!at_hand_awaits(&guided->hand, land))
@@ -352,10 +299,8 @@ static void tell(void *state, size_t index, enum at_outcome outcome, double time
         at_model_add(guided->model, index);
     at_landscape_tell(&guided->land, index, outcome, time_ns);
     guided->stale = true;
-    if (outcome == AT_CORRECT && time_ns < guided->gained_ns * (1 - vain)) {
-        guided->gained_ns = time_ns;
-        guided->gained_at = guided->land.told_count;
-    }
+    if (outcome == AT_CORRECT)
+        at_patience_tell(&guided->patience, time_ns, guided->land.told_count);
 }
 
 static const char *reason(const void *state)
