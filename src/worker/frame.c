@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 static const uint32_t frame_magic = 0x61746672; /* "atfr" */
 
@@ -30,24 +31,40 @@ static enum at_frame_result wait_for(int fd, short event, int64_t deadline_ns)
     return ready > 0 ? AT_FRAME_OK : ready == 0 ? AT_FRAME_TIMEOUT : AT_FRAME_CLOSED;
 }
 
-static enum at_frame_result send_all(int fd, const void *bytes, size_t size, int64_t deadline_ns)
+/* Leaves out so many bytes that are done with. */
+static void skip(struct iovec *parts, size_t count, size_t size)
 {
-    const char *next = bytes;
+    for (size_t i = 0; i < count; i++) {
+        size_t of_this = size < parts[i].iov_len ? size : parts[i].iov_len;
+
+        parts[i].iov_base = (char *)parts[i].iov_base + of_this;
+        parts[i].iov_len -= of_this;
+        size -= of_this;
+    }
+}
+
+/* All parts together, so that the receiver wakes up once; and waits only where that has to be:
+ * mostly a frame fits. */
+static enum at_frame_result send_all(int fd, struct iovec *parts, size_t count, size_t size,
+                                     int64_t deadline_ns)
+{
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
 
     while (size > 0) {
-        enum at_frame_result result = wait_for(fd, POLLOUT, deadline_ns);
-        ssize_t sent;
+        enum at_frame_result result = AT_FRAME_OK;
+        /* MSG_NOSIGNAL: a dead worker is a result, not a SIGPIPE. */
+        ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 
+        if (sent < 0 && errno == EAGAIN)
+            result = wait_for(fd, POLLOUT, deadline_ns);
+        else if (sent < 0 && errno != EINTR)
+            result = AT_FRAME_CLOSED;
         if (result != AT_FRAME_OK)
             return result;
-        /* MSG_NOSIGNAL: a dead worker is a result, not a SIGPIPE. */
-        sent = send(fd, next, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        if (sent < 0)
-            return AT_FRAME_CLOSED;
-        next += sent;
-        size -= (size_t)sent;
+        if (sent > 0) {
+            skip(parts, count, (size_t)sent);
+            size -= (size_t)sent;
+        }
     }
     return AT_FRAME_OK;
 }
@@ -58,11 +75,10 @@ static const int64_t send_limit_ns = 60 * INT64_C(1000000000);
 enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *message)
 {
     struct frame_header header = {frame_magic, type, message->size};
-    int64_t deadline_ns = at_now_ns() + send_limit_ns;
-    enum at_frame_result result = send_all(fd, &header, sizeof header, deadline_ns);
+    struct iovec parts[] = {{&header, sizeof header}, {message->bytes, message->size}};
 
-    return result == AT_FRAME_OK ? send_all(fd, message->bytes, message->size, deadline_ns)
-                                 : result;
+    return send_all(fd, parts, AT_COUNT(parts), sizeof header + message->size,
+                    at_now_ns() + send_limit_ns);
 }
 
 static enum at_frame_result receive_all(int fd, void *bytes, size_t size, int64_t deadline_ns)
@@ -70,18 +86,19 @@ static enum at_frame_result receive_all(int fd, void *bytes, size_t size, int64_
     char *next = bytes;
 
     while (size > 0) {
-        enum at_frame_result result = wait_for(fd, POLLIN, deadline_ns);
-        ssize_t got;
+        enum at_frame_result result = AT_FRAME_OK;
+        ssize_t got = recv(fd, next, size, MSG_DONTWAIT);
 
+        if (got < 0 && errno == EAGAIN)
+            result = wait_for(fd, POLLIN, deadline_ns);
+        else if (got == 0 || (got < 0 && errno != EINTR))
+            result = AT_FRAME_CLOSED;
         if (result != AT_FRAME_OK)
             return result;
-        got = recv(fd, next, size, 0);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return AT_FRAME_CLOSED;
-        next += got;
-        size -= (size_t)got;
+        if (got > 0) {
+            next += got;
+            size -= (size_t)got;
+        }
     }
     return AT_FRAME_OK;
 }
