@@ -130,6 +130,11 @@ bool at_builder_has(const struct at_builder *builder, const struct at_config *co
     return at_cubin_cache_find(builder->cache, key, &kernel);
 }
 
+bool at_builder_has_built(const struct at_builder *builder)
+{
+    return builder->done.first < builder->done.count;
+}
+
 bool at_builder_take(struct at_builder *builder, struct at_built *built)
 {
     struct at_job *job = at_job_pop(&builder->done);

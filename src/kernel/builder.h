@@ -76,7 +76,8 @@ size_t at_builder_idle(const struct at_builder *builder);
  * not in the cache, others are not. */
 enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err);
 
-/* Takes one that is done. */
+/* Takes one that is done; whether there is one. */
+bool at_builder_has_built(const struct at_builder *builder);
 bool at_builder_take(struct at_builder *builder, struct at_built *built);
 
 /* Added and neither taken nor dropped. */

@@ -44,16 +44,22 @@ static bool may_ask(const struct at_pipeline *p)
            (most == 0 || p->evaluations + p->in_flight < (size_t)most);
 }
 
+/* Asked for at a time, if some of it need not be compiled: a look into the cache takes long enough
+ * for the GPU to wait for hundreds of them. */
+enum { ASKED_AT_ONCE = 16 };
+
 static void fill(struct at_pipeline *p)
 {
     size_t index;
 
     at_watch_start(p);
-    while (may_ask(p)) {
+    for (size_t asked = 1; may_ask(p); asked++) {
         if (ask(p, &index))
             start_candidate(p, index);
         else
             p->exhausted = true;
+        if (asked >= ASKED_AT_ONCE && at_builder_has_built(p->session->builder))
+            break;
     }
 }
 
@@ -122,7 +128,7 @@ static void wait_for_work(struct at_pipeline *p, bool *gpu_ready)
     if (busy)
         fds[count++] = (struct pollfd){.fd = at_gpu_fd(p->session->gpu), .events = POLLIN};
     count += at_builder_poll(p->session->builder, fds + count, most - count);
-    if (!busy && p->ready_count > 0)
+    if ((!busy && p->ready_count > 0) || may_ask(p))
         timeout_ms = 0;
     *gpu_ready = false;
     if (poll(fds, count, timeout_ms) > 0 && busy)
