@@ -149,7 +149,7 @@ __device__ __forceinline__ void read(micro (&tile)[in_flight], const element *sr
 }
 
 /* Into shared memory, as columns. */
-__device__ __forceinline__ void park(unsigned char *shared, const micro (&tile)[in_flight],
+__device__ __forceinline__ void park(unsigned shared, const micro (&tile)[in_flight],
                                      micro_place at)
 {
 #pragma unroll
@@ -161,7 +161,7 @@ __device__ __forceinline__ void park(unsigned char *shared, const micro (&tile)[
         tile[i].turn(col);
 #pragma unroll
         for (int k = 0; k < micro::cols; k++)
-            *reinterpret_cast<unit *>(shared + place + k * DST_BYTES) = col[k].whole;
+            store_shared(shared + place + k * DST_BYTES, col[k].whole);
     }
 }
 
@@ -184,8 +184,8 @@ __device__ __forceinline__ void write_direct(element *dst, const micro (&tile)[i
 
 /* From shared memory to the destination, whole rows at a time: `rows` and `cols` are what is there
  * of the tile. */
-__device__ __forceinline__ void write(element *dst, const unsigned char *shared, long long ld,
-                                      int rows, int cols)
+__device__ __forceinline__ void write(element *dst, unsigned shared, long long ld, int rows,
+                                      int cols)
 {
     const int column = threadIdx.x % micro_rows, row = threadIdx.x / micro_rows;
     const int left = column * micro::rows < rows ? cols - row : 0;
@@ -193,8 +193,7 @@ __device__ __forceinline__ void write(element *dst, const unsigned char *shared,
 
 #pragma unroll
     for (int i = 0; i < units; i++)
-        parked[i] = *reinterpret_cast<const unit *>(
-            shared + place_of(row, column * STORE_BYTES, i * unit_step));
+        parked[i] = load_shared<unit>(shared + place_of(row, column * STORE_BYTES, i * unit_step));
     dst += row * ld + column * micro::rows;
 #pragma unroll
     for (int i = 0; i < units; i++) {
@@ -239,6 +238,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
     micro_place at = first_micro();
     const int end = at.col * micro::cols < whole_cols ? whole_rows / micro::rows : 0;
+    const unsigned shared = LAYOUT == LAYOUT_NONE ? 0 : shared_address(dynamic_shared());
 
     from += at.row * micro::rows * ld_src + at.col * micro::cols;
     if constexpr (LAYOUT == LAYOUT_NONE)
@@ -251,13 +251,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         if constexpr (LAYOUT == LAYOUT_NONE)
             write_direct(to, in, ld_dst, at.row, end);
         else
-            park(dynamic_shared(), in, at);
+            park(shared, in, at);
         at.row += in_flight * micro_step;
         from += in_flight * micro_step * micro::rows * ld_src;
         to += LAYOUT == LAYOUT_NONE ? in_flight * micro_step * micro::rows : 0;
     }
     if constexpr (LAYOUT != LAYOUT_NONE) {
         __syncthreads();
-        write(to, dynamic_shared(), ld_dst, whole_rows, whole_cols);
+        write(to, shared, ld_dst, whole_rows, whole_cols);
     }
 }

@@ -105,16 +105,6 @@ __device__ __forceinline__ void copy_async(unsigned to, const unsigned char *fro
                      : "memory");
 }
 
-/* An address in shared memory, in a register: the compiler would rather ask for it anew before
- * every copy. */
-__device__ __forceinline__ unsigned shared_address(const unsigned char *generic)
-{
-    unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(generic));
-
-    asm volatile("mov.u32 %0, %0;" : "+r"(address));
-    return address;
-}
-
 __device__ __forceinline__ void wait_for_copies()
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
@@ -223,9 +213,9 @@ constexpr int part_rows = part_bytes / ELEM_SIZE;
 
 using store_vector = vector<16, part_bytes>;
 
-/* What is at an address in shared memory, spelled out, because an address of 32 bits is less to
- * compute and to compile. T: word<part_bytes>, zeros being above a smaller element. */
-template <class T> __device__ __forceinline__ T load_shared(unsigned from)
+/* An element in shared memory, or what a part has of it. T: word<part_bytes>, zeros being above a
+ * smaller element. */
+template <class T> __device__ __forceinline__ T load_element(unsigned from)
 {
     T value;
 
@@ -233,14 +223,8 @@ template <class T> __device__ __forceinline__ T load_shared(unsigned from)
         asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
     else if constexpr (ELEM_SIZE == 2)
         asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
-    else if constexpr (sizeof(T) == 4)
-        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(from));
-    else if constexpr (sizeof(T) == 8)
-        asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "r"(from));
     else
-        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-                     : "r"(from));
+        value = load_shared<T>(from);
     return value;
 }
 
@@ -256,7 +240,7 @@ __device__ __forceinline__ uint4 pick(unsigned shared, const int (&places)[store
 
 #pragma unroll
         for (int k = 0; k < part_rows; k++)
-            rows[k] = load_shared<T>(shared + places[i * part_rows + k]);
+            rows[k] = load_element<T>(shared + places[i * part_rows + k]);
         /* By multiplication, for permutes go through the same part of a multiprocessor as nearly
          * everything else here. */
         if constexpr (part_rows == 4)

@@ -92,11 +92,6 @@ __device__ __forceinline__ constexpr int place_in_out(int row)
 
 /* ---- bulk copies and their barriers (PTX ISA, cp.async.bulk, mbarrier, fence.proxy) ---- */
 
-__device__ __forceinline__ unsigned shared_address(const void *of)
-{
-    return static_cast<unsigned>(__cvta_generic_to_shared(of));
-}
-
 /* Whose phase is complete when one thread has arrived and all bytes that it expects have. */
 __device__ __forceinline__ void barrier_init(unsigned barrier)
 {

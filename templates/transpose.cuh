@@ -223,6 +223,47 @@ __device__ __forceinline__ unsigned char *dynamic_shared()
     return reinterpret_cast<unsigned char *>(dynamic_shared_memory);
 }
 
+/* An address in shared memory, in a register: the compiler would rather ask for it anew before
+ * every access. */
+__device__ __forceinline__ unsigned shared_address(const void *generic)
+{
+    unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(generic));
+
+    asm volatile("mov.u32 %0, %0;" : "+r"(address));
+    return address;
+}
+
+/* Accesses to shared memory by such addresses, spelled out, because 32 bits are less to compute,
+ * and all of it less to compile: a fifth, where a thread makes many. T: a word of 4 bytes or more.
+ */
+template <class T> __device__ __forceinline__ T load_shared(unsigned from)
+{
+    T value;
+
+    if constexpr (sizeof(T) == 4)
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(from));
+    else if constexpr (sizeof(T) == 8)
+        asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "r"(from));
+    else
+        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                     : "r"(from));
+    return value;
+}
+
+template <class T> __device__ __forceinline__ void store_shared(unsigned to, T value)
+{
+    if constexpr (sizeof(T) == 4)
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
+    else if constexpr (sizeof(T) == 8)
+        asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(to), "r"(value.x), "r"(value.y)
+                     : "memory");
+    else
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(value.x),
+                     "r"(value.y), "r"(value.z), "r"(value.w)
+                     : "memory");
+}
+
 /* The order in which blocks take the tiles of a matrix. Blocks start roughly in the order of their
  * index, so it decides which rows of DRAM are open together and what L2 still holds:
  *   row       along a row of the source: reads run on, writes jump a whole matrix row;
