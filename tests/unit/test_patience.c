@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/search/patience: when a search that gains nothing ends. */
+#include "search/patience.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const double copy_ns = 100000;
+
+/* One of each kind that has been told of its best time with the tenth result. */
+static struct at_patience told(double time_ns, bool known, bool knowing)
+{
+    struct at_patience patience = {
+        .copy_ns = copy_ns, .known = known, .knowing = knowing, .gained_ns = INFINITY};
+
+    at_patience_tell(&patience, time_ns, 10);
+    return patience;
+}
+
+static size_t results_until_over(const struct at_patience *patience)
+{
+    size_t results = patience->gained_at;
+
+    while (!at_patience_is_over(patience, results))
+        results++;
+    return results - patience->gained_at;
+}
+
+/* The less there is to gain, and the more is known, the sooner. */
+static void test_order(void **state)
+{
+    const struct at_patience known = told(2 * copy_ns, true, true);
+    const struct at_patience near_copy = told(1.03 * copy_ns, false, false);
+    const struct at_patience knowing = told(1.05 * copy_ns, false, true);
+    const struct at_patience hoping = told(1.05 * copy_ns, false, false);
+    const struct at_patience is_short = told(5000, false, true);
+
+    (void)state;
+    assert_true(results_until_over(&known) > 0);
+    assert_int_equal(results_until_over(&near_copy), results_until_over(&known));
+    assert_true(results_until_over(&knowing) > results_until_over(&near_copy));
+    assert_true(results_until_over(&hoping) > results_until_over(&knowing));
+    assert_int_equal(results_until_over(&is_short), results_until_over(&hoping));
+}
+
+/* What noise would hide is no gain, and does not begin the wait anew. */
+static void test_gain(void **state)
+{
+    struct at_patience patience = told(copy_ns, false, false);
+
+    (void)state;
+    at_patience_tell(&patience, 0.999 * copy_ns, 20);
+    assert_int_equal(patience.gained_at, 10);
+    at_patience_tell(&patience, 1.5 * copy_ns, 30);
+    assert_int_equal(patience.gained_at, 10);
+    at_patience_tell(&patience, 0.99 * copy_ns, 40);
+    assert_int_equal(patience.gained_at, 40);
+    assert_true(patience.gained_ns == 0.99 * copy_ns);
+}
+
+static void test_copy(void **state)
+{
+    const struct at_patience usual = told(copy_ns, false, false);
+    const struct at_patience nothing = {.copy_ns = copy_ns, .gained_ns = INFINITY};
+    struct at_patience is_short = told(5000, false, false);
+
+    (void)state;
+    assert_true(at_patience_reaches_copy(&usual, 1.009 * copy_ns));
+    assert_false(at_patience_reaches_copy(&usual, 1.011 * copy_ns));
+    assert_true(at_patience_is_near_copy(&usual));
+    assert_false(at_patience_is_near_copy(&nothing));
+    /* A short copy is no limit. */
+    is_short.copy_ns = 5000;
+    assert_true(at_patience_is_short(&is_short));
+    assert_false(at_patience_is_near_copy(&is_short));
+    assert_false(at_patience_reaches_copy(&is_short, 4000));
+}
+
+/* Only short launches that are searched for the first time, late, and by turns with the model. */
+static void test_chance(void **state)
+{
+    const struct at_patience usual = told(copy_ns, false, false);
+    const struct at_patience is_short = told(5000, false, false);
+    const struct at_patience known = told(5000, true, false);
+    size_t left = 0, over = results_until_over(&is_short);
+
+    (void)state;
+    for (size_t results = 10; results < 10 + over; results++) {
+        assert_false(at_patience_leaves_to_chance(&usual, results));
+        assert_false(at_patience_leaves_to_chance(&known, results));
+        left += at_patience_leaves_to_chance(&is_short, results);
+    }
+    assert_false(at_patience_leaves_to_chance(&is_short, 10));
+    assert_true(left > 0 && left <= over / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_chance),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
