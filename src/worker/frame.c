@@ -34,7 +34,7 @@ static enum at_frame_result wait_for(int fd, short event, int64_t deadline_ns)
 /* Leaves out so many bytes that are done with. */
 static void skip(struct iovec *parts, size_t count, size_t size)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && size > 0; i++) {
         size_t of_this = size < parts[i].iov_len ? size : parts[i].iov_len;
 
         parts[i].iov_base = (char *)parts[i].iov_base + of_this;
