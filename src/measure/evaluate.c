@@ -54,9 +54,13 @@ static enum at_outcome take_samples(struct at_gpu_server *server, const struct a
 }
 
 /* A launch of which an estimate is as good as a train: it takes so long that the estimate is right
- * to a few percent, and of so many buffers that little of them is left in L2. */
-static const double long_ns = 50000;
-enum { LONG_SETS_MAX = 2 };
+ * to a few percent, and moves so much that little of it is in L2 when it begins. */
+static bool is_long(const struct at_bench *bench, const struct at_gpu_run *run, double launch_ns)
+{
+    int64_t l2_bytes = ((const struct at_device_base *)bench->device)->info.l2_bytes;
+
+    return launch_ns >= 50000 && at_problem_bytes(&run->problem) >= 2 * l2_bytes;
+}
 
 static enum at_outcome time_run(struct at_gpu_server *server, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, const struct at_gpu_timing *timing,
@@ -71,7 +75,7 @@ static enum at_outcome time_run(struct at_gpu_server *server, const struct at_ke
     if (outcome != AT_CORRECT)
         return outcome;
     hopeless = timing->hopeless_ns > 0 && launch_ns > (double)timing->hopeless_ns;
-    if (hopeless && launch_ns >= long_ns && bench->cases[0].sets <= LONG_SETS_MAX) {
+    if (hopeless && is_long(bench, run, launch_ns)) {
         ns[0] = launch_ns;
         *samples = 1;
         return AT_CORRECT;

@@ -6,13 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Trains: events resolve half a microsecond (cuda.h, cuEventElapsedTime), so a train of 200 us or
+/* Spread: where a source lies in memory is worth 1 to 3 % where rows are a large power of two apart
+ * (doc/measurement.md, "Cold and warm"), so a time is the mean of several places.
+ *
+ * Trains: events resolve half a microsecond (cuda.h, cuEventElapsedTime), so a train of 200 us or
  * more is known to 0.5 % at both its ends together; reported times get five times that. */
 const struct at_policy at_policies[AT_POLICIES] = {
     {
         .name = "cold",
         .summary = "launches cycle through buffers of at least 3 x L2, so data comes from DRAM",
         .l2_multiple = 3,
+        .spread_sets = 4,
+        .spread_bytes = INT64_C(1) << 30,
         .search_train_ns = 300000,
         .search_samples = 5,
         .shootout_train_ns = 1000000,
@@ -57,10 +62,15 @@ int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_pr
 {
     int64_t set = at_problem_bytes(problem) / (problem->in_place ? 2 : 1);
     int64_t wanted = policy->l2_multiple * device->l2_bytes;
+    int64_t spread = policy->spread_bytes / set;
     int64_t sets = (wanted + set - 1) / set;
 
     if (at_device_is_emulated(device)) /* no launch leaves anything in an L2 for the next one */
         return 1;
+    if (spread > policy->spread_sets)
+        spread = policy->spread_sets;
+    if (sets < spread)
+        sets = spread;
     return sets < 1 ? 1 : sets > sets_max ? sets_max : sets;
 }
 

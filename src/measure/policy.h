@@ -15,6 +15,8 @@ struct at_policy {
     const char *name;
     const char *summary;
     int64_t l2_multiple;       /* launches cycle through buffers of at least so many times L2 */
+    int64_t spread_sets;       /* and through so many pairs of them, */
+    int64_t spread_bytes;      /* as long as all take no more than this */
     int64_t search_train_ns;   /* least time of a train while searching */
     int64_t search_samples;    /* trains a config */
     int64_t shootout_train_ns; /* the same for the finalists, whose times are reported */

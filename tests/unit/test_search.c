@@ -280,7 +280,8 @@ static const char *const specs[] = {
 };
 
 /* Cold: the sets hold at least three times L2, unless more launches than a train has would be
- * needed, and one set fewer would not. Warm: one set. */
+ * needed, and there are four, or as many as hold 1 GiB; and not one more than that takes. Warm: one
+ * set. */
 static void test_buffer_sets(void **state)
 {
     static const int64_t l2_sizes[] = {0, 1, 512 << 10, 50 << 20, 128 << 20};
@@ -297,7 +298,9 @@ static void test_buffer_sets(void **state)
 
             assert_true(sets >= 1 && sets <= 1024);
             assert_true(sets * bytes >= 3 * l2_sizes[j] || sets == 1024);
-            assert_true(sets == 1 || (sets - 1) * bytes < 3 * l2_sizes[j]);
+            assert_true(sets >= 4 || (sets + 1) * bytes > INT64_C(1) << 30);
+            assert_true(sets == 1 || (sets - 1) * bytes < 3 * l2_sizes[j] ||
+                        (sets <= 4 && sets * bytes <= INT64_C(1) << 30));
             assert_int_equal(at_policy_buffer_sets(warm, &problem, &device), 1);
         }
 }
