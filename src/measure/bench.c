@@ -43,6 +43,13 @@ enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_cas
     return outcome == AT_CORRECT ? bench->ops->wait(bench->device, err) : outcome;
 }
 
+int64_t at_bench_sets(const struct at_bench *bench, const struct at_gpu_run *run)
+{
+    int64_t all = bench->cases[0].sets;
+
+    return run->sets > 0 && run->sets < all ? run->sets : all;
+}
+
 enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err)
 {
     enum at_outcome outcome = AT_CORRECT;

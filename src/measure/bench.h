@@ -39,12 +39,16 @@ enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_cas
  * blamed for it. */
 enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err);
 
+/* So many of the tuned case's sets the run's launches cycle through. */
+int64_t at_bench_sets(const struct at_bench *bench, const struct at_gpu_run *run);
+
 /* Verifies the kernel on the trials' cases and the tuned one, before; then the tuned one alone,
  * after it was timed: whatever a train of launches did must have left the same result. */
 enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel *kernel,
                                  const struct at_gpu_run *run, const struct at_gpu_trial *trials,
                                  size_t trial_count, struct at_error *err);
-enum at_outcome at_verify_after(struct at_bench *bench, struct at_error *err);
+enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
+                                struct at_error *err);
 
 /* Verifies the kernel on the tuned case so many times, or for so long: one that fails now and then
  * is not to win. */
@@ -57,8 +61,8 @@ enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel
                                   const struct at_gpu_run *run, double *launch_ns,
                                   struct at_error *err);
 
-/* Makes a train of the run's launches, which take so long each, over the tuned case's sets: of at
- * least train_ns, and of whole rounds of the sets. *launches is how many are timed. */
+/* Makes a train of the run's launches, which take so long each, over its sets: of at least
+ * train_ns, and of whole rounds of the sets. *launches is how many are timed. */
 enum at_outcome at_train_build(struct at_bench *bench, const struct at_kernel *kernel,
                                const struct at_gpu_run *run, double launch_ns, int64_t train_ns,
                                struct at_train **train, int64_t *launches, struct at_error *err);

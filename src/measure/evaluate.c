@@ -133,7 +133,7 @@ static enum at_outcome verify_and_time(struct at_gpu_server *server,
     if (outcome == AT_CORRECT)
         outcome = time_run(server, found, &evaluation->run, &evaluation->timing, ns, samples, err);
     if (outcome == AT_CORRECT)
-        outcome = at_verify_after(bench, err);
+        outcome = at_verify_after(bench, &evaluation->run, err);
     if (outcome == AT_CORRECT)
         outcome = at_verify_often(bench, found, &evaluation->run, evaluation->timing.verify_more,
                                   often_ns, err);

@@ -46,6 +46,7 @@ struct at_gpu_run {
     struct at_problem problem; /* what it is told: the tuned one, or the vector of as many bytes */
     struct at_launch launch;
     struct at_gpu_kernel compiled; /* what the compiler said of it */
+    int64_t sets;                  /* pairs of buffers that launches cycle through; 0: all */
     int64_t cold;                  /* 1: the times are to be those of data that come from DRAM */
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Spread: where a source lies in memory is worth 1 to 3 % where rows are a large power of two apart
- * (doc/measurement.md, "Cold and warm"), so a time is the mean of several places.
+ * (doc/measurement.md, "Cold and warm"), so a reported time is the mean of several places.
  *
  * Trains: events resolve half a microsecond (cuda.h, cuEventElapsedTime), so a train of 200 us or
  * more is known to 0.5 % at both its ends together; reported times get five times that. */
@@ -57,21 +57,32 @@ enum at_status at_policy_find(const struct at_policy **policy, const char *name,
     return AT_USAGE;
 }
 
-int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,
+/* What a launch reads and writes; in place that is one buffer. */
+static int64_t set_bytes(const struct at_problem *problem)
+{
+    return at_problem_bytes(problem) / (problem->in_place ? 2 : 1);
+}
+
+int64_t at_policy_search_sets(const struct at_policy *policy, const struct at_problem *problem,
                               const struct at_device_info *device)
 {
-    int64_t set = at_problem_bytes(problem) / (problem->in_place ? 2 : 1);
-    int64_t wanted = policy->l2_multiple * device->l2_bytes;
-    int64_t spread = policy->spread_bytes / set;
+    int64_t set = set_bytes(problem), wanted = policy->l2_multiple * device->l2_bytes;
     int64_t sets = (wanted + set - 1) / set;
 
     if (at_device_is_emulated(device)) /* no launch leaves anything in an L2 for the next one */
         return 1;
+    return sets < 1 ? 1 : sets > sets_max ? sets_max : sets;
+}
+
+int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,
+                              const struct at_device_info *device)
+{
+    int64_t sets = at_policy_search_sets(policy, problem, device);
+    int64_t spread = policy->spread_bytes / set_bytes(problem);
+
     if (spread > policy->spread_sets)
         spread = policy->spread_sets;
-    if (sets < spread)
-        sets = spread;
-    return sets < 1 ? 1 : sets > sets_max ? sets_max : sets;
+    return sets < spread && !at_device_is_emulated(device) ? spread : sets;
 }
 
 int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device)

@@ -14,8 +14,8 @@
 struct at_policy {
     const char *name;
     const char *summary;
-    int64_t l2_multiple;       /* launches cycle through buffers of at least so many times L2 */
-    int64_t spread_sets;       /* and through so many pairs of them, */
+    int64_t l2_multiple;       /* launches cycle through buffers of at least so many times L2; */
+    int64_t spread_sets;       /* those of the finalists through so many pairs of them, too, */
     int64_t spread_bytes;      /* as long as all take no more than this */
     int64_t search_train_ns;   /* least time of a train while searching */
     int64_t search_samples;    /* trains a config */
@@ -30,8 +30,11 @@ extern const struct at_policy at_policies[AT_POLICIES]; /* the first is the defa
 enum at_status at_policy_find(const struct at_policy **policy, const char *name,
                               struct at_error *err);
 
-/* How many pairs of source and destination the launches cycle through. */
+/* How many pairs of source and destination the launches cycle through: those of the finalists, and
+ * those of a search, which are no more. */
 int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,
+                              const struct at_device_info *device);
+int64_t at_policy_search_sets(const struct at_policy *policy, const struct at_problem *problem,
                               const struct at_device_info *device);
 
 /* Device memory that so many sets of a problem's buffers take, red zones included; INT64_MAX if it

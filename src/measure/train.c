@@ -51,7 +51,7 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
     enum at_outcome outcome;
 
     for (int64_t i = 0; i < launches; i++)
-        calls[i] = call_of(bench, kernel, run, i % bench->cases[0].sets);
+        calls[i] = call_of(bench, kernel, run, i % at_bench_sets(bench, run));
     outcome = bench->ops->make_train(bench->device, calls, (size_t)launches, lead_in(launches),
                                      train, err);
     free(calls);
@@ -89,6 +89,6 @@ enum at_outcome at_train_build(struct at_bench *bench, const struct at_kernel *k
                                const struct at_gpu_run *run, double launch_ns, int64_t train_ns,
                                struct at_train **train, int64_t *launches, struct at_error *err)
 {
-    *launches = launches_for(launch_ns, train_ns, bench->cases[0].sets);
+    *launches = launches_for(launch_ns, train_ns, at_bench_sets(bench, run));
     return make(bench, kernel, run, *launches, train, err);
 }

@@ -110,13 +110,14 @@ static enum at_outcome finish(struct verification *verification, struct at_error
     return outcome;
 }
 
-/* The tuned case's sets that are checked: the first and the last. All sets are alike but for their
- * address; checking a thousand of them would cost more than timing them. */
-static size_t checked_sets(const struct at_buffers *tuned, int64_t sets[2])
+/* The run's sets that are checked: the first and the last. All sets are alike but for their address;
+ * checking a thousand of them would cost more than timing them. */
+static size_t checked_sets(const struct at_bench *bench, const struct at_gpu_run *run,
+                           int64_t sets[2])
 {
     sets[0] = 0;
-    sets[1] = tuned->sets - 1;
-    return tuned->sets > 1 ? 2 : 1;
+    sets[1] = at_bench_sets(bench, run) - 1;
+    return sets[1] > 0 ? 2 : 1;
 }
 
 enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel *kernel,
@@ -126,7 +127,7 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
     struct verification verification = {.bench = bench};
     const struct at_buffers *tuned = &bench->cases[0];
     int64_t sets[2];
-    size_t set_count = checked_sets(tuned, sets);
+    size_t set_count = checked_sets(bench, run, sets);
     enum at_outcome outcome = clear_results(bench, err);
 
     for (size_t i = 0; i < trial_count && outcome == AT_CORRECT; i++) {
@@ -141,12 +142,13 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
     return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
 }
 
-enum at_outcome at_verify_after(struct at_bench *bench, struct at_error *err)
+enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
+                                struct at_error *err)
 {
     struct verification verification = {.bench = bench};
     const struct at_buffers *tuned = &bench->cases[0];
     int64_t sets[2];
-    size_t set_count = checked_sets(tuned, sets);
+    size_t set_count = checked_sets(bench, run, sets);
     enum at_outcome outcome = clear_results(bench, err);
 
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {

@@ -201,6 +201,7 @@ struct at_gpu_run at_session_run(const struct at_session *session, const struct 
     struct at_gpu_run run = {
         .problem = *problem,
         .launch = *launch,
+        .sets = at_policy_search_sets(session->options.policy, problem, at_gpu_info(session->gpu)),
         .cold = session->options.policy->l2_multiple > 0,
     };
 

@@ -59,9 +59,10 @@ static struct at_gpu_run run_of(const struct at_session *session,
                           &contestant->problem, &contestant->launch);
 }
 
-/* How long they are looked at. */
+/* How long they are looked at, and whether in all buffers. */
 struct rounds {
     int64_t train_ns, samples;
+    bool everywhere;
 };
 
 /* One try; samples_ns has room for all contestants' samples. */
@@ -77,6 +78,8 @@ static enum at_outcome hold(struct at_session *session, struct at_contestant *co
 
     for (size_t i = 0; i < count; i++) {
         runs[i] = run_of(session, &contestants[i]);
+        if (rounds.everywhere)
+            runs[i].sets = 0;
         programs[i] = contestants[i].config ? contestants[i].built.program : NULL;
     }
     outcome = at_gpu_shootout(session->gpu, runs, programs, count, rounds.train_ns, rounds.samples,
@@ -114,7 +117,7 @@ enum at_status at_shootout_time(struct at_session *session, struct at_contestant
     const struct at_policy *policy = session->options.policy;
 
     return time_contestants(session, contestants, count,
-                            (struct rounds){policy->shootout_train_ns, policy->shootout_samples},
+                            (struct rounds){policy->shootout_train_ns, policy->shootout_samples, true},
                             err);
 }
 
@@ -124,7 +127,8 @@ enum at_status at_shootout_look(struct at_session *session, struct at_contestant
     const struct at_policy *policy = session->options.policy;
 
     return time_contestants(session, contestants, count,
-                            (struct rounds){policy->search_train_ns, policy->search_samples}, err);
+                            (struct rounds){policy->search_train_ns, policy->search_samples, false},
+                            err);
 }
 
 void at_shootout_end(struct at_contestant *contestants, size_t count)

@@ -226,16 +226,20 @@ static void test_failure(void **state)
     assert_int_equal(taken, 3);
 }
 
-/* The last train that was made. */
-static size_t made_launches, made_lead_in;
+/* The last train that was made; made_sets: buffers that its launches cycle through. */
+static size_t made_launches, made_lead_in, made_sets;
 
 static enum at_outcome note_train(struct at_device *device, const struct at_call *calls,
                                   size_t count, size_t lead_in, struct at_train **train,
                                   struct at_error *err)
 {
     (void)device;
-    (void)calls;
     (void)err;
+    made_sets = 1;
+    while (made_sets < count && calls[made_sets].args[0] != calls[0].args[0])
+        made_sets++;
+    for (size_t i = 0; i < count; i++)
+        assert_true(calls[i].args[0] == calls[i % made_sets].args[0]);
     made_launches = count;
     made_lead_in = lead_in;
     *train = NULL;
@@ -248,25 +252,28 @@ static void free_nothing(struct at_device *device, struct at_train *train)
     (void)train;
 }
 
-/* Whole rounds of the sets, for as long as was asked for; a tenth of it runs before, untimed. */
+/* Whole rounds of the run's sets, which are all if it does not say, for as long as was asked for; a
+ * tenth of it runs before, untimed. */
 static void test_trains(void **state)
 {
     static const struct at_device_ops noting = {
         .make_train = note_train, .time_train = play, .free_train = free_nothing};
     static const struct {
         double launch_ns;
-        int64_t sets;
-        size_t launches, lead_in;
+        int64_t sets, sets_of_run;
+        size_t launches, lead_in, cycle;
     } cases[] = {
-        {1000, 1, 301, 30}, {1000, 7, 301, 30}, {1000, 23, 322, 32},
-        {20000, 1, 16, 1},  {100000, 1, 4, 1},  {1e9, 1, 1, 1},
+        {1000, 1, 0, 301, 30, 1}, {1000, 7, 0, 301, 30, 7}, {1000, 23, 0, 322, 32, 23},
+        {20000, 1, 1, 16, 1, 1},  {100000, 4, 1, 4, 1, 1},  {100000, 3, 2, 4, 1, 2},
+        {1e9, 1, 0, 1, 1, 1},     {1e9, 4, 0, 4, 1, 4},     {1e9, 4, 5, 4, 1, 4},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         const struct at_train_time time = {cases[i].launch_ns, -1};
-        struct at_bench bench = {.ops = &noting, .cases = {{.sets = cases[i].sets}}};
-        struct at_gpu_run run = {0};
+        struct at_bench bench = {.ops = &noting,
+                                 .cases = {{.sets = cases[i].sets, .dst_pitch = 256}}};
+        struct at_gpu_run run = {.sets = cases[i].sets_of_run};
         struct at_train *train;
         int64_t launches;
         double launch_ns;
@@ -283,6 +290,7 @@ static void test_trains(void **state)
         assert_int_equal(launches, cases[i].launches);
         assert_int_equal(made_launches, cases[i].launches);
         assert_int_equal(made_lead_in, cases[i].lead_in);
+        assert_int_equal(made_sets, cases[i].cycle);
     }
 }
 

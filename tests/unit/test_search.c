@@ -280,8 +280,8 @@ static const char *const specs[] = {
 };
 
 /* Cold: the sets hold at least three times L2, unless more launches than a train has would be
- * needed, and there are four, or as many as hold 1 GiB; and not one more than that takes. Warm: one
- * set. */
+ * needed, and not one more than that takes; for the finalists there are four, or as many as 1 GiB
+ * holds, if that is more. Warm: one set. */
 static void test_buffer_sets(void **state)
 {
     static const int64_t l2_sizes[] = {0, 1, 512 << 10, 50 << 20, 128 << 20};
@@ -292,15 +292,17 @@ static void test_buffer_sets(void **state)
         for (size_t j = 0; j < AT_COUNT(l2_sizes); j++) {
             struct at_problem problem = problem_of(specs[i]);
             struct at_device_info device = {.l2_bytes = l2_sizes[j]};
-            int64_t sets = at_policy_buffer_sets(cold, &problem, &device);
+            int64_t sets = at_policy_search_sets(cold, &problem, &device);
+            int64_t all = at_policy_buffer_sets(cold, &problem, &device);
             /* What a launch leaves in L2: in place, each element once. */
             int64_t bytes = at_problem_bytes(&problem) / (problem.in_place ? 2 : 1);
 
             assert_true(sets >= 1 && sets <= 1024);
             assert_true(sets * bytes >= 3 * l2_sizes[j] || sets == 1024);
-            assert_true(sets >= 4 || (sets + 1) * bytes > INT64_C(1) << 30);
-            assert_true(sets == 1 || (sets - 1) * bytes < 3 * l2_sizes[j] ||
-                        (sets <= 4 && sets * bytes <= INT64_C(1) << 30));
+            assert_true(sets == 1 || (sets - 1) * bytes < 3 * l2_sizes[j]);
+            assert_true(all >= 4 || (all + 1) * bytes > INT64_C(1) << 30);
+            assert_true(all == sets || (all > sets && all <= 4 && all * bytes <= INT64_C(1) << 30));
+            assert_int_equal(at_policy_search_sets(warm, &problem, &device), 1);
             assert_int_equal(at_policy_buffer_sets(warm, &problem, &device), 1);
         }
 }
@@ -315,6 +317,7 @@ static void test_emulated_buffers(void **state)
     for (size_t i = 0; i < AT_COUNT(specs); i++) {
         struct at_problem problem = problem_of(specs[i]);
 
+        assert_int_equal(at_policy_search_sets(policy_of("cold"), &problem, &device), 1);
         assert_int_equal(at_policy_buffer_sets(policy_of("cold"), &problem, &device), 1);
         assert_int_equal(at_red_zone_bytes(at_problem_bytes(&problem), &device), 256);
     }
