@@ -110,8 +110,8 @@ static enum at_outcome finish(struct verification *verification, struct at_error
     return outcome;
 }
 
-/* The run's sets that are checked: the first and the last. All sets are alike but for their address;
- * checking a thousand of them would cost more than timing them. */
+/* The run's sets that are checked: the first and the last. All sets are alike but for their
+ * address; checking a thousand of them would cost more than timing them. */
 static size_t checked_sets(const struct at_bench *bench, const struct at_gpu_run *run,
                            int64_t sets[2])
 {

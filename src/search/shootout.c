@@ -116,9 +116,9 @@ enum at_status at_shootout_time(struct at_session *session, struct at_contestant
 {
     const struct at_policy *policy = session->options.policy;
 
-    return time_contestants(session, contestants, count,
-                            (struct rounds){policy->shootout_train_ns, policy->shootout_samples, true},
-                            err);
+    return time_contestants(
+        session, contestants, count,
+        (struct rounds){policy->shootout_train_ns, policy->shootout_samples, true}, err);
 }
 
 enum at_status at_shootout_look(struct at_session *session, struct at_contestant *contestants,
