@@ -60,6 +60,9 @@
 #ifndef STORE
 #define STORE 0 /* 0: plain, 1: streaming */
 #endif
+#ifndef BATCH
+#define BATCH 1 /* 0: there is one matrix, whose place waits for no stride */
+#endif
 
 using namespace at;
 
@@ -270,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(LANES *GROUPS)
         /* Down the columns of the source, which keeps what is written close together. Where a block
          * takes one tile, the grid's three dimensions tell which: to find it from one number takes
          * two divisions, a tenth of the time of a kernel of two microseconds. */
-        unsigned row = blockIdx.x, column = blockIdx.y, matrix = blockIdx.z;
+        unsigned row = blockIdx.x, column = blockIdx.y, matrix = BATCH ? blockIdx.z : 0;
 
         if constexpr (GROUPS > 1) {
             const unsigned tile_rows = (unsigned)(rows / TILE_ROWS);
