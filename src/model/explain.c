@@ -93,6 +93,7 @@ static enum at_status prepare(struct run *run, const struct at_problem *problem,
     run->emu = (struct at_emu_launch){
         .kernel = run->kernel,
         .dynamic_shared_bytes = launch->field[AT_SHARED_BYTES],
+        .carveout_percent = launch->field[AT_CARVEOUT_PERCENT],
         .args = run->args,
         .arg_count = AT_COUNT(run->args),
         .instruction_limit = 100000000,

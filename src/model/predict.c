@@ -8,6 +8,11 @@
 
 enum { THOUSANDTHS = 1000, REGISTER_BYTES = 4, SECTOR_BYTES = 32 };
 
+/* Of what L1 and shared memory have together, that shared memory never gets: 192 of which 164,
+ * 256 of which 228, 128 of which 100 KiB can be shared (CUDA C++ Programming Guide, "Compute
+ * Capabilities" 8.0, 9.0, 10.0, and 8.9). */
+enum { L1_LEAST_BYTES = 28 << 10 };
+
 const char *const at_bound_names[AT_BOUNDS] = {
     [AT_BOUND_DRAM] = "DRAM",
     [AT_BOUND_L2] = "L2",
@@ -24,10 +29,12 @@ struct block {
     const struct at_traffic *traffic;
     double threads, warps;
     int64_t registers;
-    double resident; /* blocks a multiprocessor at once */
-    double each;     /* blocks that a multiprocessor runs one after another */
-    double filled;   /* of a multiprocessor's threads, by the resident blocks */
-    double wave;     /* blocks that the device runs at once */
+    double resident;   /* blocks a multiprocessor at once */
+    double each;       /* blocks that a multiprocessor runs one after another */
+    double filled;     /* of a multiprocessor's threads, by the resident blocks */
+    double wave;       /* blocks that the device runs at once */
+    double held_bytes; /* at most, by a multiprocessor, in registers and shared memory */
+    double l1_bytes;   /* room for loads under way; 0: enough */
     double l2_bytes;
 };
 
@@ -60,7 +67,18 @@ static double issue_ns(const struct block *b, const struct at_traffic_work *work
 /* Of L2, by what a wave has in hand: what is to meet there may be gone before it does. */
 static double pressure(const struct block *b)
 {
-    return b->wave * (b->traffic->load.bytes + b->traffic->store.bytes) / b->l2_bytes;
+    double bytes = b->resident * (b->traffic->load.bytes + b->traffic->store.bytes);
+
+    return b->wave / b->resident * fmin(bytes, b->held_bytes) / b->l2_bytes;
+}
+
+/* Which part of the loads that are under way at once L1 has no room for: each takes a place there
+ * until it has come. */
+static double crowded(const struct block *b)
+{
+    double bytes = b->resident * b->traffic->load.bytes / fmax(1, b->traffic->work.load_rounds);
+
+    return bytes > b->l1_bytes && b->l1_bytes > 0 ? 1 - b->l1_bytes / bytes : 0;
 }
 
 /* What is lost where a wave is in many pages at once, from none (0) to all (1): translations, and
@@ -123,12 +141,16 @@ static double merged_bytes(const struct block *b)
 }
 
 /* DRAM moves each sector once, L2 sees to that, but not all at its best. It has to turn around
- * between reads and writes, more often where blocks do not separate theirs by a barrier. */
+ * between reads and writes, more often where blocks do not separate theirs by a barrier, unless
+ * all of them read at first and write in the end. */
 static double dram_ns(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
-    double mixed = b->traffic->work.barriers > 0 ? 0 : (double)rates->mixed_percent;
-    double percent = pressure(b) * (double)rates->pressure_percent + mixed;
+    double mixed =
+        b->traffic->work.barriers > 0 ? 0 : 1 - fmin(1, b->wave / (double)b->traffic->blocks);
+    double percent = pressure(b) * (double)rates->pressure_percent +
+                     crowded(b) * (double)rates->crowded_percent +
+                     mixed * (double)rates->mixed_percent;
     double bytes = (load_bytes(b) + store_bytes(b)) * (1 + percent / 100);
 
     return (bytes + merged_bytes(b)) * 1e3 / (double)rates->dram_mbps;
@@ -225,8 +247,8 @@ static void predict(const struct block *b, bool cold, struct at_prediction *pred
     double ns = fmax(together(bounds), started);
 
     /* Before the first wave has loaded nothing is stored, and in the end nothing is loaded. */
-    if (waves > 1)
-        ns += life_ns(b) * (double)b->rates->drain_percent / 100;
+    ns += life_ns(b) * (double)(waves > 1 ? b->rates->drain_percent : b->rates->one_wave_percent) /
+          100;
     prediction->ns = launch + ns;
     prediction->bound = AT_BOUND_LAUNCH;
     for (int i = 0; i < AT_BOUNDS; i++)
@@ -267,8 +289,13 @@ static enum at_status sample_block(struct block *block, struct at_traffic *traff
         .resident = fmin((double)occupancy.blocks, ceil(each)),
         /* A grid of less than a wave is dealt out at once: some have one block more. */
         .each = each < (double)occupancy.blocks ? ceil(each) : each,
+        .held_bytes = (double)(device->registers_per_multiprocessor * REGISTER_BYTES +
+                               device->shared_bytes_per_multiprocessor),
         .l2_bytes = (double)device->l2_bytes,
     };
+    if (emu->carveout_percent > 0)
+        block->l1_bytes = L1_LEAST_BYTES + (double)device->shared_bytes_per_multiprocessor *
+                                               (double)(100 - emu->carveout_percent) / 100;
     block->wave = block->resident * (double)device->multiprocessors;
     block->filled =
         block->resident * block->threads / (double)device->max_threads_per_multiprocessor;

@@ -16,6 +16,7 @@ struct at_rates {
     int64_t block_ns;        /* to start a block */
     int64_t blocks_per_us;   /* that the whole device starts */
     int64_t clock_khz;       /* of the multiprocessors */
+    int64_t crowded_percent; /* longer, the more of the loads under way has no room in L1 */
     int64_t dram_latency_ns; /* of one load when many are under way */
     int64_t dram_mbps;       /* by clock and bus width */
     int64_t drain_percent;   /* of a block's life: how long the ends of the grid leave DRAM idle */
@@ -29,6 +30,7 @@ struct at_rates {
     int64_t load_scatter_run_percent; /* the same, and more, where a wave is in many pages */
     int64_t lost_partial_percent;     /* partial_bytes more, where a wave takes all of L2 */
     int64_t mixed_percent;            /* longer, with no barrier between loads and stores */
+    int64_t one_wave_percent;         /* of a block's life that one wave is longer */
     int64_t partial_bytes;            /* a sector that is written in parts costs DRAM more */
     int64_t pressure_percent;         /* longer, where a wave takes all of L2 */
     int64_t request_ns;         /* by which each load of a warp delays the last one's arrival */

@@ -189,6 +189,7 @@ static enum at_status predict(const struct sample *sample, struct entry *entry,
             emu.block[i] = (uint32_t)launch.field[AT_BLOCK_X + i];
         }
         emu.dynamic_shared_bytes = launch.field[AT_SHARED_BYTES];
+        emu.carveout_percent = launch.field[AT_CARVEOUT_PERCENT];
         status = at_predict_launch(&sample->device, &sample->rates, memory, &emu,
                                    built->resources.registers, built->resources.shared_bytes, true,
                                    &entry->prediction, err);

@@ -113,6 +113,7 @@ struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
     struct at_emu_launch launch = {
         .kernel = kernel,
         .dynamic_shared_bytes = size[AT_SHARED_BYTES],
+        .carveout_percent = size[AT_CARVEOUT_PERCENT],
         .args = call->args,
         .arg_count = kernel->param_count < AT_CALL_ARGS ? kernel->param_count : AT_CALL_ARGS,
         .instruction_limit = instruction_limit,

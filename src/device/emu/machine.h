@@ -77,7 +77,9 @@ struct at_emu_launch {
     const struct at_ptx_kernel *kernel;
     uint32_t grid[3], block[3];
     int64_t dynamic_shared_bytes;
-    const uint64_t *args; /* one for each parameter, in its low bytes */
+    int64_t carveout_percent; /* of L1, preferred as shared memory; less than 1: the driver's
+                                 choice. The machine has no L1; a prediction asks for it */
+    const uint64_t *args;     /* one for each parameter, in its low bytes */
     size_t arg_count;
     uint64_t instruction_limit;             /* a thread; 0: none */
     int threads;                            /* of the host, at least 1 */
