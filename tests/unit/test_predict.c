@@ -146,6 +146,8 @@ static void test_order(void **state)
         /* short runs of stores, in many pages */
         {{"tile", "TILE_ROWS", 64, "8192x8192:f32"}, {"tile", "TILE_ROWS", 32, "8192x8192:f32"}},
         {{"tile", "TILE_ROWS", 64, "8192x8192:f16"}, {"tile", "TILE_ROWS", 32, "8192x8192:f16"}},
+        /* loads under way with little room in L1 */
+        {{"tile", "CARVEOUT", -1, "4096x4096:f64"}, {"tile", "CARVEOUT", 100, "4096x4096:f64"}},
         /* sectors that are written in parts */
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"tile", "PAD", 1, "4095x4095:f32"}},
         /* more bytes */
