@@ -92,17 +92,12 @@ static enum at_status prepare(struct run *run, const struct at_problem *problem,
     at_problem_args(problem, dst, src, run->args);
     run->emu = (struct at_emu_launch){
         .kernel = run->kernel,
-        .dynamic_shared_bytes = launch->field[AT_SHARED_BYTES],
-        .carveout_percent = launch->field[AT_CARVEOUT_PERCENT],
         .args = run->args,
         .arg_count = AT_COUNT(run->args),
         .instruction_limit = 100000000,
         .threads = at_usable_cpus(),
     };
-    for (int i = 0; i < 3; i++) {
-        run->emu.grid[i] = (uint32_t)launch->field[AT_GRID_X + i];
-        run->emu.block[i] = (uint32_t)launch->field[AT_BLOCK_X + i];
-    }
+    at_emu_launch_take(&run->emu, launch);
     return AT_OK;
 }
 

@@ -184,12 +184,7 @@ static enum at_status predict(const struct sample *sample, struct entry *entry,
     if (status == AT_OK)
         status = at_ptx_find(module, built->entry, &emu.kernel, err);
     if (status == AT_OK) {
-        for (int i = 0; i < 3; i++) {
-            emu.grid[i] = (uint32_t)launch.field[AT_GRID_X + i];
-            emu.block[i] = (uint32_t)launch.field[AT_BLOCK_X + i];
-        }
-        emu.dynamic_shared_bytes = launch.field[AT_SHARED_BYTES];
-        emu.carveout_percent = launch.field[AT_CARVEOUT_PERCENT];
+        at_emu_launch_take(&emu, &launch);
         status = at_predict_launch(&sample->device, &sample->rates, memory, &emu,
                                    built->resources.registers, built->resources.shared_bytes, true,
                                    &entry->prediction, err);

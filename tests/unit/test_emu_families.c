@@ -258,11 +258,7 @@ static void run_transpose(struct buffers *b, const struct at_ptx_kernel *kernel,
     struct at_error err = {AT_OK, ""};
 
     assert_int_equal(at_config_launch(config, p, &device, &wanted, &err), AT_OK);
-    for (int i = 0; i < 3; i++) {
-        launch.grid[i] = (uint32_t)wanted.field[AT_GRID_X + i];
-        launch.block[i] = (uint32_t)wanted.field[AT_BLOCK_X + i];
-    }
-    launch.dynamic_shared_bytes = wanted.field[AT_SHARED_BYTES];
+    at_emu_launch_take(&launch, &wanted);
     run(b, &launch, what);
 }
 

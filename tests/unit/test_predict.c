@@ -85,12 +85,7 @@ static void open_fixture(struct fixture *f, const struct at_config *config, cons
     f->emu.args = f->args;
     f->emu.arg_count = AT_COUNT(f->args);
     f->emu.threads = 1;
-    f->emu.dynamic_shared_bytes = launch.field[AT_SHARED_BYTES];
-    f->emu.carveout_percent = launch.field[AT_CARVEOUT_PERCENT];
-    for (int i = 0; i < 3; i++) {
-        f->emu.grid[i] = (uint32_t)launch.field[AT_GRID_X + i];
-        f->emu.block[i] = (uint32_t)launch.field[AT_BLOCK_X + i];
-    }
+    at_emu_launch_take(&f->emu, &launch);
 }
 
 static void close_fixture(struct fixture *f)

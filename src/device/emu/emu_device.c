@@ -109,21 +109,15 @@ struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
                                       const struct at_call *call)
 {
     const struct at_ptx_kernel *kernel = call->kernel->handle;
-    const int64_t *size = call->launch.field;
     struct at_emu_launch launch = {
         .kernel = kernel,
-        .dynamic_shared_bytes = size[AT_SHARED_BYTES],
-        .carveout_percent = size[AT_CARVEOUT_PERCENT],
         .args = call->args,
         .arg_count = kernel->param_count < AT_CALL_ARGS ? kernel->param_count : AT_CALL_ARGS,
         .instruction_limit = instruction_limit,
         .threads = device->threads,
     };
 
-    for (int i = 0; i < 3; i++) {
-        launch.grid[i] = (uint32_t)size[AT_GRID_X + i];
-        launch.block[i] = (uint32_t)size[AT_BLOCK_X + i];
-    }
+    at_emu_launch_take(&launch, &call->launch);
     return launch;
 }
 

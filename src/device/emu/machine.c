@@ -226,6 +226,16 @@ static enum at_status check_blocks(const struct at_emu_launch *launch, uint64_t 
     return AT_OK;
 }
 
+void at_emu_launch_take(struct at_emu_launch *emu, const struct at_launch *launch)
+{
+    for (int i = 0; i < 3; i++) {
+        emu->grid[i] = (uint32_t)launch->field[AT_GRID_X + i];
+        emu->block[i] = (uint32_t)launch->field[AT_BLOCK_X + i];
+    }
+    emu->dynamic_shared_bytes = launch->field[AT_SHARED_BYTES];
+    emu->carveout_percent = launch->field[AT_CARVEOUT_PERCENT];
+}
+
 static enum at_status check_kernel(const struct at_emu_launch *launch, struct at_error *err)
 {
     const struct at_ptx_kernel *kernel = launch->kernel;

@@ -8,6 +8,7 @@
 #define AT_DEVICE_EMU_MACHINE_H
 
 #include "device/emu/ptx.h"
+#include "space/family.h"
 
 #include <stdbool.h>
 
@@ -88,6 +89,9 @@ struct at_emu_launch {
     const uint64_t *only_blocks;
     size_t only_block_count;
 };
+
+/* Takes grid, blocks, shared memory and carveout from what a GPU would be given. */
+void at_emu_launch_take(struct at_emu_launch *emu, const struct at_launch *launch);
 
 /* Runs it to its end, or to the first fault (the one with the lowest block, and in it the first to
  * happen, among those that were found; with only_blocks, the first of that list), which fills
