@@ -49,13 +49,6 @@ char *at_path_cache(void)
     return at_format("%s/.cache/autotune", home && *home ? home : "");
 }
 
-char *at_path_runtime(void)
-{
-    const char *base = getenv("XDG_RUNTIME_DIR");
-
-    return base && base[0] == '/' ? at_format("%s/autotune", base) : at_path_cache();
-}
-
 const char *at_path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -15,9 +15,6 @@ char *at_path_data_file(const char *name);
 /* $XDG_CACHE_HOME/autotune, by default ~/.cache/autotune. The caller frees it. */
 char *at_path_cache(void);
 
-/* $XDG_RUNTIME_DIR/autotune, or at_path_cache where that is not set. The caller frees it. */
-char *at_path_runtime(void);
-
 /* What stands after the last '/', a part of path. */
 const char *at_path_name(const char *path);
 

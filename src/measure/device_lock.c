@@ -2,15 +2,18 @@
 #include "measure/device_lock.h"
 
 #include "base/memory.h"
-#include "base/paths.h"
+#include "device/gpu_node.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,64 +21,69 @@ struct at_device_lock {
     int fd;
 };
 
-/* The file, made if need be; -1 with the reason in err. */
-static int open_file(const struct at_device_info *info, struct at_error *err)
+/* Opens the device's special file; -1 with the reason in err. */
+static int open_node(const struct at_device_info *info, struct at_error *err)
 {
-    char *folder = at_path_runtime(), *path = at_format("%s/%s.lock", folder, info->uuid);
-    int fd = -1;
+    char *path;
+    int fd;
 
-    if (at_path_make(folder, err) == AT_OK) {
-        fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0)
-            at_fail(err, AT_USAGE, "cannot open %s: %s", path, strerror(errno));
-    }
+    if (at_gpu_node(&path, "", info->pci_bus_id, err) != AT_OK)
+        return -1;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        at_fail(err, AT_DEVICE, "cannot open %s: %s", path, strerror(errno));
     free(path);
-    free(folder);
     return fd;
 }
 
-/* The process that has the lock; 0: it has not written yet. */
-static long holder_of(int fd)
+/* Finds the process that has the lock in /proc/locks (proc(5)); 0: it has ended, or belongs to
+ * another container. */
+static int holder_of(int fd)
 {
-    char content[16] = "";
-    ssize_t got = pread(fd, content, sizeof content - 1, 0);
+    FILE *locks = fopen("/proc/locks", "re");
+    struct stat file;
+    char line[256];
+    int holder = 0;
 
-    return got > 0 ? strtol(content, NULL, 10) : 0;
+    if (!locks)
+        return 0;
+    if (fstat(fd, &file) == 0)
+        while (holder == 0 && fgets(line, sizeof line, locks)) {
+            unsigned major_number, minor_number;
+            uintmax_t inode;
+            int pid;
+
+            if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%ju", &pid, &major_number, &minor_number,
+                       &inode) == 4 &&
+                makedev(major_number, minor_number) == file.st_dev && inode == file.st_ino &&
+                pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH))
+                holder = pid;
+        }
+    fclose(locks);
+    return holder;
 }
 
 /* "process 1234" */
 static void name_holder(int fd, char *text, size_t size)
 {
-    long pid = holder_of(fd);
+    int pid = holder_of(fd);
 
     if (pid > 0)
-        snprintf(text, size, "process %ld", pid);
+        snprintf(text, size, "process %d", pid);
     else
         snprintf(text, size, "another process");
 }
 
-static void write_holder(int fd)
-{
-    char content[16];
-    int size = snprintf(content, sizeof content, "%d\n", (int)getpid());
-
-    /* Who has the lock is a help to people; where it cannot be told, the lock holds all the same.
-     */
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, content, (size_t)size, 0) != size)
-        return;
-}
-
-/* Takes it, if nobody has it. A process that is killed while it starts a worker leaves it to that
- * one until its program is loaded, which closes it: that is waited for, five seconds at most. */
+/* Takes the lock if it is free. A process that is killed while it starts a worker leaves the lock
+ * to the worker, which drops it once its program is loaded. That is waited for, five seconds at
+ * most. */
 static bool try_lock(int fd)
 {
     const struct timespec pause_time = {0, 10000000};
     bool taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
 
     for (int i = 0; i < 500 && !taken && errno == EWOULDBLOCK; i++) {
-        long pid = holder_of(fd);
-
-        if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) {
+        if (holder_of(fd) > 0) {
             errno = EWOULDBLOCK;
             break;
         }
@@ -85,15 +93,20 @@ static bool try_lock(int fd)
     return taken;
 }
 
+/* Takes the lock of an open file. *taken is false where files of its kind have none. */
 static enum at_status lock_file(int fd, const struct at_device_info *info, bool wait,
-                                struct at_progress *progress, struct at_error *err)
+                                struct at_progress *progress, bool *taken, struct at_error *err)
 {
     char holder[32];
 
-    if (try_lock(fd))
+    *taken = try_lock(fd);
+    if (*taken)
         return AT_OK;
-    if (errno != EWOULDBLOCK)
-        return at_fail(err, AT_INTERNAL, "cannot lock %s: %s", info->name, strerror(errno));
+    if (errno != EWOULDBLOCK) {
+        at_warn(progress, "other runs on %s are not kept off: cannot lock its special file: %s",
+                info->name, strerror(errno));
+        return AT_OK;
+    }
     name_holder(fd, holder, sizeof holder);
     if (!wait)
         return at_fail(err, AT_DEVICE,
@@ -101,7 +114,8 @@ static enum at_status lock_file(int fd, const struct at_device_info *info, bool 
                        "--wait, or name another device",
                        info->name, info->uuid, holder);
     at_note(progress, "waiting for %s (%s), which %s uses", info->name, info->uuid, holder);
-    if (flock(fd, LOCK_EX) == 0)
+    *taken = flock(fd, LOCK_EX) == 0;
+    if (*taken)
         return AT_OK;
     return at_fail(err, AT_INTERRUPTED, "interrupted while %s had the device", holder);
 }
@@ -109,30 +123,29 @@ static enum at_status lock_file(int fd, const struct at_device_info *info, bool 
 enum at_status at_device_lock_take(struct at_device_lock **lock, const struct at_device_info *info,
                                    bool wait, struct at_progress *progress, struct at_error *err)
 {
-    struct at_error none;
+    struct at_error reason;
     enum at_status status;
+    bool taken;
     int fd;
 
     *lock = NULL;
     if (at_device_is_emulated(info))
         return AT_OK;
-    fd = open_file(info, &none);
+    fd = open_node(info, &reason);
     if (fd < 0) {
-        at_warn(progress, "other runs on %s are not kept off: %s", info->name, none.message);
+        at_warn(progress, "other runs on %s are not kept off: %s", info->name, reason.message);
         return AT_OK;
     }
-    status = lock_file(fd, info, wait, progress, err);
-    if (status != AT_OK) {
+    status = lock_file(fd, info, wait, progress, &taken, err);
+    if (status != AT_OK || !taken) {
         close(fd);
         return status;
     }
-    write_holder(fd);
     *lock = at_alloc(sizeof **lock);
     (*lock)->fd = fd;
     return AT_OK;
 }
 
-/* The file stays: another process may be waiting on it. */
 void at_device_lock_release(struct at_device_lock *lock)
 {
     if (!lock)

@@ -121,6 +121,10 @@ static void time_lock(void)
 
     for (int i = 0; i < ROUNDS; i++) {
         require(at_device_lock_take(&lock, &info, false, &progress, &err), &err);
+        if (!lock) {
+            puts("a device locked, and unlocked: not on a machine without a GPU, or with several");
+            return;
+        }
         at_device_lock_release(lock);
     }
     report("a device locked, and unlocked", started_ns, 0, ROUNDS);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/measure/device_lock: a device for one run at a time, with other processes for the others. */
+/* src/measure/device_lock: a device for one run at a time, with other processes for the others.
+ * Files stand in for the special files of GPUs: to flock(2) they are alike. */
 #include "base/memory.h"
+#include "device/gpu_node.h"
 #include "measure/device_lock.h"
 
 #include <fcntl.h>
@@ -19,13 +21,29 @@
 
 #include <cmocka.h>
 
-static const struct at_device_info gpu = {.name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-1"};
+static const struct at_device_info gpu = {
+    .name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-1", .pci_bus_id = "1"};
 static const struct at_device_info other_gpu = {
-    .name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-2"};
+    .name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-2", .pci_bus_id = "2"};
+static const struct at_device_info unknown_gpu = {
+    .name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-3"};
+static const struct at_device_info closed_gpu = {
+    .name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-4", .pci_bus_id = "none/4"};
 static const struct at_device_info emulated = {.kind = AT_KIND_EMULATED, .uuid = "emu:x"};
 
 static struct at_progress progress = {.quiet = true};
 static char folder[] = "/tmp/autotune-test-lock-XXXXXX";
+
+/* In place of the one that the program has. */
+enum at_status at_gpu_node(char **path, const char *root, const char *pci_bus_id,
+                           struct at_error *err)
+{
+    (void)root;
+    if (!pci_bus_id[0])
+        return at_fail(err, AT_DEVICE, "not told");
+    *path = at_format("%s/%s", folder, pci_bus_id);
+    return AT_OK;
+}
 
 static enum at_status take(struct at_device_lock **lock, const struct at_device_info *info,
                            bool wait, struct at_error *err)
@@ -212,22 +230,65 @@ static void test_emulated(void **state)
     assert_null(first);
 }
 
-/* No place for the file is no reason not to run. */
-static void test_no_folder(void **state)
+/* What cannot be locked is no reason not to run. */
+static void test_no_node(void **state)
 {
+    const struct at_device_info *infos[] = {&unknown_gpu, &closed_gpu};
     struct at_device_lock *lock;
 
     (void)state;
-    setenv("XDG_RUNTIME_DIR", "/proc/none", 1);
-    assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
-    assert_null(lock);
-    setenv("XDG_RUNTIME_DIR", folder, 1);
+    for (size_t i = 0; i < AT_COUNT(infos); i++) {
+        assert_int_equal(take(&lock, infos[i], false, NULL), AT_OK);
+        assert_null(lock);
+    }
+}
+
+/* Whoever the users are: a file of root's that others may only read is locked all the same. */
+static void test_other_user(void **state)
+{
+    struct at_device_lock *lock = NULL;
+    struct at_error err;
+    char *path = at_format("%s/1", folder);
+    pid_t holder = start_holder();
+    int status;
+    pid_t other;
+
+    (void)state;
+    if (geteuid() != 0) {
+        end_holder(holder);
+        free(path);
+        skip();
+    }
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(chmod(path, 0444), 0);
+    other = fork();
+    assert_true(other >= 0);
+    if (other == 0) {
+        enum { NOBODY = 65534 };
+
+        if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+            _exit(1);
+        _exit(take(&lock, &gpu, false, &err) == AT_DEVICE && strstr(err.message, "process ") ? 0
+                                                                                             : 2);
+    }
+    assert_int_equal(waitpid(other, &status, 0), other);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    end_holder(holder);
+    free(path);
 }
 
 static int make_folder(void **state)
 {
+    int failed = !mkdtemp(folder);
+
     (void)state;
-    return mkdtemp(folder) ? setenv("XDG_RUNTIME_DIR", folder, 1) : -1;
+    for (char name = '1'; name <= '2' && !failed; name++) {
+        char *path = at_format("%s/%c", folder, name);
+
+        failed = close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        free(path);
+    }
+    return failed;
 }
 
 static int remove_folder(void **state)
@@ -246,7 +307,8 @@ int main(void)
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_left_to_a_child),
         cmocka_unit_test(test_not_inherited), cmocka_unit_test(test_released),
         cmocka_unit_test(test_waits),         cmocka_unit_test(test_waiting_is_interrupted),
-        cmocka_unit_test(test_emulated),      cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_emulated),      cmocka_unit_test(test_no_node),
+        cmocka_unit_test(test_other_user),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
