@@ -261,20 +261,28 @@ static enum at_status check_kernel(const struct at_emu_launch *launch, struct at
     return AT_OK;
 }
 
+/* The usual 8 MiB a thread would be most of what a process may have, where its memory is limited
+ * and CPUs are many. A block's state is on the heap. */
+enum { STACK_BYTES = 1 << 20 };
+
 static void run_on_threads(struct run *run)
 {
     uint64_t wanted = run->launch->threads < 1 ? 1 : (uint64_t)run->launch->threads, started = 0;
+    pthread_attr_t attributes;
     pthread_t *threads;
 
     if (wanted > run->count)
         wanted = run->count;
     threads = at_alloc_array(wanted, sizeof *threads);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     /* This thread is one of them, so whatever the system refuses, the work is done. */
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, run) == 0)
+    while (started + 1 < wanted && pthread_create(&threads[started], &attributes, work, run) == 0)
         started++;
     work(run);
     while (started > 0)
         pthread_join(threads[--started], NULL);
+    pthread_attr_destroy(&attributes);
     free(threads);
 }
 
