@@ -11,10 +11,12 @@ load ../cli/helpers-faults
 faults=$srcdir/tests/gpu/fault.yaml
 
 # Some forty configs a second, all compiled anew in one process. Nine of them a kill are more than are
-# measured between two, and the family has enough for 200 kills.
+# measured between two, and the family has enough for 200 kills. `enough` of them are still under way
+# when a test has seen the first and acts on it.
 short=(--quiet --no-cache --jobs 1 --family tile --search random --problem 512x512:f32
     --out best.yaml)
 export record=512x512:f32tile
+enough=100
 
 setup_file() {
     find_device
@@ -194,19 +196,19 @@ END
 }
 
 @test "a GPU worker that stands still: a timeout, and another worker" {
-    start_run --budget 200 --timeout 1
+    start_run --budget $enough --timeout 1
     wait_for_progress
     worker=$(pgrep -P "$driver" -x gpu)
     kill -STOP "$worker"
     waited 0
     ended "$worker"
-    ended_as correct 199 timeout 1
+    ended_as correct $((enough - 1)) timeout 1
     assert_nothing_left
 }
 
 @test "a worker that cannot be killed: the device is wedged, the run ends with what it has" {
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
-    start_run --budget 200
+    start_run --budget $enough
     wait_for_progress
     worker=$(pgrep -P "$driver" -x gpu)
     cannot_end "$worker"
@@ -214,8 +216,8 @@ END
     waited 3
     kill "$tracer"
     [[ "$(<errors)" == *" is wedged: process $worker, killed, has not let go of it;"* ]]
-    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 200 --resume
-    assert_tile_measured_once 200
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget $enough --resume
+    assert_tile_measured_once $enough
     assert_nothing_left
 }
 
@@ -228,7 +230,7 @@ END
 
 @test "SIGINT or SIGTERM: the best so far is written; resumed, nothing is measured twice" {
     for signal in INT TERM; do
-        start_run --budget 300
+        start_run --budget $enough
         wait_for_progress
         mapfile -t workers < <(pgrep -P "$driver")
         kill -$signal "$driver"
@@ -236,24 +238,24 @@ END
         [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
         ended "${workers[@]}"
         [ "$(figure complete)" -eq 0 ]
-        [ "$(figure correct)" -lt 300 ]
+        [ "$(figure correct)" -lt $enough ]
         run -0 "$AUTOTUNE" check best.yaml
-        run -0 "$AUTOTUNE" tune "${short[@]}" --budget 300 --resume
-        assert_correct 300
+        run -0 "$AUTOTUNE" tune "${short[@]}" --budget $enough --resume
+        assert_correct $enough
         rm best.yaml*
     done
     assert_nothing_left
 }
 
 @test "a second signal, of whichever kind: the end at once" {
-    start_run --budget 300
+    start_run --budget $enough
     assert_ends_at_second_signal
 }
 
 # ---- others on the device ----
 
 @test "a second run on the device is refused, or waits" {
-    start_run --budget 300
+    start_run --budget $enough
     wait_for_progress
     kill -STOP "$driver" # so that it has the device for as long as need be
     run --separate-stderr -3 tune --quiet --family naive --problem 96x64:f32
@@ -268,18 +270,18 @@ END
     waited 0
     wait "$second"
     grep -q '96x64:f32 *naive' waited
-    assert_correct 300
+    assert_correct $enough
 }
 
 @test "a journal that another run has is refused, on whatever device" {
-    start_run --budget 300
+    start_run --budget $enough
     wait_for_progress
     kill -STOP "$driver"
     run --separate-stderr -2 tune --gpu emu --problem 96x64:f32 --journal best.yaml.journal
     [[ $stderr == *'in use by another process'* ]]
     kill -CONT "$driver"
     waited 0
-    assert_tile_measured_once 300
+    assert_tile_measured_once $enough
 }
 
 # take_memory MIB: another process leaves so much of the GPU's memory free. $other is to be killed.
@@ -323,7 +325,7 @@ give_memory() {
 }
 
 @test "the memory taken by another process during the run: the problem that has none fails, others do not" {
-    start_run --problem 16384x16384:f32 --problem 96x64:f32 --budget 300
+    start_run --problem 16384x16384:f32 --problem 96x64:f32 --budget $enough
     wait_for_progress
     kill -STOP "$driver" # not to be through before there is no memory left
     take_memory 1000
@@ -336,7 +338,7 @@ give_memory() {
     run -0 "$AUTOTUNE" check best.yaml
     give_memory
     run -0 "$AUTOTUNE" tune "${short[@]}" --problem 16384x16384:f32 --problem 96x64:f32 \
-        --budget 300 --resume
+        --budget $enough --resume
     [ "$(grep -c ' problem: ' best.yaml)" -eq 3 ]
     assert_nothing_twice
     assert_nothing_left
