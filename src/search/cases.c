@@ -81,14 +81,13 @@ static bool is_among(const struct at_problem *problem, const struct at_gpu_case 
     return false;
 }
 
-size_t at_cases_for(const struct at_session *session, const struct at_problem *problem,
+size_t at_cases_for(const struct at_problem *problem, const struct at_policy *policy,
+                    const struct at_device_info *device,
                     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX])
 {
     size_t count = 0;
 
-    cases[count++] =
-        (struct at_gpu_case){*problem, at_policy_buffer_sets(session->options.policy, problem,
-                                                             at_gpu_info(session->gpu))};
+    cases[count++] = (struct at_gpu_case){*problem, at_policy_buffer_sets(policy, problem, device)};
     for (size_t i = 0; i < AT_COUNT(shapes); i++) {
         const struct at_gpu_case made = {make_problem(i, problem), 1};
 
@@ -98,27 +97,25 @@ size_t at_cases_for(const struct at_session *session, const struct at_problem *p
     return count;
 }
 
-int64_t at_cases_memory_bytes(const struct at_session *session, const struct at_problem *problem)
+int64_t at_cases_memory_bytes(const struct at_problem *problem, const struct at_policy *policy,
+                              const struct at_device_info *device)
 {
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
-    size_t count = at_cases_for(session, problem, cases);
+    size_t count = at_cases_for(problem, policy, device, cases);
     int64_t bytes = 0;
 
     for (size_t i = 0; i < count; i++)
         if (__builtin_add_overflow(
-                bytes,
-                at_buffers_bytes(&cases[i].problem, cases[i].sets, at_gpu_info(session->gpu)),
-                &bytes))
+                bytes, at_buffers_bytes(&cases[i].problem, cases[i].sets, device), &bytes))
             return INT64_MAX;
     return bytes;
 }
 
-enum at_status at_cases_trials(const struct at_session *session, const struct at_config *config,
+enum at_status at_cases_trials(const struct at_config *config, const struct at_device_info *device,
                                const struct at_gpu_case *cases, size_t case_count,
                                struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX],
                                size_t *trial_count, struct at_error *err)
 {
-    const struct at_device_info *device = at_gpu_info(session->gpu);
     enum at_status status = AT_OK;
     size_t count = 0;
 

@@ -23,8 +23,8 @@ static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, s
 
     next->run = at_session_run(p->session, &next->built, problem, &launch);
     if (status == AT_OK)
-        status = at_cases_trials(p->session, config, p->cases, p->case_count, next->trials,
-                                 &next->trial_count, err);
+        status = at_cases_trials(config, at_gpu_info(p->session->gpu), p->cases, p->case_count,
+                                 next->trials, &next->trial_count, err);
     if (status != AT_OK)
         at_program_release(next->built.program);
     return status;

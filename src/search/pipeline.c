@@ -239,7 +239,8 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
         search->progress.total = (size_t)search->budget.evaluations;
     search->progress.started_ns = at_now_ns();
     search->progress.budget_ends_ns = search->budget.ends_ns;
-    p->case_count = at_cases_for(p->session, &search->problem, p->cases);
+    p->case_count = at_cases_for(&search->problem, p->session->options.policy,
+                                 at_gpu_info(p->session->gpu), p->cases);
     status = at_gpu_prepare(p->session->gpu, p->cases, p->case_count, err);
     if (status == AT_OK)
         status = at_watch_open(p, err);

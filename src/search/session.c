@@ -240,7 +240,8 @@ static enum at_status check_memory(const struct at_session *session,
                                    const struct at_problem *problem, int64_t free_bytes,
                                    int64_t total_bytes, struct at_error *err)
 {
-    int64_t needed = at_cases_memory_bytes(session, problem);
+    int64_t needed =
+        at_cases_memory_bytes(problem, session->options.policy, at_gpu_info(session->gpu));
     enum at_status status = check_elements(session, problem, err);
     char *text;
 

@@ -12,7 +12,7 @@ enum at_status at_shootout_prepare(struct at_session *session, const struct at_p
                                    struct at_error *err)
 {
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
-    size_t count = at_cases_for(session, tuned, cases);
+    size_t count = at_cases_for(tuned, session->options.policy, at_gpu_info(session->gpu), cases);
 
     return at_gpu_prepare(session->gpu, cases, count, err);
 }
@@ -150,12 +150,14 @@ enum at_status at_shootout_verify(struct at_session *session,
         .samples = 1,
         .verify_more = at_verify_more(session, again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS),
     };
+    const struct at_device_info *device = at_gpu_info(session->gpu);
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
     struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX];
     struct at_gpu_run run = run_of(session, contestant);
-    size_t case_count = at_cases_for(session, &contestant->problem, cases), trial_count = 0;
+    size_t case_count = at_cases_for(&contestant->problem, session->options.policy, device, cases),
+           trial_count = 0;
     enum at_status status =
-        at_cases_trials(session, contestant->config, cases, case_count, trials, &trial_count, err);
+        at_cases_trials(contestant->config, device, cases, case_count, trials, &trial_count, err);
 
     if (status == AT_OK)
         status = at_gpu_evaluate(session->gpu, contestant->built.program, &run, &timing, trials,

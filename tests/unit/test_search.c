@@ -2,7 +2,6 @@
 /* src/search and src/measure as far as they need no device: orders, rankings, sizes of buffers, and
  * configs by their names. */
 #include "base/memory.h"
-#include "measure/gpu_handle.h"
 #include "measure/policy.h"
 #include "search/cases.h"
 #include "search/ranking.h"
@@ -381,21 +380,20 @@ static void test_copy_fits_buffers(void **state)
  * could write, of the same elements, each once. */
 static void test_cases(void **state)
 {
-    struct at_gpu gpu = {.info.l2_bytes = 50 << 20};
-    const struct at_session session = {.gpu = &gpu, .options.policy = policy_of("cold")};
+    const struct at_device_info device = {.l2_bytes = 50 << 20};
+    const struct at_policy *policy = policy_of("cold");
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(specs); i++) {
         const struct at_problem tuned = problem_of(specs[i]);
         struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
         char *texts[AT_VERIFICATION_CASES_MAX];
-        size_t count = at_cases_for(&session, &tuned, cases);
+        size_t count = at_cases_for(&tuned, policy, &device, cases);
         int64_t bytes = 0;
 
         assert_true(count > 1 && count <= AT_VERIFICATION_CASES_MAX);
         assert_memory_equal(&cases[0].problem, &tuned, sizeof tuned);
-        assert_int_equal(cases[0].sets,
-                         at_policy_buffer_sets(session.options.policy, &tuned, &gpu.info));
+        assert_int_equal(cases[0].sets, at_policy_buffer_sets(policy, &tuned, &device));
         for (size_t j = 0; j < count; j++) {
             struct at_problem again;
 
@@ -407,9 +405,9 @@ static void test_cases(void **state)
             for (size_t k = 1; k < j; k++)
                 assert_string_not_equal(texts[j], texts[k]);
             assert_true(j == 0 || cases[j].sets == 1);
-            bytes += at_buffers_bytes(&cases[j].problem, cases[j].sets, &gpu.info);
+            bytes += at_buffers_bytes(&cases[j].problem, cases[j].sets, &device);
         }
-        assert_true(at_cases_memory_bytes(&session, &tuned) == bytes);
+        assert_true(at_cases_memory_bytes(&tuned, policy, &device) == bytes);
         while (count > 0)
             free(texts[--count]);
     }
