@@ -19,6 +19,7 @@ enum {
     TOO_MANY,       /* launch: more threads than the kernel allows */
     REGISTERS,      /* launch: more registers than a multiprocessor has */
     SOMETIMES,      /* wrong: one launch in fifty; only on a GPU, which fault.yaml is not alone for */
+    RACE,           /* right on a GPU, though warps race in shared memory: for sanitizer.bats */
 };
 
 #if FAULT == 7
@@ -102,6 +103,12 @@ extern "C" __global__ void FAULT_BOUNDS
         __syncthreads();
         if (much[(threadIdx.x * 8209) % sizeof much] == 2)
             return;
+    }
+    if constexpr (FAULT == RACE) {
+        __shared__ volatile unsigned raced[256];
+
+        raced[threadIdx.x] = threadIdx.x;
+        (void)raced[255 - threadIdx.x]; /* another warp's, and no barrier before */
     }
     if (matrix >= batch)
         return;
