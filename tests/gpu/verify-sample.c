@@ -122,7 +122,7 @@ static enum at_outcome clean_up(struct place *places, size_t place_count)
 
 void verify_sample(struct sample *sample, struct place *places, size_t place_count)
 {
-    struct loaded loaded = {NULL, NULL};
+    static struct loaded loaded; /* a lost device keeps what it has */
     bool lost = false;
 
     for (size_t i = 0; i < sample->count && !lost; i++) {
