@@ -29,7 +29,7 @@ sanitize() {
 }
 
 # examine TOOL CONFIGS VERIFIED OPTION...: the tool finds nothing, and all that was drawn is right. Of
-# the problems' configs there are so many, and 20 copies for each of the four.
+# the problems' configs there are so many, and 24 copies for each of the four.
 examine() {
     local tool=$1 configs=$2 verified=$3 status=0 summary
     shift 3
@@ -37,7 +37,7 @@ examine() {
     memcheck) summary='ERROR SUMMARY: 0 errors' ;;
     racecheck) summary='RACECHECK SUMMARY: 0 hazards displayed' ;;
     esac
-    sanitize "$tool" "$configs" --copies 20 "$@" || status=$?
+    sanitize "$tool" "$configs" --copies 24 "$@" || status=$?
     if ((status != 0)) || [ "$(grep -c SUMMARY report)" -ne 1 ] ||
         ! grep -q "^========= $summary" report ||
         ! grep -Eqx "verified $verified on 4 problems: 0 wrong" report; then
@@ -60,27 +60,27 @@ unaligned=(--family narrow --family odd --family skew --problem 3072x3:f32 --pro
     --problem '64x144:f16,ld_src=147,ld_dst=67' --problem '144x64:f64,ld_src=65,ld_dst=147')
 
 @test "no access out of bounds" {
-    examine memcheck 120 '200 configs of [0-9]+ families' "${usual[@]}"
+    examine memcheck 120 '216 configs of [0-9]+ families' "${usual[@]}"
 }
 
 @test "no access out of bounds, families with few configs" {
-    examine memcheck 120 '200 configs of 4 families' "${few[@]}"
+    examine memcheck 120 '216 configs of 4 families' "${few[@]}"
 }
 
 @test "no access out of bounds, families for unaligned rows" {
-    examine memcheck 120 '200 configs of 4 families' "${unaligned[@]}"
+    examine memcheck 120 '216 configs of 4 families' "${unaligned[@]}"
 }
 
 @test "no race in shared memory" {
-    examine racecheck 120 '200 configs of [0-9]+ families' "${usual[@]}"
+    examine racecheck 120 '216 configs of [0-9]+ families' "${usual[@]}"
 }
 
 @test "no race in shared memory, families with few configs" {
-    examine racecheck 120 '200 configs of 4 families' "${few[@]}"
+    examine racecheck 120 '216 configs of 4 families' "${few[@]}"
 }
 
 @test "no race in shared memory, families for unaligned rows" {
-    examine racecheck 60 '140 configs of 4 families' "${unaligned[@]}"
+    examine racecheck 60 '156 configs of 4 families' "${unaligned[@]}"
 }
 
 # found TOOL FAULT WORDS: of a kernel with this fault the tool says so.
