@@ -159,7 +159,7 @@ assert_middle_failed() {
     start_run --problem 4096x4096:f32 --problem 16x8:f32 --budget 45
     wait_for_progress
     kill -STOP "$driver" # not to be through before there is too little
-    worker=$(pgrep -P "$driver" -x gpu)
+    worker=$(children "$driver" gpu)
     taken=$(awk '/^VmData:/ { print $2 }' "/proc/$worker/status")
     prlimit --pid "$worker" --data=$(((taken + 32000) * 1024))
     kill -CONT "$driver"

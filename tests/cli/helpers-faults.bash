@@ -30,6 +30,14 @@ tune_limited() (
     ulimit -f "$1" && shift && exec "$AUTOTUNE" tune "${short[@]}" "$@"
 )
 
+# children PARENT [ROLE]: a process's children, all or those of a role, the oldest first.
+children() {
+    cat /proc/[0-9]*/stat 2>/dev/null |
+        awk -v parent="$1" -v name="(${2-})" \
+            '$4 == parent && (name == "()" || $2 == name) { print $22, $1 }' |
+        sort -n | cut -d ' ' -f 2 | grep .
+}
+
 running() {
     kill -0 "$driver" 2>/dev/null
 }
@@ -56,7 +64,7 @@ wait_for_progress() {
 assert_ends_at_second_signal() {
     local workers
     wait_for_progress
-    mapfile -t workers < <(pgrep -P "$driver")
+    mapfile -t workers < <(children "$driver")
     kill -STOP "${workers[@]}" # none of them can help it to an end
     kill -INT "$driver"
     while kill -TERM "$driver" 2>/dev/null; do # within half a second it is one request with the first
@@ -74,7 +82,8 @@ kill_workers() {
     killed=0
     while ((killed < kills)) && running; do
         wait_for_progress
-        worker=$(pgrep -o -P "$driver" -x "$1") || continue
+        worker=$(children "$driver" "$1") || continue
+        worker=${worker%%$'\n'*}
         kill -KILL "$worker" 2>/dev/null && killed=$((killed + 1))
     done
     echo "killed $killed"

@@ -45,7 +45,7 @@ teardown() {
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget 40
     wait_for_progress
-    worker=$(pgrep -P "$driver" -x gpu)
+    worker=$(children "$driver" gpu)
     cannot_end "$worker"
     kill -KILL "$worker"
     waited 3

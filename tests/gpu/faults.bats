@@ -198,7 +198,7 @@ END
 @test "a GPU worker that stands still: a timeout, and another worker" {
     start_run --budget $enough --timeout 1
     wait_for_progress
-    worker=$(pgrep -P "$driver" -x gpu)
+    worker=$(children "$driver" gpu)
     kill -STOP "$worker"
     waited 0
     ended "$worker"
@@ -210,7 +210,7 @@ END
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget $enough
     wait_for_progress
-    worker=$(pgrep -P "$driver" -x gpu)
+    worker=$(children "$driver" gpu)
     cannot_end "$worker"
     kill -KILL "$worker"
     waited 3
@@ -232,7 +232,7 @@ END
     for signal in INT TERM; do
         start_run --budget $enough
         wait_for_progress
-        mapfile -t workers < <(pgrep -P "$driver")
+        mapfile -t workers < <(children "$driver")
         kill -$signal "$driver"
         waited 130
         [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
