@@ -56,7 +56,7 @@ const char *at_path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-enum at_status at_path_make(const char *folder, struct at_error *err)
+static enum at_status make_folders(const char *folder, mode_t mode, struct at_error *err)
 {
     char *path = at_strdup(folder);
     enum at_status status = AT_OK;
@@ -67,7 +67,7 @@ enum at_status at_path_make(const char *folder, struct at_error *err)
         if (kept != '/' && kept != '\0')
             continue;
         *c = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        if (mkdir(path, mode) != 0 && errno != EEXIST)
             status = at_fail(err, AT_USAGE, "cannot make %s: %s", path, strerror(errno));
         *c = kept;
         if (kept == '\0')
@@ -75,4 +75,14 @@ enum at_status at_path_make(const char *folder, struct at_error *err)
     }
     free(path);
     return status;
+}
+
+enum at_status at_path_make(const char *folder, struct at_error *err)
+{
+    return make_folders(folder, 0700, err);
+}
+
+enum at_status at_path_make_public(const char *folder, struct at_error *err)
+{
+    return make_folders(folder, 0777, err);
 }

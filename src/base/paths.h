@@ -21,4 +21,7 @@ const char *at_path_name(const char *path);
 /* Makes a folder, closed to others, and those above it that are missing. */
 enum at_status at_path_make(const char *folder, struct at_error *err);
 
+/* The same, as open to others as the umask lets it be. */
+enum at_status at_path_make_public(const char *folder, struct at_error *err);
+
 #endif

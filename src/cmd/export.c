@@ -194,7 +194,7 @@ static enum at_status write_export(const struct at_export *export,
     enum at_status status;
 
     if (format->write_folder) {
-        status = at_path_make(options->out, err);
+        status = at_path_make_public(options->out, err);
         return status == AT_OK ? format->write_folder(export, options->out, err) : status;
     }
     if (!options->out || strcmp(options->out, "-") == 0)

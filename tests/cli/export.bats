@@ -185,6 +185,18 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     [ "$(grep -c '"problem"' first/index.json)" -eq 2 ]
 }
 
+@test "cubin: the folder, those above it and the files are as open as the umask lets them be" {
+    local mask
+    for mask in 022 077 027; do
+        run sh -c 'umask "$1" && shift && exec "$@"' sh "$mask" \
+            "$AUTOTUNE" export --as cubin --out "$mask/a/b" -p 64x64:b1 "$profile"
+        [[ $output != *"no NVRTC"* ]] || skip "no NVRTC"
+        [ "$status" -eq 0 ]
+        [ "$(stat -c %a "$mask" "$mask/a" "$mask/a/b" | sort -u)" = "$(printf %o $((0777 & ~mask)))" ]
+        [ "$(stat -c %a "$mask"/a/b/* | sort -u)" = "$(printf %o $((0666 & ~mask)))" ]
+    done
+}
+
 @test "a preferred carveout goes along" {
     sed -e "/problem: '4096x4096:c128'/,/UNROLL/s/CARVEOUT: -1/CARVEOUT: 50/" \
         -e "/problem: '4096x4096:c128'/,/UNROLL/s/DYNAMIC: 0/DYNAMIC: 1/" "$profile" >preferred.yaml
