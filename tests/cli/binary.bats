@@ -4,7 +4,8 @@
 
 bats_require_minimum_version 1.5.0
 
-library=$(dirname "$AUTOTUNE")/libautotune_internal.a
+build=$(dirname "$AUTOTUNE")
+library=$build/libautotune_internal.a
 
 setup() {
     command -v readelf >/dev/null || skip "no readelf"
@@ -23,10 +24,22 @@ setup() {
     run ! grep -qE "RPATH|RUNPATH|TEXTREL" dynamic
 }
 
+# made_with NAME: its value in the Makefile.
+made_with() {
+    sed -n "s/^$1 = //p" "$build/Makefile"
+}
+
+# Does the compiler optimise as it is called? Without, _FORTIFY_SOURCE does nothing.
+optimised() {
+    # shellcheck disable=SC2046 # words of a command line
+    $(made_with CC) $(made_with CFLAGS) -dM -E -x c /dev/null | grep -q __OPTIMIZE__
+}
+
 @test "overflows of the stack and of buffers are noticed" {
     grep -q ' __stack_chk_fail' symbols
     grep -q ' __asan_init' symbols && skip "AddressSanitizer stands in for _FORTIFY_SOURCE"
     grep -q ' __ubsan_handle' symbols && skip "built for a sanitiser"
+    optimised || skip "built without optimisation"
     grep -q ' __vsnprintf_chk' symbols
     grep -q ' __memcpy_chk\| __fprintf_chk' symbols
 }
