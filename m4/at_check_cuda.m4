@@ -5,8 +5,7 @@
 # Finds the CUDA toolkit's headers. The driver, NVML and NVRTC are opened at run time, so that the
 # program starts, and says what is missing, where they are not installed: nothing of CUDA is linked.
 #
-# A directory that the user names (--with-cuda, CUDA_HOME, CUDA_PATH) is the one to use or an error;
-# only where none is named are the usual places searched.
+# build-aux/find-cuda says where they are looked for.
 #
 # Sets and substitutes CUDA_DIR, CUDA_CPPFLAGS, and AT_CUDA_LIBDIR: where the program looks for
 # libnvrtc after the loader's own search.
@@ -19,41 +18,18 @@ AC_ARG_WITH([cuda],
 AC_ARG_VAR([CUDA_HOME], [the CUDA toolkit, where --with-cuda does not say])
 AC_ARG_VAR([CUDA_PATH], [the CUDA toolkit, where neither --with-cuda nor CUDA_HOME says])
 
+AC_REQUIRE_AUX_FILE([find-cuda])
 AC_MSG_CHECKING([for the CUDA headers])
-CUDA_DIR= at_cuda_include= at_cuda_named=
 AS_CASE([$with_cuda],
     [no], [AC_MSG_RESULT([no])
            AC_MSG_ERROR([the CUDA headers cannot be done without (--without-cuda)])],
-    [yes|''], [AS_IF([test -n "$CUDA_HOME"], [at_cuda_named=CUDA_HOME CUDA_DIR=$CUDA_HOME],
-                     [test -n "$CUDA_PATH"], [at_cuda_named=CUDA_PATH CUDA_DIR=$CUDA_PATH])],
-    [at_cuda_named=--with-cuda CUDA_DIR=$with_cuda])
-
-AS_IF([test -n "$at_cuda_named"],
-    [_AT_CUDA_LOOK_IN(["$CUDA_DIR"])
-     AS_IF([test -z "$at_cuda_include"],
-         [AC_MSG_RESULT([no])
-          AC_MSG_ERROR([$at_cuda_named=$CUDA_DIR holds no include/cuda.h and include/nvrtc.h
-(nor targets/x86_64-linux/include/...): name the root of a CUDA toolkit with NVRTC's headers.])])],
-    [at_nvcc=`command -v nvcc 2>/dev/null`
-     at_nvcc_root= at_nvcc_real_root=
-     AS_IF([test -n "$at_nvcc"],
-         [at_nvcc_root=`dirname "$at_nvcc"`/..
-          at_nvcc_real_root=`readlink -f "$at_nvcc"`
-          at_nvcc_real_root=`dirname "$at_nvcc_real_root"`/..])
-     for CUDA_DIR in /usr/local/cuda "$at_nvcc_real_root" "$at_nvcc_root"; do
-         test -d "$CUDA_DIR" || continue
-         _AT_CUDA_LOOK_IN(["$CUDA_DIR"])
-         test -n "$at_cuda_include" && break
-     done
-     AS_IF([test -z "$at_cuda_include"],
-         [AC_MSG_RESULT([no])
-          AC_MSG_ERROR([no CUDA headers (cuda.h and nvrtc.h) in /usr/local/cuda or beside nvcc.
-Install the CUDA toolkit (from https://developer.nvidia.com/cuda-downloads; of its Debian packages
-cuda-cudart-dev-* and cuda-nvrtc-dev-* are enough), or name where it is: --with-cuda=DIR or CUDA_HOME.])])])
-
-# Absolute and without symbolic links: AT_CUDA_LIBDIR is compiled in.
-CUDA_DIR=`cd "$CUDA_DIR" && pwd -P`
-_AT_CUDA_LOOK_IN(["$CUDA_DIR"])
+    [yes], [with_cuda=])
+AS_IF([at_cuda_found=`$SHELL "$ac_aux_dir/find-cuda" "$with_cuda" 2>&1`], [],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([$at_cuda_found])])
+# AT_CUDA_LIBDIR, below the first, is compiled in: both are absolute and without symbolic links.
+CUDA_DIR=`AS_ECHO(["$at_cuda_found"]) | sed -n 1p`
+at_cuda_include=`AS_ECHO(["$at_cuda_found"]) | sed -n 2p`
 AC_MSG_RESULT([$at_cuda_include])
 
 # A directory that the compiler searches anyway must stay where it is in the order.
@@ -91,13 +67,3 @@ AC_SUBST([CUDA_DIR])
 AC_SUBST([CUDA_CPPFLAGS])
 AC_SUBST([AT_CUDA_LIBDIR])
 ])
-
-# _AT_CUDA_LOOK_IN(DIR)
-# ---------------------
-# Sets at_cuda_include to the directory under DIR that holds both headers, or to nothing.
-m4_define([_AT_CUDA_LOOK_IN], [
-at_cuda_include=
-for at_dir in $1/include $1/targets/x86_64-linux/include $1/targets/sbsa-linux/include; do
-    AS_IF([test -f "$at_dir/cuda.h" && test -f "$at_dir/nvrtc.h"],
-          [at_cuda_include=$at_dir; break])
-done])
