@@ -10,6 +10,7 @@ setup_file() {
 }
 
 setup() {
+    command -v python3 >/dev/null || skip "no python3"
     need_device
 }
 
