@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/printable.h"
+#include "base/streams.h"
 #include "cmd/cmd.h"
 #include "worker/worker.h"
 
@@ -76,10 +77,11 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
     return status;
 }
 
-/* Whatever was printed, by whatever way the program ends: a full disk is a failure, not silence. */
+/* Whatever was printed, by whatever way the program ends: a full disk is a failure, not silence. A
+ * reader that goes away has had what it wanted. */
 static void deliver_stdout(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || at_streams_reader_is_gone(STDOUT_FILENO))
         return;
     fprintf(stderr, "autotune: cannot write to standard output: %s\n", strerror(errno));
     _exit(AT_INTERNAL);
@@ -111,6 +113,10 @@ int main(int argc, char **argv)
     enum at_status status;
     int exit_code;
 
+    if (!at_streams_prepare()) {
+        fprintf(stderr, "autotune: cannot open /dev/null: %s\n", strerror(errno));
+        return AT_INTERNAL;
+    }
     if (at_worker_serve(argc, argv, &exit_code))
         return exit_code;
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, like a full disk */

@@ -5,7 +5,6 @@
 #include "worker/environment.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -20,8 +19,9 @@
 
 static const char role_option[] = "--worker=";
 
-/* Where a worker finds its end of the socket pair. */
-enum { WORKER_FD = 3 };
+/* Where a worker finds its end of the socket pair. No second end of a pair has this number, and so
+ * dup2 always makes a copy, which stays open across exec. */
+enum { WORKER_FD = STDIN_FILENO };
 
 /* What no worker needs: more rights than it was started with, and a core file, which of a process
  * with all of a GPU mapped is no small one. */
@@ -82,26 +82,16 @@ enum at_status at_worker_start(struct at_worker *worker, const char *role, struc
     int ends[2], error;
     pid_t pid;
 
-    /* Close-on-exec on both ends; dup2 in the child clears it on its own. */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return at_fail(err, AT_INTERNAL, "cannot make a socket pair: %s", strerror(errno));
-    if (ends[1] == WORKER_FD) { /* dup2 onto itself would leave close-on-exec set */
-        int moved = fcntl(ends[1], F_DUPFD_CLOEXEC, WORKER_FD + 1);
-
-        close(ends[1]);
-        ends[1] = moved;
-        if (moved < 0) {
-            close(ends[0]);
-            return at_fail(err, AT_INTERNAL, "cannot move a descriptor: %s", strerror(errno));
-        }
-    }
     snprintf(option, sizeof option, "%s%s", role_option, role);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], WORKER_FD);
     posix_spawnattr_init(&attributes);
     set_attributes(&attributes);
     environment = at_worker_environment();
-    error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv, environment);
+    error = posix_spawn_file_actions_adddup2(&actions, ends[1], WORKER_FD);
+    if (!error)
+        error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv, environment);
     free(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
