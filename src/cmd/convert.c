@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune convert: a recording in another tuner's format, and back. */
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "cmd/cmd.h"
 #include "store/recording.h"
 
@@ -72,7 +72,7 @@ static enum at_status write_text(const struct at_recording *recording,
 
     fclose(out);
     if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
-        status = at_file_replace(options->out, text, size, err);
+        status = at_output_replace(options->out, text, size, err);
     else if (status == AT_OK)
         fwrite(text, 1, size, stdout); /* a failure shows when the program ends */
     free(text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune export: tuned kernels in a form that a build can take in. */
 #include "export/export.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/paths.h"
 #include "cmd/cmd.h"
 #include "cmd/device_options.h"
@@ -182,7 +182,7 @@ static enum at_status write_file(const struct at_export *export,
 
     fclose(out);
     if (status == AT_OK)
-        status = at_file_replace(path, text, size, err);
+        status = at_output_replace(path, text, size, err);
     free(text);
     return status;
 }

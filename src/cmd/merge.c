@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune merge: several profiles as one. */
 #include "profile/merge.h"
-#include "base/file.h"
+#include "base/output.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
 
@@ -54,8 +54,6 @@ static enum at_status merge_files(const struct merge_options *options, struct at
 {
     enum at_status status = AT_OK;
 
-    if (options->out && strcmp(options->out, "-") != 0)
-        status = at_file_check_writable(options->out, err);
     for (int i = 0; i < options->file_count && status == AT_OK; i++)
         status = at_profiles_add(profiles, options->files[i], err);
     return status == AT_OK ? at_merge_make(merge, profiles, err) : status;
@@ -67,16 +65,21 @@ static enum at_status run_merge(int argc, char **argv, struct at_error *err)
     struct at_profiles profiles = {0};
     struct at_merge merge = {0};
     struct at_progress progress;
-    enum at_status status;
+    struct at_output *output = NULL;
+    enum at_status status = AT_OK;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     at_progress_init(&progress, false);
-    status = merge_files(&options, &profiles, &merge, err);
+    if (options.out && strcmp(options.out, "-") != 0)
+        status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &progress, err);
+    if (status == AT_OK)
+        status = merge_files(&options, &profiles, &merge, err);
     if (status == AT_OK) {
         for (size_t i = 0; i < merge.conflict_count; i++)
             at_note(&progress, "%s", merge.conflicts[i]);
-        status = at_profile_write(&merge.profile, options.out ? options.out : "-", err);
+        status = at_profile_write(&merge.profile, output, err);
     }
+    at_output_close(output);
     at_merge_clear(&merge);
     at_profiles_clear(&profiles);
     return status;

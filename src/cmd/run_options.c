@@ -40,7 +40,8 @@ static const struct argp_option options_table[] = {
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
      "How long one config may take, besides an allowance for the problem's size (default: 2)", 1},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile everything anew and keep nothing", 1},
-    {"wait", KEY_WAIT, NULL, 0, "Wait for the end of another run on the device", 1},
+    {"wait", KEY_WAIT, NULL, 0,
+     "Wait for the end of another run on the device, or with the same --out", 1},
     {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
     {0},
 };

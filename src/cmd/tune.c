@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune tune: the tool's purpose. */
 #include "search/tune.h"
-#include "base/file.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/run_problems.h"
@@ -199,6 +198,7 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
 static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *options,
                               struct at_error *err)
 {
+    const struct at_session_options *session = &options->run.session;
     bool to_file = options->out && strcmp(options->out, "-") != 0;
     enum at_status status = at_run_problems(&options->run, "tuning/problems.yaml", &run->problems,
                                             &run->problem_count, err);
@@ -206,7 +206,9 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
     if (status == AT_OK && to_file)
-        status = at_file_check_writable(options->out, err);
+        status = at_output_open(&run->output, options->out,
+                                session->wait ? AT_OUTPUT_WAIT : AT_OUTPUT_NO_WAIT,
+                                session->progress, err);
     if (status == AT_OK)
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
     if (status == AT_OK && at_device_is_emulated(&run->devices[0]))
@@ -252,6 +254,7 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
             status = print_spaces(&run, &run.devices[i], err);
     else if (status == AT_OK)
         status = at_tune_run_all(&run, err);
+    at_output_close(run.output);
     free(run.problems);
     free(run.devices);
     free(journal);

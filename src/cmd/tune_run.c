@@ -165,7 +165,7 @@ static enum at_status deliver(struct at_tune_run *run, struct at_error *err)
     enum at_status status = AT_OK;
 
     if (options->out)
-        status = at_profile_write(&run->profile, options->out, err);
+        status = at_profile_write(&run->profile, run->output, err);
     if (options->out && strcmp(options->out, "-") == 0)
         return status;
     if (options->format == AT_FORMAT_JSON)

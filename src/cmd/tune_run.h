@@ -3,6 +3,7 @@
 #ifndef AT_CMD_TUNE_RUN_H
 #define AT_CMD_TUNE_RUN_H
 
+#include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "profile/profile.h"
@@ -24,6 +25,7 @@ struct at_tune_options {
 /* The work of one command: what was asked for, and what has been found. */
 struct at_tune_run {
     const struct at_tune_options *options;
+    struct at_output *output; /* the profile's file; NULL: standard output, or none */
     struct at_problem *problems;
     size_t problem_count;
     struct at_device_info *devices;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled kernels: a folder of images, each named by its hash, and index.json, which tells for
  * each problem which image and kernel, and how it is launched. */
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "export/export.h"
 #include "kernel/builder.h"
 #include "schema/table.h"
@@ -47,7 +47,7 @@ static enum at_status write_image(const char *folder, const char *name,
                                   const struct at_program *program, struct at_error *err)
 {
     char *path = at_format("%s/%s", folder, name);
-    enum at_status status = at_file_replace(path, program->image, program->size, err);
+    enum at_status status = at_output_replace(path, program->image, program->size, err);
 
     free(path);
     return status;
@@ -112,7 +112,7 @@ static enum at_status write_index(const struct index *index, const char *folder,
 
     fclose(out);
     if (status == AT_OK)
-        status = at_file_replace(path, text, size, err);
+        status = at_output_replace(path, text, size, err);
     free(text);
     free(path);
     return status;

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+struct at_output;
+
 enum { AT_PROFILE_SCHEMA = 1 };
 
 /* Of one device, and of one run. An entry takes about 1.7 KB of the file, of which a reader takes
@@ -119,8 +121,9 @@ extern const struct at_schema at_entry_schema;  /* of struct at_entry */
 enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err);
 void at_profile_clear(struct at_profile *profile);
 
-/* Writes path atomically ("-": stdout). Sorts devices, problems and parameters first. */
-enum at_status at_profile_write(struct at_profile *profile, const char *path, struct at_error *err);
+/* Writes it there (NULL: to stdout). Sorts devices, problems and parameters first. */
+enum at_status at_profile_write(struct at_profile *profile, struct at_output *output,
+                                struct at_error *err);
 
 /* The table for people. `color` allows ANSI attributes. */
 void at_profile_show(const struct at_profile *profile, bool color, FILE *out);

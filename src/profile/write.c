@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "profile/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-static enum at_status write_file(const struct at_profile *profile, const char *path,
+static enum at_status write_file(const struct at_profile *profile, struct at_output *output,
                                  struct at_error *err)
 {
     char *text = NULL;
@@ -26,15 +25,15 @@ static enum at_status write_file(const struct at_profile *profile, const char *p
                          "separate files",
                          size, AT_SCHEMA_BYTES_MAX);
     if (status == AT_OK)
-        status = at_file_replace(path, text, size, err);
+        status = at_output_write(output, text, size, err);
     free(text);
     return status;
 }
 
-enum at_status at_profile_write(struct at_profile *profile, const char *path, struct at_error *err)
+enum at_status at_profile_write(struct at_profile *profile, struct at_output *output,
+                                struct at_error *err)
 {
     at_profile_sort(profile);
-    if (strcmp(path, "-") == 0)
-        return at_schema_write_yaml(&at_profile_schema, profile, stdout, err);
-    return write_file(profile, path, err);
+    return output ? write_file(profile, output, err)
+                  : at_schema_write_yaml(&at_profile_schema, profile, stdout, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/recorder.h"
 
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "store/recording.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ enum at_status at_recorder_prepare(const char *dir, struct at_error *err)
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         status = at_fail(err, AT_USAGE, "cannot make the folder %s: %s", dir, strerror(errno));
     if (status == AT_OK)
-        status = at_file_check_writable(path, err);
+        status = at_output_check(path, err);
     free(path);
     return status;
 }

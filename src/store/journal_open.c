@@ -12,8 +12,8 @@
  * locking_mode=EXCLUSIVE: one writer, no reader beside it. It also keeps the log's index in memory
  * rather than in a shared mapping beside the file, which network file systems do not offer
  * (https://www.sqlite.org/wal.html, section 8). Closing folds the log back into the one file. */
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "store/journal_parts.h"
 #include "store/setting.h"
 
@@ -239,7 +239,7 @@ static enum at_status open_file(struct at_journal *journal, const char *path, st
         /* Clearer than "unable to open database file" for a missing or unwritable folder, which
          * the log needs as well. It does not open the file: closing it again would drop the locks
          * of another connection of this process. */
-        status = at_file_check_writable(journal->path, err);
+        status = at_output_check(journal->path, err);
         if (status != AT_OK)
             return at_fail_within(err, "cannot open journal");
     }

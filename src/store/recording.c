@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/printable.h"
 
 #include <inttypes.h>
@@ -82,7 +83,7 @@ enum at_status at_recording_write(const struct at_recording *recording, const ch
 
     write(recording, out, err);
     fclose(out);
-    status = at_file_replace(path, text, size, err);
+    status = at_output_replace(path, text, size, err);
     free(text);
     return status;
 }

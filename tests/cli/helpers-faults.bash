@@ -104,7 +104,7 @@ assert_nothing_left() {
     local left
     # shellcheck disable=SC2046 # a word each
     ended $(processes_here)
-    left=$(find . "$XDG_CACHE_HOME" -name '.autotune-*' -o -name '*.aside')
+    left=$(find . "$XDG_CACHE_HOME" -name '.*.autotune' -o -name '*.aside')
     [ -z "$left" ] || {
         echo "left: $left"
         return 1

@@ -74,7 +74,7 @@ need_full() {
     done
     touch file
     refused 'file/best.yaml' --out file/best.yaml
-    [ -z "$(find . -name '.autotune-*')" ]
+    [ -z "$(find . -name '.*.autotune')" ]
 }
 
 @test "an unwritable folder" {

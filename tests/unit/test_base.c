@@ -6,10 +6,9 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/stats.h"
+#include "folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,58 +28,6 @@ const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
-}
-
-/* Every test has a folder of its own. */
-static int make_folder(void **state)
-{
-    char *folder = at_strdup("/tmp/autotune-test-base-XXXXXX");
-
-    *state = folder;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char *command = at_format("chmod -R u+rwx %s && rm -rf %s", (char *)*state, (char *)*state);
-    int result = system(command);
-
-    free(command);
-    free(*state);
-    return result;
-}
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void assert_content(const char *path, const char *expected)
-{
-    struct at_error err = {0};
-    char *text = NULL;
-    size_t size = 0;
-
-    assert_int_equal(at_file_read(&text, &size, path, 1 << 20, &err), AT_OK);
-    assert_string_equal(text, expected);
-    assert_int_equal(size, strlen(expected));
-    free(text);
-}
-
-static size_t count_files(const char *folder)
-{
-    DIR *directory = opendir(folder);
-    size_t count = 0;
-
-    assert_non_null(directory);
-    for (struct dirent *entry; (entry = readdir(directory));)
-        count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
-    closedir(directory);
-    return count;
 }
 
 static void test_error_fail(void **state)
@@ -184,96 +131,6 @@ static void test_file_read(void **state)
     assert_content(path, "");
     free(path);
     free(missing);
-}
-
-static void test_file_replace(void **state)
-{
-    const char *folder = *state;
-    char *path = at_format("%s/out", folder);
-    struct at_error err = {0};
-    struct stat info;
-    mode_t mask = umask(027);
-    int old;
-
-    assert_int_equal(at_file_replace(path, "first", 5, &err), AT_OK);
-    assert_content(path, "first");
-    assert_int_equal(stat(path, &info), 0);
-    assert_int_equal(info.st_mode & 0777, 0640); /* 0666 less the umask, not mkstemp's 0600 */
-    old = open(path, O_RDONLY);
-    assert_int_equal(at_file_replace(path, "second", 6, &err), AT_OK);
-    assert_content(path, "second");
-    {
-        char seen[16] = "";
-
-        /* Who has the old file open keeps all of it: the content was never overwritten. */
-        assert_int_equal(read(old, seen, sizeof seen), 5);
-        assert_string_equal(seen, "first");
-    }
-    close(old);
-    assert_int_equal(count_files(folder), 1);
-    umask(mask);
-    free(path);
-}
-
-static void test_file_replace_fails(void **state)
-{
-    const char *folder = *state;
-    char *no_folder = at_format("%s/none/out", folder), *sub = at_format("%s/sub", folder);
-    struct at_error err = {0};
-
-    assert_int_equal(at_file_replace(no_folder, "x", 1, &err), AT_USAGE);
-    assert_int_equal(at_file_check_writable(no_folder, &err), AT_USAGE);
-    assert_non_null(strstr(err.message, no_folder));
-    assert_int_equal(mkdir(sub, 0700), 0);
-    assert_int_equal(at_file_check_writable(sub, &err), AT_USAGE);
-    assert_int_equal(at_file_replace(sub, "x", 1, &err), AT_USAGE); /* no file over a folder */
-    assert_int_equal(count_files(folder), 1);                       /* no temporary left behind */
-    free(no_folder);
-    free(sub);
-}
-
-/* A folder without write permission stops everybody but root, so root becomes somebody else. */
-static void test_file_unwritable_folder(void **state)
-{
-    const char *folder = *state;
-    char *path = at_format("%s/out", folder);
-    pid_t child;
-    int status;
-
-    write_text(path, "old");
-    assert_int_equal(chmod(folder, 0555), 0);
-    child = fork();
-    if (child == 0) {
-        struct at_error err = {0};
-
-        if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(65534) || setuid(65534)))
-            _exit(77);
-        if (at_file_check_writable(path, &err) != AT_USAGE)
-            _exit(1);
-        _exit(at_file_replace(path, "new", 3, &err) == AT_USAGE ? 0 : 2);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_content(path, "old");
-    assert_int_equal(count_files(folder), 1);
-    free(path);
-    if (WEXITSTATUS(status) == 77)
-        skip();
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-static void test_file_check_writable(void **state)
-{
-    const char *folder = *state;
-    char *path = at_format("%s/out", folder);
-    struct at_error err = {0};
-
-    assert_int_equal(at_file_check_writable(path, &err), AT_OK);
-    assert_int_equal(count_files(folder), 0);
-    write_text(path, "kept");
-    assert_int_equal(at_file_check_writable(path, &err), AT_OK);
-    assert_content(path, "kept");
-    free(path);
 }
 
 /* XXH3-128 with seed 0 in its canonical order, high half first: what xxhsum -H2 prints. A change
@@ -385,10 +242,6 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_memory_exhausted),
         cmocka_unit_test_setup_teardown(test_file_read, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_file_replace, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_file_replace_fails, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_file_unwritable_folder, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_file_check_writable, make_folder, remove_folder),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_quantile),
         cmocka_unit_test(test_median_interval),

@@ -2,6 +2,7 @@
 /* src/profile: identity, distance, search path and lookup, over the H200's profile in results/.
  * test_regret.c judges what lookup chooses. */
 #include "base/memory.h"
+#include "base/output.h"
 #include "profile/facts.h"
 #include "profile/identity.h"
 #include "profile/lookup.h"
@@ -458,7 +459,7 @@ static void write_text(const char *path, const char *text)
 {
     struct at_error err;
 
-    assert_int_equal(at_file_replace(path, text, strlen(text), &err), AT_OK);
+    assert_int_equal(at_output_replace(path, text, strlen(text), &err), AT_OK);
 }
 
 static void test_search_path(void **state)

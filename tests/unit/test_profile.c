@@ -7,6 +7,7 @@
  * changed. */
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "profile/profile.h"
 #include "space/problem.h"
 
@@ -60,7 +61,7 @@ static void assert_golden(const char *path, const char *actual)
     char *expected;
 
     if (getenv("AUTOTUNE_UPDATE_GOLDEN"))
-        assert_int_equal(at_file_replace(path, actual, strlen(actual), &err), AT_OK);
+        assert_int_equal(at_output_replace(path, actual, strlen(actual), &err), AT_OK);
     expected = read_text(path);
     if (strcmp(expected, actual) != 0)
         fail_msg("%s has\n%s\nbut this is\n%s", path, expected, actual);
@@ -77,6 +78,18 @@ static struct at_profile read_profile(const char *path)
     return profile;
 }
 
+static enum at_status write_profile(struct at_profile *profile, const char *path,
+                                    struct at_error *err)
+{
+    struct at_output *output = NULL;
+    enum at_status status = at_output_open(&output, path, AT_OUTPUT_NO_WAIT, NULL, err);
+
+    if (status == AT_OK)
+        status = at_profile_write(profile, output, err);
+    at_output_close(output);
+    return status;
+}
+
 static char *yaml_of(struct at_profile *profile)
 {
     char path[] = "/tmp/autotune-test-profile-XXXXXX";
@@ -86,7 +99,7 @@ static char *yaml_of(struct at_profile *profile)
 
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(at_profile_write(profile, path, &err), AT_OK);
+    assert_int_equal(write_profile(profile, path, &err), AT_OK);
     text = read_text(path);
     unlink(path);
     return text;
@@ -190,7 +203,7 @@ static void test_cut(void **state)
         struct at_profile profile = {0};
         struct at_error err = {0};
 
-        assert_int_equal(at_file_replace(path, whole, length, &err), AT_OK);
+        assert_int_equal(at_output_replace(path, whole, length, &err), AT_OK);
         assert_int_equal(at_profile_read(&profile, path, &err), AT_USAGE);
     }
     unlink(path);
@@ -252,7 +265,7 @@ static void test_write_fails(void **state)
     struct at_error err = {0};
 
     (void)state;
-    assert_int_equal(at_profile_write(&profile, "/nonexistent/best.yaml", &err), AT_USAGE);
+    assert_int_equal(write_profile(&profile, "/nonexistent/best.yaml", &err), AT_USAGE);
     assert_non_null(strstr(err.message, "/nonexistent"));
     at_profile_clear(&profile);
 }
@@ -269,7 +282,7 @@ static void test_write_too_large(void **state)
     (void)state;
     for (size_t i = 0; i < DEVICES; i++)
         memcpy(&devices[i], profile.devices.items, sizeof *devices);
-    assert_int_equal(at_profile_write(&large, "/tmp/autotune-test-too-large", &err), AT_USAGE);
+    assert_int_equal(write_profile(&large, "/tmp/autotune-test-too-large", &err), AT_USAGE);
     assert_non_null(strstr(err.message, "at most 4194304"));
     assert_int_equal(access("/tmp/autotune-test-too-large", F_OK), -1);
     free(devices);
@@ -338,7 +351,7 @@ static void test_rounding(void **state)
         entry->copy.time_ns = (int64_t)(copy + 0.5);
         entry->copy.bandwidth_mbps =
             (int64_t)(1000 * (double)at_problem_bytes(&problem) / copy + 0.5);
-        assert_int_equal(at_profile_write(&profile, path, &err), AT_OK);
+        assert_int_equal(write_profile(&profile, path, &err), AT_OK);
         if (at_profile_read(&again, path, &err) != cases[i].expected)
             fail_msg("case %zu: %s", i, err.message);
         at_profile_clear(&profile);
