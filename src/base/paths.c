@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,14 +40,38 @@ char *at_path_data_file(const char *name)
     return path;
 }
 
-char *at_path_cache(void)
+/* $HOME, or else what the system has for this user: cron and containers may set none. */
+static char *find_home(void)
 {
-    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *named = getenv("HOME");
+    struct passwd entry, *found = NULL;
+    char text[4096];
+
+    if (named && named[0] == '/')
+        return at_strdup(named);
+    if (getpwuid_r(geteuid(), &entry, text, sizeof text, &found) != 0 || !found ||
+        found->pw_dir[0] != '/' || strcmp(found->pw_dir, "/") == 0)
+        return NULL;
+    return at_strdup(found->pw_dir);
+}
+
+char *at_path_user(const char *variable, const char *below)
+{
+    const char *base = getenv(variable);
+    char *home, *path;
 
     /* The XDG Base Directory Specification says to ignore a relative path. */
     if (base && base[0] == '/')
         return at_format("%s/autotune", base);
-    return at_format("%s/.cache/autotune", home && *home ? home : "");
+    home = find_home();
+    path = home ? at_format("%s/%s/autotune", home, below) : NULL;
+    free(home);
+    return path;
+}
+
+char *at_path_cache(void)
+{
+    return at_path_user("XDG_CACHE_HOME", ".cache");
 }
 
 const char *at_path_name(const char *path)

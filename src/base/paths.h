@@ -12,7 +12,11 @@ char *at_path_data(void);
 /* The same with a file or folder below it: at_path_data_file("tuning/problems.yaml"). */
 char *at_path_data_file(const char *name);
 
-/* $XDG_CACHE_HOME/autotune, by default ~/.cache/autotune. The caller frees it. */
+/* $VARIABLE/autotune, by default ~/BELOW/autotune; NULL where this user has no home. The caller
+ * frees it. */
+char *at_path_user(const char *variable, const char *below);
+
+/* at_path_user of XDG_CACHE_HOME and .cache. */
 char *at_path_cache(void);
 
 /* What stands after the last '/', a part of path. */

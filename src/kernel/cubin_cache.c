@@ -53,9 +53,12 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
                                    struct at_error *err)
 {
     char *path = folder ? at_strdup(folder) : at_path_cache();
-    enum at_status status = at_path_make(path, err);
+    enum at_status status;
     int fd;
 
+    if (!path)
+        return at_fail(err, AT_USAGE, "this user has no home: set HOME or XDG_CACHE_HOME");
+    status = at_path_make(path, err);
     if (status != AT_OK)
         goto free_path;
     fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -125,15 +125,21 @@ void at_cubin_cache_trim(struct at_cubin_cache *cache, int64_t most)
 enum at_status at_cubin_cache_clear(struct at_cubin_cache *cache, struct at_error *err)
 {
     struct listing listing;
+    size_t kept = 0;
     enum at_status status = list_entries(cache, &listing, err);
 
     if (status != AT_OK)
         return status;
-    for (size_t i = 0; i < listing.count && status == AT_OK; i++)
-        if (unlinkat(at_cubin_cache_folder(cache), listing.entries[i].name, 0) != 0 &&
-            errno != ENOENT) /* another process may clear it, too */
-            status = at_fail(err, AT_USAGE, "cannot remove %s/%s: %s", at_cubin_cache_path(cache),
-                             listing.entries[i].name, strerror(errno));
+    for (size_t i = 0; i < listing.count; i++) {
+        if (unlinkat(at_cubin_cache_folder(cache), listing.entries[i].name, 0) == 0 ||
+            errno == ENOENT) /* another process may clear it, too */
+            continue;
+        if (kept++ == 0)
+            at_fail(err, AT_USAGE, "cannot remove %s/%s: %s", at_cubin_cache_path(cache),
+                    listing.entries[i].name, strerror(errno));
+    }
+    if (kept > 1)
+        at_fail_within(err, "%zu files stay", kept);
     free_listing(&listing);
-    return status;
+    return kept == 0 ? AT_OK : AT_USAGE;
 }

@@ -110,23 +110,13 @@ static enum at_status add_variable(struct at_profiles *profiles, struct at_error
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", variable);
 }
 
-/* The XDG Base Directory Specification says to ignore a relative path. */
-static char *user_folder(void)
-{
-    const char *base = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-
-    if (base && base[0] == '/')
-        return at_format("%s/autotune", base);
-    return home && *home ? at_format("%s/.local/share/autotune", home) : NULL;
-}
-
 enum at_status at_profiles_add_path(struct at_profiles *profiles, struct at_error *err)
 {
     enum at_status status = add_variable(profiles, err);
 
     if (status != AT_OK)
         return status;
-    add_folder_if_any(profiles, user_folder());
+    add_folder_if_any(profiles, at_path_user("XDG_DATA_HOME", ".local/share"));
     add_folder_if_any(profiles, at_path_data_file("results"));
     return AT_OK;
 }

@@ -31,6 +31,16 @@ setup() {
     [ "$(cd autotune && echo *)" = 'GPU-1.lock mine' ]
 }
 
+@test "an entry that cannot be removed stays, and no other" {
+    "$AUTOTUNE" cache
+    mkdir -p autotune/{b,d}.kernel/full
+    touch autotune/{a,c,e}.kernel autotune/{f,g}.program
+    refused "2 files stay: cannot remove $PWD/autotune/" cache --clear
+    [ "$(cd autotune && echo *)" = 'b.kernel d.kernel' ]
+    rmdir -p autotune/b.kernel/full 2>/dev/null || true
+    refused "autotune: cannot remove $PWD/autotune/d.kernel: " cache --clear
+}
+
 @test "a folder that others can write is refused" {
     mkdir -m 777 autotune
     refused 'autotune belongs to, or can be written by, somebody else' cache

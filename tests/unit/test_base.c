@@ -4,12 +4,15 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/paths.h"
 #include "base/rng.h"
 #include "base/stats.h"
 #include "folder.h"
+#include "kernel/cubin_cache.h"
 
 #include <fcntl.h>
 #include <math.h>
+#include <pwd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,6 +136,68 @@ static void test_file_read(void **state)
     free(missing);
 }
 
+static void assert_path(char *path, const char *expected)
+{
+    assert_non_null(path);
+    assert_string_equal(path, expected);
+    free(path);
+}
+
+/* Without HOME the system's own record of the user counts. */
+static void test_path_user(void **state)
+{
+    const char *kept = getenv("HOME");
+    char *home = kept ? at_strdup(kept) : NULL;
+    struct passwd *user = getpwuid(geteuid());
+    char *expected = user ? at_format("%s/.below/autotune", user->pw_dir) : NULL;
+
+    (void)state;
+    setenv("AUTOTUNE_TEST_HOME", "/base", 1);
+    assert_path(at_path_user("AUTOTUNE_TEST_HOME", ".below"), "/base/autotune");
+    setenv("AUTOTUNE_TEST_HOME", "base", 1);
+    setenv("HOME", "/somewhere", 1);
+    assert_path(at_path_user("AUTOTUNE_TEST_HOME", ".below"), "/somewhere/.below/autotune");
+    unsetenv("AUTOTUNE_TEST_HOME");
+    assert_path(at_path_user("AUTOTUNE_TEST_HOME", ".below"), "/somewhere/.below/autotune");
+    for (int i = 0; i < 2 && expected; i++) {
+        if (i == 0)
+            setenv("HOME", "", 1);
+        else
+            unsetenv("HOME");
+        assert_path(at_path_user("AUTOTUNE_TEST_HOME", ".below"), expected);
+    }
+    if (home)
+        setenv("HOME", home, 1);
+    free(home);
+    free(expected);
+}
+
+/* A user whom the system does not know has no home, and so no cache: not one in the root. */
+static void test_path_without_home(void **state)
+{
+    pid_t child;
+    int status;
+
+    (void)state;
+    if (geteuid() != 0 || getpwuid(54321))
+        skip();
+    child = fork();
+    if (child == 0) {
+        struct at_cubin_cache *cache;
+        struct at_error err = {0};
+
+        unsetenv("HOME");
+        unsetenv("XDG_CACHE_HOME");
+        if (setuid(54321) != 0 || at_path_cache() ||
+            at_cubin_cache_open(&cache, NULL, &err) != AT_USAGE)
+            _exit(1);
+        _exit(strstr(err.message, "set HOME or XDG_CACHE_HOME") ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* XXH3-128 with seed 0 in its canonical order, high half first: what xxhsum -H2 prints. A change
  * here would orphan every cache and journal. */
 static void test_hash(void **state)
@@ -242,6 +307,8 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_memory_exhausted),
         cmocka_unit_test_setup_teardown(test_file_read, make_folder, remove_folder),
+        cmocka_unit_test(test_path_user),
+        cmocka_unit_test(test_path_without_home),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_quantile),
         cmocka_unit_test(test_median_interval),
