@@ -24,36 +24,49 @@ static char *list_names(const char *const *names)
     return text;
 }
 
+/* dlopen. A library that is there and does not load has a reason worth telling: the first such
+ * stays in *reason. */
+static void *try_to_open(const char *name, char **reason)
+{
+    void *opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *told = opened ? NULL : dlerror();
+
+    if (told && !strstr(told, "No such file") && !*reason)
+        *reason = at_format("%s%s", told,
+                            strstr(told, "failed to map segment") /* glibc does not say why */
+                                ? ": too little memory (ulimit -v), or a folder mounted noexec"
+                                : "");
+    return opened;
+}
+
 enum at_status at_library_open(void **library, const char *const *names, const char *folder,
-                               struct at_error *err)
+                               const char *mend, struct at_error *err)
 {
     void *found = NULL;
-    const char *reason;
-    char *list;
-    bool is_there;
+    char *reason = NULL;
 
     for (size_t i = 0; names[i] && !found; i++) {
-        found = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        found = try_to_open(names[i], &reason);
         if (!found && folder) {
             char *path = at_format("%s/%s", folder, names[i]);
 
-            found = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            found = try_to_open(path, &reason);
             free(path);
         }
     }
-    /* Of the last try. A library that is there and does not load has a reason worth telling. */
-    reason = dlerror();
-    is_there = reason && !strstr(reason, "No such file");
     if (found) {
         *library = found;
-        return AT_OK;
+    } else if (reason) {
+        at_fail(err, AT_DEVICE, "cannot load %s", reason);
+    } else {
+        char *list = list_names(names);
+
+        at_fail(err, AT_DEVICE, "%s: cannot open %s (looked in the loader's path%s%s)", mend, list,
+                folder ? " and in " : "", folder ? folder : "");
+        free(list);
     }
-    list = list_names(names);
-    at_fail(err, AT_DEVICE, "cannot open %s (looked in the loader's path%s%s)%s%s", list,
-            folder ? " and in " : "", folder ? folder : "", is_there ? ": " : "",
-            is_there ? reason : "");
-    free(list);
-    return AT_DEVICE;
+    free(reason);
+    return found ? AT_OK : AT_DEVICE;
 }
 
 bool at_library_is_loaded(const char *const *names)

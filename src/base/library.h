@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 /* Opens the first of names (NULL-ended) that the loader finds, or that lies in folder (may be
- * NULL). AT_DEVICE with what was looked for when there is none. Handles stay open until the process
- * ends. */
+ * NULL). AT_DEVICE when there is none, with `mend` and what was looked for; or when one is there
+ * and cannot be loaded, with the reason. Handles stay open until the process ends. */
 enum at_status at_library_open(void **library, const char *const *names, const char *folder,
-                               struct at_error *err);
+                               const char *mend, struct at_error *err);
 
 /* A symbol to look up: where its address goes, and whether the program can do without. */
 struct at_symbol {

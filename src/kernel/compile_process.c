@@ -162,7 +162,7 @@ void at_compile_process_give(struct at_compile_process *process, struct at_batch
     process->batch = batch;
     if (process->worker.pid != 0)
         restart_clock(process);
-    if (process->worker.pid != 0 || start(process, NULL) == AT_OK)
+    if (process->worker.pid != 0 || start(process, &process->start) == AT_OK)
         at_frame_send(process->worker.fd, AT_COMPILE_PROGRAM, &request); /* shows on reading */
     at_wire_clear(&request);
     free(source);
@@ -212,7 +212,7 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
 
     *reply = (struct at_compile_reply){.end = AT_NO_COMPILER};
     if (process->worker.pid == 0) {
-        snprintf(reply->message, sizeof reply->message, "the compiler's process did not start");
+        snprintf(reply->message, sizeof reply->message, "%.255s", process->start.message);
     } else if (!process->greeted) {
         if (receive_hello(process, &compiler, &killed, &err) == AT_OK)
             return NULL;

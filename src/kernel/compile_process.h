@@ -39,6 +39,7 @@ struct at_compile_process {
     struct at_worker worker;
     int64_t cpu_limit_s;    /* a program */
     int64_t idle_limit_ns;  /* without taking any processor time */
+    struct at_error start;  /* why it could not be started, if it could not */
     bool greeted;           /* the answer to the hello has been read */
     struct at_batch *batch; /* in hand, or NULL */
     int64_t cpu_ns;         /* the processor time that it had taken at the last look */

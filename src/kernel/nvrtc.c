@@ -64,18 +64,18 @@ static enum at_status load_api(struct at_error *err)
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
+    static const char mend[] =
+        "no NVRTC: install the CUDA Toolkit, or name its library folder in LD_LIBRARY_PATH";
     void *opened;
     enum at_status status;
 
     if (library)
         return AT_OK;
-    status = at_library_open(&opened, library_names, AT_CUDA_LIBDIR, err);
-    if (status == AT_OK)
-        status = at_library_symbols(opened, symbols, AT_COUNT(symbols), err);
+    status = at_library_open(&opened, library_names, AT_CUDA_LIBDIR, mend, err);
     if (status != AT_OK)
-        return at_fail_within(err,
-                              "no NVRTC: install the CUDA Toolkit, or name its library folder in "
-                              "LD_LIBRARY_PATH");
+        return status;
+    if (at_library_symbols(opened, symbols, AT_COUNT(symbols), err) != AT_OK)
+        return at_fail_within(err, "%s", mend);
     library = opened; /* only with all that is needed of it */
     return AT_OK;
 }
@@ -173,7 +173,7 @@ static void open_builtins(int major, int minor)
     const char *const names[] = {name, NULL};
     void *library;
 
-    at_library_open(&library, names, AT_CUDA_LIBDIR, NULL); /* NVRTC says what it misses */
+    at_library_open(&library, names, AT_CUDA_LIBDIR, "", NULL); /* NVRTC says what it misses */
     free(name);
 }
 

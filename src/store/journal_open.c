@@ -17,6 +17,7 @@
 #include "store/journal_parts.h"
 #include "store/setting.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,16 @@ static const char tables_sql[] =
     "PRAGMA user_version = %d;"
     "COMMIT;";
 
+/* SQLite's own text says nothing of why. What it has not found is another file of its own: the
+ * folder was there. */
+static enum at_status cannot_open(const struct at_journal *journal, struct at_error *err)
+{
+    int error = sqlite3_system_errno(journal->db);
+
+    return at_fail(err, AT_USAGE, "cannot open journal %s: %s", journal->path,
+                   error != 0 && error != ENOENT ? strerror(error) : sqlite3_errmsg(journal->db));
+}
+
 enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err)
 {
     const char *path = journal->path;
@@ -66,8 +77,9 @@ enum at_status at_journal_fail(const struct at_journal *journal, struct at_error
                        "journal %s is damaged: name another file; `sqlite3 %s .recover` may save "
                        "what is in it",
                        path, path);
-    case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
+        return cannot_open(journal, err);
+    case SQLITE_READONLY:
     case SQLITE_PERM:
         return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
                        sqlite3_errmsg(journal->db));

@@ -71,8 +71,11 @@ static enum at_status load(json_t **root, const char *text, size_t size, struct 
     }
     *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
     free(mended);
-    return *root ? AT_OK
-                 : at_fail(err, AT_USAGE, "%d:%d: %s", where.line, where.column, where.text);
+    if (*root)
+        return AT_OK;
+    if (json_error_code(&where) == json_error_out_of_memory || !where.text[0])
+        return at_fail(err, AT_INTERNAL, "out of memory"); /* mostly without a text */
+    return at_fail(err, AT_USAGE, "%d:%d: %s", where.line, where.column, where.text);
 }
 
 /* ---- from rows to a recording ---- */

@@ -170,6 +170,42 @@ assert_middle_failed() {
         GROUP BY problem, family, config HAVING count(*) > 1')" ]
 }
 
+# ---- what the shell allows ----
+
+# limited OPTION LIMIT ARGUMENT...: the program under a limit of ulimit's, without the descriptors of Bats
+# and make.
+limited() (
+    exec 3>&- 4>&- 5>&- 6>&- 7>&-
+    ulimit "$1" "$2" && shift 2 && exec "$AUTOTUNE" "$@"
+)
+
+@test "too few descriptors: that is said, until there are enough" {
+    local few
+    skip_with_sanitizer
+    for ((few = 5; few < 32; few++)); do
+        run --separate-stderr limited -n "$few" tune "${short[@]}" --budget 2
+        echo "$few: $status $stderr"
+        assert_nothing_left
+        [ "$status" -ne 0 ] || break
+        [[ $stderr == *'Too many open files'* ]]
+    done
+    assert_correct 2
+}
+
+@test "too little memory for the compiler, or for a recording: that is said" {
+    skip_with_sanitizer
+    run --separate-stderr -3 limited -v 100000 tune "${short[@]}" --budget 2
+    [[ $stderr == *'cannot load libnvrtc'*': too little memory (ulimit -v)'* ]]
+    {
+        printf '{"cache": {'
+        seq -f '"%.0f": 1,' 1000000
+        printf '"": 1}}'
+    } >large.json
+    run --separate-stderr -5 limited -v 100000 replay large.json
+    [ "$stderr" = 'autotune: large.json: out of memory' ]
+    refused 'large.json: kernel_name' replay large.json
+}
+
 # ---- places to write ----
 
 # A file that may not grow past so many KiB is as good as a full disk, for root too.

@@ -42,16 +42,17 @@ enum at_status at_cuda_load(struct at_error *err)
         AT_CUDA_FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
+    static const char mend[] =
+        "no NVIDIA driver: install it, or in a container start it with GPU access";
     void *opened;
     enum at_status status = AT_OK;
 
     if (!library) {
-        status = at_library_open(&opened, library_names, NULL, err);
-        if (status == AT_OK)
-            status = at_library_symbols(opened, symbols, AT_COUNT(symbols), err);
+        status = at_library_open(&opened, library_names, NULL, mend, err);
         if (status != AT_OK)
-            return at_fail_within(err, "no NVIDIA driver: install it, or in a container start it "
-                                       "with GPU access");
+            return status;
+        if (at_library_symbols(opened, symbols, AT_COUNT(symbols), err) != AT_OK)
+            return at_fail_within(err, "%s", mend);
         library = opened; /* only with all that is needed of it */
     }
     return initialise(err);
