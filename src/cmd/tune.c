@@ -231,6 +231,8 @@ static enum at_status settle_journal(struct at_tune_options *options, char **pat
 
     if (!session->journal && options->out && strcmp(options->out, "-") != 0)
         session->journal = *path = at_format("%s.journal", options->out);
+    if (session->journal && options->out && strcmp(session->journal, options->out) == 0)
+        return at_fail(err, AT_USAGE, "--out and --journal name the same file: give each its own");
     if (session->resume && !session->journal)
         return at_fail(err, AT_USAGE, "--resume needs --journal FILE, or --out FILE to find it by");
     return AT_OK;

@@ -82,11 +82,26 @@ teardown() {
     assert_nothing_left
 }
 
+@test "a profile is not its own journal" {
+    refused '--out and --journal name the same file' tune "${short[@]}" --budget 2 --journal best.yaml
+    [ ! -e best.yaml ]
+}
+
 # ---- at the same moment ----
 
 need_strace() {
     strace -qq -o trace -e inject=getpid:delay_enter=1 true 2>errors ||
         skip "needs strace, and a machine that lets it trace"
+}
+
+@test "a file system without locks: a warning, and the run goes on, whatever another has left" {
+    need_strace
+    : >.best.yaml.autotune
+    run --separate-stderr -0 strace -qq -o trace -e signal=none -e inject=flock:error=ENOLCK \
+        "$AUTOTUNE" tune "${short[@]}" --budget 2
+    [ "$stderr" = 'autotune: warning: other runs are not kept from writing best.yaml: its file system has no locks' ]
+    assert_correct 2
+    assert_nothing_left
 }
 
 # The names of the system calls that the driver makes in such a run, once it has begun.
