@@ -104,6 +104,32 @@ need_strace() {
     assert_nothing_left
 }
 
+# Such a file looks like one that a killed run has left.
+@test "a run that is late to lock its file has it taken away by another, and is refused" {
+    local first stopped code=0
+    need_strace
+    strace -qq -o trace -P .best.yaml.autotune -e trace=openat -e signal=none \
+        -e inject=openat:signal=SIGSTOP:when=1 \
+        "$AUTOTUNE" tune "${short[@]}" --budget 2 --journal first >table 2>first.errors 3>&- &
+    first=$!
+    until stopped=$(pgrep -P "$first") && grep -q '^State:.*stop' "/proc/$stopped/status"; do
+        kill -0 "$first"
+        sleep 0.05
+    done
+    [ -e .best.yaml.autotune ]
+    hold
+    kill -CONT "$stopped"
+    wait "$first" || code=$?
+    cat first.errors
+    [ "$code" -eq 2 ]
+    [ ! -e first ] # and before any work
+    grep -q "process $driver is about to write it" first.errors
+    kill -CONT "$worker"
+    waited 0
+    assert_correct 20
+    assert_nothing_left
+}
+
 # The names of the system calls that the driver makes in such a run, once it has begun.
 list_calls() {
     strace -qq -o trace -e signal=none "$AUTOTUNE" tune "${short[@]}" --budget 3 >table 3>&-
