@@ -205,9 +205,19 @@ static enum at_status compare_on(struct at_compared_recording *compared,
 
 /* ---- over all recordings ---- */
 
-/* The median of a member of a strategy's reaches over the recordings; never is the greatest. */
-static int64_t median_of(const struct at_comparison *comparison, size_t strategy, size_t reach,
-                         size_t offset)
+/* The median of values that are 0 for never, which is the greatest. */
+static int64_t median_of(size_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] == 0)
+            values[i] = SIZE_MAX;
+    qsort(values, count, sizeof *values, by_count);
+    return percentile(values, count, 50);
+}
+
+/* The median of a member of a strategy's reaches over the recordings. */
+static int64_t median_reach(const struct at_comparison *comparison, size_t strategy, size_t reach,
+                            size_t offset)
 {
     const struct at_compared_recording *recordings = comparison->recordings.items;
     size_t count = comparison->recordings.count;
@@ -220,10 +230,27 @@ static int64_t median_of(const struct at_comparison *comparison, size_t strategy
         int64_t value;
 
         memcpy(&value, (const char *)&reaches[reach] + offset, sizeof value);
-        values[i] = value == 0 ? SIZE_MAX : (size_t)value;
+        values[i] = (size_t)value;
     }
-    qsort(values, count, sizeof *values, by_count);
-    median = percentile(values, count, 50);
+    median = median_of(values, count);
+    free(values);
+    return median;
+}
+
+/* The median over the recordings on which it stopped by itself; 0 where there is none. */
+static int64_t median_stop(const struct at_comparison *comparison, size_t strategy)
+{
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    size_t *values = at_alloc_array(comparison->recordings.count, sizeof *values), count = 0;
+    int64_t median;
+
+    for (size_t i = 0; i < comparison->recordings.count; i++) {
+        const struct at_strategy_record *records = recordings[i].strategies.items;
+
+        if (records[strategy].stopped > 0)
+            values[count++] = (size_t)records[strategy].stopped_evaluations;
+    }
+    median = count > 0 ? median_of(values, count) : 0;
     free(values);
     return median;
 }
@@ -237,7 +264,7 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
     int64_t score = 0;
 
 #define MEDIAN(reach, member)                                                                      \
-    median_of(comparison, strategy, reach, offsetof(struct at_reach_record, member))
+    median_reach(comparison, strategy, reach, offsetof(struct at_reach_record, member))
     for (size_t i = 0; i < REACHES; i++)
         reaches[i] = (struct at_reach_record){
             .within_percent = within_percents[i],
@@ -259,6 +286,7 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
         score += one->score_permille;
     }
     all->score_permille = llround((double)score / (double)count);
+    all->stopped_evaluations = median_stop(comparison, strategy);
 }
 
 enum at_status at_compare(struct at_comparison *comparison, const struct at_recording *recordings,

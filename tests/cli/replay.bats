@@ -74,6 +74,33 @@ figure() {
     [[ $output == *'"ended_within_1_percent": 1,'* ]]
 }
 
+# stops: where the searches stopped, one line a strategy of the total and then of each recording.
+stops() {
+    sed -n 's/.*"stopped_evaluations": //p' <<<"$output"
+}
+
+@test "the total of where searches stop: the median over the recordings on which they do" {
+    files=("$recordings"/h200-{10007x10009-b1,16777216x3-b1,8192x8192-f32}.recording)
+    for count in 1 2 3; do
+        run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:count}" --search guided --runs 3 \
+            --format json
+        mapfile -t ends < <(stops)
+        [ "${#ends[@]}" -eq $((count + 1)) ]
+        median=$(printf '%s\n' "${ends[@]:1}" | sort -n | sed -n "$(((count + 1) / 2))p")
+        [ "$median" -gt 0 ]
+        [ "${ends[0]}" -eq "$median" ]
+    done
+    # So many evaluations are too few for the searches on one of the two to stop by themselves.
+    budget=$((${ends[2]} + 10))
+    run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:2}" --search guided --runs 3 \
+        --budget "$budget" --format json
+    mapfile -t ends < <(stops)
+    [ "${ends[1]}" -eq 0 ]
+    [ "${ends[0]}" -eq "${ends[2]}" ]
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search random --runs 3 --format json
+    [ "$(stops | sort -u)" = 0 ]
+}
+
 @test "winners of the other recordings are a good start" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$recordings"/h200-8*f32*.recording \
         --search guided --runs 5 --winners
