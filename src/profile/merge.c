@@ -156,12 +156,12 @@ static void choose(struct at_merge *merge, struct pieces *pieces)
 
     qsort(pieces->items, pieces->count, sizeof *pieces->items, by_subject_and_place);
     for (size_t i = 0; i < pieces->count; i++) {
-        struct piece *last = &pieces->items[kept - 1], *piece = &pieces->items[i];
+        struct piece *last = kept > 0 ? &pieces->items[kept - 1] : NULL, *piece = &pieces->items[i];
         const struct piece *winner, *loser;
         const char *reason;
         bool first;
 
-        if (kept == 0 || by_subject(last, piece) != 0) {
+        if (!last || by_subject(last, piece) != 0) {
             pieces->items[kept++] = *piece;
             continue;
         }
