@@ -257,6 +257,19 @@ static enum at_outcome hold_shootout(struct at_gpu_server *server, struct finali
     return outcome;
 }
 
+static void put_rounds(struct at_gpu_server *server, const struct finalist *finalists, size_t count,
+                       int64_t samples, struct at_wire *reply)
+{
+    at_gpu_server_put_conditions(server, reply);
+    for (size_t i = 0; i < count; i++) {
+        double khz = samples > 0 ? at_median(finalists[i].khz, (size_t)samples) : 0;
+
+        put_kernel(reply, &finalists[i].kernel, khz > 0 ? (int64_t)khz : 0);
+        for (int64_t j = 0; j < samples; j++)
+            at_wire_put_real(reply, finalists[i].ns[j]);
+    }
+}
+
 int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     int64_t train_ns = at_wire_get_int(exchange->request);
@@ -271,14 +284,8 @@ int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exc
     for (size_t i = 0; i < count; i++)
         at_wire_get_struct(exchange->request, &finalists[i].run, sizeof finalists[i].run);
     outcome = hold_shootout(server, finalists, count, train_ns, samples, exchange->err);
-    at_gpu_server_put_conditions(server, exchange->reply);
-    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
-        double khz = samples > 0 ? at_median(finalists[i].khz, (size_t)samples) : 0;
-
-        put_kernel(exchange->reply, &finalists[i].kernel, khz > 0 ? (int64_t)khz : 0);
-        for (int64_t j = 0; j < samples; j++)
-            at_wire_put_real(exchange->reply, finalists[i].ns[j]);
-    }
+    if (outcome == AT_CORRECT) /* otherwise the reply is dropped: the next one has what was seen */
+        put_rounds(server, finalists, count, samples, exchange->reply);
     free(finalists);
     return outcome;
 }

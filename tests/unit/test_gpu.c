@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "measure/gpu_handle.h"
+#include "measure/gpu_server.h"
 #include "space/space.h"
 
 #include <setjmp.h>
@@ -313,13 +314,68 @@ static void test_out_of_memory(void **state)
     assert_well();
 }
 
+/* ---- the worker's side, in this process ---- */
+
+static void free_no_train(struct at_device *device, struct at_train *train)
+{
+    (void)device;
+    assert_null(train);
+}
+
+/* Asks for a shoot-out of so many runs of a program that was never loaded. */
+static int shoot_out(struct at_gpu_server *server, size_t count, struct at_gpu_conditions *told)
+{
+    const struct at_gpu_run absent = {.program = "absent"};
+    struct at_wire request = {0}, reply = {0};
+    struct at_error err;
+    struct at_exchange exchange = {&request, &reply, &err};
+    int result;
+
+    at_wire_put_int(&request, 1000); /* ns a train */
+    at_wire_put_int(&request, 1);    /* sample */
+    at_wire_put_int(&request, (int64_t)count);
+    for (size_t i = 0; i < count; i++)
+        at_wire_put_bytes(&request, &absent, sizeof absent);
+    result = at_gpu_server_shootout(server, &exchange);
+    if (result == AT_CORRECT)
+        at_wire_get_struct(&reply, told, sizeof *told);
+    at_wire_clear(&request);
+    at_wire_clear(&reply);
+    return result;
+}
+
+/* The reply of one that fails is dropped. What was seen of the device comes with the next one. */
+static void test_failed_shootout_keeps_conditions(void **state)
+{
+    const struct at_device_ops ops = {.free_train = free_no_train};
+    struct at_gpu_server server = {
+        .bench = {.ops = &ops, .case_count = 1, .discarded = 3},
+        .conditions = {.slowed_ns = 5, .capped_ns = 7},
+        .conditions_due_ns = INT64_MAX,
+    };
+    struct at_gpu_conditions told = {0};
+
+    (void)state;
+    assert_int_equal(shoot_out(&server, 1, &told), AT_LAUNCH);
+    assert_int_equal(shoot_out(&server, 0, &told), AT_CORRECT);
+    assert_int_equal(told.slowed_ns, 5);
+    assert_int_equal(told.capped_ns, 7);
+    assert_int_equal(told.discarded, 3);
+    assert_int_equal(shoot_out(&server, 0, &told), AT_CORRECT); /* told once */
+    assert_int_equal(told.slowed_ns + told.capped_ns + told.discarded, 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hangs),         cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_renewed),       cmocka_unit_test(test_crashes),
-        cmocka_unit_test(test_killed_always), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_hangs),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_renewed),
+        cmocka_unit_test(test_crashes),
+        cmocka_unit_test(test_killed_always),
+        cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_lister_opens),
+        cmocka_unit_test(test_failed_shootout_keeps_conditions),
     };
     int exit_code;
 
