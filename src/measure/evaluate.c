@@ -164,7 +164,8 @@ static void put_kernel(struct at_wire *reply, const struct at_kernel *kernel, in
     at_wire_put_bytes(reply, &figures, sizeof figures);
 }
 
-int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exchange)
+struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
+                                            struct at_exchange *exchange)
 {
     struct at_taken_program program;
     struct evaluation evaluation;
@@ -182,14 +183,14 @@ int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exc
     if (outcome != AT_CORRECT) {
         if (program.brought && !at_outcome_loses_device(outcome))
             at_gpu_server_unload(server, program.name);
-        return outcome;
+        return at_gpu_result_of_outcome(outcome);
     }
     at_gpu_server_put_conditions(server, exchange->reply);
     put_kernel(exchange->reply, &kernel, 0);
     at_wire_put_int(exchange->reply, samples);
     for (int64_t i = 0; i < samples; i++)
         at_wire_put_real(exchange->reply, ns[i]);
-    return AT_CORRECT;
+    return at_gpu_result_of_outcome(AT_CORRECT);
 }
 
 /* One finalist: its train, made once, and its samples. */
@@ -270,7 +271,8 @@ static void put_rounds(struct at_gpu_server *server, const struct finalist *fina
     }
 }
 
-int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exchange)
+struct at_gpu_result at_gpu_server_shootout(struct at_gpu_server *server,
+                                            struct at_exchange *exchange)
 {
     int64_t train_ns = at_wire_get_int(exchange->request);
     int64_t samples = at_wire_get_int(exchange->request);
@@ -279,7 +281,8 @@ int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exc
     enum at_outcome outcome;
 
     if (count > RUNS_MAX || samples > SAMPLES_MAX || server->bench.case_count == 0)
-        return at_fail(exchange->err, AT_INTERNAL, "a request out of bounds"), AT_LAUNCH;
+        return at_gpu_result_of_status(
+            at_fail(exchange->err, AT_INTERNAL, "a request out of bounds"));
     finalists = at_alloc_array(count, sizeof *finalists);
     for (size_t i = 0; i < count; i++)
         at_wire_get_struct(exchange->request, &finalists[i].run, sizeof finalists[i].run);
@@ -287,5 +290,5 @@ int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exc
     if (outcome == AT_CORRECT) /* otherwise the reply is dropped: the next one has what was seen */
         put_rounds(server, finalists, count, samples, exchange->reply);
     free(finalists);
-    return outcome;
+    return at_gpu_result_of_outcome(outcome);
 }

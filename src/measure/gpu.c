@@ -34,12 +34,6 @@ void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
 
 /* ---- one request and its answer ---- */
 
-/* Memory that is not there is missed by what asked for it alone: the next may need less. */
-static enum at_status status_of(int result)
-{
-    return result == AT_CORRECT ? AT_OK : result == AT_OOM ? AT_FAILED : AT_DEVICE;
-}
-
 static const char *frame_trouble(enum at_frame_result result)
 {
     return result == AT_FRAME_TIMEOUT  ? "it did not answer in time"
@@ -47,49 +41,69 @@ static const char *frame_trouble(enum at_frame_result result)
                                        : "its answer makes no sense";
 }
 
-int at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply, int64_t deadline_ns,
-                   struct at_error *err)
+static struct at_gpu_result lost(enum at_outcome outcome)
+{
+    return (struct at_gpu_result){AT_DEVICE, outcome};
+}
+
+/* Takes what stands first in a reply. False: no worker of ours says that. */
+static bool read_result(struct at_wire *reply, struct at_gpu_result *result)
+{
+    at_wire_get_struct(reply, result, sizeof *result);
+    return !reply->bad && result->outcome < AT_OUTCOMES &&
+           (result->status == AT_OK) == (result->outcome == AT_CORRECT) &&
+           result->status <= AT_INTERNAL;
+}
+
+/* Makes the rest of a reply, which is one block of bytes, the whole message. */
+static void unwrap(struct at_wire *reply)
+{
+    size_t size;
+    const void *content = at_wire_get_bytes(reply, &size);
+    struct at_wire inner = {.bytes = at_memdup(content, size), .size = size, .capacity = size};
+
+    at_wire_clear(reply);
+    *reply = inner;
+}
+
+struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply,
+                                    int64_t deadline_ns, struct at_error *err)
 {
     int32_t type = 0;
     struct at_worker_end how = {0};
     char message[sizeof err->message];
     enum at_frame_result got;
-    int result;
+    struct at_gpu_result result;
 
     gpu->killed = false;
     if (gpu->worker.pid == 0) {
         at_fail(err, AT_DEVICE, "the GPU worker is not running");
-        return AT_CRASH;
+        return lost(AT_CRASH);
     }
     got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
-    if (got != AT_FRAME_OK || type != wanted) {
+    if (got == AT_FRAME_OK && (type != wanted || !read_result(reply, &result)))
+        got = AT_FRAME_BAD;
+    if (got != AT_FRAME_OK) {
         at_wire_clear(reply);
         at_gpu_stop(gpu, &how);
         gpu->killed = got == AT_FRAME_CLOSED && how.signal == SIGKILL;
         at_fail(err, AT_DEVICE, "the GPU worker was lost: %s (%s)", frame_trouble(got), how.text);
-        return got == AT_FRAME_TIMEOUT ? AT_TIMEOUT : AT_CRASH;
+        return lost(got == AT_FRAME_TIMEOUT ? AT_TIMEOUT : AT_CRASH);
     }
-    result = (int)at_wire_get_int(reply);
-    if (result != 0) {
-        at_wire_get_text(reply, message, sizeof message);
-        at_fail(err, status_of(result), "%s", message);
-        at_wire_clear(reply);
-        if (at_outcome_loses_device((enum at_outcome)result)) /* and the worker ends itself */
-            at_gpu_stop(gpu, NULL);
-    } else {
-        /* The rest is one block of bytes: make it the whole message. */
-        size_t size;
-        const void *content = at_wire_get_bytes(reply, &size);
-        struct at_wire inner = {.bytes = at_memdup(content, size), .size = size, .capacity = size};
-
-        at_wire_clear(reply);
-        *reply = inner;
+    if (result.status == AT_OK) {
+        unwrap(reply);
+        return result;
     }
+    at_wire_get_text(reply, message, sizeof message);
+    at_fail(err, result.status, "%s", message);
+    at_wire_clear(reply);
+    if (at_outcome_loses_device(result.outcome)) /* and the worker ends itself */
+        at_gpu_stop(gpu, NULL);
     return result;
 }
 
-int at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct at_wire *reply,
-               struct at_error *err)
+struct at_gpu_result at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
+                                struct at_wire *reply, struct at_error *err)
 {
     if (gpu->worker.pid != 0)
         at_frame_send(gpu->worker.fd, type, request); /* a failure shows on receiving */
@@ -97,10 +111,11 @@ int at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct
     return at_gpu_receive(gpu, type, reply, at_now_ns() + request_limit_ns, err);
 }
 
-int at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct at_error *err)
+struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request,
+                                 struct at_error *err)
 {
     struct at_wire reply = {0};
-    int result = at_gpu_ask(gpu, type, request, &reply, err);
+    struct at_gpu_result result = at_gpu_ask(gpu, type, request, &reply, err);
 
     at_wire_clear(&reply);
     return result;
@@ -120,7 +135,8 @@ static enum at_status start_worker(struct at_gpu *gpu, struct at_error *err)
     if (gpu->next.pid != 0) {
         gpu->worker = gpu->next;
         gpu->next = (struct at_worker){0};
-        if (at_gpu_receive(gpu, AT_GPU_LIST, &listed, at_now_ns() + request_limit_ns, err) == 0) {
+        if (at_gpu_receive(gpu, AT_GPU_LIST, &listed, at_now_ns() + request_limit_ns, err).status ==
+            AT_OK) {
             at_wire_clear(&listed);
             return AT_OK;
         }
@@ -142,7 +158,7 @@ static enum at_status list_once(struct at_gpu *gpu, struct at_device_info **info
     if (status != AT_OK)
         return status;
     at_wire_put_text(&request, gpu->kind);
-    status = at_gpu_ask(gpu, AT_GPU_LIST, &request, &reply, err) == 0 ? AT_OK : AT_DEVICE;
+    status = at_gpu_ask(gpu, AT_GPU_LIST, &request, &reply, err).status;
     if (status == AT_OK) {
         *count = at_wire_get_count(&reply, sizeof **infos);
         *infos = at_alloc_array(*count, sizeof **infos);
@@ -171,15 +187,15 @@ enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size
     return status;
 }
 
-static int send_harness(struct at_gpu *gpu, struct at_error *err)
+static enum at_status send_harness(struct at_gpu *gpu, struct at_error *err)
 {
     struct at_wire request = {0};
 
     at_wire_put_bytes(&request, gpu->harness, gpu->harness_size);
-    return at_gpu_tell(gpu, AT_GPU_HARNESS, &request, err);
+    return at_gpu_tell(gpu, AT_GPU_HARNESS, &request, err).status;
 }
 
-static int send_cases(struct at_gpu *gpu, struct at_error *err)
+static enum at_status send_cases(struct at_gpu *gpu, struct at_error *err)
 {
     struct at_wire request = {0};
     int64_t bytes = at_problem_bytes(&gpu->cases[0].problem);
@@ -189,59 +205,58 @@ static int send_cases(struct at_gpu *gpu, struct at_error *err)
         at_wire_put_bytes(&request, &gpu->cases[i], sizeof gpu->cases[i]);
     if (bytes > gpu->largest_bytes)
         gpu->largest_bytes = bytes;
-    return at_gpu_tell(gpu, AT_GPU_PREPARE, &request, err);
+    return at_gpu_tell(gpu, AT_GPU_PREPARE, &request, err).status;
 }
 
 /* A device that fell off the bus leaves its ordinal to the next one, whose times would go under the
  * first one's name. */
-static int check_same_device(const struct at_gpu *gpu, const struct at_device_info *now,
-                             struct at_error *err)
+static enum at_status check_same_device(const struct at_gpu *gpu, const struct at_device_info *now,
+                                        struct at_error *err)
 {
     if (!gpu->info.uuid[0] || strcmp(gpu->info.uuid, now->uuid) == 0)
-        return 0;
+        return AT_OK;
     return at_fail(err, AT_DEVICE, "%s (%s) is gone: device %d now is %s (%s)", gpu->info.name,
                    gpu->info.uuid, (int)gpu->ordinal, now->name, now->uuid);
 }
 
-static int send_open(struct at_gpu *gpu, struct at_error *err)
+static enum at_status send_open(struct at_gpu *gpu, struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
     struct at_device_info info;
-    int result;
+    enum at_status status;
 
     at_wire_put_text(&request, gpu->kind);
     at_wire_put_int(&request, gpu->ordinal);
-    result = at_gpu_ask(gpu, AT_GPU_OPEN, &request, &reply, err);
-    if (result == 0) {
+    status = at_gpu_ask(gpu, AT_GPU_OPEN, &request, &reply, err).status;
+    if (status == AT_OK) {
         at_wire_get_struct(&reply, &info, sizeof info);
         at_wire_get_text(&reply, gpu->driver, sizeof gpu->driver);
         at_wire_get_text(&reply, gpu->cuda, sizeof gpu->cuda);
-        result = check_same_device(gpu, &info, err);
+        status = check_same_device(gpu, &info, err);
     }
-    if (result == 0)
+    if (status == AT_OK)
         gpu->info = info;
     at_wire_clear(&reply);
-    return result;
+    return status;
 }
 
 static enum at_status revive_once(struct at_gpu *gpu, struct at_error *err)
 {
     enum at_status status = start_worker(gpu, err);
-    int result;
 
     gpu->loaded_count = 0;
     gpu->largest_bytes = 0;
     gpu->killed = false;
     if (status != AT_OK)
         return status;
-    result = send_open(gpu, err);
-    if (result == 0 && gpu->harness)
-        result = send_harness(gpu, err);
-    if (result == 0 && gpu->case_count > 0)
-        result = send_cases(gpu, err);
-    if (result != 0)
+    status = send_open(gpu, err);
+    if (status == AT_OK && gpu->harness)
+        status = send_harness(gpu, err);
+    if (status == AT_OK && gpu->case_count > 0)
+        status = send_cases(gpu, err);
+    if (status != AT_OK)
         at_gpu_stop(gpu, NULL);
-    return status_of(result);
+    return status;
 }
 
 enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
@@ -321,8 +336,8 @@ enum at_status at_gpu_memory(struct at_gpu *gpu, int64_t *free_bytes, int64_t *t
 
     do {
         status = at_gpu_revive(gpu, err);
-        if (status == AT_OK && at_gpu_ask(gpu, AT_GPU_MEMORY, &request, &reply, err) != 0)
-            status = AT_DEVICE;
+        if (status == AT_OK)
+            status = at_gpu_ask(gpu, AT_GPU_MEMORY, &request, &reply, err).status;
     } while (status != AT_OK && gpu->killed && ++kills < AT_GPU_KILLS_MAX);
     if (status == AT_OK) {
         *free_bytes = at_wire_get_int(&reply);
@@ -340,24 +355,26 @@ enum at_status at_gpu_set_harness(struct at_gpu *gpu, const void *image, size_t 
     free(gpu->harness);
     gpu->harness = at_memdup(image, size);
     gpu->harness_size = size;
-    if (status == AT_OK && send_harness(gpu, err) != 0)
-        status = gpu->killed ? at_gpu_revive(gpu, err) : AT_DEVICE; /* which sends it, too */
-    return status;
+    if (status != AT_OK)
+        return status;
+    status = send_harness(gpu, err);
+    /* Another worker begins with it. */
+    return status != AT_OK && gpu->killed ? at_gpu_revive(gpu, err) : status;
 }
 
 enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *cases, size_t count,
                               struct at_error *err)
 {
-    int result = AT_CRASH;
+    enum at_status status = AT_OK;
 
     free(gpu->cases);
     gpu->cases = at_memdup(cases, count * sizeof *cases);
     gpu->case_count = count;
     if (gpu->worker.pid != 0)
-        result = send_cases(gpu, err);
+        status = send_cases(gpu, err);
     if (gpu->worker.pid == 0) /* it was not there, or got lost: another one begins with the cases */
         return at_gpu_revive(gpu, err);
-    return status_of(result);
+    return status;
 }
 
 int64_t at_gpu_largest_bytes(const struct at_gpu *gpu)

@@ -47,17 +47,18 @@ struct at_gpu {
  * memory has. */
 enum { AT_GPU_KILLS_MAX = 5 };
 
-/* Receives the answer of the request in flight. Returns what stands first in it: for 0 *reply has
- * the rest, else err has the reason. Without an answer the worker is stopped, and the result is
- * AT_TIMEOUT or AT_CRASH. */
-int at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_wire *reply, int64_t deadline_ns,
-                   struct at_error *err);
+/* Receives the answer of the request in flight. Returns what stands first in it: after a success
+ * *reply has the rest, else err has the reason. Without an answer the worker is stopped, and the
+ * outcome is AT_TIMEOUT or AT_CRASH. */
+struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_wire *reply,
+                                    int64_t deadline_ns, struct at_error *err);
 
 /* Sends a request, which is cleared, and receives its answer; tell is for those that have nothing
  * but their result. */
-int at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct at_wire *reply,
-               struct at_error *err);
-int at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request, struct at_error *err);
+struct at_gpu_result at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
+                                struct at_wire *reply, struct at_error *err);
+struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request,
+                                 struct at_error *err);
 
 /* Kills the worker. One that stays makes the device wedged; *end may be NULL. */
 void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the driver asks of a GPU worker. Each request is one frame and is answered by one frame of
- * the same type, which begins with an int (at_status or at_outcome) and, where that is not 0,
- * continues with a text that says why. */
+ * the same type. It begins with a struct at_gpu_result; after a failure follows a text that says
+ * why, otherwise what stands behind the arrow, as one block of bytes. */
 #ifndef AT_MEASURE_GPU_PROTOCOL_H
 #define AT_MEASURE_GPU_PROTOCOL_H
 
@@ -9,18 +9,35 @@
 #include "space/problem.h"
 
 enum at_gpu_request {
-    AT_GPU_LIST = 1, /* text kind -> status; count, struct at_device_info each */
-    AT_GPU_OPEN,     /* text kind, int ordinal -> status; info, text driver, text cuda */
-    AT_GPU_MEMORY,   /* -> status; int free, int total */
-    AT_GPU_HARNESS,  /* bytes image of harness.cu -> outcome */
-    AT_GPU_PREPARE,  /* count, struct at_gpu_case each -> outcome. The first is the tuned one */
-    AT_GPU_LOAD,     /* a program -> outcome */
+    AT_GPU_LIST = 1, /* text kind -> count, struct at_device_info each */
+    AT_GPU_OPEN,     /* text kind, int ordinal -> info, text driver, text cuda */
+    AT_GPU_MEMORY,   /* -> int free, int total */
+    AT_GPU_HARNESS,  /* bytes image of harness.cu -> nothing */
+    AT_GPU_PREPARE,  /* count, struct at_gpu_case each -> nothing. The first is the tuned one */
+    AT_GPU_LOAD,     /* a program -> nothing */
     AT_GPU_EVALUATE, /* a program, struct at_gpu_run, struct at_gpu_timing, count of struct
-                      * at_gpu_trial -> outcome; struct at_gpu_conditions, struct at_gpu_kernel,
-                      * count, real each: ns a launch */
-    AT_GPU_SHOOTOUT, /* int train_ns, int samples, count of struct at_gpu_run -> outcome; struct
+                      * at_gpu_trial -> struct at_gpu_conditions, struct at_gpu_kernel, count, real
+                      * each: ns a launch */
+    AT_GPU_SHOOTOUT, /* int train_ns, int samples, count of struct at_gpu_run -> struct
                       * at_gpu_conditions; for each run struct at_gpu_kernel and samples reals */
 };
+
+/* How a request ended: what it means for the run, and for the config in hand. Either both are 0 or
+ * neither is. */
+struct at_gpu_result {
+    enum at_status status;
+    enum at_outcome outcome;
+};
+
+static inline struct at_gpu_result at_gpu_result_of_status(enum at_status status)
+{
+    return (struct at_gpu_result){status, status == AT_OK ? AT_CORRECT : AT_LAUNCH};
+}
+
+static inline struct at_gpu_result at_gpu_result_of_outcome(enum at_outcome outcome)
+{
+    return (struct at_gpu_result){outcome == AT_CORRECT ? AT_OK : AT_DEVICE, outcome};
+}
 
 /* A program goes as: text name, text of another program to unload first ("": none), bytes image
  * (none: it is loaded). Where what it came along for fails, it is not kept. */

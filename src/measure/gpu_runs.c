@@ -54,16 +54,17 @@ static void put_program(struct at_gpu *gpu, struct at_wire *request,
     at_wire_put_bytes(request, program->image, loaded ? 0 : program->size);
 }
 
-static int load_program(struct at_gpu *gpu, const struct at_program *program, struct at_error *err)
+static enum at_outcome load_program(struct at_gpu *gpu, const struct at_program *program,
+                                    struct at_error *err)
 {
     struct at_wire request = {0};
-    int result;
+    enum at_outcome outcome;
 
     put_program(gpu, &request, program);
-    result = at_gpu_tell(gpu, AT_GPU_LOAD, &request, err);
-    if (result == AT_CORRECT)
+    outcome = at_gpu_tell(gpu, AT_GPU_LOAD, &request, err).outcome;
+    if (outcome == AT_CORRECT)
         note_loaded(gpu, program->hash);
-    return result;
+    return outcome;
 }
 
 /* Every answer that has figures begins with what the worker has seen. */
@@ -162,16 +163,17 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
 {
     struct at_wire reply = {0};
     struct at_error err = {AT_OK, ""};
-    int result, kills = 0;
+    enum at_outcome outcome;
+    int kills = 0;
 
     do
-        result = at_gpu_receive(gpu, AT_GPU_EVALUATE, &reply, gpu->deadline_ns, &err);
+        outcome = at_gpu_receive(gpu, AT_GPU_EVALUATE, &reply, gpu->deadline_ns, &err).outcome;
     while (gpu->killed && ++kills < AT_GPU_KILLS_MAX && send_evaluation(gpu, &err) == AT_OK);
     gpu->busy = false;
-    if (result == AT_CORRECT) /* otherwise it may not be loaded, and would be sent again */
+    if (outcome == AT_CORRECT) /* otherwise it may not be loaded, and would be sent again */
         note_loaded(gpu, gpu->evaluating.program->hash);
-    *measurement = (struct at_measurement){.outcome = (enum at_outcome)result};
-    if (result == AT_CORRECT && !read_measurement(gpu, &reply, measurement)) {
+    *measurement = (struct at_measurement){.outcome = outcome};
+    if (outcome == AT_CORRECT && !read_measurement(gpu, &reply, measurement)) {
         at_measurement_clear(measurement);
         measurement->outcome = AT_CRASH;
         at_fail(&err, AT_INTERNAL, "the GPU worker's answer makes no sense");
@@ -203,13 +205,13 @@ static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_ru
                                       struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
-    int result = at_gpu_revive(gpu, err) == AT_OK ? AT_CORRECT : AT_CRASH;
+    enum at_outcome outcome = at_gpu_revive(gpu, err) == AT_OK ? AT_CORRECT : AT_CRASH;
 
-    for (size_t i = 0; i < count && result == AT_CORRECT; i++)
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++)
         if (programs[i])
-            result = load_program(gpu, programs[i], err);
-    if (result != AT_CORRECT)
-        return (enum at_outcome)result;
+            outcome = load_program(gpu, programs[i], err);
+    if (outcome != AT_CORRECT)
+        return outcome;
     at_wire_put_int(&request, train_ns);
     at_wire_put_int(&request, samples);
     at_wire_put_int(&request, (int64_t)count);
@@ -219,20 +221,20 @@ static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_ru
     at_wire_clear(&request);
     limit_ns += at_now_ns();
     do_meanwhile(gpu);
-    result = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, limit_ns, err);
-    if (result == AT_CORRECT)
+    outcome = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, limit_ns, err).outcome;
+    if (outcome == AT_CORRECT)
         read_conditions(gpu, &reply);
-    for (size_t i = 0; i < count && result == AT_CORRECT; i++) {
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
         at_wire_get_struct(&reply, &kernels[i], sizeof kernels[i]);
         for (int64_t j = 0; j < samples; j++)
             *samples_ns++ = at_wire_get_real(&reply);
     }
-    if (result == AT_CORRECT && !at_wire_done(&reply)) {
+    if (outcome == AT_CORRECT && !at_wire_done(&reply)) {
         at_fail(err, AT_INTERNAL, "the GPU worker's answer makes no sense");
-        result = AT_CRASH;
+        outcome = AT_CRASH;
     }
     at_wire_clear(&reply);
-    return (enum at_outcome)result;
+    return outcome;
 }
 
 enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *runs,

@@ -21,8 +21,8 @@ struct at_gpu_server {
     int64_t began_ns;            /* the request in hand */
 };
 
-/* What a handler reads from and writes to. Its result goes before the reply; where it is not 0, the
- * reply is dropped for err's message. */
+/* What a handler reads from and writes to. Its result goes before the reply, which after a failure
+ * is dropped for err's message. */
 struct at_exchange {
     struct at_wire *request, *reply;
     struct at_error *err;
@@ -48,7 +48,9 @@ bool at_gpu_server_note_conditions(struct at_gpu_server *server);
 void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *reply);
 
 /* evaluate.c */
-int at_gpu_server_evaluate(struct at_gpu_server *server, struct at_exchange *exchange);
-int at_gpu_server_shootout(struct at_gpu_server *server, struct at_exchange *exchange);
+struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
+                                            struct at_exchange *exchange);
+struct at_gpu_result at_gpu_server_shootout(struct at_gpu_server *server,
+                                            struct at_exchange *exchange);
 
 #endif

@@ -27,7 +27,7 @@ static const struct at_device_ops *get_kind(struct at_exchange *exchange)
     return find_kind(kind);
 }
 
-static int list(struct at_gpu_server *server, struct at_exchange *exchange)
+static struct at_gpu_result list(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     const struct at_device_ops *ops = get_kind(exchange);
     struct at_device_info *infos;
@@ -36,18 +36,18 @@ static int list(struct at_gpu_server *server, struct at_exchange *exchange)
 
     (void)server;
     if (!ops)
-        return at_fail(exchange->err, AT_DEVICE, "unknown kind of device");
+        return at_gpu_result_of_status(at_fail(exchange->err, AT_DEVICE, "unknown kind of device"));
     status = ops->list(&infos, &count, exchange->err);
     if (status != AT_OK)
-        return status;
+        return at_gpu_result_of_status(status);
     at_wire_put_int(exchange->reply, (int64_t)count);
     for (size_t i = 0; i < count; i++)
         at_wire_put_bytes(exchange->reply, &infos[i], sizeof infos[i]);
     free(infos);
-    return AT_OK;
+    return at_gpu_result_of_status(AT_OK);
 }
 
-static int open_device(struct at_gpu_server *server, struct at_exchange *exchange)
+static struct at_gpu_result open_device(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     const struct at_device_ops *ops = get_kind(exchange);
     int64_t ordinal = at_wire_get_int(exchange->request);
@@ -55,47 +55,55 @@ static int open_device(struct at_gpu_server *server, struct at_exchange *exchang
     enum at_status status;
 
     if (!ops || server->bench.device)
-        return at_fail(exchange->err, AT_DEVICE, "the device cannot be opened");
+        return at_gpu_result_of_status(
+            at_fail(exchange->err, AT_DEVICE, "the device cannot be opened"));
     status = ops->open(&server->bench.device, ordinal, exchange->err);
     if (status != AT_OK)
-        return status;
+        return at_gpu_result_of_status(status);
     server->bench.ops = ops;
     ops->versions(server->bench.device, driver, sizeof driver, cuda, sizeof cuda);
     at_wire_put_bytes(exchange->reply, &((struct at_device_base *)server->bench.device)->info,
                       sizeof(struct at_device_info));
     at_wire_put_text(exchange->reply, driver);
     at_wire_put_text(exchange->reply, cuda);
-    return AT_OK;
+    return at_gpu_result_of_status(AT_OK);
 }
 
-static int memory(struct at_gpu_server *server, struct at_exchange *exchange)
+static struct at_gpu_result memory(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     int64_t free_bytes, total_bytes;
 
     server->bench.ops->memory(server->bench.device, &free_bytes, &total_bytes);
     at_wire_put_int(exchange->reply, free_bytes);
     at_wire_put_int(exchange->reply, total_bytes);
-    return AT_OK;
+    return at_gpu_result_of_status(AT_OK);
 }
 
-static int harness(struct at_gpu_server *server, struct at_exchange *exchange)
+static struct at_gpu_result harness(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     size_t size;
     const void *image = at_wire_get_bytes(exchange->request, &size);
 
-    return image ? at_bench_harness(&server->bench, image, size, exchange->err) : AT_LAUNCH;
+    return at_gpu_result_of_outcome(
+        image ? at_bench_harness(&server->bench, image, size, exchange->err) : AT_LAUNCH);
 }
 
-static int prepare(struct at_gpu_server *server, struct at_exchange *exchange)
+/* Memory that is not there is missed by what asked for it alone: the next may need less. */
+static struct at_gpu_result prepare(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     struct at_gpu_case cases[AT_CASES_MAX];
     size_t count = at_wire_get_count(exchange->request, sizeof cases[0]);
+    struct at_gpu_result result;
 
     if (count > AT_CASES_MAX)
-        return at_fail(exchange->err, AT_INTERNAL, "too many cases"), AT_LAUNCH;
+        return at_gpu_result_of_status(at_fail(exchange->err, AT_INTERNAL, "too many cases"));
     for (size_t i = 0; i < count; i++)
         at_wire_get_struct(exchange->request, &cases[i], sizeof cases[i]);
-    return at_bench_prepare(&server->bench, cases, count, exchange->err);
+    result =
+        at_gpu_result_of_outcome(at_bench_prepare(&server->bench, cases, count, exchange->err));
+    if (result.outcome == AT_OOM)
+        result.status = AT_FAILED;
+    return result;
 }
 
 struct at_loaded_program *at_gpu_server_find(struct at_gpu_server *server, const char *name)
@@ -149,11 +157,11 @@ enum at_outcome at_gpu_server_take_program(struct at_gpu_server *server,
     return load_program(server, taken->name, image, size, exchange->err);
 }
 
-static int load(struct at_gpu_server *server, struct at_exchange *exchange)
+static struct at_gpu_result load(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     struct at_taken_program taken;
 
-    return at_gpu_server_take_program(server, exchange, &taken);
+    return at_gpu_result_of_outcome(at_gpu_server_take_program(server, exchange, &taken));
 }
 
 /* NVML takes milliseconds to answer, and tens of them where other processes ask it about other GPUs
@@ -225,7 +233,7 @@ void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *
 }
 
 static const struct {
-    int (*handle)(struct at_gpu_server *server, struct at_exchange *exchange);
+    struct at_gpu_result (*handle)(struct at_gpu_server *server, struct at_exchange *exchange);
     bool needs_device;
 } requests[] = {
     [AT_GPU_LIST] = {list, false},
@@ -245,7 +253,7 @@ static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at
     struct at_wire content = {0}, reply = {0};
     struct at_error err = {AT_OK, "no reason given"};
     struct at_exchange exchange = {request, &content, &err};
-    int result;
+    struct at_gpu_result result;
     bool sent;
 
     if (type < 1 || (size_t)type >= AT_COUNT(requests) || !requests[type].handle ||
@@ -254,16 +262,15 @@ static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at
     server->began_ns = at_now_ns();
     result = requests[type].handle(server, &exchange);
     note_busy(server);
-    at_wire_put_int(&reply, result);
-    if (result != 0)
+    at_wire_put_bytes(&reply, &result, sizeof result);
+    if (result.status != AT_OK)
         at_wire_put_text(&reply, err.message);
     else
         at_wire_put_bytes(&reply, content.bytes, content.size);
     sent = at_frame_send(fd, type, &reply) == AT_FRAME_OK;
     at_wire_clear(&reply);
     at_wire_clear(&content);
-    return sent &&
-           !(requests[type].needs_device && at_outcome_loses_device((enum at_outcome)result));
+    return sent && !at_outcome_loses_device(result.outcome);
 }
 
 static int serve(int fd)

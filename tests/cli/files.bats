@@ -109,3 +109,17 @@ refused_everywhere() {
         done
     done
 }
+
+@test "a device's description that is wrong, whatever asks for the device" {
+    mkdir tuning
+    cp -r "$srcdir/tuning/devices" tuning
+    cp "$srcdir"/tuning/*.yaml tuning
+    ln -s "$srcdir/templates" .
+    echo 'nonsense: 1' >>tuning/devices/h200.yaml
+    export AUTOTUNE_DATADIR=$PWD
+    for command in 'tune --gpu emu' 'bench --gpu emu' 'explain copy'; do
+        # shellcheck disable=SC2086 # words
+        refused 'h200.yaml:' $command --problem 8x8:f32
+        [[ $stderr == *'unknown key "nonsense"'* ]]
+    done
+}

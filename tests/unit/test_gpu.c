@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -323,25 +324,26 @@ static void free_no_train(struct at_device *device, struct at_train *train)
 }
 
 /* Asks for a shoot-out of so many runs of a program that was never loaded. */
-static int shoot_out(struct at_gpu_server *server, size_t count, struct at_gpu_conditions *told)
+static enum at_outcome shoot_out(struct at_gpu_server *server, size_t count,
+                                 struct at_gpu_conditions *told)
 {
     const struct at_gpu_run absent = {.program = "absent"};
     struct at_wire request = {0}, reply = {0};
     struct at_error err;
     struct at_exchange exchange = {&request, &reply, &err};
-    int result;
+    enum at_outcome outcome;
 
     at_wire_put_int(&request, 1000); /* ns a train */
     at_wire_put_int(&request, 1);    /* sample */
     at_wire_put_int(&request, (int64_t)count);
     for (size_t i = 0; i < count; i++)
         at_wire_put_bytes(&request, &absent, sizeof absent);
-    result = at_gpu_server_shootout(server, &exchange);
-    if (result == AT_CORRECT)
+    outcome = at_gpu_server_shootout(server, &exchange).outcome;
+    if (outcome == AT_CORRECT)
         at_wire_get_struct(&reply, told, sizeof *told);
     at_wire_clear(&request);
     at_wire_clear(&reply);
-    return result;
+    return outcome;
 }
 
 /* The reply of one that fails is dropped. What was seen of the device comes with the next one. */
@@ -365,6 +367,41 @@ static void test_failed_shootout_keeps_conditions(void **state)
     assert_int_equal(told.slowed_ns + told.capped_ns + told.discarded, 0);
 }
 
+/* ---- the driver's side, without a worker ---- */
+
+/* A worker says what no worker of ours says: it is given up, and nothing that it says is used. */
+static void test_impossible_results(void **state)
+{
+    enum { NO_PROCESS = 0x3fffffff };
+    static const int32_t results[][2] = {
+        {AT_OK, AT_WRONG},    {AT_OK, AT_OUTCOMES},     {AT_OK, -1},
+        {AT_DEVICE, 1 << 20}, {AT_DEVICE, AT_CORRECT},  {AT_INTERNAL + 1, AT_LAUNCH},
+        {-1, AT_LAUNCH},      {AT_INTERRUPTED, AT_OOM},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(results); i++) {
+        struct at_wire message = {0}, reply = {0};
+        struct at_gpu asked = {0};
+        struct at_gpu_result result;
+        struct at_error err;
+        int ends[2];
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        asked.worker = (struct at_worker){NO_PROCESS, ends[0]};
+        at_wire_put_bytes(&message, results[i], sizeof results[i]);
+        at_wire_put_text(&message, "");
+        assert_int_equal(at_frame_send(ends[1], AT_GPU_MEMORY, &message), AT_FRAME_OK);
+        close(ends[1]);
+        result = at_gpu_receive(&asked, AT_GPU_MEMORY, &reply, 0, &err);
+        assert_int_equal(result.status, AT_DEVICE);
+        assert_int_equal(result.outcome, AT_CRASH);
+        assert_non_null(strstr(err.message, "its answer makes no sense"));
+        assert_int_equal(asked.worker.pid, 0);
+        at_wire_clear(&message);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +413,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_lister_opens),
         cmocka_unit_test(test_failed_shootout_keeps_conditions),
+        cmocka_unit_test(test_impossible_results),
     };
     int exit_code;
 
