@@ -52,7 +52,9 @@ enum at_status at_bench_table_add_copies(struct at_bench_table *table, struct at
                                          struct at_error *err)
 {
     struct at_copies *copies = &table->copies;
-    enum at_status status = at_copies_find(session, &table->problem, 0, progress, copies, err);
+    const struct at_budget unlimited = {0};
+    enum at_status status =
+        at_copies_find(session, &table->problem, &unlimited, progress, copies, err);
 
     table->copies_first = table->contestant_count;
     for (size_t i = 0; i < copies->count && status == AT_OK; i++)

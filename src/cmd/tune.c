@@ -29,7 +29,8 @@ static const struct argp_option options_table[] = {
      "guided (the default), exhaustive, random, local, annealing, genetic or halving", 0},
     {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
      "Stop after N configs, N seconds or N minutes of the whole run, compilation included; "
-     "problems share it",
+     "problems share it. Copies, which show the limit, come on top: for each problem as many at "
+     "most",
      0},
     {"seed", KEY_SEED, "N", 0, "Of a random search (default: 1)", 0},
     {"journal", KEY_JOURNAL, "FILE", 0,

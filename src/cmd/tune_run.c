@@ -45,21 +45,13 @@ static struct at_budget share_of_budget(const struct at_tune_run *run, size_t pr
     return share;
 }
 
-static int64_t count_evaluations(const struct at_evaluations *e)
-{
-    return e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong + e->oom;
-}
-
 /* Takes what became of one problem into the run. Not AT_OK: the run cannot go on. */
 static enum at_status take_problem(struct at_tune_run *run, size_t device, enum at_status status,
                                    struct at_error *err)
 {
-    struct at_list *problems = &run->records[device].problems;
-    const struct at_entry *entries = problems->items;
-
     switch (status) {
     case AT_OK:
-        run->evaluations += count_evaluations(&entries[problems->count++].evaluations);
+        run->records[device].problems.count++;
         return AT_OK;
     case AT_FAILED:
         at_warn(run->options->run.session.progress, "%s", err->message);
@@ -88,6 +80,7 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
     for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
         size_t index = first + i;
         struct at_budget budget = share_of_budget(run, of - index);
+        int64_t before = session->measured;
         const struct at_problem *next = i + 1 < run->problem_count ? &run->problems[i + 1] : NULL;
 
         if (at_interrupt_seen() || is_spent(run))
@@ -96,6 +89,7 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
             status = at_tune_problem(session, &run->problems[i], &budget,
                                      (struct at_tune_place){index + 1, of, next},
                                      &entries[record->problems.count], err);
+        run->evaluations += session->measured - before;
         at_tune_describe(session, record);
         status = take_problem(run, device, status, err);
     }

@@ -78,7 +78,8 @@ static bool is_known(const struct at_session *session, const struct at_problem *
     return false;
 }
 
-static int64_t budget_of(const struct at_session *session, const struct at_problem *problem)
+/* How many are enough. */
+static int64_t count_wanted(const struct at_session *session, const struct at_problem *problem)
 {
     if (at_device_is_emulated(at_gpu_info(session->gpu)))
         return EMULATED_COPIES;
@@ -88,15 +89,18 @@ static int64_t budget_of(const struct at_session *session, const struct at_probl
 }
 
 static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
-                                    int64_t ends_ns, const struct at_progress_state *progress,
+                                    const struct at_budget *budget,
+                                    const struct at_progress_state *progress,
                                     struct at_copies *copies, struct at_error *err)
 {
+    int64_t wanted = count_wanted(session, &copies->problem);
+    bool enough = budget->evaluations == 0 || budget->evaluations >= wanted;
     struct at_search search = {
         .session = session,
         .problem = copies->problem,
         .strategy = &at_strategy_guided,
         .start = {.seed = session->options.seed},
-        .budget = {.ends_ns = ends_ns, .evaluations = budget_of(session, &copies->problem)},
+        .budget = {budget->ends_ns, enough ? wanted : budget->evaluations},
         .progress = *progress,
     };
     size_t best[AT_COPIES_MAX], *likely = NULL;
@@ -113,8 +117,8 @@ static enum at_status search_copies(struct at_session *session, struct at_family
         copies->count = at_rank_best(&search, best, AT_COPIES_MAX);
         for (size_t i = 0; i < copies->count; i++)
             copies->configs[i] = search.space.configs[best[i]];
-        copies->complete =
-            !at_interrupt_seen() && (ends_ns == 0 || at_now_ns() < ends_ns); /* not cut short */
+        copies->complete = (enough || search.complete) && !at_interrupt_seen() &&
+                           (budget->ends_ns == 0 || at_now_ns() < budget->ends_ns);
         if (copies->count > 0)
             copies->best_ns = search.candidates[best[0]].time_ns;
     }
@@ -124,8 +128,9 @@ static enum at_status search_copies(struct at_session *session, struct at_family
 }
 
 enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
-                              int64_t ends_ns, const struct at_progress_state *progress,
-                              struct at_copies *copies, struct at_error *err)
+                              const struct at_budget *budget,
+                              const struct at_progress_state *progress, struct at_copies *copies,
+                              struct at_error *err)
 {
     struct at_copies found = {.problem = at_problem_copy_of(problem)};
     const struct at_copies *known = remembered(session, &found.problem);
@@ -139,7 +144,7 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
     }
     copy_progress.what = "copy limit";
     if (family)
-        status = search_copies(session, family, ends_ns, &copy_progress, &found, err);
+        status = search_copies(session, family, budget, &copy_progress, &found, err);
     if (status != AT_OK)
         return status;
     if (found.complete || !family) /* a search that was cut short is not worth remembering */

@@ -19,11 +19,12 @@ struct at_copies {
     bool complete;  /* the search was not cut short */
 };
 
-/* Searches, or remembers. progress is the problem's own; a search that ends_ns (0: no limit) or an
- * interrupt cuts short still gives the best it had. */
+/* Searches, or remembers. progress is the problem's own; a search that the budget or an interrupt
+ * cuts short still gives the best it had. */
 enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
-                              int64_t ends_ns, const struct at_progress_state *progress,
-                              struct at_copies *copies, struct at_error *err);
+                              const struct at_budget *budget,
+                              const struct at_progress_state *progress, struct at_copies *copies,
+                              struct at_error *err);
 
 void at_copy_candidates_free(struct at_copy_candidates *candidates);
 

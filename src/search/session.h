@@ -55,6 +55,7 @@ struct at_session {
     struct at_knowledge knowledge;      /* what has won so far */
     struct at_knowledge copy_knowledge; /* the same of copies */
     bool *compile_failure_shown;        /* by family: the first is shown, once */
+    int64_t measured;                   /* configs of all problems' searches, failed ones' too */
     int64_t drifts, remeasured;         /* of the canary; and configs measured again for that */
     bool told_of_others, told_of_slowing;
 };

@@ -12,6 +12,7 @@
 #include "search/recorder.h"
 #include "search/verdict.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,13 +148,20 @@ static char *count_failures(const struct at_search *search)
     return text;
 }
 
-static enum at_status no_winner(const struct at_search *search, struct at_error *err)
+static int64_t count_measured(const struct at_search *search)
 {
     size_t measured = 0;
-    char *counts;
 
     for (int i = 0; i < AT_OUTCOMES; i++)
         measured += search->counts[i];
+    return (int64_t)measured;
+}
+
+static enum at_status no_winner(const struct at_search *search, struct at_error *err)
+{
+    int64_t measured = count_measured(search);
+    char *counts;
+
     if (search->space.count == 0)
         return at_fail(err, AT_FAILED, "%s: no config of the space is legal on this device",
                        search->progress.what);
@@ -162,7 +170,7 @@ static enum at_status no_winner(const struct at_search *search, struct at_error 
                        search->progress.what,
                        at_interrupt_seen() ? "interrupted" : "the budget was spent");
     counts = count_failures(search);
-    at_fail(err, AT_FAILED, "%s: no valid config among the %zu measured of %zu (%s)",
+    at_fail(err, AT_FAILED, "%s: no valid config among the %" PRId64 " measured of %zu (%s)",
             search->progress.what, measured, search->space.count, counts);
     free(counts);
     return AT_FAILED;
@@ -246,12 +254,16 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     return status;
 }
 
-/* When the copies' search is to end, so that there is time left for what they are the limit of. */
-static int64_t copies_end_ns(const struct at_search *search)
+/* The copies take a quarter of the time at most, so that there is some left for what they are the
+ * limit of. Of configs they take none, but are as many as those at most. */
+static struct at_budget copies_budget(const struct at_search *search)
 {
-    int64_t now_ns = at_now_ns(), ends_ns = search->budget.ends_ns;
+    struct at_budget budget = search->budget;
+    int64_t now_ns = at_now_ns();
 
-    return ends_ns > now_ns ? now_ns + (ends_ns - now_ns) / 4 : ends_ns;
+    if (budget.ends_ns > now_ns)
+        budget.ends_ns = now_ns + (budget.ends_ns - now_ns) / 4;
+    return budget;
 }
 
 static enum at_status search_and_finish(struct at_search *search, const struct at_problem *next,
@@ -260,9 +272,10 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
     struct at_session *session = search->session;
     struct at_line_up line_up = {0};
     struct at_copies copies;
+    struct at_budget budget = copies_budget(search);
     size_t fallback = find_default(search);
-    enum at_status status = at_copies_find(session, &search->problem, copies_end_ns(search),
-                                           &search->progress, &copies, err);
+    enum at_status status =
+        at_copies_find(session, &search->problem, &budget, &search->progress, &copies, err);
 
     if (status == AT_FAILED)
         return at_fail_within(err, "%s: its copies", search->progress.what);
@@ -309,6 +322,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     if (status == AT_OK)
         status = search.space.count > 0 ? search_and_finish(&search, place.next, entry, err)
                                         : no_winner(&search, err);
+    session->measured += count_measured(&search);
     at_search_clear(&search);
     at_session_warn(session);
     free(what);

@@ -144,6 +144,24 @@ setup() {
     [ "$(paste -sd ' ' counts)" = '7 8' ]
 }
 
+@test "a budget bounds what problems that fail measure, too" {
+    need_sqlite
+    variant 5 '/^launch:/i\  - {name: ROUND, summary: again, values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], default: 0}'
+    run --separate-stderr -1 tune --quiet --gpu emu --family fault --space fault.yaml --budget 10 \
+        --search random --problem 64x96:f32 --problem 96x64:f32 --out best.yaml
+    [[ $stderr == *'2 of 2 problems have no valid config' ]]
+    [ "$(query best.yaml.journal "SELECT group_concat(n, ' ') FROM (SELECT count(*) AS n
+        FROM measurements WHERE family = 'fault' GROUP BY problem)")" = '5 5' ]
+}
+
+@test "a budget bounds the copies that come on top of it" {
+    need_sqlite
+    run --separate-stderr -0 tune --quiet --gpu emu --family naive --budget 5 --search random \
+        --problem 64x96:f32 --problem 16x8:f32 --out best.yaml
+    [ "$(query best.yaml.journal "SELECT group_concat(n, ' ') FROM (SELECT count(*) AS n
+        FROM measurements WHERE family = 'copy' GROUP BY problem ORDER BY n)")" = '2 3' ]
+}
+
 @test "every way to fail is found as on a GPU" {
     run --separate-stderr -0 tune --quiet --gpu emu --family fault --space "$faults" \
         --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml
