@@ -28,6 +28,7 @@ enum at_output_format at_parse_format(struct argp_state *state, const char *word
 bool at_stdout_color(void);
 
 /* Prints a record as JSON. A failure to write shows when the program ends, as for all output. */
-void at_print_json(const struct at_schema *schema, const void *record);
+enum at_status at_print_json(const struct at_schema *schema, const void *record,
+                             struct at_error *err);
 
 #endif

@@ -49,7 +49,8 @@ bool at_stdout_color(void)
     return isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color);
 }
 
-void at_print_json(const struct at_schema *schema, const void *record)
+enum at_status at_print_json(const struct at_schema *schema, const void *record,
+                             struct at_error *err)
 {
-    (void)at_schema_write_json(schema, record, stdout, NULL);
+    return at_schema_write_json(schema, record, stdout, err);
 }

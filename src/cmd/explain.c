@@ -215,7 +215,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
         status = measure(options, &target, &config, &problem, &explanation, err);
     }
     if (status == AT_OK && options->format == AT_FORMAT_JSON)
-        at_print_json(&at_explanation_schema, &explanation);
+        status = at_print_json(&at_explanation_schema, &explanation, err);
     else if (status == AT_OK)
         at_explanation_print(&explanation, config.family);
     at_schema_clear(&at_explanation_schema, &explanation);

@@ -182,7 +182,7 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
         devices[i] = (struct listed_device){infos[i], shipped_copy_limit(&infos[i])};
     list.devices = (struct at_list){devices, count};
     if (options.format == AT_FORMAT_JSON)
-        at_print_json(&list_schema, &list);
+        status = at_print_json(&list_schema, &list, err);
     else
         (options.emulated ? print_emulated : print_table)(devices, count);
     free(devices);

@@ -202,7 +202,7 @@ static enum at_status replay(const struct replay_options *options, struct at_err
                             &options->comparison, err);
     if (status == AT_OK) {
         if (options->format == AT_FORMAT_JSON)
-            at_print_json(&at_comparison_schema, &comparison);
+            status = at_print_json(&at_comparison_schema, &comparison, err);
         else
             at_replay_print_table(&comparison);
         at_schema_clear(&at_comparison_schema, &comparison);

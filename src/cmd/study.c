@@ -190,7 +190,7 @@ static enum at_status run_one(struct study_options *options, const char *path, s
         status =
             at_study_run(&study, options->name, path, &device, &options->run.session, &result, err);
     if (status == AT_OK && options->format == AT_FORMAT_JSON)
-        at_print_json(&at_study_result_schema, &result);
+        status = at_print_json(&at_study_result_schema, &result, err);
     else if (status == AT_OK)
         at_study_print(&study, &result);
     at_schema_clear(&at_study_result_schema, &result);

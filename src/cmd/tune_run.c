@@ -162,10 +162,12 @@ static enum at_status deliver(struct at_tune_run *run, struct at_error *err)
         status = at_profile_write(&run->profile, run->output, err);
     if (options->out && strcmp(options->out, "-") == 0)
         return status;
-    if (options->format == AT_FORMAT_JSON)
-        at_print_json(&at_profile_schema, &run->profile);
-    else
+    if (options->format == AT_FORMAT_TABLE)
         at_profile_show(&run->profile, at_stdout_color(), stdout);
+    else if (status == AT_OK)
+        status = at_print_json(&at_profile_schema, &run->profile, err);
+    else
+        (void)at_print_json(&at_profile_schema, &run->profile, NULL);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "measure/outcome.h"
 #include "profile/flow.h"
+#include "space/space.h"
 
 #include <string.h>
 
@@ -185,6 +186,8 @@ static void show_footnotes(const struct at_list *problems, FILE *out)
             fprintf(out, "%c %s\n", footnotes[f].mark, footnotes[f].text);
     }
 }
+
+_Static_assert(AT_PROFILE_PROBLEMS_MAX <= INT64_MAX / AT_RAW_MAX, "the sum does not overflow");
 
 /* How all evaluations of a device ended: the counts add up to the points of all spaces. */
 static void show_evaluations(const struct at_list *problems, FILE *out)

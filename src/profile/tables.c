@@ -4,6 +4,7 @@
  * numbers say about each other is checked in check.c. */
 #include "profile/internal.h"
 #include "schema/table.h"
+#include "space/space.h"
 
 #define BYTES_MAX          ((int64_t)1 << 50)
 #define TIME_NS_MAX        INT64_C(1000000000000)
@@ -128,7 +129,7 @@ static const struct at_schema copy_schema = AT_SCHEMA("a copy limit", at_copy_re
 static const struct at_field evaluations_fields[] = {
     AT_INT(at_evaluations, compile, 0, COUNT_MAX), AT_INT(at_evaluations, correct, 0, COUNT_MAX),
     AT_INT(at_evaluations, crash, 0, COUNT_MAX),   AT_INT(at_evaluations, launch, 0, COUNT_MAX),
-    AT_INT(at_evaluations, oom, 0, COUNT_MAX),     AT_INT(at_evaluations, raw, 0, COUNT_MAX),
+    AT_INT(at_evaluations, oom, 0, COUNT_MAX),     AT_INT(at_evaluations, raw, 0, AT_RAW_MAX),
     AT_INT(at_evaluations, space, 0, COUNT_MAX),   AT_INT(at_evaluations, timeout, 0, COUNT_MAX),
     AT_INT(at_evaluations, wrong, 0, COUNT_MAX),
 };

@@ -6,7 +6,8 @@
  * document; duplicate, unknown and missing keys and values out of bounds are AT_USAGE, with
  * file:line:column and what was expected. Numbers are integers. Nothing is changed by the locale.
  * Writing gives the same bytes for the same record: fields in the order of the table, which is that
- * of the alphabet. */
+ * of the alphabet. A number out of its bounds is not written, since it could not be read; a field
+ * without bounds (both are 0) is only ever written. */
 #ifndef AT_SCHEMA_SCHEMA_H
 #define AT_SCHEMA_SCHEMA_H
 
@@ -77,7 +78,8 @@ enum at_status at_schema_read(const struct at_schema *schema, void *record, cons
 enum at_status at_schema_read_file(const struct at_schema *schema, void *record, const char *path,
                                    struct at_error *err);
 
-/* Writes the record as block-style YAML, through libyaml's emitter. AT_INTERNAL if out fails. */
+/* Writes the record as block-style YAML, through libyaml's emitter. AT_INTERNAL if out fails or a
+ * value is out of its bounds. */
 enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *record, FILE *out,
                                     struct at_error *err);
 

@@ -4,6 +4,7 @@
 #include "schema/sink.h"
 #include "schema/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 struct walk {
@@ -32,6 +33,19 @@ static enum at_status end(struct walk *walk, enum at_shape shape)
 {
     walk->depth--;
     return check(walk, walk->sink->end(walk->sink, shape));
+}
+
+/* A table without bounds has none: its record is only ever written. */
+static enum at_status walk_int(struct walk *walk, const struct at_field *field, int64_t value)
+{
+    bool bounded = field->min != 0 || field->max != 0;
+
+    if (bounded && (value < field->min || value > field->max))
+        return at_fail(walk->err, AT_INTERNAL,
+                       "%s is %" PRId64 ", not from %" PRId64 " to %" PRId64
+                       ", and cannot be written",
+                       field->key, value, field->min, field->max);
+    return check(walk, walk->sink->integer(walk->sink, value));
 }
 
 static enum at_status walk_text(struct walk *walk, const struct at_field *field, const char *text)
@@ -88,7 +102,7 @@ static enum at_status walk_value(struct walk *walk, const struct at_field *field
 {
     switch (field->kind) {
     case AT_FIELD_INT:
-        return check(walk, walk->sink->integer(walk->sink, *(const int64_t *)slot));
+        return walk_int(walk, field, *(const int64_t *)slot);
     case AT_FIELD_CHARS:
         return walk_text(walk, field, slot);
     case AT_FIELD_TEXT:

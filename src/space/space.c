@@ -78,14 +78,15 @@ static void find_first_rules(struct walk *walk)
     walk->first_rule[family->param_count + 1] = rule;
 }
 
-/* All points of a family, or INT64_MAX if they are more. */
+/* All points of a family, or AT_RAW_MAX if they are more. */
 static int64_t count_raw(const struct at_family *family)
 {
     int64_t raw = 1;
 
     for (size_t i = 0; i < family->param_count; i++)
-        if (__builtin_mul_overflow(raw, (int64_t)family->params[i].value_count, &raw))
-            return INT64_MAX;
+        if (__builtin_mul_overflow(raw, (int64_t)family->params[i].value_count, &raw) ||
+            raw > AT_RAW_MAX)
+            return AT_RAW_MAX;
     return raw;
 }
 
@@ -100,8 +101,9 @@ enum at_status at_space_build(struct at_space *space, struct at_family *const *f
     for (size_t i = 0; i < family_count; i++) {
         enum at_status status;
 
-        if (__builtin_add_overflow(built.raw, count_raw(families[i]), &built.raw))
-            built.raw = INT64_MAX;
+        built.raw += count_raw(families[i]);
+        if (built.raw > AT_RAW_MAX)
+            built.raw = AT_RAW_MAX;
         walk.point = at_point_make(families[i], problem, device);
         walk.visits = 0;
         find_first_rules(&walk);

@@ -5,10 +5,14 @@
 
 #include "space/family.h"
 
+/* So many points or more count as so many. The points of all problems of a profile can be added up,
+ * and every reader of JSON has each number exactly. */
+#define AT_RAW_MAX INT64_C(1000000000000000)
+
 struct at_space {
     struct at_config *configs; /* family by family, each in the order of its parameters' values */
     size_t count;
-    int64_t raw; /* points before constraints and needs, over all families */
+    int64_t raw; /* points before constraints and needs, over all families; AT_RAW_MAX at most */
 };
 
 /* Enumerates with each rule applied as soon as the parameters it uses have values, so that whole

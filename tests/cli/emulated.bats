@@ -162,6 +162,34 @@ setup() {
         FROM measurements WHERE family = 'copy' GROUP BY problem ORDER BY n)")" = '2 3' ]
 }
 
+# wide COUNT: the family naive with so many more parameters of 64 values, all but one of which rules
+# exclude, as ./wide.yaml.
+wide() {
+    local i
+    sed -e 's/^family: .*/family: wide/' -e '/^parameters:/,$d' "$srcdir/tuning/naive.yaml"
+    echo parameters:
+    for ((i = 0; i < $1; i++)); do
+        echo "  - {name: P$i, summary: unused, values: [$(seq -s , 0 63)], default: 0}"
+    done
+    sed -n '/^parameters:/,/^constraints:/p' "$srcdir/tuning/naive.yaml" | sed 1d
+    for ((i = 0; i < $1; i++)); do
+        echo "  - P$i == 0"
+    done
+    sed '1,/^constraints:/d' "$srcdir/tuning/naive.yaml"
+}
+
+@test "a space of more points than can be counted" {
+    cp "$srcdir/templates/naive.cu" .
+    for case in '7 1055531162664960' '8 2000000000000000' '20 2000000000000000'; do
+        wide "${case% *}" >wide.yaml
+        run --separate-stderr -0 tune --quiet --gpu emu --family wide --space wide.yaml --budget 2 \
+            --problem 64x96:f32 --problem 96x64:f32 --out best.yaml
+        [[ $output == *" ${case#* } points:"* ]]
+        run --separate-stderr -0 "$AUTOTUNE" show best.yaml
+        [[ $output == *" ${case#* } points:"* ]]
+    done
+}
+
 @test "every way to fail is found as on a GPU" {
     run --separate-stderr -0 tune --quiet --gpu emu --family fault --space "$faults" \
         --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml

@@ -557,6 +557,40 @@ static void refuses_to_write_what_it_would_not_read(void **state)
     }
 }
 
+/* What a reader would refuse. */
+static void refuses_to_write_what_is_out_of_bounds(void **state)
+{
+    static const struct {
+        int64_t number;
+        const char *message; /* NULL: within bounds */
+    } cases[] = {
+        {-5, NULL},
+        {100, NULL},
+        {-6, "number is -6, not from -5 to 100"},
+        {101, "number is 101, not from -5 to 100"},
+        {INT64_MAX, "number is 9223372036854775807, not from -5 to 100"},
+    };
+    write_fn *const writers[] = {at_schema_write_yaml, at_schema_write_json,
+                                 at_schema_write_json_line};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++)
+        for (size_t w = 0; w < AT_COUNT(writers); w++) {
+            const struct sample sample = {.number = cases[i].number};
+            struct at_error err = {0};
+            char *text = NULL;
+            size_t size;
+            FILE *out = open_memstream(&text, &size);
+            enum at_status status = writers[w](&sample_schema, &sample, out, &err);
+
+            fclose(out);
+            free(text);
+            assert_int_equal(status, cases[i].message ? AT_INTERNAL : AT_OK);
+            if (cases[i].message && !strstr(err.message, cases[i].message))
+                assert_string_equal(err.message, cases[i].message);
+        }
+}
+
 static void says_when_the_file_fails(void **state)
 {
     write_fn *const writers[] = {at_schema_write_yaml, at_schema_write_json,
@@ -589,6 +623,7 @@ int main(void)
         cmocka_unit_test(quotes_what_needs_it),
         cmocka_unit_test(never_folds_a_line),
         cmocka_unit_test(refuses_to_write_what_it_would_not_read),
+        cmocka_unit_test(refuses_to_write_what_is_out_of_bounds),
         cmocka_unit_test(says_when_the_file_fails),
     };
 
