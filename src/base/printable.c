@@ -52,6 +52,21 @@ bool at_text_is_printable(const char *text, size_t size)
     return true;
 }
 
+void at_text_make_printable(char *text)
+{
+    size_t size = strlen(text), length;
+
+    for (size_t at = 0; at < size; at += length) {
+        uint32_t character;
+
+        length = decode((const unsigned char *)text + at, size - at, &character);
+        if (length > 0 && !is_control(character))
+            continue;
+        length = 1;
+        text[at] = '?';
+    }
+}
+
 void at_print_safely(FILE *out, const char *text)
 {
     size_t size = strlen(text), length;

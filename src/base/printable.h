@@ -11,6 +11,9 @@
 
 bool at_text_is_printable(const char *text, size_t size);
 
+/* Puts a '?' in place of each byte of what is not printable. */
+void at_text_make_printable(char *text);
+
 /* Prints it, with each byte of what is not printable as \xNN. */
 void at_print_safely(FILE *out, const char *text);
 

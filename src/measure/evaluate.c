@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "measure/gpu_server.h"
+#include "measure/limits.h"
 #include "measure/sampling.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static enum at_outcome find_kernel(struct at_gpu_server *server, const struct at
     return outcome;
 }
 
-enum { SAMPLES_MAX = 1000, HOPELESS_SAMPLES = 1, RUNS_MAX = 64, TRIALS_MAX = AT_CASES_MAX };
+enum { HOPELESS_SAMPLES = 1, RUNS_MAX = 64, TRIALS_MAX = AT_CASES_MAX };
 
 /* Heat and a failing power supply slow the memory down too, which no multiprocessor's clock tells.
  * If NVML has counted such time until now, the samples of a kernel are taken again, so often. */
@@ -108,7 +109,7 @@ static enum at_outcome read_evaluation(const struct at_gpu_server *server, struc
     if (evaluation->trial_count <= TRIALS_MAX)
         for (size_t i = 0; i < evaluation->trial_count; i++)
             at_wire_get_struct(request, &evaluation->trials[i], sizeof evaluation->trials[i]);
-    if (at_wire_done(request) && evaluation->timing.samples <= SAMPLES_MAX &&
+    if (at_wire_done(request) && evaluation->timing.samples <= AT_SAMPLES_MAX &&
         server->bench.case_count > 0)
         return AT_CORRECT;
     at_fail(err, AT_INTERNAL, "a request out of bounds");
@@ -170,7 +171,7 @@ struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
     struct at_taken_program program;
     struct evaluation evaluation;
     struct at_kernel kernel = {0};
-    double ns[SAMPLES_MAX];
+    double ns[AT_SAMPLES_MAX];
     int64_t samples = 0;
     enum at_outcome outcome = at_gpu_server_take_program(server, exchange, &program);
 
@@ -200,7 +201,7 @@ struct finalist {
     struct at_train *train;
     int64_t launches;
     int64_t again; /* samples that may yet be discarded */
-    double ns[SAMPLES_MAX], khz[SAMPLES_MAX];
+    double ns[AT_SAMPLES_MAX], khz[AT_SAMPLES_MAX];
 };
 
 /* Samples in rounds, one of each finalist a round, so that drift of the clocks or of the memory
@@ -280,7 +281,7 @@ struct at_gpu_result at_gpu_server_shootout(struct at_gpu_server *server,
     struct finalist *finalists;
     enum at_outcome outcome;
 
-    if (count > RUNS_MAX || samples > SAMPLES_MAX || server->bench.case_count == 0)
+    if (count > RUNS_MAX || samples > AT_SAMPLES_MAX || server->bench.case_count == 0)
         return at_gpu_result_of_status(
             at_fail(exchange->err, AT_INTERNAL, "a request out of bounds"));
     finalists = at_alloc_array(count, sizeof *finalists);

@@ -156,7 +156,7 @@ static bool read_measurement(struct at_gpu *gpu, struct at_wire *reply,
     measurement->samples_ns = at_alloc_array(measurement->sample_count, sizeof(double));
     for (size_t i = 0; i < measurement->sample_count; i++)
         measurement->samples_ns[i] = at_wire_get_real(reply);
-    return at_wire_done(reply) && measurement->sample_count > 0;
+    return at_wire_done(reply) && at_measurement_check(measurement, NULL) == AT_OK;
 }
 
 void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
@@ -181,6 +181,27 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
     if (measurement->outcome != AT_CORRECT)
         snprintf(measurement->message, sizeof measurement->message, "%.255s", err.message);
     at_wire_clear(&reply);
+}
+
+/* The kernel and the samples of each run, in turn. False: they are none. */
+static bool read_rounds(struct at_wire *reply, size_t count, int64_t samples, double *samples_ns,
+                        struct at_gpu_kernel *kernels)
+{
+    bool good = true;
+
+    for (size_t i = 0; i < count; i++) {
+        struct at_measurement read = {.samples_ns = samples_ns + (int64_t)i * samples,
+                                      .sample_count = (size_t)samples};
+
+        at_wire_get_struct(reply, &kernels[i], sizeof kernels[i]);
+        for (int64_t j = 0; j < samples; j++)
+            read.samples_ns[j] = at_wire_get_real(reply);
+        read.registers = kernels[i].registers;
+        read.spill_bytes = kernels[i].local_bytes;
+        read.shared_bytes = kernels[i].shared_bytes;
+        good = good && at_measurement_check(&read, NULL) == AT_OK;
+    }
+    return good && at_wire_done(reply);
 }
 
 void at_gpu_meanwhile(struct at_gpu *gpu, void (*work)(void *state), void *state)
@@ -224,12 +245,7 @@ static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_ru
     outcome = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, limit_ns, err).outcome;
     if (outcome == AT_CORRECT)
         read_conditions(gpu, &reply);
-    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
-        at_wire_get_struct(&reply, &kernels[i], sizeof kernels[i]);
-        for (int64_t j = 0; j < samples; j++)
-            *samples_ns++ = at_wire_get_real(&reply);
-    }
-    if (outcome == AT_CORRECT && !at_wire_done(&reply)) {
+    if (outcome == AT_CORRECT && !read_rounds(&reply, count, samples, samples_ns, kernels)) {
         at_fail(err, AT_INTERNAL, "the GPU worker's answer makes no sense");
         outcome = AT_CRASH;
     }

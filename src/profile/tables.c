@@ -2,12 +2,12 @@
 /* What a profile may hold: the keys of each record, in the order of the alphabet, and the bounds of
  * each number. Bounds are there to refuse nonsense before anything computes with it; what the
  * numbers say about each other is checked in check.c. */
+#include "measure/limits.h"
 #include "profile/internal.h"
 #include "schema/table.h"
 #include "space/space.h"
 
 #define BYTES_MAX          ((int64_t)1 << 50)
-#define TIME_NS_MAX        INT64_C(1000000000000)
 #define BANDWIDTH_MBPS_MAX INT64_C(1000000000)
 #define CLOCK_KHZ_MAX      INT64_C(100000000)
 #define COUNT_MAX          INT64_C(1000000000000)
@@ -76,7 +76,7 @@ static const struct at_field policy_fields[] = {
     AT_CHARS(at_policy_record, name, WORD),
     AT_INT(at_policy_record, search_samples, 1, 1000000),
     AT_INT(at_policy_record, shootout_samples, 1, 1000000),
-    AT_INT(at_policy_record, train_ns, 0, TIME_NS_MAX),
+    AT_INT(at_policy_record, train_ns, 0, AT_TIME_NS_MAX),
 };
 static const struct at_schema policy_schema =
     AT_SCHEMA("a measurement policy", at_policy_record, policy_fields);
@@ -106,23 +106,23 @@ static const struct at_field result_fields[] = {
     AT_LIST(at_result_record, grid, AT_FIELD_INTS, 3, 3),
     AT_INT(at_result_record, of_copy_permille, 0, PERMILLE_MAX),
     AT_LIST(at_result_record, parameters, AT_FIELD_NAMED_INTS, 0, PARAMETERS_MAX),
-    AT_INT(at_result_record, registers, 0, 1024),
+    AT_INT(at_result_record, registers, 0, AT_REGISTERS_MAX),
     AT_INT(at_result_record, samples, 1, 1000000),
-    AT_INT(at_result_record, shared_bytes, 0, 1 << 24),
-    AT_INT(at_result_record, spill_bytes, 0, 1 << 24),
+    AT_INT(at_result_record, shared_bytes, 0, AT_SHARED_BYTES_MAX),
+    AT_INT(at_result_record, spill_bytes, 0, AT_SPILL_BYTES_MAX),
     AT_INT(at_result_record, spread_permille, 0, PERMILLE_MAX),
-    AT_INT(at_result_record, time_high_ns, 1, TIME_NS_MAX, AT_OPTIONAL),
-    AT_INT(at_result_record, time_low_ns, 1, TIME_NS_MAX, AT_OPTIONAL),
-    AT_INT(at_result_record, time_ns, 1, TIME_NS_MAX),
+    AT_INT(at_result_record, time_high_ns, 1, AT_TIME_NS_MAX, AT_OPTIONAL),
+    AT_INT(at_result_record, time_low_ns, 1, AT_TIME_NS_MAX, AT_OPTIONAL),
+    AT_INT(at_result_record, time_ns, 1, AT_TIME_NS_MAX),
 };
 static const struct at_schema result_schema =
     AT_SCHEMA("a result", at_result_record, result_fields);
 
 static const struct at_field copy_fields[] = {
     AT_INT(at_copy_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
-    AT_INT(at_copy_record, memcpy_ns, 0, TIME_NS_MAX, AT_OPTIONAL),
+    AT_INT(at_copy_record, memcpy_ns, 0, AT_TIME_NS_MAX, AT_OPTIONAL),
     AT_CHARS(at_copy_record, method),
-    AT_INT(at_copy_record, time_ns, 1, TIME_NS_MAX),
+    AT_INT(at_copy_record, time_ns, 1, AT_TIME_NS_MAX),
 };
 static const struct at_schema copy_schema = AT_SCHEMA("a copy limit", at_copy_record, copy_fields);
 

@@ -3,10 +3,10 @@
 #include "store/journal.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "store/journal_parts.h"
 #include "store/samples.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,9 @@ static const char add_sql[] =
     "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 
 static const char find_sql[] =
-    "SELECT outcome, message, registers, spill_bytes, shared_bytes, samples_ns FROM measurements"
-    "  WHERE run = ?1 AND problem = ?2 AND family = ?3 AND family_hash = ?4 AND config = ?5"
+    "SELECT id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns"
+    "  FROM measurements WHERE run = ?1 AND problem = ?2 AND family = ?3 AND family_hash = ?4 AND "
+    "config = ?5"
     "  ORDER BY id DESC LIMIT 1"; /* measured again: the newest counts */
 
 /* A measurement takes three pages of the log, of four KiB. */
@@ -47,15 +48,17 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
                               const struct at_measurement *measurement, struct at_error *err)
 {
     sqlite3_stmt *add = journal->add;
-    char *samples = NULL;
+    char *samples = NULL, message[sizeof measurement->message];
     enum at_status status;
 
     status = at_samples_format(&samples, measurement->samples_ns, measurement->sample_count, err);
     if (status != AT_OK)
         return status;
+    memcpy(message, measurement->message, sizeof message);
+    at_text_make_printable(message); /* a compiler's or a driver's words, cut to fit */
     bind_key(add, journal, key);
     sqlite3_bind_text(add, 6, at_outcome_names[measurement->outcome], -1, SQLITE_STATIC);
-    sqlite3_bind_text(add, 7, measurement->message, -1, SQLITE_STATIC);
+    sqlite3_bind_text(add, 7, message, -1, SQLITE_STATIC);
     sqlite3_bind_int64(add, 8, measurement->registers);
     sqlite3_bind_int64(add, 9, measurement->spill_bytes);
     sqlite3_bind_int64(add, 10, measurement->shared_bytes);
@@ -63,6 +66,11 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
     sqlite3_bind_int(add, 12, measurement->again);
     if (sqlite3_step(add) != SQLITE_DONE)
         status = at_journal_fail(journal, err);
+    else if (sqlite3_changes(journal->db) != 1)
+        status = at_fail(err, AT_INTERNAL,
+                         "journal %s does not take in a measurement: name another "
+                         "file",
+                         journal->path);
     journal->unfolded++;
     sqlite3_reset(add);
     sqlite3_clear_bindings(add);
@@ -88,32 +96,6 @@ enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
     return AT_OK;
 }
 
-static enum at_status read_row(struct at_journal *journal, struct at_measurement *measurement,
-                               struct at_error *err)
-{
-    sqlite3_stmt *row = journal->find;
-    const char *word = at_journal_column(row, 0);
-    struct at_measurement result = {
-        .registers = sqlite3_column_int64(row, 2),
-        .spill_bytes = sqlite3_column_int64(row, 3),
-        .shared_bytes = sqlite3_column_int64(row, 4),
-    };
-
-    while (result.outcome < AT_OUTCOMES && strcmp(word, at_outcome_names[result.outcome]) != 0)
-        result.outcome++;
-    if (result.outcome == AT_OUTCOMES)
-        return at_fail(err, AT_USAGE, "journal %s has an unknown outcome: %s", journal->path, word);
-    snprintf(result.message, sizeof result.message, "%s", at_journal_column(row, 1));
-    if (at_samples_parse(&result.samples_ns, &result.sample_count, at_journal_column(row, 5),
-                         err) != AT_OK)
-        return at_fail_within(err, "journal %s", journal->path);
-    if (result.outcome == AT_CORRECT && result.sample_count == 0)
-        return at_fail(err, AT_USAGE, "journal %s has a correct config without a time",
-                       journal->path);
-    *measurement = result;
-    return AT_OK;
-}
-
 enum at_status at_journal_find(struct at_journal *journal, const struct at_journal_key *key,
                                bool *found, struct at_measurement *measurement,
                                struct at_error *err)
@@ -124,7 +106,8 @@ enum at_status at_journal_find(struct at_journal *journal, const struct at_journ
     bind_key(journal->find, journal, key);
     result = sqlite3_step(journal->find);
     if (result == SQLITE_ROW)
-        status = read_row(journal, measurement, err);
+        status = at_journal_measurement(
+            journal, &(struct at_journal_row){"measurement", journal->find}, measurement, err);
     else if (result != SQLITE_DONE)
         status = at_journal_fail(journal, err);
     if (status == AT_OK)
@@ -134,25 +117,51 @@ enum at_status at_journal_find(struct at_journal *journal, const struct at_journ
     return status;
 }
 
+/* Twice the configs of the largest space that is searched: some may be of an older template. */
+enum { PROBLEM_ROWS_MAX = 1000000 };
+
+static enum at_status fail_of_rows(const struct at_journal *journal, const char *problem,
+                                   struct at_error *err)
+{
+    return at_fail(err, AT_USAGE, "journal %s has more than %d measurements of %s", journal->path,
+                   PROBLEM_ROWS_MAX, problem);
+}
+
+static enum at_status take_row(const struct at_journal *journal, const struct at_journal_row *row,
+                               void (*take)(void *data, const char *family, const char *config),
+                               void *data, struct at_error *err)
+{
+    const char *family, *config;
+    enum at_status status = at_journal_text(journal, row, 1, &family, err);
+
+    if (status == AT_OK)
+        status = at_journal_text(journal, row, 2, &config, err);
+    if (status == AT_OK)
+        take(data, family, config);
+    return status;
+}
+
 enum at_status at_journal_each(struct at_journal *journal, const char *problem,
                                void (*take)(void *data, const char *family, const char *config),
                                void *data, struct at_error *err)
 {
-    static const char sql[] = "SELECT family, config FROM measurements"
+    static const char sql[] = "SELECT id, family, config FROM measurements"
                               "  WHERE run = ?1 AND problem = ?2 AND NOT again ORDER BY id";
-    sqlite3_stmt *rows = NULL;
+    struct at_journal_row row = {.what = "measurement"};
     enum at_status status = AT_OK;
-    int result;
+    int result = SQLITE_ROW;
 
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &rows, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &row.statement, NULL) != SQLITE_OK)
         return at_journal_fail(journal, err);
-    sqlite3_bind_int64(rows, 1, journal->run);
-    sqlite3_bind_text(rows, 2, problem, -1, SQLITE_STATIC);
-    while ((result = sqlite3_step(rows)) == SQLITE_ROW)
-        take(data, at_journal_column(rows, 0), at_journal_column(rows, 1));
-    if (result != SQLITE_DONE)
+    sqlite3_bind_int64(row.statement, 1, journal->run);
+    sqlite3_bind_text(row.statement, 2, problem, -1, SQLITE_STATIC);
+    for (int taken = 0; status == AT_OK && (result = sqlite3_step(row.statement)) == SQLITE_ROW;
+         taken++)
+        status = taken < PROBLEM_ROWS_MAX ? take_row(journal, &row, take, data, err)
+                                          : fail_of_rows(journal, problem, err);
+    if (status == AT_OK && result != SQLITE_DONE)
         status = at_journal_fail(journal, err);
-    sqlite3_finalize(rows);
+    sqlite3_finalize(row.statement);
     return status;
 }
 
@@ -176,10 +185,4 @@ enum at_status at_journal_count_others(struct at_journal *journal, const char *f
         status = at_journal_fail(journal, err);
     sqlite3_finalize(statement);
     return status;
-}
-
-void at_measurement_clear(struct at_measurement *measurement)
-{
-    free(measurement->samples_ns);
-    *measurement = (struct at_measurement){0};
 }

@@ -28,6 +28,9 @@ struct at_measurement {
     bool again; /* the run has measured it before; written, not read */
 };
 
+/* Is it one that can be (measure/limits.h)? AT_USAGE names the column that is not. */
+enum at_status at_measurement_check(const struct at_measurement *measurement, struct at_error *err);
+
 /* Frees the samples. */
 void at_measurement_clear(struct at_measurement *measurement);
 
@@ -41,10 +44,10 @@ struct at_journal_key {
 /* Opens path, making it where there is none, for measurements under `setting`. Without resume, an
  * existing journal's measurements under the same setting are not found (they stay, under an older
  * run); with it, the newest run under this setting goes on. ":memory:" is a journal that is gone
- * when it is closed. AT_USAGE for a file that is no journal, is damaged, or has another version,
- * and for a resumption where only runs of other settings are on this device: the message says which
- * and what to do. Only one process at a time has a journal open: a second
- * one is AT_USAGE. */
+ * when it is closed. AT_USAGE for a file that is no journal, is damaged, has other tables than a
+ * journal or another version, and for a resumption where only runs of other settings are on this
+ * device: the message says which and what to do. Only one process at a time has a journal open: a
+ * second one is AT_USAGE. */
 enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,
                                bool resume, struct at_error *err);
 void at_journal_close(struct at_journal *journal);
@@ -56,7 +59,8 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
 /* Has all that was filed on disk, so that it outlives the machine's power too. */
 enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err);
 
-/* Looks one up; *found says whether there is one, and then the caller clears *measurement. */
+/* Looks one up; *found says whether there is one, and then the caller clears *measurement. Here and
+ * below, a value that no journal of ours has is AT_USAGE, with its row and column. */
 enum at_status at_journal_find(struct at_journal *journal, const struct at_journal_key *key,
                                bool *found, struct at_measurement *measurement,
                                struct at_error *err);

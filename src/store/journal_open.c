@@ -25,7 +25,6 @@
 enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 2 };
 
 static const char tables_sql[] =
-    "BEGIN;"
     "CREATE TABLE runs ("
     "  id INTEGER PRIMARY KEY,"
     "  setting TEXT NOT NULL,"
@@ -45,10 +44,7 @@ static const char tables_sql[] =
     "  samples_ns TEXT NOT NULL,"          /* a JSON array: json_each() reads it */
     "  again INTEGER NOT NULL DEFAULT 0);" /* measured before, but the device has changed since */
     "CREATE INDEX measurements_by_key"
-    "  ON measurements (run, problem, family, family_hash, config);"
-    "PRAGMA application_id = %d;"
-    "PRAGMA user_version = %d;"
-    "COMMIT;";
+    "  ON measurements (run, problem, family, family_hash, config);";
 
 /* SQLite's own text says nothing of why. What it has not found is another file of its own: the
  * folder was there. */
@@ -83,28 +79,34 @@ enum at_status at_journal_fail(const struct at_journal *journal, struct at_error
     case SQLITE_PERM:
         return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
                        sqlite3_errmsg(journal->db));
+    /* Our own statements are right: it is what the file says of its tables that is not. */
+    case SQLITE_ERROR:
+    case SQLITE_TOOBIG:
+        return at_fail(err, AT_USAGE,
+                       "journal %s was not made by this program, or was changed (%s): name another "
+                       "file",
+                       path, sqlite3_errmsg(journal->db));
     default:
         return at_fail(err, AT_INTERNAL, "journal %s: %s", path, sqlite3_errmsg(journal->db));
     }
 }
 
-const char *at_journal_column(sqlite3_stmt *row, int number)
-{
-    const unsigned char *text = sqlite3_column_text(row, number);
-
-    return text ? (const char *)text : "";
-}
-
-static enum at_status execute(struct at_journal *journal, const char *sql, struct at_error *err)
+enum at_status at_journal_execute(struct at_journal *journal, const char *sql, struct at_error *err)
 {
     return sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK
                ? AT_OK
                : at_journal_fail(journal, err);
 }
 
-/* Runs a query of one row and gives its first column, as a number and as text (may be NULL). */
-static enum at_status query(struct at_journal *journal, const char *sql, sqlite3_int64 *number,
-                            char **text, struct at_error *err)
+static const char *first_text(sqlite3_stmt *row)
+{
+    const unsigned char *text = sqlite3_column_text(row, 0);
+
+    return text ? (const char *)text : "";
+}
+
+enum at_status at_journal_query(struct at_journal *journal, const char *sql, sqlite3_int64 *number,
+                                char **text, struct at_error *err)
 {
     sqlite3_stmt *statement = NULL;
     enum at_status status = AT_OK;
@@ -113,7 +115,7 @@ static enum at_status query(struct at_journal *journal, const char *sql, sqlite3
         sqlite3_step(statement) != SQLITE_ROW)
         status = at_journal_fail(journal, err);
     else if (text)
-        *text = at_strdup(at_journal_column(statement, 0));
+        *text = at_strdup(first_text(statement));
     else
         *number = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
@@ -127,33 +129,45 @@ static enum at_status check_existing(struct at_journal *journal, struct at_error
     char *verdict = NULL;
     enum at_status status;
 
-    status = query(journal, "PRAGMA application_id", &application, NULL, err);
+    status = at_journal_query(journal, "PRAGMA application_id", &application, NULL, err);
     if (status == AT_OK && application != APPLICATION_ID)
         status = at_fail(err, AT_USAGE,
                          "%s is an SQLite database, but not a journal of autotune: name another "
                          "file",
                          journal->path);
     if (status == AT_OK)
-        status = query(journal, "PRAGMA user_version", &version, NULL, err);
+        status = at_journal_query(journal, "PRAGMA user_version", &version, NULL, err);
     if (status == AT_OK && version != TABLES_VERSION)
         status = at_fail(err, AT_USAGE,
                          "journal %s has version %lld of the format, this program knows version "
                          "%d: name another file",
                          journal->path, version, TABLES_VERSION);
     if (status == AT_OK)
-        status = query(journal, "PRAGMA quick_check(1)", NULL, &verdict, err);
+        status = at_journal_check_tables(journal, tables_sql, err);
+    if (status == AT_OK)
+        status = at_journal_query(journal, "PRAGMA quick_check(1)", NULL, &verdict, err);
     if (status == AT_OK && strcmp(verdict, "ok") != 0)
         status = at_fail(err, AT_USAGE, "journal %s is damaged (%s): name another file",
                          journal->path, verdict);
+    if (status == AT_OK)
+        status = at_journal_check_ids(journal, err);
     free(verdict);
+    return status;
+}
+
+static enum at_status make_tables(struct at_journal *journal, struct at_error *err)
+{
+    char *sql = at_format("BEGIN; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+                          tables_sql, APPLICATION_ID, TABLES_VERSION);
+    enum at_status status = at_journal_execute(journal, sql, err);
+
+    free(sql);
     return status;
 }
 
 /* Locks the file, finds out what it is, and makes the tables where it is new. */
 static enum at_status prepare_file(struct at_journal *journal, struct at_error *err)
 {
-    static const char is_used[] = "SELECT EXISTS (SELECT * FROM sqlite_schema)"
-                                  " OR (SELECT application_id FROM pragma_application_id) <> 0";
     sqlite3_int64 used = 0;
     enum at_status status;
 
@@ -161,24 +175,24 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
     sqlite3_db_config(journal->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     /* An exclusive transaction takes the lock at once, and this locking mode never gives it back.
      * Of an existing file, it changes nothing. */
-    status = execute(journal, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT", err);
+    status = at_journal_execute(journal, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT",
+                                err);
     if (status == AT_OK)
-        status = query(journal, is_used, &used, NULL, err);
-    if (status == AT_OK && used) {
-        status = check_existing(journal, err);
-    } else if (status == AT_OK) {
-        char *sql = at_format(tables_sql, APPLICATION_ID, TABLES_VERSION);
-
-        status = execute(journal, sql, err);
-        free(sql);
-    }
+        status = at_journal_query(journal, "PRAGMA application_id", &used, NULL, err);
+    if (status == AT_OK && !used)
+        status = at_journal_query(journal, "SELECT EXISTS (SELECT * FROM sqlite_master)", &used,
+                                  NULL, err);
+    if (status == AT_OK)
+        status = used ? check_existing(journal, err) : make_tables(journal, err);
+    if (status == AT_OK)
+        status = at_journal_limit_size(journal, err);
     if (status != AT_OK)
         return status;
     sqlite3_db_config(journal->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
-    return execute(journal,
-                   "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                   "PRAGMA wal_autocheckpoint = 0",
-                   err);
+    return at_journal_execute(journal,
+                              "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                              "PRAGMA wal_autocheckpoint = 0",
+                              err);
 }
 
 /* There is no run of this setting to go on from. If there is one on the device, whoever asked for
@@ -186,18 +200,19 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
 static enum at_status check_others(struct at_journal *journal, const char *setting,
                                    struct at_error *err)
 {
-    sqlite3_stmt *runs = NULL;
+    struct at_journal_row run = {.what = "run"};
     enum at_status status = AT_OK;
     int result = SQLITE_ROW;
 
-    if (sqlite3_prepare_v2(journal->db, "SELECT setting FROM runs ORDER BY id DESC", -1, &runs,
-                           NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(journal->db, "SELECT id, setting FROM runs ORDER BY id DESC", -1,
+                           &run.statement, NULL) != SQLITE_OK)
         return at_journal_fail(journal, err);
-    while (status == AT_OK && (result = sqlite3_step(runs)) == SQLITE_ROW) {
-        const char *other = at_journal_column(runs, 0);
+    while (status == AT_OK && (result = sqlite3_step(run.statement)) == SQLITE_ROW) {
+        const char *other;
         char *difference;
 
-        if (!at_setting_same_device(other, setting))
+        status = at_journal_text(journal, &run, 1, &other, err);
+        if (status != AT_OK || !at_setting_same_device(other, setting))
             continue;
         difference = at_setting_difference(other, setting);
         status = at_fail(err, AT_USAGE,
@@ -209,7 +224,45 @@ static enum at_status check_others(struct at_journal *journal, const char *setti
     }
     if (status == AT_OK && result != SQLITE_DONE)
         status = at_journal_fail(journal, err);
-    sqlite3_finalize(runs);
+    sqlite3_finalize(run.statement);
+    return status;
+}
+
+/* The newest run of this setting; 0 where there is none. */
+static enum at_status find_run(struct at_journal *journal, const char *setting,
+                               struct at_error *err)
+{
+    static const char sql[] = "SELECT max(id) FROM runs WHERE setting = ?1";
+    sqlite3_stmt *newest = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &newest, NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    sqlite3_bind_text(newest, 1, setting, -1, SQLITE_STATIC);
+    if (sqlite3_step(newest) == SQLITE_ROW)
+        journal->run = sqlite3_column_int64(newest, 0);
+    else
+        status = at_journal_fail(journal, err);
+    sqlite3_finalize(newest);
+    return status;
+}
+
+static enum at_status add_run(struct at_journal *journal, const char *setting, struct at_error *err)
+{
+    sqlite3_stmt *add = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(journal->db, "INSERT INTO runs (setting) VALUES (?1)", -1, &add, NULL) !=
+        SQLITE_OK)
+        return at_journal_fail(journal, err);
+    sqlite3_bind_text(add, 1, setting, -1, SQLITE_STATIC);
+    if (sqlite3_step(add) != SQLITE_DONE)
+        status = at_journal_fail(journal, err);
+    else if (sqlite3_changes(journal->db) != 1)
+        status = at_fail(err, AT_INTERNAL, "journal %s does not take in a run: name another file",
+                         journal->path);
+    journal->run = sqlite3_last_insert_rowid(journal->db);
+    sqlite3_finalize(add);
     return status;
 }
 
@@ -217,26 +270,12 @@ static enum at_status check_others(struct at_journal *journal, const char *setti
 static enum at_status choose_run(struct at_journal *journal, const char *setting, bool resume,
                                  struct at_error *err)
 {
-    static const char newest[] = "SELECT id FROM runs WHERE setting = ?1 ORDER BY id DESC LIMIT 1";
-    static const char new[] = "INSERT INTO runs (setting) VALUES (?1) RETURNING id";
-    const char *const queries[] = {newest, new};
-    enum at_status status = AT_OK;
+    enum at_status status = resume ? find_run(journal, setting, err) : AT_OK;
 
-    for (size_t i = resume ? 0 : 1; i < AT_COUNT(queries) && !journal->run && !status; i++) {
-        sqlite3_stmt *statement = NULL;
-        int result;
-
-        if (i == 1 && resume && check_others(journal, setting, err) != AT_OK)
-            return AT_USAGE;
-        if (sqlite3_prepare_v2(journal->db, queries[i], -1, &statement, NULL) != SQLITE_OK)
-            return at_journal_fail(journal, err);
-        sqlite3_bind_text(statement, 1, setting, -1, SQLITE_STATIC);
-        while ((result = sqlite3_step(statement)) == SQLITE_ROW)
-            journal->run = sqlite3_column_int64(statement, 0);
-        if (result != SQLITE_DONE)
-            status = at_journal_fail(journal, err);
-        sqlite3_finalize(statement);
-    }
+    if (status == AT_OK && resume && journal->run == 0)
+        status = check_others(journal, setting, err);
+    if (status == AT_OK && journal->run == 0)
+        status = add_run(journal, setting, err);
     return status;
 }
 
@@ -254,6 +293,9 @@ static enum at_status open_file(struct at_journal *journal, const char *path, st
         status = at_output_check(journal->path, err);
         if (status != AT_OK)
             return at_fail_within(err, "cannot open journal");
+        status = at_journal_check_size(journal->path, err);
+        if (status != AT_OK)
+            return status;
     }
     if (sqlite3_open_v2(journal->path, &journal->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                         NULL) != SQLITE_OK)
@@ -261,7 +303,7 @@ static enum at_status open_file(struct at_journal *journal, const char *path, st
     /* SQLite falls back to reading where it may not write. */
     if (sqlite3_db_readonly(journal->db, "main") == 1)
         return at_fail(err, AT_USAGE, "journal %s is read-only: name another file", path);
-    return AT_OK;
+    return at_journal_harden(journal, err);
 }
 
 enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,

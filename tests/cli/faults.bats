@@ -275,6 +275,23 @@ limited() (
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
 }
 
+@test "a journal that somebody has changed: refused, with what was changed, and left as it is" {
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2
+    cp best.yaml.journal sound
+    while IFS='|' read -r sql words; do
+        cp sound best.yaml.journal
+        query best.yaml.journal "$sql"
+        cp best.yaml.journal before
+        run --separate-stderr -2 "$AUTOTUNE" tune "${short[@]}" --budget 4 --resume
+        [[ $stderr == *"$words"*': name another file' ]]
+        cmp before best.yaml.journal
+    done <<'END'
+UPDATE measurements SET registers = -9223372036854775808 WHERE id = 2|measurement 2: registers is -9223372036854775808, not from 0 to 1024
+UPDATE measurements SET samples_ns = '[1e308]'|measurement 1: samples_ns has 1e+308
+CREATE TRIGGER swallow BEFORE INSERT ON measurements BEGIN SELECT RAISE(IGNORE); END|has trigger swallow
+END
+}
+
 @test "a journal of another template: told, and measured anew" {
     cp -r "$AUTOTUNE_DATADIR/" data
     rm data/templates

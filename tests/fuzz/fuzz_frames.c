@@ -39,6 +39,22 @@ static struct at_worker make_worker(int *other_end, struct stream stream, bool f
     return (struct at_worker){NOBODY, ends[0]};
 }
 
+/* Whatever is taken is a measurement that can be. */
+static void check_shootout(double samples_ns[RUNS * SAMPLES],
+                           const struct at_gpu_kernel kernels[RUNS])
+{
+    for (int i = 0; i < RUNS; i++) {
+        const struct at_measurement taken = {.registers = kernels[i].registers,
+                                             .spill_bytes = kernels[i].local_bytes,
+                                             .shared_bytes = kernels[i].shared_bytes,
+                                             .samples_ns = samples_ns + i * SAMPLES,
+                                             .sample_count = SAMPLES};
+
+        if (at_measurement_check(&taken, NULL) != AT_OK)
+            abort();
+    }
+}
+
 static void ask_gpu(struct at_gpu *gpu, int32_t type)
 {
     struct at_program program = {.hash = "p"};
@@ -58,11 +74,14 @@ static void ask_gpu(struct at_gpu *gpu, int32_t type)
         gpu->busy = true;
         gpu->evaluating.program = &program;
         at_gpu_take(gpu, &measurement);
+        if (measurement.outcome == AT_CORRECT && at_measurement_check(&measurement, NULL) != AT_OK)
+            abort();
         at_measurement_clear(&measurement);
         break;
     default:
-        at_gpu_shootout(gpu, runs, programs, RUNS, 1, SAMPLES, INT64_C(1000000000), samples_ns,
-                        kernels, &err);
+        if (at_gpu_shootout(gpu, runs, programs, RUNS, 1, SAMPLES, INT64_C(1000000000), samples_ns,
+                            kernels, &err) == AT_CORRECT)
+            check_shootout(samples_ns, kernels);
     }
 }
 

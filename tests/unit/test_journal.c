@@ -3,7 +3,8 @@
  * is no journal of ours is left alone. */
 #include "base/file.h"
 #include "base/memory.h"
-#include "store/journal.h"
+#include "measure/limits.h"
+#include "store/journal_parts.h"
 #include "store/samples.h"
 #include "store/setting.h"
 
@@ -11,7 +12,6 @@
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -92,6 +92,7 @@ static void assert_refused(const char *path, const char *expected)
     struct at_error err = {0};
 
     assert_int_equal(at_journal_open(&journal, path, setting, true, &err), AT_USAGE);
+    assert_int_equal(err.status, AT_USAGE);
     assert_null(journal);
     if (!strstr(err.message, expected) || !strstr(err.message, path))
         fail_msg("\"%s\" does not name %s and \"%s\"", err.message, path, expected);
@@ -101,7 +102,7 @@ static void assert_refused(const char *path, const char *expected)
 static void test_round_trip(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
-    double samples[] = {49000, 0.1, 1.0 / 3, 5e-324, 1e300, 48999.9999999999927};
+    double samples[] = {49000, 0.1, 1.0 / 3, 1e-3, 999999999999.99988, 48999.9999999999927};
     struct at_error err = {0};
 
     (void)state;
@@ -110,7 +111,7 @@ static void test_round_trip(void **state)
                                     .message = "it's \"quoted\" \xc3\xa4",
                                     .registers = 40 + outcome,
                                     .spill_bytes = 8,
-                                    .shared_bytes = INT64_C(1) << 40,
+                                    .shared_bytes = AT_SHARED_BYTES_MAX,
                                     .samples_ns = samples,
                                     .sample_count = outcome ? 0 : AT_COUNT(samples)};
         struct at_measurement out = {0};
@@ -360,7 +361,7 @@ static void add_for_ever(const char *path, int pipe_end)
     for (int32_t i = 0;; i++) {
         char config[32];
         struct at_journal_key where = key;
-        double sample = i;
+        double sample = i + 1;
         struct at_measurement measurement = {
             .registers = i, .samples_ns = &sample, .sample_count = 1};
 
@@ -547,6 +548,33 @@ static void test_edited(void **state)
         {"UPDATE measurements SET samples_ns = '[1, \"2\"]'", "not a JSON array of numbers"},
         {"UPDATE measurements SET samples_ns = 'fast'", "not a JSON array of numbers"},
         {"UPDATE measurements SET samples_ns = '{}'", "not a JSON array of numbers"},
+        {"UPDATE measurements SET samples_ns = '[]'", "samples_ns is empty, of a correct config"},
+        {"UPDATE measurements SET samples_ns = '[-1]'", "samples_ns has -1"},
+        {"UPDATE measurements SET samples_ns = '[5, 0]'", "samples_ns has 0,"},
+        {"UPDATE measurements SET samples_ns = '[0.0009]'", "samples_ns has 0.0009"},
+        {"UPDATE measurements SET samples_ns = '[1e308]'", "samples_ns has 1e+308"},
+        {"UPDATE measurements SET samples_ns = '[1e309]'", "not a JSON array of numbers"},
+        {"UPDATE measurements SET samples_ns = '[1' || replace(hex(zeroblob(500)), '00', ',1,1') "
+         "|| ']'",
+         "samples_ns has 1001 values, more than 1000"},
+        {"UPDATE measurements SET samples_ns = x'5b315d'", "samples_ns is not text"},
+        {"UPDATE measurements SET samples_ns = CAST(x'5b315d00' AS TEXT)",
+         "samples_ns is not printable"},
+        {"UPDATE measurements SET outcome = x'636f7272656374'", "outcome is not text"},
+        {"UPDATE measurements SET outcome = ''", "unknown outcome: "},
+        {"UPDATE measurements SET message = x'00'", "message is not text"},
+        {"UPDATE measurements SET message = CAST(x'410042' AS TEXT)", "message is not printable"},
+        {"UPDATE measurements SET message = char(27) || '[31m'", "message is not printable text"},
+        {"UPDATE measurements SET message = hex(zeroblob(128))", "message has 256 bytes"},
+        {"UPDATE measurements SET registers = -9223372036854775808",
+         "registers is -9223372036854775808, not from 0 to 1024"},
+        {"UPDATE measurements SET registers = 1025", "registers is 1025, not from 0 to 1024"},
+        {"UPDATE measurements SET registers = 'many'", "registers is not an integer"},
+        {"UPDATE measurements SET registers = 1.5", "registers is not an integer"},
+        {"UPDATE measurements SET spill_bytes = -1", "spill_bytes is -1, not from 0 to "},
+        {"UPDATE measurements SET spill_bytes = 16777217", "spill_bytes is 16777217"},
+        {"UPDATE measurements SET shared_bytes = 1 << 40", "shared_bytes is 1099511627776"},
+        {"UPDATE measurements SET shared_bytes = x'01'", "shared_bytes is not an integer"},
     };
     char *path = at_format("%s/journal", (char *)*state);
 
@@ -562,10 +590,252 @@ static void test_edited(void **state)
         journal = open_journal(path, true);
         assert_int_equal(at_journal_find(journal, &key, &found, &measurement, &err), AT_USAGE);
         assert_false(found);
-        assert_non_null(strstr(err.message, cases[i].message));
+        assert_int_equal(err.status, AT_USAGE);
+        if (!strstr(err.message, cases[i].message))
+            fail_msg("\"%s\" does not say \"%s\"", err.message, cases[i].message);
+        assert_non_null(strstr(err.message, path));
+        assert_non_null(strstr(err.message, "measurement "));
         at_journal_close(journal);
     }
     free(path);
+}
+
+static void ignore(void *data, const char *family, const char *config)
+{
+    (void)data;
+    (void)family;
+    (void)config;
+}
+
+/* The same of what else is read: the names that a run goes on from, and the settings of others. */
+static void test_edited_names(void **state)
+{
+    static const char *const cases[][2] = {
+        {"UPDATE measurements SET family = x'41'", "family is not text"},
+        {"UPDATE measurements SET config = CAST(x'4100' AS TEXT)", "config is not printable"},
+        {"UPDATE measurements SET config = hex(zeroblob(32769))", "config has 65538 bytes"},
+    };
+    static const char *const settings[][2] = {
+        {"x'41'", "setting is not text"},
+        {"hex(zeroblob(32769))", "setting has 65538 bytes"},
+        {"'a' || char(10)", "setting is not printable"},
+    };
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal;
+    struct at_error err = {0};
+
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        journal = open_journal(path, false);
+        add_registers(journal, &key, 1);
+        at_journal_close(journal);
+        execute(path, cases[i][0]);
+        journal = open_journal(path, true);
+        assert_int_equal(at_journal_each(journal, key.problem, ignore, NULL, &err), AT_USAGE);
+        if (!strstr(err.message, cases[i][1]) || !strstr(err.message, path))
+            fail_msg("\"%s\" does not say \"%s\"", err.message, cases[i][1]);
+        at_journal_close(journal);
+    }
+    for (size_t i = 0; i < AT_COUNT(settings); i++) {
+        char *sql =
+            at_format("DELETE FROM measurements; UPDATE runs SET setting = %s", settings[i][0]);
+
+        execute(path, sql);
+        assert_refused(path, settings[i][1]);
+        free(sql);
+    }
+    free(path);
+}
+
+/* A database can hold programs, which run where it is written or read. A journal has none: it has
+ * the tables that we make, and nothing else. */
+static void test_foreign_parts(void **state)
+{
+    static const char *const cases[][2] = {
+        {"CREATE TRIGGER swallow BEFORE INSERT ON measurements BEGIN SELECT RAISE(IGNORE); END",
+         "has trigger swallow"},
+        {"CREATE TRIGGER grow AFTER INSERT ON runs BEGIN"
+         "  INSERT INTO runs (setting) SELECT hex(zeroblob(100000)); END",
+         "has trigger grow"},
+        {"CREATE VIEW look AS SELECT 1", "has view look"},
+        {"CREATE TABLE another (a)", "has table another"},
+        {"CREATE VIRTUAL TABLE words USING fts5(a)", "has table words"},
+        {"CREATE INDEX more ON measurements (message)", "has index more"},
+        {"CREATE INDEX less ON measurements (abs(registers)) WHERE registers > 1",
+         "has index less"},
+        {"DROP INDEX measurements_by_key", "has table measurements, which"},
+        {"DROP TABLE measurements", "has table runs, which"},
+        {"ALTER TABLE measurements ADD COLUMN more", "has table measurements"},
+        {"ALTER TABLE runs RENAME COLUMN started_utc TO begun", "has table runs"},
+        {"ANALYZE", "has table sqlite_stat1"},
+        /* A view in place of a table, of which one query reads a value that another does not. */
+        {"DROP TABLE measurements; DROP TABLE runs; CREATE TABLE measurements (x);"
+         "INSERT INTO measurements VALUES (-9223372036854775808);"
+         "CREATE VIEW runs AS SELECT abs(x) AS id, 'other' AS setting FROM measurements",
+         "has table measurements"},
+    };
+    char *path = at_format("%s/journal", (char *)*state);
+
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_journal *journal = open_journal(path, false);
+
+        add_registers(journal, &key, 1);
+        at_journal_close(journal);
+        execute(path, "PRAGMA journal_mode = DELETE");
+        execute(path, cases[i][0]);
+        assert_refused_untouched(path, cases[i][1]);
+        assert_int_equal(unlink(path), 0);
+    }
+    free(path);
+}
+
+/* Tables that cannot even be read as such. */
+static void test_broken_schema(void **state)
+{
+    static const char *const texts[] = {
+        "'CREATE TABLE runs'",
+        "'CREATE TABLE runs (id INTEGER PRIMARY KEY, setting)' || hex(zeroblob(60000))",
+        "NULL",
+        "x'00ff'",
+        "'CREATE VIEW runs AS SELECT * FROM runs'",
+    };
+    char *path = at_format("%s/journal", (char *)*state);
+
+    for (size_t i = 0; i < AT_COUNT(texts); i++) {
+        char *sql = at_format("PRAGMA writable_schema = ON;"
+                              "UPDATE sqlite_master SET sql = %s WHERE name = 'runs'",
+                              texts[i]);
+
+        at_journal_close(open_journal(path, false));
+        execute(path, "PRAGMA journal_mode = DELETE");
+        execute(path, sql);
+        assert_refused_untouched(path, "name another file");
+        assert_int_equal(unlink(path), 0);
+        free(sql);
+    }
+    free(path);
+}
+
+/* SQLite numbers on from the greatest, and at random from the greatest that there is. */
+static void test_foreign_ids(void **state)
+{
+    static const char *const cases[][2] = {
+        {"UPDATE runs SET id = 9223372036854775807", "an id of runs"},
+        {"UPDATE runs SET id = -1", "an id of runs"},
+        {"UPDATE measurements SET id = 9223372036854775807", "an id of measurements"},
+        {"UPDATE measurements SET id = 0", "an id of measurements"},
+    };
+    char *path = at_format("%s/journal", (char *)*state);
+
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_journal *journal = open_journal(path, false);
+
+        add_registers(journal, &key, 1);
+        at_journal_close(journal);
+        execute(path, cases[i][0]);
+        assert_refused(path, cases[i][1]);
+        assert_int_equal(unlink(path), 0);
+    }
+    free(path);
+}
+
+/* Beyond 4 GiB neither the file nor its log is read; holes take no room on the disk. */
+static void test_too_large(void **state)
+{
+    static const char *const ends[] = {"", "-wal"};
+    char *path = at_format("%s/journal", (char *)*state);
+
+    for (size_t i = 0; i < AT_COUNT(ends); i++) {
+        char *file = at_format("%s%s", path, ends[i]);
+
+        at_journal_close(open_journal(path, false));
+        write_bytes(file, "", 0);
+        assert_int_equal(truncate(file, ((off_t)4 << 30) + 1), 0);
+        assert_refused(path, "has 4294967297 bytes; at most 4294967296 are read");
+        assert_int_equal(unlink(file), 0);
+        unlink(path);
+        free(file);
+    }
+    free(path);
+}
+
+static int64_t ask(struct at_journal *journal, const char *sql)
+{
+    sqlite3_int64 number = -1;
+
+    assert_int_equal(at_journal_query(journal, sql, &number, NULL, NULL), AT_OK);
+    return number;
+}
+
+/* As https://www.sqlite.org/security.html has it. */
+static void test_settings(void **state)
+{
+    static const struct {
+        int option, expected;
+    } switches[] = {
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+#ifdef SQLITE_DBCONFIG_DEFENSIVE
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+#endif
+#ifdef SQLITE_DBCONFIG_ENABLE_VIEW
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+#endif
+#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+#endif
+    };
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal = open_journal(path, false);
+
+    for (size_t i = 0; i < AT_COUNT(switches); i++) {
+        int value = -1;
+
+        assert_int_equal(sqlite3_db_config(journal->db, switches[i].option, -1, &value), SQLITE_OK);
+        assert_int_equal(value, switches[i].expected);
+    }
+    assert_int_equal(sqlite3_limit(journal->db, SQLITE_LIMIT_LENGTH, -1), 1000000);
+    assert_int_equal(sqlite3_limit(journal->db, SQLITE_LIMIT_ATTACHED, -1), 0);
+    assert_int_equal(ask(journal, "PRAGMA cell_size_check"), 1);
+    assert_int_equal(ask(journal, "PRAGMA mmap_size"), 0);
+    assert_true(ask(journal, "PRAGMA max_page_count") * ask(journal, "PRAGMA page_size") ==
+                (int64_t)4 << 30);
+    at_journal_close(journal);
+    free(path);
+}
+
+/* A row that does not arrive is missed, whatever keeps it away. */
+static void test_swallowed(void **state)
+{
+    struct at_journal *journal = open_journal(":memory:", false);
+    struct at_measurement measurement = {.outcome = AT_WRONG};
+    struct at_error err = {0};
+
+    (void)state;
+    assert_int_equal(sqlite3_db_config(journal->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, NULL),
+                     SQLITE_OK);
+    assert_int_equal(at_journal_execute(journal,
+                                        "CREATE TEMP TRIGGER swallow BEFORE INSERT ON measurements"
+                                        "  BEGIN SELECT RAISE(IGNORE); END",
+                                        &err),
+                     AT_OK);
+    assert_int_equal(at_journal_add(journal, &key, &measurement, &err), AT_INTERNAL);
+    assert_non_null(strstr(err.message, "does not take in a measurement"));
+    at_journal_close(journal);
+}
+
+/* Words of a compiler or a driver, cut in the middle of a character, can be read back. */
+static void test_unprintable_message(void **state)
+{
+    struct at_journal *journal = open_journal(":memory:", false);
+    struct at_measurement in = {.outcome = AT_COMPILE, .message = "a\tb\x1b[31m \xc3\xa4 \xe2\x82"};
+    struct at_measurement out = {0};
+    struct at_error err = {0};
+    bool found = false;
+
+    (void)state;
+    assert_int_equal(at_journal_add(journal, &key, &in, &err), AT_OK);
+    assert_int_equal(at_journal_find(journal, &key, &found, &out, &err), AT_OK);
+    assert_string_equal(out.message, "a?b?[31m \xc3\xa4 ??");
+    at_journal_close(journal);
 }
 
 /* Empty is new: mktemp and `touch` make such files. */
@@ -731,6 +1001,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_foreign_log, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damaged, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_edited, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_edited_names, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_foreign_parts, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_broken_schema, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_foreign_ids, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_too_large, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_settings, make_folder, remove_folder),
+        cmocka_unit_test(test_swallowed),
+        cmocka_unit_test(test_unprintable_message),
         cmocka_unit_test_setup_teardown(test_empty_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_bad_path, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_read_only, make_folder, remove_folder),
