@@ -14,6 +14,11 @@ figure() {
     awk -v name="$1" -v column="$2" '$1 == name { found = $column } END { print found }' <<<"$output"
 }
 
+# stops: where the searches stopped, one line a strategy of the total and then of each recording.
+stops() {
+    sed -n 's/.*"stopped_evaluations": //p' <<<"$output"
+}
+
 @test "the strategies on all shipped recordings: guided is the best" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$recordings" --runs 5
     [ -z "$stderr" ]
@@ -74,11 +79,6 @@ figure() {
     [[ $output == *'"ended_within_1_percent": 1,'* ]]
 }
 
-# stops: where the searches stopped, one line a strategy of the total and then of each recording.
-stops() {
-    sed -n 's/.*"stopped_evaluations": //p' <<<"$output"
-}
-
 @test "the total of where searches stop: the median over the recordings on which they do" {
     files=("$recordings"/h200-{10007x10009-b1,16777216x3-b1,8192x8192-f32}.recording)
     for count in 1 2 3; do
@@ -91,7 +91,7 @@ stops() {
         [ "${ends[0]}" -eq "$median" ]
     done
     # So many evaluations are too few for the searches on one of the two to stop by themselves.
-    budget=$((${ends[2]} + 10))
+    budget=$((ends[2] + 10))
     run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:2}" --search guided --runs 3 \
         --budget "$budget" --format json
     mapfile -t ends < <(stops)
