@@ -111,45 +111,60 @@ static bool make_expected(struct expected *expected, const char *tables_sql)
            sqlite3_prepare_v2(expected->db, parts_sql, -1, &expected->parts, NULL) == SQLITE_OK;
 }
 
-static bool same_value(sqlite3_stmt *a, sqlite3_stmt *b, int column)
+/* As text, bit by bit, which is also the order of the query. */
+static int compare_values(sqlite3_stmt *a, sqlite3_stmt *b, int column)
 {
-    const unsigned char *text_a = sqlite3_column_text(a, column);
-    const unsigned char *text_b = sqlite3_column_text(b, column);
-    int size = sqlite3_column_bytes(a, column);
+    const void *text_a = sqlite3_column_text(a, column), *text_b = sqlite3_column_text(b, column);
+    int size_a = sqlite3_column_bytes(a, column), size_b = sqlite3_column_bytes(b, column), order;
 
     if (!text_a || !text_b)
-        return text_a == text_b;
-    return size == sqlite3_column_bytes(b, column) && memcmp(text_a, text_b, (size_t)size) == 0;
+        return (text_a != NULL) - (text_b != NULL);
+    order = memcmp(text_a, text_b, (size_t)(size_a < size_b ? size_a : size_b));
+    return order ? order : size_a - size_b;
 }
 
-static const char *column_or_none(sqlite3_stmt *row, int column)
+static int compare_parts(sqlite3_stmt *a, sqlite3_stmt *b, int columns)
 {
-    const unsigned char *text = sqlite3_column_text(row, column);
+    int order = 0;
 
-    return text ? (const char *)text : "?";
+    for (int i = 0; i < columns && order == 0; i++)
+        order = compare_values(a, b, i);
+    return order;
+}
+
+static enum at_status fail_part(const struct at_journal *journal, const char *trouble,
+                                sqlite3_stmt *part, struct at_error *err)
+{
+    const unsigned char *type = sqlite3_column_text(part, TYPE);
+    const unsigned char *name = sqlite3_column_text(part, NAME);
+
+    return at_fail(err, AT_USAGE,
+                   "journal %s %s: %s %.100s; it was not made by this program, or was changed: "
+                   "name another file",
+                   journal->path, trouble, type ? (const char *)type : "?",
+                   name ? (const char *)name : "?");
 }
 
 /* Goes through both side by side, to the first difference. */
-static enum at_status compare_parts(const struct at_journal *journal, sqlite3_stmt *found,
-                                    sqlite3_stmt *wanted, struct at_error *err)
+static enum at_status match_parts(const struct at_journal *journal, sqlite3_stmt *found,
+                                  sqlite3_stmt *wanted, struct at_error *err)
 {
-    static const char mend[] = "it was not made by this program, or was changed: name another file";
-
     for (;;) {
-        int have = sqlite3_step(found), want = sqlite3_step(wanted);
+        int have = sqlite3_step(found), want = sqlite3_step(wanted), order;
 
         if (have != SQLITE_ROW && have != SQLITE_DONE)
             return at_journal_fail(journal, err);
         if (have == SQLITE_DONE && want == SQLITE_DONE)
             return AT_OK;
-        if (have == SQLITE_DONE)
-            return at_fail(err, AT_USAGE, "journal %s lacks %s %s; %s", journal->path,
-                           column_or_none(wanted, TYPE), column_or_none(wanted, NAME), mend);
-        for (int i = 0; i < PARTS_COLUMNS; i++)
-            if (want == SQLITE_DONE || !same_value(found, wanted, i))
-                return at_fail(
-                    err, AT_USAGE, "journal %s has %s %.100s, which no journal has like that; %s",
-                    journal->path, column_or_none(found, TYPE), column_or_none(found, NAME), mend);
+        order = have == SQLITE_DONE   ? 1
+                : want == SQLITE_DONE ? -1
+                                      : compare_parts(found, wanted, NAME + 1);
+        if (order > 0)
+            return fail_part(journal, "lacks what each journal has", wanted, err);
+        if (order < 0)
+            return fail_part(journal, "has what no journal has", found, err);
+        if (compare_parts(found, wanted, PARTS_COLUMNS) != 0)
+            return fail_part(journal, "has something in another form", found, err);
     }
 }
 
@@ -165,7 +180,7 @@ enum at_status at_journal_check_tables(const struct at_journal *journal, const c
     else if (sqlite3_prepare_v2(journal->db, parts_sql, -1, &found, NULL) != SQLITE_OK)
         status = at_journal_fail(journal, err);
     else
-        status = compare_parts(journal, found, expected.parts, err);
+        status = match_parts(journal, found, expected.parts, err);
     sqlite3_finalize(found);
     sqlite3_finalize(expected.parts);
     sqlite3_close(expected.db);

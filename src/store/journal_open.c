@@ -14,6 +14,7 @@
  * (https://www.sqlite.org/wal.html, section 8). Closing folds the log back into the one file. */
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/printable.h"
 #include "store/journal_parts.h"
 #include "store/setting.h"
 
@@ -146,6 +147,8 @@ static enum at_status check_existing(struct at_journal *journal, struct at_error
         status = at_journal_check_tables(journal, tables_sql, err);
     if (status == AT_OK)
         status = at_journal_query(journal, "PRAGMA quick_check(1)", NULL, &verdict, err);
+    if (status == AT_OK)
+        at_text_make_printable(verdict); /* it has several lines */
     if (status == AT_OK && strcmp(verdict, "ok") != 0)
         status = at_fail(err, AT_USAGE, "journal %s is damaged (%s): name another file",
                          journal->path, verdict);

@@ -288,7 +288,7 @@ limited() (
     done <<'END'
 UPDATE measurements SET registers = -9223372036854775808 WHERE id = 2|measurement 2: registers is -9223372036854775808, not from 0 to 1024
 UPDATE measurements SET samples_ns = '[1e308]'|measurement 1: samples_ns has 1e+308
-CREATE TRIGGER swallow BEFORE INSERT ON measurements BEGIN SELECT RAISE(IGNORE); END|has trigger swallow
+CREATE TRIGGER swallow BEFORE INSERT ON measurements BEGIN SELECT RAISE(IGNORE); END|has what no journal has: trigger swallow
 END
 }
 

@@ -652,26 +652,29 @@ static void test_foreign_parts(void **state)
 {
     static const char *const cases[][2] = {
         {"CREATE TRIGGER swallow BEFORE INSERT ON measurements BEGIN SELECT RAISE(IGNORE); END",
-         "has trigger swallow"},
+         "has what no journal has: trigger swallow;"},
         {"CREATE TRIGGER grow AFTER INSERT ON runs BEGIN"
          "  INSERT INTO runs (setting) SELECT hex(zeroblob(100000)); END",
-         "has trigger grow"},
-        {"CREATE VIEW look AS SELECT 1", "has view look"},
-        {"CREATE TABLE another (a)", "has table another"},
-        {"CREATE VIRTUAL TABLE words USING fts5(a)", "has table words"},
-        {"CREATE INDEX more ON measurements (message)", "has index more"},
+         "has what no journal has: trigger grow;"},
+        {"CREATE VIEW look AS SELECT 1", "has what no journal has: view look;"},
+        {"CREATE TABLE another (a)", "has what no journal has: table another;"},
+        {"CREATE VIRTUAL TABLE words USING fts5(a)", "has what no journal has: table words"},
+        {"CREATE INDEX more ON measurements (message)", "has what no journal has: index more;"},
         {"CREATE INDEX less ON measurements (abs(registers)) WHERE registers > 1",
-         "has index less"},
-        {"DROP INDEX measurements_by_key", "has table measurements, which"},
-        {"DROP TABLE measurements", "has table runs, which"},
-        {"ALTER TABLE measurements ADD COLUMN more", "has table measurements"},
-        {"ALTER TABLE runs RENAME COLUMN started_utc TO begun", "has table runs"},
-        {"ANALYZE", "has table sqlite_stat1"},
+         "has what no journal has: index less;"},
+        {"DROP INDEX measurements_by_key",
+         "lacks what each journal has: index measurements_by_key;"},
+        {"DROP TABLE measurements", "lacks what each journal has: index measurements_by_key;"},
+        {"ALTER TABLE measurements ADD COLUMN more",
+         "has something in another form: table measurements;"},
+        {"ALTER TABLE runs RENAME COLUMN started_utc TO begun",
+         "has something in another form: table runs;"},
+        {"ANALYZE", "has what no journal has: table sqlite_stat1;"},
         /* A view in place of a table, of which one query reads a value that another does not. */
         {"DROP TABLE measurements; DROP TABLE runs; CREATE TABLE measurements (x);"
          "INSERT INTO measurements VALUES (-9223372036854775808);"
          "CREATE VIEW runs AS SELECT abs(x) AS id, 'other' AS setting FROM measurements",
-         "has table measurements"},
+         "lacks what each journal has: index measurements_by_key;"},
     };
     char *path = at_format("%s/journal", (char *)*state);
 
