@@ -95,10 +95,11 @@ static enum at_status time_contestants(struct at_session *session,
 {
     size_t samples = (size_t)rounds.samples;
     double *ns = at_alloc_array(count * samples, sizeof *ns);
-    enum at_outcome outcome = hold(session, contestants, count, rounds, ns, err);
+    struct at_error why;
+    enum at_outcome outcome = hold(session, contestants, count, rounds, ns, &why);
 
     if (at_outcome_loses_device(outcome))
-        outcome = hold(session, contestants, count, rounds, ns, err);
+        outcome = hold(session, contestants, count, rounds, ns, &why);
     for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
         free(contestants[i].samples_ns);
         contestants[i].samples_ns = at_memdup(ns + i * samples, samples * sizeof *ns);
@@ -107,8 +108,8 @@ static enum at_status time_contestants(struct at_session *session,
     free(ns);
     if (outcome == AT_CORRECT)
         return AT_OK;
-    at_fail_within(err, "the shoot-out ended with %s", at_outcome_names[outcome]);
-    return AT_FAILED;
+    return at_fail(err, AT_FAILED, "the shoot-out ended with %s: %s", at_outcome_names[outcome],
+                   why.message);
 }
 
 enum at_status at_shootout_time(struct at_session *session, struct at_contestant *contestants,
