@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "point.h"
+
+#include "base/memory.h"
+#include "calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int tallies_add(struct tallies *tallies, const char *role, const char *call, const char *kind)
+{
+    struct tally tally = {.count = 1};
+
+    for (size_t i = 0; i < tallies->count; i++) {
+        struct tally *seen = &tallies->items[i];
+
+        if (strcmp(seen->role, role) == 0 && strcmp(seen->call, call) == 0 &&
+            strcmp(seen->kind, kind) == 0)
+            return ++seen->count;
+    }
+    snprintf(tally.role, sizeof tally.role, "%s", role);
+    snprintf(tally.call, sizeof tally.call, "%s", call);
+    snprintf(tally.kind, sizeof tally.kind, "%s", kind);
+    AT_PUSH(tallies->items, tallies->count, tallies->capacity, tally);
+    return 1;
+}
+
+static void add_point(struct points *points, const struct tally *tally, int occurrence,
+                      enum effect effect, int error)
+{
+    struct point point = {*tally, effect, error};
+
+    point.call.count = occurrence;
+    AT_PUSH(points->items, points->count, points->capacity, point);
+}
+
+static void add_effects(struct points *points, const struct tally *tally, int occurrence)
+{
+    const struct call *call = call_named(tally->call);
+
+    for (int i = 0; i < CALL_ERRORS_MAX && call->errors[i]; i++)
+        add_point(points, tally, occurrence, EFFECT_ERROR, call->errors[i]);
+    if (call->traits & PARTIAL)
+        add_point(points, tally, occurrence, EFFECT_SHORT, 0);
+    add_point(points, tally, occurrence, EFFECT_KILL, 0);
+    if (call->traits & LASTING)
+        add_point(points, tally, occurrence, EFFECT_KILL_AFTER, 0);
+}
+
+void points_of(struct points *points, const struct tallies *tallies, bool every)
+{
+    for (size_t i = 0; i < tallies->count; i++) {
+        const struct tally *tally = &tallies->items[i];
+        int last = tally->count, middle = (last + 1) / 2;
+
+        for (int n = 1; n <= last; n++)
+            if (every || n == 1 || n == middle || n == last)
+                add_effects(points, tally, n);
+    }
+}
+
+void points_draw(struct points *points, size_t most, struct at_rng *rng)
+{
+    for (size_t i = 0; i < most && i < points->count; i++) {
+        size_t other = i + at_rng_below(rng, points->count - i);
+        struct point drawn = points->items[other];
+
+        points->items[other] = points->items[i];
+        points->items[i] = drawn;
+    }
+    if (points->count > most)
+        points->count = most;
+}
+
+static const char *const effect_names[] = {
+    [EFFECT_SHORT] = "short",
+    [EFFECT_KILL] = "kill",
+    [EFFECT_KILL_AFTER] = "kill-after",
+};
+
+void point_format(char text[POINT_CHARS], const char *scenario, const struct point *point)
+{
+    const struct tally *call = &point->call;
+
+    snprintf(text, POINT_CHARS, "%s/%s/%s/%s/%d/%s", scenario, call->role, call->call, call->kind,
+             call->count,
+             point->effect == EFFECT_ERROR ? error_name(point->error)
+                                           : effect_names[point->effect]);
+}
+
+bool point_parse(struct point *point, const char *text)
+{
+    char effect[WORD_CHARS];
+    struct tally *call = &point->call;
+
+    *point = (struct point){0};
+    if (sscanf(text, "%23[^/]/%23[^/]/%23[^/]/%d/%23s", call->role, call->call, call->kind,
+               &call->count, effect) != 5 ||
+        !call_named(call->call))
+        return false;
+    for (size_t i = EFFECT_SHORT; i < AT_COUNT(effect_names); i++)
+        if (strcmp(effect, effect_names[i]) == 0)
+            point->effect = (enum effect)i;
+    point->error = error_named(effect);
+    return point->effect != EFFECT_ERROR || point->error != 0;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <glob.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MAX = 1 << 24 };
+
+char *content_of(const char *folder, const char *name)
+{
+    char *path = at_format("%s/%s", folder, name), *text = NULL;
+    size_t size;
+
+    if (at_file_read(&text, &size, path, FILE_BYTES_MAX, NULL) != AT_OK)
+        text = NULL;
+    free(path);
+    return text;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+__attribute__((format(printf, 2, 3))) static bool broken(struct aftermath *a, const char *format,
+                                                         ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(a->why, sizeof a->why, format, args);
+    va_end(args);
+    return false;
+}
+
+/* ---- the run itself ---- */
+
+static bool was_killed(const struct aftermath *a)
+{
+    return a->end.injected && strcmp(a->point->call.role, "driver") == 0 &&
+           (a->point->effect == EFFECT_KILL || a->point->effect == EFFECT_KILL_AFTER);
+}
+
+static bool exited(const struct aftermath *a, int code)
+{
+    return WIFEXITED(a->end.status) && WEXITSTATUS(a->end.status) == code;
+}
+
+static bool ends(struct aftermath *a)
+{
+    return !a->end.hung || broken(a, "it had to be killed");
+}
+
+static bool leaves_no_process(struct aftermath *a)
+{
+    return a->end.left == 0 || broken(a, "%d of its processes went on", a->end.left);
+}
+
+static bool has_exit_code(struct aftermath *a)
+{
+    static const int codes[] = {AT_OK, AT_FAILED, AT_USAGE, AT_DEVICE, AT_INTERNAL};
+
+    if (was_killed(a))
+        return (WIFSIGNALED(a->end.status) && WTERMSIG(a->end.status) == SIGKILL) ||
+               broken(a, "it was killed, and yet its status is %#x", a->end.status);
+    for (size_t i = 0; i < AT_COUNT(codes); i++)
+        if (exited(a, codes[i]))
+            return true;
+    return WIFSIGNALED(a->end.status) ? broken(a, "signal %d", WTERMSIG(a->end.status))
+                                      : broken(a, "exit code %d", WEXITSTATUS(a->end.status));
+}
+
+/* Whose message cannot be written has none. */
+static bool says_why(struct aftermath *a)
+{
+    if (was_killed(a) || exited(a, AT_OK) ||
+        (a->end.injected && !strcmp(a->point->call.kind, "stderr")))
+        return true;
+    return strstr(a->err, "autotune: ") || broken(a, "it failed and does not say why");
+}
+
+static bool prints_all(struct aftermath *a)
+{
+    char *whole;
+    bool same;
+
+    if (a->scenario->varies || !exited(a, AT_OK))
+        return true;
+    whole = content_of(a->sample, "stdout");
+    same = same_text(whole, a->out);
+    free(whole);
+    return same || broken(a, "exit code 0, but it did not print all");
+}
+
+static bool is_sound_profile(const struct aftermath *a, const char *name)
+{
+    char *command = at_format("cd '%s' && \"$AUTOTUNE\" check %s >/dev/null 2>&1", a->place, name);
+    int status = system(command);
+
+    free(command);
+    return status == 0;
+}
+
+/* A file is what it was, or whole; after exit code 0 it is whole. */
+static bool is_whole(struct aftermath *a, const char *name)
+{
+    char *now = content_of(a->place, name), *before = content_of(a->before, name);
+    char *sample = content_of(a->sample, name);
+    bool kept = same_text(now, before), holds;
+
+    if (a->scenario->varies)
+        holds =
+            (kept && !exited(a, AT_OK)) || (now && is_sound_profile(a, name) &&
+                                            (!kept || strcmp(a->scenario->name, "resume") == 0));
+    else
+        holds = (kept && !exited(a, AT_OK)) || same_text(now, sample);
+    free(sample);
+    free(before);
+    free(now);
+    return holds || broken(a, "%s is neither what it was nor whole", name);
+}
+
+/* Calls holds for each file of the pattern in the folder. */
+static bool for_outputs(struct aftermath *a, const char *folder,
+                        bool (*holds)(struct aftermath *, const char *))
+{
+    char *pattern = at_format("%s/%s", folder, a->scenario->outputs);
+    glob_t found;
+    bool all = true;
+
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && all; i++)
+            all = holds(a, found.gl_pathv[i] + strlen(folder) + 1);
+        globfree(&found);
+    }
+    free(pattern);
+    return all;
+}
+
+static bool is_there(struct aftermath *a, const char *name)
+{
+    return broken(a, "%s is there", name);
+}
+
+static bool writes_whole(struct aftermath *a)
+{
+    if (!a->scenario->outputs)
+        return true;
+    if (a->scenario->clears)
+        return !exited(a, AT_OK) || for_outputs(a, a->place, is_there);
+    return for_outputs(a, a->place, is_whole) && for_outputs(a, a->sample, is_whole);
+}
+
+static bool journal_is_sound(struct aftermath *a)
+{
+    return a->rows || broken(a, "SQLite finds it damaged");
+}
+
+/* ---- what is left ---- */
+
+/* Files that nobody should find after a run. */
+static const char *const temporary[] = {
+    ".autotune-*",   "kernels/.autotune-*", "cache/autotune/*.aside",
+    "*.journal-wal", "*.journal-shm",       "*.journal-journal",
+};
+
+static bool leaves_no_temporary(struct aftermath *a)
+{
+    for (size_t i = 0; i < AT_COUNT(temporary); i++) {
+        char *pattern = at_format("%s/%s", a->place, temporary[i]);
+        glob_t found;
+
+        if (glob(pattern, 0, NULL, &found) == 0) {
+            broken(a, "%s is left", found.gl_pathv[0] + strlen(a->place) + 1);
+            globfree(&found);
+            free(pattern);
+            return false;
+        }
+        free(pattern);
+    }
+    return true;
+}
+
+/* A run that is killed can remove nothing, and one that may not remove cannot either. */
+static bool cleans_up(struct aftermath *a)
+{
+    return was_killed(a) || (a->end.injected && !strncmp(a->point->call.call, "unlink", 6)) ||
+           leaves_no_temporary(a);
+}
+
+/* ---- the next run ---- */
+
+static bool next_does_well(struct aftermath *a)
+{
+    if (a->next.status == 0 && !a->next.hung)
+        return true;
+    return broken(a, "status %#x: %.300s", a->next.status, a->next_err);
+}
+
+static bool next_is_whole(struct aftermath *a)
+{
+    if (!a->scenario->varies)
+        return true;
+    return is_sound_profile(a, "best.yaml") || broken(a, "the profile is not sound");
+}
+
+static bool keeps_rows(struct aftermath *a)
+{
+    if (!a->next_rows)
+        return broken(a, "SQLite finds it damaged");
+    return strncmp(a->next_rows, a->rows, strlen(a->rows)) == 0 ||
+           broken(a, "a filed row is gone or has changed");
+}
+
+/* ---- the rules ---- */
+
+struct rule {
+    const char *name;
+    bool (*holds)(struct aftermath *a);
+};
+
+static const struct rule rules_first[] = {
+    {"it ends", ends},
+    {"no process is left", leaves_no_process},
+    {"the exit code is one of the documented", has_exit_code},
+    {"a failure has a message", says_why},
+    {"exit code 0 means that all is printed", prints_all},
+    {"what it writes is whole, or as it was", writes_whole},
+    {"the journal is sound", journal_is_sound},
+    {"a run that ends by itself leaves no temporary file", cleans_up},
+};
+
+static const struct rule rules_next[] = {
+    {"the next run does well", next_does_well},
+    {"the next run's profile is sound", next_is_whole},
+    {"what was filed stays, and is not measured again", keeps_rows},
+    {"no temporary file is left after the next run", leaves_no_temporary},
+};
+
+const char *rules_broken(struct aftermath *aftermath, bool first)
+{
+    const struct rule *rules = first ? rules_first : rules_next;
+    size_t count = first ? AT_COUNT(rules_first) : AT_COUNT(rules_next);
+
+    for (size_t i = 0; i < count; i++)
+        if (!rules[i].holds(aftermath))
+            return rules[i].name;
+    return NULL;
+}
