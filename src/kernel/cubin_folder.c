@@ -44,11 +44,29 @@ static void free_listing(struct listing *listing)
     free(listing->entries);
 }
 
+/* Takes in the entry of a name, if it is one; false: what it is cannot be read. */
+static bool list_entry(struct listing *listing, int folder, const char *name)
+{
+    struct entry entry;
+    struct stat info;
+
+    if (!has_kind(name, &entry.kind))
+        return true;
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT; /* another process has removed it */
+    entry.name = at_strdup(name);
+    entry.bytes = info.st_size;
+    entry.used = info.st_mtim;
+    AT_PUSH(listing->entries, listing->count, listing->capacity, entry);
+    return true;
+}
+
 static enum at_status list_entries(const struct at_cubin_cache *cache, struct listing *listing,
                                    struct at_error *err)
 {
     int fd = openat(at_cubin_cache_folder(cache), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    enum at_status status = AT_OK;
     struct dirent *next;
 
     *listing = (struct listing){0};
@@ -59,20 +77,16 @@ static enum at_status list_entries(const struct at_cubin_cache *cache, struct li
             close(fd);
         return AT_USAGE;
     }
-    while ((next = readdir(folder))) {
-        struct entry entry;
-        struct stat info;
-
-        if (!has_kind(next->d_name, &entry.kind) ||
-            fstatat(fd, next->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        entry.name = at_strdup(next->d_name);
-        entry.bytes = info.st_size;
-        entry.used = info.st_mtim;
-        AT_PUSH(listing->entries, listing->count, listing->capacity, entry);
+    for (errno = 0; (next = readdir(folder)); errno = 0)
+        if (!list_entry(listing, fd, next->d_name))
+            break;
+    if (errno != 0) {
+        status = at_fail(err, AT_USAGE, "cannot list the folder %s: %s", at_cubin_cache_path(cache),
+                         strerror(errno));
+        free_listing(listing);
     }
     closedir(folder);
-    return AT_OK;
+    return status;
 }
 
 enum at_status at_cubin_cache_usage(const struct at_cubin_cache *cache,

@@ -131,8 +131,8 @@ bool stopped_apply(const struct stopped *stopped, const struct point *point,
         kill((pid_t)stopped->request->pid, SIGKILL);
         done = true;
         break;
-    case EFFECT_KILL_AFTER: /* it goes on; the tracer kills at the next stop */
-        return true;
+    case EFFECT_KILL_AFTER: /* the tracer's, at the next stop */
+        break;
     }
     if (done)
         response->flags = 0;

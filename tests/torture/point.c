@@ -47,12 +47,14 @@ static void add_effects(struct points *points, const struct tally *tally, int oc
         add_point(points, tally, occurrence, EFFECT_KILL_AFTER, 0);
 }
 
-void points_of(struct points *points, const struct tallies *tallies, bool every)
+void points_of(struct points *points, const struct tallies *tallies, const char *roles, bool every)
 {
     for (size_t i = 0; i < tallies->count; i++) {
         const struct tally *tally = &tallies->items[i];
         int last = tally->count, middle = (last + 1) / 2;
 
+        if (roles && !strstr(roles, tally->role))
+            continue;
         for (int n = 1; n <= last; n++)
             if (every || n == 1 || n == middle || n == last)
                 add_effects(points, tally, n);

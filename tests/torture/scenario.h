@@ -9,6 +9,7 @@
 /* Each begins in a folder of its own, with a cache of compiled kernels. */
 struct scenario {
     const char *name;
+    const char *roles;   /* whose calls fail, where not everybody's: "driver compile" */
     const char *before;  /* shell commands that make the folder; $AUTOTUNE, $srcdir */
     const char *command; /* the arguments, separated by blanks */
     const char *next;    /* of the next run, which must do well whatever came before */
@@ -22,9 +23,11 @@ struct scenario {
 extern const struct scenario scenarios[];
 extern const size_t scenario_count;
 
-/* Makes in the folder the data, the cache, and what each scenario begins with. What is wrong is
- * said on stderr. */
+/* Makes in the folder the data and the cache. What is wrong is said on stderr. */
 bool scenarios_prepare(const char *folder);
+
+/* Makes what a scenario begins with. */
+bool scenario_prepare(const struct scenario *scenario, const char *folder);
 
 /* Is there an NVRTC? */
 bool scenarios_can_tune(void);

@@ -229,7 +229,7 @@ static bool choose_points(struct work *work, const char *name)
         AT_PUSH(work->points.items, work->points.count, work->points.capacity, point);
         return true;
     }
-    points_of(&work->points, &work->tallies, work->options->every);
+    points_of(&work->points, &work->tallies, work->scenario->roles, work->options->every);
     points_draw(&work->points, work->options->sample ? work->options->sample : SIZE_MAX, &rng);
     return true;
 }
@@ -255,7 +255,8 @@ static int torture(const struct options *options, const struct scenario *scenari
 
     work.before = at_format("%s/scenario/%s", folder, scenario->name);
     work.sample = at_format("%s/sample-%s/place", folder, scenario->name);
-    done = shared != MAP_FAILED && take_sample(&work, &possible);
+    done =
+        shared != MAP_FAILED && scenario_prepare(scenario, folder) && take_sample(&work, &possible);
     if (!possible) {
         code = EXIT_SKIP;
     } else if (!done) {

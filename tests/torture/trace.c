@@ -40,7 +40,7 @@ struct trace {
     const struct point *point;
     struct tallies *tallies;
     struct sockets sockets;
-    pid_t doomed; /* is killed at its next call */
+    pid_t doomed; /* made the call after which it is killed: at its next one */
     struct trace_end *end;
 };
 
@@ -165,8 +165,11 @@ static void handle(struct trace *trace, const struct seccomp_notif *request,
                               .call = call_find(request->data.nr)};
     int count;
 
-    if (trace->doomed == (pid_t)request->pid)
+    if (trace->doomed == (pid_t)request->pid) {
         kill(trace->doomed, SIGKILL);
+        trace->end->injected = true;
+        return;
+    }
     if (!stopped.call)
         trace->in_main = true;
     if (!stopped.call || !trace->in_main)
@@ -175,9 +178,10 @@ static void handle(struct trace *trace, const struct seccomp_notif *request,
     count = tallies_add(trace->tallies, stopped.role, stopped.call->name, stopped.kind);
     if (!is_point(trace, &stopped, count))
         return;
-    trace->end->injected = stopped_apply(&stopped, trace->point, response);
-    if (trace->end->injected && trace->point->effect == EFFECT_KILL_AFTER)
+    if (trace->point->effect == EFFECT_KILL_AFTER)
         trace->doomed = (pid_t)request->pid;
+    else
+        trace->end->injected = stopped_apply(&stopped, trace->point, response);
 }
 
 static void answer(struct trace *trace)
