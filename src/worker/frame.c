@@ -76,9 +76,14 @@ enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *m
 {
     struct frame_header header = {frame_magic, type, message->size};
     struct iovec parts[] = {{&header, sizeof header}, {message->bytes, message->size}};
+    enum at_frame_result result = send_all(
+        fd, parts, AT_COUNT(parts), sizeof header + message->size, at_now_ns() + send_limit_ns);
 
-    return send_all(fd, parts, AT_COUNT(parts), sizeof header + message->size,
-                    at_now_ns() + send_limit_ns);
+    /* The other end may live on, but will never answer what it has not got: whoever waits for that
+     * shall find the connection closed. */
+    if (result != AT_FRAME_OK)
+        shutdown(fd, SHUT_RD);
+    return result;
 }
 
 static enum at_frame_result receive_all(int fd, void *bytes, size_t size, int64_t deadline_ns)

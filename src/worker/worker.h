@@ -57,7 +57,8 @@ enum at_frame_result {
     AT_FRAME_BAD,     /* not a frame */
 };
 
-/* Sends one frame, waiting until the other end has read it or is gone; a minute at most. */
+/* Sends one frame, waiting until the other end has read it or is gone; a minute at most. A failure
+ * also shows on receiving: the connection is then closed. */
 enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *message);
 
 /* Receives one frame into the cleared wire. deadline_ns is on at_now_ns's clock; 0: no limit. */

@@ -13,9 +13,9 @@ const struct call calls[] = {
 #ifdef __NR_access
     {NAMED(access), ABOUT_PATH, {EACCES}, 0},
 #endif
-    {NAMED(brk), ABOUT_MEMORY, {ENOMEM}, 0},
+    {NAMED(brk), ABOUT_MEMORY, {ENOMEM}, STAYING},
     {NAMED(clone), ABOUT_PROCESS, {EAGAIN}, LASTING},
-    {NAMED(clone3), ABOUT_PROCESS, {EAGAIN}, LASTING},
+    {NAMED(clone3), ABOUT_PROCESS, {EAGAIN}, LASTING | STAYING},
     {NAMED(close), ABOUT_DESCRIPTOR, {EIO}, LASTING},
     {NAMED(dup), ABOUT_DESCRIPTOR, {EMFILE}, 0},
 #ifdef __NR_dup2
@@ -29,7 +29,7 @@ const struct call calls[] = {
     {NAMED(fchmod), ABOUT_DESCRIPTOR, {EPERM}, LASTING},
     {NAMED(fchown), ABOUT_DESCRIPTOR, {EPERM}, LASTING},
     {NAMED(fcntl), ABOUT_DESCRIPTOR, {ENOLCK, EMFILE}, 0},
-    {NAMED(fdatasync), ABOUT_DESCRIPTOR, {EIO, ENOSPC}, LASTING},
+    {NAMED(fdatasync), ABOUT_DESCRIPTOR, {EIO, ENOSPC}, LASTING | STAYING},
     {NAMED(flock), ABOUT_DESCRIPTOR, {ENOLCK, EINTR}, LASTING},
     {NAMED(fstat), ABOUT_DESCRIPTOR, {EIO}, 0},
     {NAMED(fsync), ABOUT_DESCRIPTOR, {EIO, ENOSPC}, LASTING},
@@ -46,20 +46,20 @@ const struct call calls[] = {
     {NAMED(mkdir), ABOUT_PATH, {ENOSPC}, LASTING},
 #endif
     {NAMED(mkdirat), ABOUT_PATH_AT, {ENOSPC}, LASTING},
-    {NAMED(mmap), ABOUT_MAPPING, {ENOMEM}, 0},
+    {NAMED(mmap), ABOUT_MAPPING, {ENOMEM}, STAYING},
     {NAMED(mprotect), ABOUT_MEMORY, {ENOMEM}, 0},
     {NAMED(newfstatat), ABOUT_PATH_AT, {EIO}, 0},
 #ifdef __NR_open
     {NAMED(open), ABOUT_PATH, {EACCES, EMFILE}, LASTING},
 #endif
-    {NAMED(openat), ABOUT_PATH_AT, {EACCES, EMFILE}, LASTING},
+    {NAMED(openat), ABOUT_PATH_AT, {EACCES, EMFILE}, LASTING | STAYING},
     {NAMED(pipe2), ABOUT_PROCESS, {EMFILE}, 0},
 #ifdef __NR_poll
     {NAMED(poll), ABOUT_SOCKETS, {EINTR, ENOMEM}, 0},
 #endif
     {NAMED(ppoll), ABOUT_SOCKETS, {EINTR, ENOMEM}, 0},
     {NAMED(pread64), ABOUT_DESCRIPTOR, {EIO}, PARTIAL},
-    {NAMED(pwrite64), ABOUT_DESCRIPTOR, {ENOSPC, EIO}, PARTIAL | LASTING},
+    {NAMED(pwrite64), ABOUT_DESCRIPTOR, {ENOSPC, EIO}, PARTIAL | LASTING | STAYING},
     {NAMED(read), ABOUT_DESCRIPTOR, {EIO, EINTR}, PARTIAL},
 #ifdef __NR_readlink
     {NAMED(readlink), ABOUT_PATH, {EACCES}, 0},
@@ -75,10 +75,10 @@ const struct call calls[] = {
 #ifdef __NR_rmdir
     {NAMED(rmdir), ABOUT_PATH, {EACCES}, LASTING},
 #endif
-    {NAMED(sendmsg), ABOUT_DESCRIPTOR, {ENOBUFS, EINTR}, LASTING},
+    {NAMED(sendmsg), ABOUT_DESCRIPTOR, {ENOBUFS, EINTR}, LASTING | STAYING},
     {NAMED(sendto), ABOUT_DESCRIPTOR, {ENOBUFS, EINTR}, PARTIAL | LASTING},
     {NAMED(setpgid), ABOUT_PROCESS, {EPERM}, 0},
-    {NAMED(socketpair), ABOUT_PROCESS, {EMFILE}, LASTING},
+    {NAMED(socketpair), ABOUT_PROCESS, {EMFILE}, LASTING | STAYING},
 #ifdef __NR_stat
     {NAMED(stat), ABOUT_PATH, {EIO}, 0},
 #endif
@@ -95,7 +95,7 @@ const struct call calls[] = {
     {NAMED(vfork), ABOUT_PROCESS, {EAGAIN}, LASTING},
 #endif
     {NAMED(wait4), ABOUT_PROCESS, {EINTR, ECHILD}, LASTING},
-    {NAMED(write), ABOUT_DESCRIPTOR, {ENOSPC, EIO}, PARTIAL | LASTING},
+    {NAMED(write), ABOUT_DESCRIPTOR, {ENOSPC, EIO}, PARTIAL | LASTING | STAYING},
 };
 
 const size_t call_count = AT_COUNT(calls);

@@ -21,6 +21,7 @@ enum { CALL_ERRORS_MAX = 4 };
 enum trait {
     PARTIAL = 1, /* may do less than it was asked for */
     LASTING = 2, /* changes what others see: a kill right after it is a point too */
+    STAYING = 4, /* what makes it fail may go on: a full disk, no memory, no descriptors */
 };
 
 struct call {

@@ -87,12 +87,31 @@ static void close_there(const struct stopped *stopped)
     close(null);
 }
 
-/* Where the heap ends: what brk gives that cannot move it. 0: there is none yet. */
-static uint64_t heap_end(pid_t pid)
+/* Where a heap begins that is still empty, and so not in the list of mappings (proc(5)). */
+static unsigned long heap_start(pid_t pid)
+{
+    char *path = at_format("/proc/%d/stat", (int)pid), line[1024] = "", *rest;
+    FILE *file = fopen(path, "re");
+    unsigned long start = 0;
+
+    free(path);
+    if (file) {
+        rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+        for (int field = 2; rest && field < 47; field++)
+            rest = strchr(rest + 1, ' ');
+        if (rest)
+            start = strtoul(rest, NULL, 10);
+        fclose(file);
+    }
+    return start;
+}
+
+/* Where the heap ends: what brk gives that cannot move it. */
+static unsigned long heap_end(pid_t pid)
 {
     char *path = at_format("/proc/%d/maps", (int)pid), line[512];
     FILE *file = fopen(path, "re");
-    unsigned long end = 0, found;
+    unsigned long end = heap_start(pid), found;
 
     free(path);
     while (file && fgets(line, sizeof line, file))
@@ -122,6 +141,7 @@ bool stopped_apply(const struct stopped *stopped, const struct point *point,
 
     switch (point->effect) {
     case EFFECT_ERROR:
+    case EFFECT_ERRORS:
         done = fail(stopped, point->error, response);
         break;
     case EFFECT_SHORT:

@@ -40,6 +40,8 @@ static void add_effects(struct points *points, const struct tally *tally, int oc
 
     for (int i = 0; i < CALL_ERRORS_MAX && call->errors[i]; i++)
         add_point(points, tally, occurrence, EFFECT_ERROR, call->errors[i]);
+    if (call->traits & STAYING)
+        add_point(points, tally, occurrence, EFFECT_ERRORS, call->errors[0]);
     if (call->traits & PARTIAL)
         add_point(points, tally, occurrence, EFFECT_SHORT, 0);
     add_point(points, tally, occurrence, EFFECT_KILL, 0);
@@ -80,14 +82,33 @@ static const char *const effect_names[] = {
     [EFFECT_KILL_AFTER] = "kill-after",
 };
 
+/* After an error's name: each time. */
+static const char each_time[] = "-on";
+
 void point_format(char text[POINT_CHARS], const char *scenario, const struct point *point)
 {
     const struct tally *call = &point->call;
+    bool fails = point->effect == EFFECT_ERROR || point->effect == EFFECT_ERRORS;
 
-    snprintf(text, POINT_CHARS, "%s/%s/%s/%s/%d/%s", scenario, call->role, call->call, call->kind,
-             call->count,
-             point->effect == EFFECT_ERROR ? error_name(point->error)
-                                           : effect_names[point->effect]);
+    snprintf(text, POINT_CHARS, "%s/%s/%s/%s/%d/%s%s", scenario, call->role, call->call, call->kind,
+             call->count, fails ? error_name(point->error) : effect_names[point->effect],
+             point->effect == EFFECT_ERRORS ? each_time : "");
+}
+
+static bool parse_effect(struct point *point, char *text)
+{
+    char *end = strstr(text, each_time);
+
+    for (size_t i = EFFECT_SHORT; i < AT_COUNT(effect_names); i++)
+        if (strcmp(text, effect_names[i]) == 0) {
+            point->effect = (enum effect)i;
+            return true;
+        }
+    point->effect = end ? EFFECT_ERRORS : EFFECT_ERROR;
+    if (end)
+        *end = '\0';
+    point->error = error_named(text);
+    return point->error != 0;
 }
 
 bool point_parse(struct point *point, const char *text)
@@ -96,13 +117,7 @@ bool point_parse(struct point *point, const char *text)
     struct tally *call = &point->call;
 
     *point = (struct point){0};
-    if (sscanf(text, "%23[^/]/%23[^/]/%23[^/]/%d/%23s", call->role, call->call, call->kind,
-               &call->count, effect) != 5 ||
-        !call_named(call->call))
-        return false;
-    for (size_t i = EFFECT_SHORT; i < AT_COUNT(effect_names); i++)
-        if (strcmp(effect, effect_names[i]) == 0)
-            point->effect = (enum effect)i;
-    point->error = error_named(effect);
-    return point->effect != EFFECT_ERROR || point->error != 0;
+    return sscanf(text, "%23[^/]/%23[^/]/%23[^/]/%d/%23s", call->role, call->call, call->kind,
+                  &call->count, effect) == 5 &&
+           call_named(call->call) && parse_effect(point, effect);
 }

@@ -27,6 +27,7 @@ struct tallies {
 
 enum effect {
     EFFECT_ERROR,
+    EFFECT_ERRORS,     /* from here on, each time */
     EFFECT_SHORT,      /* half of what was asked for is done */
     EFFECT_KILL,       /* SIGKILL in place of the call */
     EFFECT_KILL_AFTER, /* SIGKILL right after it */

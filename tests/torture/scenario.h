@@ -24,7 +24,7 @@ extern const struct scenario scenarios[];
 extern const size_t scenario_count;
 
 /* Makes in the folder the data and the cache. What is wrong is said on stderr. */
-bool scenarios_prepare(const char *folder);
+bool scenarios_prepare(const char *folder, bool can_tune);
 
 /* Makes what a scenario begins with. */
 bool scenario_prepare(const struct scenario *scenario, const char *folder);

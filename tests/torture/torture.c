@@ -5,280 +5,15 @@
  *     torture [OPTION]... [SCENARIO|POINT]...
  */
 #include "base/memory.h"
-#include "rules.h"
+#include "scenario.h"
+#include "work.h"
 
 #include <getopt.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-enum { EXIT_SKIP = 77 };
-
-struct options {
-    size_t sample; /* points of a scenario; 0: all */
-    uint64_t seed;
-    bool every, list, keep;
-    int jobs;
-};
-
-/* What the processes that torture one scenario share. */
-struct shared {
-    atomic_size_t next;    /* the point to be taken */
-    atomic_size_t reached; /* points whose call came */
-    atomic_size_t broken;
-};
-
-struct work {
-    const struct options *options;
-    const struct scenario *scenario;
-    const char *folder; /* all is below it */
-    char *before, *sample;
-    struct tallies tallies; /* of a run that nothing was done to */
-    struct points points;
-};
-
-/* ---- one point ---- */
-
-static void free_aftermath(struct aftermath *a)
-{
-    free(a->out);
-    free(a->err);
-    free(a->rows);
-    free(a->next_rows);
-    free(a->next_err);
-}
-
-static char *rows_of(const struct aftermath *a)
-{
-    return a->scenario->journal ? journal_rows(a->place, a->scenario->journal) : at_strdup("");
-}
-
-static char *text_of(const char *place, const char *name)
-{
-    char *text = content_of(place, name);
-
-    return text ? text : at_strdup("");
-}
-
-static void run_command(const struct aftermath *a, const char *arguments, const struct point *point,
-                        struct tallies *tallies, struct trace_end *end)
-{
-    char **words = scenario_words(arguments), *cache = at_format("%s/cache", a->place);
-
-    setenv("XDG_CACHE_HOME", cache, 1);
-    trace_run(words, a->place, point, tallies, end);
-    free(cache);
-    free(words[0]);
-    free(words);
-}
-
-/* Runs the scenario, and the next run; returns the rule that was broken, if any. */
-static const char *torture_once(struct aftermath *a, struct tallies *tallies)
-{
-    struct tallies none = {0};
-    const char *rule;
-
-    run_command(a, a->scenario->command, a->point, tallies, &a->end);
-    a->out = text_of(a->place, "stdout");
-    a->err = text_of(a->place, "stderr");
-    if (!a->end.possible)
-        return NULL;
-    a->rows = rows_of(a);
-    rule = rules_broken(a, true);
-    if (rule)
-        return rule;
-    run_command(a, a->scenario->next, NULL, &none, &a->next);
-    free(none.items);
-    a->next_err = text_of(a->place, "stderr");
-    a->next_rows = rows_of(a);
-    return rules_broken(a, false);
-}
-
-/* In one write, since others print as well. */
-static void report(const struct aftermath *a, const char *rule)
-{
-    char name[POINT_CHARS], *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
-
-    point_format(name, a->scenario->name, a->point);
-    fprintf(out, "broken: %s\n    rule: %s: %s\n", name, rule, a->why);
-    if (WIFSIGNALED(a->end.status))
-        fprintf(out, "    ended by signal %d\n", WTERMSIG(a->end.status));
-    else
-        fprintf(out, "    exit code %d\n", WEXITSTATUS(a->end.status));
-    fprintf(out, "    stderr: %.600s\n    again: tests/torture/torture --keep %s\n", a->err, name);
-    fclose(out);
-    if (write(STDOUT_FILENO, text, size) < 0)
-        exit(EXIT_FAILURE);
-    free(text);
-}
-
-static void take_point(const struct work *work, const struct point *point, const char *place,
-                       struct shared *shared)
-{
-    struct aftermath a = {.scenario = work->scenario,
-                          .point = point,
-                          .before = work->before,
-                          .sample = work->sample,
-                          .place = place};
-    struct tallies tallies = {0};
-    const char *rule;
-
-    if (!scenario_begin(work->scenario, work->folder, place))
-        exit(EXIT_FAILURE);
-    rule = torture_once(&a, &tallies);
-    shared->reached += a.end.injected;
-    if (rule) {
-        shared->broken++;
-        report(&a, rule);
-    }
-    free(tallies.items);
-    free_aftermath(&a);
-}
-
-/* ---- a scenario ---- */
-
-/* Takes points until there are none; a process a CPU does, since each waits for its children. */
-static void take_points(const struct work *work, int slot, struct shared *shared)
-{
-    char *place = at_format("%s/slot-%d/place", work->folder, slot);
-    size_t i;
-
-    while ((i = shared->next++) < work->points.count)
-        take_point(work, &work->points.items[i], place, shared);
-    free(place);
-}
-
-static bool take_all(const struct work *work, struct shared *shared)
-{
-    bool done = true;
-    int status;
-
-    fflush(stdout);
-    for (int slot = 0; slot < work->options->jobs; slot++) {
-        pid_t pid = fork();
-
-        if (pid < 0)
-            return false;
-        if (pid == 0) {
-            take_points(work, slot, shared);
-            exit(EXIT_SUCCESS);
-        }
-    }
-    while (wait(&status) > 0)
-        done &= status == 0;
-    return done;
-}
-
-/* A run that nothing is done to: its calls are counted, and all rules hold. False: it is not as it
- * should be. */
-static bool take_sample(struct work *work, bool *possible)
-{
-    static const struct point nothing = {.effect = EFFECT_ERROR};
-    struct aftermath a = {.scenario = work->scenario,
-                          .point = &nothing,
-                          .before = work->before,
-                          .sample = work->sample,
-                          .place = work->sample};
-    const char *rule;
-
-    if (!scenario_begin(work->scenario, work->folder, work->sample))
-        return false;
-    run_command(&a, work->scenario->command, NULL, &work->tallies, &a.end);
-    *possible = a.end.possible;
-    if (!*possible)
-        return true;
-    a.out = text_of(work->sample, "stdout");
-    a.err = text_of(work->sample, "stderr");
-    a.rows = rows_of(&a);
-    rule = a.end.status == 0 ? rules_broken(&a, true) : "it does well";
-    if (rule)
-        printf("%s: with nothing done to it a rule is broken: %s: %s\n%s", work->scenario->name,
-               rule, a.why, a.err);
-    free_aftermath(&a);
-    return !rule && work->tallies.count > 0;
-}
-
-static void print_tallies(const struct work *work)
-{
-    for (size_t i = 0; i < work->tallies.count; i++) {
-        const struct tally *tally = &work->tallies.items[i];
-
-        printf("%s/%s/%s/%s %d\n", work->scenario->name, tally->role, tally->call, tally->kind,
-               tally->count);
-    }
-}
-
-/* The points that are asked for: one by its name, or a sample, or all. */
-static bool choose_points(struct work *work, const char *name)
-{
-    struct at_rng rng = {work->options->seed};
-    struct point point;
-
-    if (name) {
-        if (!point_parse(&point, name)) {
-            fprintf(stderr, "torture: %s is no point\n", name);
-            return false;
-        }
-        AT_PUSH(work->points.items, work->points.count, work->points.capacity, point);
-        return true;
-    }
-    points_of(&work->points, &work->tallies, work->scenario->roles, work->options->every);
-    points_draw(&work->points, work->options->sample ? work->options->sample : SIZE_MAX, &rng);
-    return true;
-}
-
-static int calls_in(const struct tallies *tallies)
-{
-    int calls = 0;
-
-    for (size_t i = 0; i < tallies->count; i++)
-        calls += tallies->items[i].count;
-    return calls;
-}
-
-/* Returns an exit code. */
-static int torture(const struct options *options, const struct scenario *scenario,
-                   const char *folder, const char *name)
-{
-    struct work work = {.options = options, .scenario = scenario, .folder = folder};
-    struct shared *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bool possible = true, done;
-    int code = EXIT_SUCCESS;
-
-    work.before = at_format("%s/scenario/%s", folder, scenario->name);
-    work.sample = at_format("%s/sample-%s/place", folder, scenario->name);
-    done =
-        shared != MAP_FAILED && scenario_prepare(scenario, folder) && take_sample(&work, &possible);
-    if (!possible) {
-        code = EXIT_SKIP;
-    } else if (!done) {
-        code = EXIT_FAILURE;
-    } else if (options->list) {
-        print_tallies(&work);
-    } else {
-        done = choose_points(&work, name) && take_all(&work, shared);
-        printf("%-8s %6d %6zu %6zu %6zu %6zu\n", scenario->name, calls_in(&work.tallies),
-               work.tallies.count, work.points.count, (size_t)shared->reached,
-               (size_t)shared->broken);
-        code = done && shared->broken == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-    }
-    munmap(shared, sizeof *shared);
-    free(work.points.items);
-    free(work.tallies.items);
-    free(work.sample);
-    free(work.before);
-    return code;
-}
-
-/* ---- the command line ---- */
 
 static void print_help(void)
 {
@@ -289,6 +24,7 @@ static void print_help(void)
          "  --every      every call of a kind, not the first, middle and last of them\n"
          "  --jobs N     at once (default: the number of CPUs)\n"
          "  --list       only say which calls there are, and how many of each\n"
+         "  --verbose    say of each point what became of it\n"
          "  --keep       keep the folder, and say where it is\n\n"
          "A point is named as in a report: tune/driver/openat/journal/1/EIO.\n"
          "Environment: AUTOTUNE, the program; srcdir, the source.\n"
@@ -297,12 +33,17 @@ static void print_help(void)
 
 static bool parse_options(struct options *options, int argc, char **argv)
 {
-    enum { SAMPLE = 256, SEED, EVERY, JOBS, LIST, KEEP, HELP };
+    enum { SAMPLE = 256, SEED, EVERY, JOBS, LIST, VERBOSE, KEEP, HELP };
     static const struct option names[] = {
-        {"sample", required_argument, NULL, SAMPLE}, {"seed", required_argument, NULL, SEED},
-        {"every", no_argument, NULL, EVERY},         {"jobs", required_argument, NULL, JOBS},
-        {"list", no_argument, NULL, LIST},           {"keep", no_argument, NULL, KEEP},
-        {"help", no_argument, NULL, HELP},           {0},
+        {"sample", required_argument, NULL, SAMPLE},
+        {"seed", required_argument, NULL, SEED},
+        {"every", no_argument, NULL, EVERY},
+        {"jobs", required_argument, NULL, JOBS},
+        {"list", no_argument, NULL, LIST},
+        {"verbose", no_argument, NULL, VERBOSE},
+        {"keep", no_argument, NULL, KEEP},
+        {"help", no_argument, NULL, HELP},
+        {0},
     };
 
     *options = (struct options){.seed = 1, .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
@@ -322,6 +63,9 @@ static bool parse_options(struct options *options, int argc, char **argv)
             break;
         case LIST:
             options->list = true;
+            break;
+        case VERBOSE:
+            options->verbose = true;
             break;
         case KEEP:
             options->keep = true;
@@ -363,7 +107,8 @@ static void set_default(const char *variable, const char *path)
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/autotune-torture-XXXXXX", *command;
+    const char *temporary = getenv("TMPDIR");
+    char *folder = at_format("%s/torture-XXXXXX", temporary ? temporary : "/tmp"), *command;
     struct options options;
     int code = EXIT_SUCCESS;
     bool can_tune;
@@ -372,9 +117,9 @@ int main(int argc, char **argv)
         return 2;
     set_default("AUTOTUNE", "autotune");
     set_default("srcdir", "..");
-    if (!mkdtemp(folder) || !scenarios_prepare(folder))
-        return EXIT_FAILURE;
     can_tune = scenarios_can_tune();
+    if (!mkdtemp(folder) || !scenarios_prepare(folder, can_tune))
+        return EXIT_FAILURE;
     if (!options.list)
         printf("scenario  calls  kinds points reached broken\n");
     for (size_t i = 0; i < scenario_count && code != EXIT_SKIP; i++) {
@@ -388,11 +133,12 @@ int main(int argc, char **argv)
     }
     if (code == EXIT_SKIP)
         puts("this machine lets no filter ask about calls (seccomp_unotify)");
-    command = at_format("rm -rf %s", folder);
+    command = at_format("rm -rf '%s'", folder);
     if (options.keep)
         printf("kept: %s\n", folder);
     else if (system(command) != 0)
         code = EXIT_FAILURE;
     free(command);
+    free(folder);
     return code;
 }

@@ -110,6 +110,7 @@ static void execute(char *const argv[], const char *place, int channel)
 {
     int out, listener;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (chdir(place) != 0 || (out = open("stdout", O_WRONLY | O_CREAT | O_TRUNC, 0600)) < 0 ||
         dup2(out, STDOUT_FILENO) < 0 ||
         (out = open("stderr", O_WRONLY | O_CREAT | O_TRUNC, 0600)) < 0 ||
@@ -144,14 +145,20 @@ static bool start(struct trace *trace, char *const argv[], const char *place)
     return trace->listener >= 0;
 }
 
+/* Without memory, whatever asks for some fails. */
 static bool is_point(const struct trace *trace, const struct stopped *stopped, int count)
 {
     const struct point *point = trace->point;
+    bool same_call;
 
-    return point && !trace->end->injected && count == point->call.count &&
-           strcmp(point->call.call, stopped->call->name) == 0 &&
-           strcmp(point->call.role, stopped->role) == 0 &&
-           strcmp(point->call.kind, stopped->kind) == 0;
+    if (!point || trace->doomed != 0 || strcmp(point->call.role, stopped->role) != 0 ||
+        strcmp(point->call.kind, stopped->kind) != 0)
+        return false;
+    same_call = strcmp(point->call.call, stopped->call->name) == 0;
+    if (trace->end->injected)
+        return point->effect == EFFECT_ERRORS &&
+               (same_call || strcmp(stopped->kind, "memory") == 0);
+    return same_call && count == point->call.count;
 }
 
 /* Counts the call, and does to it what the point says. What the loader does before main is none of
@@ -181,7 +188,7 @@ static void handle(struct trace *trace, const struct seccomp_notif *request,
     if (trace->point->effect == EFFECT_KILL_AFTER)
         trace->doomed = (pid_t)request->pid;
     else
-        trace->end->injected = stopped_apply(&stopped, trace->point, response);
+        trace->end->injected |= stopped_apply(&stopped, trace->point, response);
 }
 
 static void answer(struct trace *trace)
