@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "calls.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int tallies_add(struct tallies *tallies, const char *role, const char *call, const char *kind)
@@ -49,13 +51,28 @@ static void add_effects(struct points *points, const struct tally *tally, int oc
         add_point(points, tally, occurrence, EFFECT_KILL_AFTER, 0);
 }
 
-void points_of(struct points *points, const struct tallies *tallies, const char *roles, bool every)
+/* Does "role/call/kind" match one of the patterns, which blanks separate? */
+static bool is_among(const struct tally *tally, const char *patterns)
+{
+    char *name = at_format("%s/%s/%s", tally->role, tally->call, tally->kind);
+    char *copy = at_strdup(patterns), *rest = copy;
+    bool among = false;
+
+    for (char *pattern; !among && (pattern = strsep(&rest, " "));)
+        among = fnmatch(pattern, name, 0) == 0;
+    free(copy);
+    free(name);
+    return among;
+}
+
+void points_of(struct points *points, const struct tallies *tallies, const char *patterns,
+               bool every)
 {
     for (size_t i = 0; i < tallies->count; i++) {
         const struct tally *tally = &tallies->items[i];
         int last = tally->count, middle = (last + 1) / 2;
 
-        if (roles && !strstr(roles, tally->role))
+        if (patterns && !is_among(tally, patterns))
             continue;
         for (int n = 1; n <= last; n++)
             if (every || n == 1 || n == middle || n == last)

@@ -47,9 +47,10 @@ struct points {
 /* Counts one more, and returns the count so far. */
 int tallies_add(struct tallies *tallies, const char *role, const char *call, const char *kind);
 
-/* What can be done to the first, middle and last of each, or to every one of them. roles: whose
- * calls; NULL: everybody's. */
-void points_of(struct points *points, const struct tallies *tallies, const char *roles, bool every);
+/* What can be done to the first, middle and last of each, or to every one of them. patterns: of
+ * which alone, of "role/call/kind", separated by blanks; NULL: of all. */
+void points_of(struct points *points, const struct tallies *tallies, const char *patterns,
+               bool every);
 
 /* Keeps so many, drawn. */
 void points_draw(struct points *points, size_t most, struct at_rng *rng);

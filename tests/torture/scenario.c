@@ -27,7 +27,7 @@ const struct scenario scenarios[] = {
     },
     {
         .name = "onto",
-        .roles = "driver",
+        .only = "driver/*/profile driver/*/temporary driver/*/folder",
         .before = "cp " GOLDEN "least.yaml\" best.yaml",
         .command = TUNE_TWO,
         .next = TUNE_TWO " --resume",
@@ -38,7 +38,7 @@ const struct scenario scenarios[] = {
     },
     {
         .name = "resume",
-        .roles = "driver",
+        .only = "driver/*/journal* driver/*/profile driver/*/temporary driver/*/folder",
         .before = "\"$AUTOTUNE\" " TUNE "--quiet --budget 1 --out best.yaml >/dev/null 2>&1",
         .command = TUNE_TWO " --resume",
         .next = TUNE_TWO " --resume",
@@ -49,7 +49,7 @@ const struct scenario scenarios[] = {
     },
     {
         .name = "cold",
-        .roles = "driver compile",
+        .only = "compile/* driver/*/cache-* driver/*/socket-compile driver/*/sockets",
         .before = "rm -r cache",
         .command = TUNE "--budget 1 --out best.yaml",
         .next = TUNE "--budget 1 --out best.yaml --resume",

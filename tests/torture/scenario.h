@@ -9,7 +9,7 @@
 /* Each begins in a folder of its own, with a cache of compiled kernels. */
 struct scenario {
     const char *name;
-    const char *roles;   /* whose calls fail, where not everybody's: "driver compile" */
+    const char *only;    /* patterns of the calls that another scenario does not have; NULL: all */
     const char *before;  /* shell commands that make the folder; $AUTOTUNE, $srcdir */
     const char *command; /* the arguments, separated by blanks */
     const char *next;    /* of the next run, which must do well whatever came before */

@@ -219,7 +219,7 @@ static bool choose_points(struct work *work, const char *name)
         AT_PUSH(work->points.items, work->points.count, work->points.capacity, point);
         return true;
     }
-    points_of(&work->points, &work->tallies, work->scenario->roles, work->options->every);
+    points_of(&work->points, &work->tallies, work->scenario->only, work->options->every);
     points_draw(&work->points, work->options->sample ? work->options->sample : SIZE_MAX, &rng);
     return true;
 }
