@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ struct at_cubin_cache {
     int folder_fd;
     char *path;
     int64_t written_bytes; /* since the folder was last trimmed */
+    bool swept;            /* before the first entry was written */
 };
 
 /* After so much that is new, a look at how much there is in all. */
@@ -166,6 +168,24 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
     return content;
 }
 
+/* Opens a new file beside the entries, locked, so that it is not taken for one that a killed
+ * process has left. Where there are no locks it is written all the same. */
+static FILE *open_aside(struct at_cubin_cache *cache, const char *aside)
+{
+    int fd = openat(cache->folder_fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *out = NULL;
+
+    if (fd < 0)
+        return NULL;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        out = fdopen(fd, "w");
+    if (!out) {
+        close(fd);
+        unlinkat(cache->folder_fd, aside, 0);
+    }
+    return out;
+}
+
 static void write_entry(struct at_cubin_cache *cache, const char *key, const char *kind,
                         const void *content, size_t size)
 {
@@ -173,8 +193,11 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     static unsigned number;
     struct entry_header header = {.content_bytes = size};
     FILE *out;
-    int fd, failed;
+    int failed;
 
+    if (!cache->swept)
+        at_cubin_cache_sweep(cache);
+    cache->swept = true;
     memcpy(header.magic, entry_magic, sizeof entry_magic);
     memcpy(header.key, key, AT_HASH_CHARS);
     at_hash(header.content_hash, content, size);
@@ -182,21 +205,16 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     /* In two containers with one home there may be the same process id, but not the same time. */
     snprintf(aside, sizeof aside, "%s.%d.%u.%" PRIx64 ".aside", name, (int)getpid(), number++,
              (uint64_t)at_now_ns());
-    fd = openat(cache->folder_fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
+    out = open_aside(cache, aside);
+    if (!out)
         return;
-    out = fdopen(fd, "w");
-    if (!out) {
-        close(fd);
-        return;
-    }
     fwrite(&header, sizeof header, 1, out);
     fwrite(content, size, 1, out);
-    failed = ferror(out);
-    failed |= fclose(out) != 0;
+    failed = fflush(out) != 0 || ferror(out);
     /* No fsync: after a crash of the machine the checksum tells a torn entry from a whole one. */
     if (failed || renameat(cache->folder_fd, aside, cache->folder_fd, name) != 0)
         unlinkat(cache->folder_fd, aside, 0);
+    fclose(out); /* not before it has its name: that gives the lock back */
     cache->written_bytes += (int64_t)size;
     if (cache->written_bytes > trim_interval_bytes) {
         at_cubin_cache_trim(cache, AT_CUBIN_CACHE_BYTES_MAX);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,6 +133,28 @@ void at_cubin_cache_trim(struct at_cubin_cache *cache, int64_t most)
         for (size_t i = 0; i < listing.count && bytes > most / 4 * 3; i++)
             if (unlinkat(at_cubin_cache_folder(cache), listing.entries[i].name, 0) == 0)
                 bytes -= listing.entries[i].bytes;
+    }
+    free_listing(&listing);
+}
+
+void at_cubin_cache_sweep(struct at_cubin_cache *cache)
+{
+    int folder = at_cubin_cache_folder(cache);
+    struct listing listing;
+
+    if (list_entries(cache, &listing, NULL) != AT_OK)
+        return;
+    for (size_t i = 0; i < listing.count; i++) {
+        const struct entry *entry = &listing.entries[i];
+        int fd = entry->kind == ASIDE
+                     ? openat(folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                     : -1;
+
+        if (fd < 0)
+            continue;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) /* its writer has ended */
+            unlinkat(folder, entry->name, 0);
+        close(fd);
     }
     free_listing(&listing);
 }

@@ -18,6 +18,9 @@ enum at_status at_cubin_cache_usage(const struct at_cubin_cache *cache,
  * three quarters of that. Best effort. */
 void at_cubin_cache_trim(struct at_cubin_cache *cache, int64_t most);
 
+/* Removes what processes that were killed have left half-written. Best effort. */
+void at_cubin_cache_sweep(struct at_cubin_cache *cache);
+
 /* Removes everything that can be removed; not AT_OK where something stays. */
 enum at_status at_cubin_cache_clear(struct at_cubin_cache *cache, struct at_error *err);
 

@@ -63,7 +63,8 @@ static bool cut_short(const struct stopped *stopped, struct seccomp_notif_resp *
         done = transfer(name, fd, bytes, size, args);
     if (done > 0 && takes && !stopped_poke(pid, args[1], bytes, (size_t)done))
         done = -1;
-    response->val = done;
+    if (done > 0)
+        response->val = done;
     free(bytes);
     close(fd);
     return done > 0;
