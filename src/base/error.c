@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
-#include "base/memory.h"
-
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum at_status at_fail(struct at_error *err, enum at_status status, const char *format, ...)
 {
@@ -21,18 +19,17 @@ enum at_status at_fail(struct at_error *err, enum at_status status, const char *
 
 enum at_status at_fail_within(struct at_error *err, const char *format, ...)
 {
-    char *cause;
+    char cause[sizeof err->message];
     int length;
     va_list args;
 
     if (!err)
         return AT_INTERNAL;
-    cause = at_strdup(err->message);
+    memcpy(cause, err->message, sizeof cause);
     va_start(args, format);
     length = vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
     if (length >= 0 && (size_t)length < sizeof err->message)
         snprintf(err->message + length, sizeof err->message - (size_t)length, ": %s", cause);
-    free(cause);
     return err->status;
 }

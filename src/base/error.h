@@ -10,11 +10,12 @@
 /* The values are the program's exit codes. */
 enum at_status {
     AT_OK = 0,
-    AT_FAILED = 1,   /* no valid config, or a check that did not hold */
-    AT_USAGE = 2,    /* the command line, or a file's content */
-    AT_DEVICE = 3,   /* no device, driver or NVRTC */
-    AT_MISMATCH = 4, /* a profile for another device */
-    AT_INTERNAL = 5, /* a fault of ours or of the system */
+    AT_FAILED = 1,    /* no valid config, or a check that did not hold */
+    AT_USAGE = 2,     /* the command line, or a file's content */
+    AT_DEVICE = 3,    /* no device, driver or NVRTC */
+    AT_MISMATCH = 4,  /* a profile for another device */
+    AT_INTERNAL = 5,  /* a fault of ours or of the system */
+    AT_NO_MEMORY = 6, /* of the library: the command ends with AT_INTERNAL (base/guard.h) */
     AT_INTERRUPTED = 130,
 };
 

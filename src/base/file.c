@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
+#include "base/guard.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -11,6 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+void at_file_close(void *data)
+{
+    close(*(const int *)data);
+}
+
 enum at_status at_file_read(char **text, size_t *size, const char *path, size_t max_bytes,
                             struct at_error *err)
 {
@@ -18,6 +24,7 @@ enum at_status at_file_read(char **text, size_t *size, const char *path, size_t 
     char *buffer = NULL;
     size_t used = 0, wanted;
     ssize_t got = 1;
+    struct at_cleanup cleanup;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     enum at_status status;
 
@@ -33,7 +40,9 @@ enum at_status at_file_read(char **text, size_t *size, const char *path, size_t 
         goto close_fd;
     }
     wanted = (size_t)info.st_size;
+    at_cleanup_push(&cleanup, at_file_close, &fd);
     buffer = at_alloc(wanted + 1);
+    at_cleanup_pop(&cleanup);
     while (used < wanted && (got = read(fd, buffer + used, wanted - used)) != 0) {
         if (got > 0)
             used += (size_t)got;
@@ -51,7 +60,7 @@ enum at_status at_file_read(char **text, size_t *size, const char *path, size_t 
     return AT_OK;
 
 free_buffer:
-    free(buffer);
+    at_free(buffer);
 close_fd:
     close(fd);
     return status;

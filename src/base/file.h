@@ -12,4 +12,7 @@
 enum at_status at_file_read(char **text, size_t *size, const char *path, size_t max_bytes,
                             struct at_error *err);
 
+/* A cleanup (base/guard.h) that closes the descriptor to which data points. */
+void at_file_close(void *data);
+
 #endif

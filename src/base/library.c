@@ -1,36 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/library.h"
 
+#include "base/guard.h"
 #include "base/memory.h"
+#include "base/text_stream.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* "a, b or c" */
 static char *list_names(const char *const *names)
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     for (size_t i = 0; names[i]; i++)
         fprintf(out, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
-/* dlopen. A library that is there and does not load has a reason worth telling: the first such
- * stays in *reason. */
+/* The loader has its own words for it where strerror's have got no memory either. */
+static bool is_want_of_memory(const char *reason)
+{
+    return strstr(reason, strerror(ENOMEM)) || strstr(reason, "out of memory") ||
+           strstr(reason, "cannot allocate");
+}
+
+/* Opens a library. One that is there and does not load has a reason worth telling: the first such
+ * stays in *reason. A library that gets no memory is not one that is missing. */
 static void *try_to_open(const char *name, char **reason)
 {
     void *opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     const char *told = opened ? NULL : dlerror();
 
+    if (told && is_want_of_memory(told))
+        at_out_of_memory();
     if (told && !strstr(told, "No such file") && !*reason)
         *reason = at_format("%s%s", told,
                             strstr(told, "failed to map segment") /* glibc does not say why */
@@ -51,7 +60,7 @@ enum at_status at_library_open(void **library, const char *const *names, const c
             char *path = at_format("%s/%s", folder, names[i]);
 
             found = try_to_open(path, &reason);
-            free(path);
+            at_free(path);
         }
     }
     if (found) {
@@ -63,9 +72,9 @@ enum at_status at_library_open(void **library, const char *const *names, const c
 
         at_fail(err, AT_DEVICE, "%s: cannot open %s (looked in the loader's path%s%s)", mend, list,
                 folder ? " and in " : "", folder ? folder : "");
-        free(list);
+        at_free(list);
     }
-    free(reason);
+    at_free(reason);
     return found ? AT_OK : AT_DEVICE;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation that does not return NULL: a command that has run out of host memory cannot go on, so
- * it says so on stderr and exits with AT_INTERNAL. Everything here is released with free(). */
+/* Allocation that does not return NULL. A command that has run out of host memory cannot go on, so
+ * it says so on stderr and exits with AT_INTERNAL; in the library the call ends (base/guard.h).
+ * Everything here is released with at_free(), or outside of the library with free(). */
 #ifndef AT_BASE_MEMORY_H
 #define AT_BASE_MEMORY_H
 
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 
 void *at_alloc(size_t size);                     /* zeroed */
 void *at_alloc_array(size_t count, size_t size); /* zeroed; count * size is checked */
@@ -16,9 +16,8 @@ void *at_memdup(const void *bytes, size_t size);
 char *at_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *at_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* A stream that collects what is written to it: after fclose, *text holds it, NUL-terminated and
- * the caller's to free, and *size its length. */
-FILE *at_text_stream(char **text, size_t *size);
+/* free(), which the guard of the call gets to know of; other blocks of malloc may be given too. */
+void at_free(void *block);
 
 /* "a, b, c", of count names; the caller frees it. */
 char *at_join(const char *const *names, size_t count);

@@ -36,7 +36,7 @@ char *at_path_data_file(const char *name)
 {
     char *data = at_path_data(), *path = at_format("%s/%s", data, name);
 
-    free(data);
+    at_free(data);
     return path;
 }
 
@@ -65,7 +65,7 @@ char *at_path_user(const char *variable, const char *below)
         return at_format("%s/autotune", base);
     home = find_home();
     path = home ? at_format("%s/%s/autotune", home, below) : NULL;
-    free(home);
+    at_free(home);
     return path;
 }
 
@@ -98,7 +98,7 @@ static enum at_status make_folders(const char *folder, mode_t mode, struct at_er
         if (kept == '\0')
             break;
     }
-    free(path);
+    at_free(path);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/text_stream.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
     double elapsed_s = (double)(now_ns - state->started_ns) / 1e9;
     double rate = elapsed_s > 0 ? (double)state->done / elapsed_s : 0;
     double left_s = seconds_left(state, rate);
+    struct at_text_stream stream;
     char *line;
     size_t size;
     FILE *out;
@@ -51,7 +53,7 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
         return;
     progress->next_draw_ns = now_ns + draw_interval_ns;
     progress->line_shown = true;
-    out = at_text_stream(&line, &size);
+    out = at_text_open(&stream);
     fprintf(out, "[%zu/%zu] %s  %zu of %zu", state->index, state->of, state->what, state->done,
             state->total);
     if (rate > 0)
@@ -62,7 +64,7 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
         fprintf(out, " (%.1f%% of copy)", 100 * state->of_copy);
     if (left_s >= 0)
         fprintf(out, "  %.0f s left", left_s);
-    fclose(out);
+    line = at_text_close(&stream, &size);
     /* A line that wraps could not be drawn over. */
     fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
     fflush(stderr);

@@ -2,6 +2,7 @@
 /* autotune convert: a recording in another tuner's format, and back. */
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "store/recording.h"
 
@@ -65,12 +66,13 @@ static const struct argp argp = {
 static enum at_status write_text(const struct at_recording *recording,
                                  const struct convert_options *options, struct at_error *err)
 {
+    struct at_text_stream stream;
     char *text;
     size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    FILE *out = at_text_open(&stream);
     enum at_status status = at_recording_write_as(recording, options->format, out, err);
 
-    fclose(out);
+    text = at_text_close(&stream, &size);
     if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
         status = at_output_replace(options->out, text, size, err);
     else if (status == AT_OK)

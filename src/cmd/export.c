@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/paths.h"
+#include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "cmd/device_options.h"
 #include "cmd/run_problems.h"
@@ -175,12 +176,13 @@ static enum at_status write_file(const struct at_export *export,
                                  const struct at_export_format *format, const char *path,
                                  struct at_error *err)
 {
+    struct at_text_stream stream;
     char *text;
     size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    FILE *out = at_text_open(&stream);
     enum at_status status = format->write(export, out, err);
 
-    fclose(out);
+    text = at_text_close(&stream, &size);
     if (status == AT_OK)
         status = at_output_replace(path, text, size, err);
     free(text);

@@ -3,6 +3,7 @@
  * each problem which image and kernel, and how it is launched. */
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/text_stream.h"
 #include "export/export.h"
 #include "kernel/builder.h"
 #include "schema/table.h"
@@ -105,12 +106,13 @@ static enum at_status take_one(const struct at_export *export, struct at_builder
 static enum at_status write_index(const struct index *index, const char *folder,
                                   struct at_error *err)
 {
+    struct at_text_stream stream;
     char *text, *path = at_format("%s/index.json", folder);
     size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    FILE *out = at_text_open(&stream);
     enum at_status status = at_schema_write_json(&index_schema, index, out, err);
 
-    fclose(out);
+    text = at_text_close(&stream, &size);
     if (status == AT_OK)
         status = at_output_replace(path, text, size, err);
     free(text);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/paths.h"
+#include "base/text_stream.h"
 #include "export/export.h"
 #include "kernel/render.h"
 
@@ -27,15 +28,13 @@ char *at_export_plain(const char *text)
 char *at_export_defines(const struct at_export_item *item)
 {
     const struct at_config *config = &item->answer.config;
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     fprintf(out, "-DELEM_SIZE=%d", (int)item->problem.elem_size);
     for (size_t i = 0; i < config->family->param_count; i++)
         fprintf(out, " -D%s=%d", config->family->params[i].name, (int)config->values[i]);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
 void at_export_write_origin(const struct at_export *export, const char *prefix, FILE *out)

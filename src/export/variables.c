@@ -2,6 +2,7 @@
 #include "export/variables.h"
 
 #include "base/memory.h"
+#include "base/text_stream.h"
 
 #include <stdlib.h>
 
@@ -40,14 +41,12 @@ static void write_item(FILE *out, at_variable_writer *writer, const struct at_ex
 
 static char *list_keys(const struct at_export *export)
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     for (size_t i = 0; i < export->count; i++)
         fprintf(out, "%s%s", i ? " " : "", export->items[i].key);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
 void at_export_variables(const struct at_export *export, at_variable_writer *writer, FILE *out)

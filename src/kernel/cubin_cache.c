@@ -2,6 +2,8 @@
 #include "kernel/cubin_cache.h"
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/guard.h"
 #include "base/memory.h"
 #include "base/paths.h"
 #include "kernel/cubin_folder.h"
@@ -10,7 +12,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -55,31 +56,34 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
                                    struct at_error *err)
 {
     char *path = folder ? at_strdup(folder) : at_path_cache();
+    struct at_cubin_cache *opened;
     enum at_status status;
     int fd;
 
     if (!path)
         return at_fail(err, AT_USAGE, "this user has no home: set HOME or XDG_CACHE_HOME");
+    opened = at_alloc(sizeof *opened);
     status = at_path_make(path, err);
     if (status != AT_OK)
-        goto free_path;
+        goto free_all;
     fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         status = at_fail(err, AT_USAGE, "cannot open %s: %s", path, strerror(errno));
-        goto free_path;
+        goto free_all;
     }
     status = check_folder(fd, path, err);
     if (status != AT_OK) {
         close(fd);
-        goto free_path;
+        goto free_all;
     }
-    *cache = at_alloc(sizeof **cache);
-    (*cache)->folder_fd = fd;
-    (*cache)->path = path;
+    opened->folder_fd = fd;
+    opened->path = path;
+    *cache = opened;
     return AT_OK;
 
-free_path:
-    free(path);
+free_all:
+    at_free(opened);
+    at_free(path);
     return status;
 }
 
@@ -88,8 +92,8 @@ void at_cubin_cache_close(struct at_cubin_cache *cache)
     if (!cache)
         return;
     close(cache->folder_fd);
-    free(cache->path);
-    free(cache);
+    at_free(cache->path);
+    at_free(cache);
 }
 
 const char *at_cubin_cache_path(const struct at_cubin_cache *cache)
@@ -144,6 +148,7 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
 {
     char name[AT_HASH_CHARS + 16];
     struct entry_header header;
+    struct at_cleanup cleanup;
     void *content = NULL;
     int fd;
 
@@ -154,10 +159,12 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
     if (is_ours(fd) && read_exactly(fd, &header, sizeof header) &&
         memcmp(header.magic, entry_magic, sizeof entry_magic) == 0 &&
         header.content_bytes <= ENTRY_BYTES_MAX) {
+        at_cleanup_push(&cleanup, at_file_close, &fd);
         content = at_alloc(header.content_bytes);
+        at_cleanup_pop(&cleanup);
         if (!read_exactly(fd, content, header.content_bytes) ||
             !header_holds(&header, key, content)) {
-            free(content);
+            at_free(content);
             content = NULL;
         }
     }
@@ -232,7 +239,7 @@ static bool find(struct at_cubin_cache *cache, const char *key, const char *kind
 
     if (found)
         memcpy(wanted, content, size);
-    free(content);
+    at_free(content);
     return found;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/cubin_folder.h"
 
+#include "base/guard.h"
 #include "base/memory.h"
 
 #include <dirent.h>
@@ -41,8 +42,13 @@ static bool has_kind(const char *name, enum kind *kind)
 static void free_listing(struct listing *listing)
 {
     for (size_t i = 0; i < listing->count; i++)
-        free(listing->entries[i].name);
-    free(listing->entries);
+        at_free(listing->entries[i].name);
+    at_free(listing->entries);
+}
+
+static void close_stream(void *stream)
+{
+    closedir(stream);
 }
 
 /* Takes in the entry of a name, if it is one; false: what it is cannot be read. */
@@ -69,6 +75,7 @@ static enum at_status list_entries(const struct at_cubin_cache *cache, struct li
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
     enum at_status status = AT_OK;
     struct dirent *next;
+    struct at_cleanup cleanup;
 
     *listing = (struct listing){0};
     if (!folder) {
@@ -78,6 +85,7 @@ static enum at_status list_entries(const struct at_cubin_cache *cache, struct li
             close(fd);
         return AT_USAGE;
     }
+    at_cleanup_push(&cleanup, close_stream, folder);
     for (errno = 0; (next = readdir(folder)); errno = 0)
         if (!list_entry(listing, fd, next->d_name))
             break;
@@ -86,6 +94,7 @@ static enum at_status list_entries(const struct at_cubin_cache *cache, struct li
                          strerror(errno));
         free_listing(listing);
     }
+    at_cleanup_pop(&cleanup);
     closedir(folder);
     return status;
 }

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
@@ -16,8 +15,8 @@ void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, 
                            config->family->source);
 
     at_hash(key, text, strlen(text));
-    free(text);
-    free(macros);
+    at_free(text);
+    at_free(macros);
 }
 
 void at_kernel_entry(char entry[AT_ENTRY_NAME_CHARS], const char *key)

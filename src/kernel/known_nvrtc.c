@@ -44,8 +44,8 @@ static void key_of(char key[AT_HASH_CHARS], int64_t compute_capability)
     char *text = at_format("%s\n%s\n%d", request, folders ? folders : "", (int)compute_capability);
 
     at_hash(key, text, strlen(text));
-    free(text);
-    free(request);
+    at_free(text);
+    at_free(request);
 }
 
 bool at_known_nvrtc_find(struct at_cubin_cache *cache, int64_t compute_capability,

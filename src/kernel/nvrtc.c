@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/nvrtc.h"
 
+#include "base/guard.h"
 #include "base/library.h"
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "kernel/render.h"
 
 #include <nvrtc.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* From NVRTC 12 on the soname carries the major version alone; 11.2 is the last one before. */
@@ -92,17 +93,15 @@ const char *at_nvrtc_path(void)
 
 char *at_nvrtc_request(void)
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     for (size_t i = 0; library_names[i]; i++)
         fprintf(out, "%s ", library_names[i]);
     fprintf(out, "%s", AT_CUDA_LIBDIR);
     for (size_t i = 0; i < AT_COUNT(common_options); i++)
         fprintf(out, " %s %d", common_options[i].option, common_options[i].since);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
 enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err)
@@ -135,7 +134,7 @@ static enum at_status choose_architecture(char *option, size_t capacity, int64_t
     for (size_t i = 0; i < count; i++)
         if (known[i] <= device && known[i] > best)
             best = known[i];
-    free(known);
+    at_free(known);
     if (best == 0)
         return at_fail(err, AT_DEVICE,
                        "this NVRTC no longer compiles for compute capability %d.%d; an older CUDA "
@@ -151,8 +150,8 @@ void at_nvrtc_close(struct at_nvrtc *nvrtc)
     if (!nvrtc)
         return;
     for (int i = 0; i < nvrtc->option_count; i++)
-        free(nvrtc->options[i]);
-    free(nvrtc);
+        at_free(nvrtc->options[i]);
+    at_free(nvrtc);
 }
 
 static void add_option(struct at_nvrtc *nvrtc, const char *option)
@@ -174,7 +173,7 @@ static void open_builtins(int major, int minor)
     void *library;
 
     at_library_open(&library, names, AT_CUDA_LIBDIR, "", NULL); /* NVRTC says what it misses */
-    free(name);
+    at_free(name);
 }
 
 enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
@@ -246,10 +245,20 @@ static nvrtcResult read_image(const struct at_nvrtc *nvrtc, nvrtcProgram program
     *image = at_alloc(*size);
     result = ptx ? api.nvrtcGetPTX(program, *image) : api.nvrtcGetCUBIN(program, *image);
     if (result != NVRTC_SUCCESS) {
-        free(*image);
+        at_free(*image);
         *image = NULL;
     }
     return result;
+}
+
+static enum at_status status_of(nvrtcResult failure)
+{
+    return failure == NVRTC_ERROR_OUT_OF_MEMORY ? AT_NO_MEMORY : AT_INTERNAL;
+}
+
+static void destroy(void *program)
+{
+    api.nvrtcDestroyProgram(program);
 }
 
 enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
@@ -257,6 +266,7 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
                                 struct at_error *err)
 {
     const char *names[] = {AT_TEMPLATE_HEADER};
+    struct at_cleanup cleanup;
     nvrtcProgram program;
     nvrtcResult result = api.nvrtcCreateProgram(&program, source, "program.cu", 1, &header, names);
     void *made = NULL;
@@ -264,18 +274,20 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
     char *text;
 
     if (result != NVRTC_SUCCESS)
-        return at_fail(err, AT_INTERNAL, "NVRTC: %s", api.nvrtcGetErrorString(result));
+        return at_fail(err, status_of(result), "NVRTC: %s", api.nvrtcGetErrorString(result));
+    at_cleanup_push(&cleanup, destroy, &program);
     result = api.nvrtcCompileProgram(program, nvrtc->option_count - !report,
                                      (const char *const *)nvrtc->options);
     text = read_log(program);
     if (result == NVRTC_SUCCESS)
         result = read_image(nvrtc, program, &made, &made_size);
+    at_cleanup_pop(&cleanup);
     api.nvrtcDestroyProgram(&program);
     if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) {
-        at_fail(err, AT_INTERNAL, "%s: %.*s", api.nvrtcGetErrorString(result),
+        at_fail(err, status_of(result), "%s: %.*s", api.nvrtcGetErrorString(result),
                 (int)strcspn(text, "\n"), text);
-        free(text);
-        return AT_INTERNAL;
+        at_free(text);
+        return status_of(result);
     }
     *image = made;
     *size = made_size;

@@ -35,7 +35,7 @@ struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry
         resources.spill_bytes = number_before(start, end, " bytes spill stores") +
                                 number_before(start, end, " bytes spill loads");
     }
-    free(heading);
+    at_free(heading);
     return resources;
 }
 

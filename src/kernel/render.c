@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/paths.h"
+#include "base/text_stream.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { TEMPLATE_BYTES_MAX = 256 * 1024 };
 
@@ -16,8 +16,8 @@ enum at_status at_template_read(char **text, const char *name, struct at_error *
     size_t size;
     enum at_status status = at_file_read(text, &size, path, TEMPLATE_BYTES_MAX, err);
 
-    free(path);
-    free(below);
+    at_free(path);
+    at_free(below);
     return status;
 }
 
@@ -44,24 +44,20 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
 
 char *at_render_macros(const struct at_config *config, int64_t elem_size)
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     write_macros(out, config, elem_size);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
 char *at_render_program(const struct at_rendering *renderings, size_t count)
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     fprintf(out, "#include \"%s\"\n", AT_TEMPLATE_HEADER);
     for (size_t i = 0; i < count; i++)
         write_kernel(out, &renderings[i]);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }

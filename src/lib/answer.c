@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "lib/objects.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct at_environment environment = {.autotune = PACKAGE_VERSION};
@@ -62,80 +62,123 @@ enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profi
     return at_lookup_find(profile->lookup, &query, &answer->answer, err);
 }
 
+/* ---- lookup ---- */
+
+struct looking_up {
+    const autotune_profile *profile;
+    const autotune_device *device;
+    const autotune_problem *problem;
+    const char *policy;
+    struct autotune_answer *made;
+};
+
+static enum at_status look_up(void *data, struct at_error *err)
+{
+    struct looking_up *looking_up = data;
+    struct autotune_answer *made = at_alloc(sizeof *made);
+    enum at_status status = autotune_take_problem(&made->problem, looking_up->problem, err);
+
+    made->device = looking_up->device->info;
+    /* The last byte stays 0. snprintf would take a tenth of the whole call's time. */
+    (void)memccpy(made->policy, looking_up->policy, '\0', sizeof made->policy - 1);
+    if (status == AT_OK)
+        status = autotune_ask(made, looking_up->profile, err);
+    if (status != AT_OK) {
+        at_free(made);
+        return status;
+    }
+    looking_up->made = made;
+    return AT_OK;
+}
+
+static autotune_status fail_policy(autotune_error **error, const char *policy)
+{
+    struct at_error err;
+
+    at_fail(&err, AT_USAGE, "the policy \"%.60s\" is unknown; it has to be \"cold\" or \"warm\"",
+            policy);
+    return autotune_fail(error, &err);
+}
+
 autotune_status autotune_lookup(autotune_answer **answer, const autotune_profile *profile,
                                 const autotune_device *device, const autotune_problem *problem,
                                 const char *policy, autotune_error **error)
 {
-    struct autotune_answer *made = at_alloc(sizeof *made);
-    struct at_error err = {AT_OK, ""};
-    enum at_status status = autotune_take_problem(&made->problem, problem, &err);
+    struct looking_up looking_up = {profile, device, problem, policy ? policy : "cold", NULL};
+    autotune_status status;
 
-    made->device = device->info;
-    /* The last byte stays 0. snprintf would take a tenth of the whole call's time. */
-    (void)memccpy(made->policy, policy ? policy : "cold", '\0', sizeof made->policy - 1);
-    if (status == AT_OK)
-        status = autotune_ask(made, profile, &err);
-    if (status != AT_OK) {
-        free(made);
-        return autotune_fail(error, &err);
-    }
-    *answer = made;
-    return AUTOTUNE_OK;
+    if (!answer || !profile || !device || !problem)
+        return autotune_fail_null(error, !answer    ? "answer"
+                                         : !profile ? "profile"
+                                         : !device  ? "device"
+                                                    : "problem");
+    if (strcmp(looking_up.policy, "cold") != 0 && strcmp(looking_up.policy, "warm") != 0)
+        return fail_policy(error, policy);
+    status = autotune_call(look_up, &looking_up, error);
+    if (status == AUTOTUNE_OK)
+        *answer = looking_up.made;
+    return status;
 }
 
 void autotune_answer_free(autotune_answer *answer)
 {
-    free(answer);
+    at_free(answer);
+}
+
+/* ---- the answer taken apart ---- */
+
+static enum at_status check_device(void *data, struct at_error *err)
+{
+    const struct autotune_answer *answer = data;
+    const struct at_query query = query_of(answer);
+
+    return at_answer_check_device(&answer->answer, &query, err);
 }
 
 autotune_status autotune_answer_check_device(const autotune_answer *answer, autotune_error **error)
 {
-    const struct at_query query = query_of(answer);
-    struct at_error err = {AT_OK, ""};
-
-    if (at_answer_check_device(&answer->answer, &query, &err) != AT_OK)
-        return autotune_fail(error, &err);
-    return AUTOTUNE_OK;
+    return answer ? autotune_call(check_device, (void *)answer, error)
+                  : autotune_fail_null(error, "answer");
 }
 
 autotune_tier autotune_answer_tier(const autotune_answer *answer)
 {
-    return (autotune_tier)answer->answer.tier;
+    return answer ? (autotune_tier)answer->answer.tier : AUTOTUNE_TIER_DEFAULT;
 }
 
 double autotune_answer_distance(const autotune_answer *answer)
 {
-    return answer->answer.distance.total;
+    return answer ? answer->answer.distance.total : 0;
 }
 
 int autotune_answer_expected_permille(const autotune_answer *answer)
 {
-    return (int)answer->answer.expected_of_copy_permille;
+    return answer ? (int)answer->answer.expected_of_copy_permille : 0;
 }
 
 int autotune_answer_is_predicted(const autotune_answer *answer)
 {
-    return answer->answer.predicted;
+    return answer && answer->answer.predicted;
 }
 
 const char *autotune_answer_path(const autotune_answer *answer)
 {
-    return answer->answer.path;
+    return answer ? answer->answer.path : NULL;
 }
 
 const char *autotune_answer_tuned_problem(const autotune_answer *answer)
 {
-    return answer->answer.entry ? answer->answer.entry->problem : NULL;
+    return answer && answer->answer.entry ? answer->answer.entry->problem : NULL;
 }
 
 const char *autotune_answer_family(const autotune_answer *answer)
 {
-    return answer->answer.config.family->name;
+    return answer ? answer->answer.config.family->name : NULL;
 }
 
 size_t autotune_answer_parameter_count(const autotune_answer *answer)
 {
-    return answer->answer.config.family->param_count;
+    return answer ? answer->answer.config.family->param_count : 0;
 }
 
 const char *autotune_answer_parameter_name(const autotune_answer *answer, size_t index)
@@ -153,8 +196,11 @@ int autotune_answer_parameter_value(const autotune_answer *answer, size_t index)
 
 autotune_launch autotune_answer_launch(const autotune_answer *answer)
 {
-    const int64_t *field = answer->answer.launch.field;
+    const int64_t *field;
 
+    if (!answer)
+        return (autotune_launch){.grid = {0}};
+    field = answer->answer.launch.field;
     return (autotune_launch){
         .grid = {(unsigned)field[AT_GRID_X], (unsigned)field[AT_GRID_Y],
                  (unsigned)field[AT_GRID_Z]},
@@ -165,30 +211,66 @@ autotune_launch autotune_answer_launch(const autotune_answer *answer)
     };
 }
 
-size_t autotune_answer_describe(const autotune_answer *answer, char *text, size_t capacity)
+/* ---- the answer as text ---- */
+
+enum at_status autotune_write_answer(char **text, const struct autotune_answer *answer, bool json,
+                                     struct at_error *err)
 {
     const struct at_query query = query_of(answer);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    enum at_status status = AT_OK;
     char *made;
-    size_t size;
-    FILE *out = at_text_stream(&made, &size);
 
-    at_answer_show(&answer->answer, &query, false, out);
-    fclose(out);
-    size = autotune_copy_text(made, text, capacity);
-    free(made);
-    return size;
+    if (json)
+        status = at_answer_write_json(&answer->answer, &query, out, err);
+    else
+        at_answer_show(&answer->answer, &query, false, out);
+    made = at_text_close(&stream, NULL);
+    if (status == AT_OK)
+        *text = made;
+    else
+        at_free(made);
+    return status;
+}
+
+struct writing {
+    const autotune_answer *answer;
+    bool json;
+    char *text;
+    size_t capacity, length;
+};
+
+static enum at_status write_text(void *data, struct at_error *err)
+{
+    struct writing *writing = data;
+    char *made;
+    enum at_status status = autotune_write_answer(&made, writing->answer, writing->json, err);
+
+    if (status == AT_OK) {
+        writing->length = autotune_copy_text(made, writing->text, writing->capacity);
+        at_free(made);
+    }
+    return status;
+}
+
+/* No answer, or one that cannot be written, is "". */
+static size_t write_or_nothing(const autotune_answer *answer, bool json, char *text,
+                               size_t capacity)
+{
+    struct writing writing = {answer, json, text, capacity, 0};
+
+    if (!answer || autotune_call(write_text, &writing, NULL) != AUTOTUNE_OK)
+        return autotune_copy_text("", text, capacity);
+    return writing.length;
+}
+
+size_t autotune_answer_describe(const autotune_answer *answer, char *text, size_t capacity)
+{
+    return write_or_nothing(answer, false, text, capacity);
 }
 
 size_t autotune_answer_json(const autotune_answer *answer, char *text, size_t capacity)
 {
-    const struct at_query query = query_of(answer);
-    char *made;
-    size_t size;
-    FILE *out = at_text_stream(&made, &size);
-
-    (void)at_answer_write_json(&answer->answer, &query, out, NULL);
-    fclose(out);
-    size = autotune_copy_text(made, text, capacity);
-    free(made);
-    return size;
+    return write_or_nothing(answer, true, text, capacity);
 }

@@ -12,11 +12,20 @@
  * No function prints, and none keeps state of its own between calls but the handles of libcuda,
  * NVML and NVRTC, which are opened when a plan or the current device is first asked for. Several
  * threads may use one profile, device, answer or plan at once; each object is freed once, by free
- * functions that take NULL. A process that runs out of host memory ends.
+ * functions that take NULL.
  *
  * Functions that can fail return an autotune_status. On failure outputs stay as they were, and
  * *error, unless `error` is NULL, is a new object that tells the cause and the mend, to be freed
- * with autotune_error_free. */
+ * with autotune_error_free.
+ *
+ * No function ends its process. Host memory that runs out is AUTOTUNE_NO_MEMORY, and what the call
+ * had allocated and opened is released; NVRTC and the driver do as they do. A pointer that is NULL
+ * where none is promised is AUTOTUNE_INVALID; functions without a status then return 0, NULL or "",
+ * or AUTOTUNE_TIER_DEFAULT.
+ *
+ * After a fork the child may do all that needs no GPU, whatever other threads were doing. CUDA does
+ * not survive a fork: where the parent had used it through this library, what needs a GPU is
+ * AUTOTUNE_NO_DEVICE in the child, and the parent's plans can only be freed. */
 #ifndef AUTOTUNE_H
 #define AUTOTUNE_H
 
@@ -42,7 +51,8 @@ typedef enum autotune_status {
     AUTOTUNE_INVALID = 2,   /* an argument, or a file that is no profile */
     AUTOTUNE_NO_DEVICE = 3, /* no driver, device, current context or NVRTC; or a CUDA call failed */
     AUTOTUNE_MISMATCH = 4,  /* a profile of another device */
-    AUTOTUNE_INTERNAL = 5
+    AUTOTUNE_INTERNAL = 5,
+    AUTOTUNE_NO_MEMORY = 6 /* of the host; the command has 5 for that */
 } autotune_status;
 
 typedef struct autotune_error autotune_error;
@@ -115,7 +125,8 @@ typedef struct autotune_answer autotune_answer;
 
 /* Which config to take; legal for problem and device. policy is "cold" (NULL means that too) or
  * "warm": which entries are preferred. The answer borrows from the profile, which must outlive it.
- * AUTOTUNE_INVALID for a problem that makes no sense, AUTOTUNE_FAILED if no config is legal. */
+ * AUTOTUNE_INVALID for a problem that makes no sense or another policy, AUTOTUNE_FAILED if no
+ * config is legal. */
 AUTOTUNE_API autotune_status autotune_lookup(autotune_answer **answer,
                                              const autotune_profile *profile,
                                              const autotune_device *device,
@@ -155,7 +166,8 @@ typedef struct autotune_launch {
 AUTOTUNE_API autotune_launch autotune_answer_launch(const autotune_answer *answer);
 
 /* All of it as lines of text, or as JSON, as `autotune lookup` prints it. Writes at most `capacity`
- * bytes, the NUL included, and returns the length that the whole has. */
+ * bytes, the NUL included, and returns the length that the whole has; 0, with the text "", if
+ * memory runs out. `text` may be NULL, to learn the length. */
 AUTOTUNE_API size_t autotune_answer_describe(const autotune_answer *answer, char *text,
                                              size_t capacity);
 AUTOTUNE_API size_t autotune_answer_json(const autotune_answer *answer, char *text,

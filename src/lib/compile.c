@@ -5,13 +5,13 @@
 #include "lib/compile.h"
 
 #include "base/cpus.h"
+#include "base/guard.h"
 #include "base/memory.h"
 #include "kernel/compile_worker.h"
 
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 
 /* A program on its way. */
 struct part {
@@ -29,22 +29,58 @@ struct part {
 /* NVRTC recurses as deep as a source is nested; some programs give their threads little. */
 enum { STACK_BYTES = 16 << 20 };
 
-static void *compile(void *data)
+/* All parts, while their programs are their own. */
+struct parts {
+    struct part *items;
+    size_t count;
+};
+
+static void join(struct part *part)
+{
+    pthread_join(part->thread, NULL);
+    part->has_thread = false;
+}
+
+static void release_parts(void *data)
+{
+    const struct parts *parts = data;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part *part = &parts->items[i];
+
+        if (part->has_thread)
+            join(part);
+        if (part->status == AT_OK) {
+            at_free(part->program.bytes);
+            at_free(part->program.log);
+        }
+    }
+}
+
+static enum at_status compile_part(void *data, struct at_error *err)
 {
     struct part *part = data;
     struct autotune_program *program = &part->program;
     char *source = at_render_program(part->renderings, part->count);
     char reason[256];
+    enum at_status status = at_nvrtc_compile(part->nvrtc, source, part->header, true,
+                                             &program->bytes, &program->size, &program->log, err);
 
-    part->status = at_nvrtc_compile(part->nvrtc, source, part->header, true, &program->bytes,
-                                    &program->size, &program->log, &part->err);
-    free(source);
-    if (part->status != AT_OK || program->bytes)
-        return NULL;
+    at_free(source);
+    if (status != AT_OK || program->bytes)
+        return status;
     at_compile_first_error(program->log, reason, sizeof reason);
-    free(program->log);
-    part->status = at_fail(&part->err, AT_FAILED, "a kernel of the family %s does not compile: %s",
-                           part->renderings[0].config->family->name, reason);
+    at_free(program->log);
+    return at_fail(err, AT_FAILED, "a kernel of the family %s does not compile: %s",
+                   part->renderings[0].config->family->name, reason);
+}
+
+/* A thread has a guard of its own. */
+static void *compile(void *data)
+{
+    struct part *part = data;
+
+    part->status = at_guard_run(compile_part, part, &part->err);
     return NULL;
 }
 
@@ -66,36 +102,57 @@ static void start(struct part *part)
 
 /* nvrtcCompileProgram of CUDA 11.7 to 12.6.1 leaves the thread in another locale (pytorch issue
  * 180569), which a library must not do to its caller. */
+static void restore_locale(void *locale)
+{
+    uselocale(locale);
+}
+
 static void compile_here(struct part *part)
 {
     locale_t locale = uselocale((locale_t)0);
+    struct at_cleanup cleanup;
 
+    at_cleanup_push(&cleanup, restore_locale, locale);
     compile(part);
+    at_cleanup_pop(&cleanup);
     uselocale(locale);
 }
 
 /* The first part in this thread, and the others too where there can be no more threads. */
-static void compile_all(struct part *parts, size_t count)
+static void compile_all(const struct parts *parts)
 {
-    for (size_t i = 1; i < count; i++)
-        start(&parts[i]);
-    for (size_t i = 0; i < count; i++)
-        if (parts[i].has_thread)
-            pthread_join(parts[i].thread, NULL);
+    for (size_t i = 1; i < parts->count; i++)
+        start(&parts->items[i]);
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->items[i].has_thread)
+            join(&parts->items[i]);
         else
-            compile_here(&parts[i]);
+            compile_here(&parts->items[i]);
+}
+
+/* Takes over a block that a part's thread may have made. */
+static void *adopt(void **block)
+{
+    void *taken = *block;
+
+    *block = NULL;
+    return at_guard_note(taken);
 }
 
 /* A program that several kernels share is there for each of them. */
-static void take(struct autotune_program *programs, const struct part *parts, size_t part_count,
-                 size_t count)
+static void take(struct autotune_program *programs, const struct parts *parts, size_t count)
 {
-    for (size_t i = 0; i < part_count; i++)
-        programs[i] = parts[i].program;
-    for (size_t i = part_count; i < count; i++) {
-        programs[i] = parts[0].program;
-        programs[i].bytes = at_memdup(parts[0].program.bytes, parts[0].program.size);
-        programs[i].log = at_strdup(parts[0].program.log);
+    for (size_t i = 0; i < parts->count; i++) {
+        struct autotune_program *program = &parts->items[i].program;
+
+        programs[i].size = program->size;
+        programs[i].bytes = adopt(&program->bytes);
+        programs[i].log = adopt((void **)&program->log);
+    }
+    for (size_t i = parts->count; i < count; i++) {
+        programs[i].size = programs[0].size;
+        programs[i].bytes = at_memdup(programs[0].bytes, programs[0].size);
+        programs[i].log = at_strdup(programs[0].log);
     }
 }
 
@@ -104,28 +161,27 @@ enum at_status autotune_compile(struct autotune_program *programs, struct at_nvr
                                 size_t count, struct at_error *err)
 {
     bool at_once = at_nvrtc_is_concurrent(nvrtc) && at_usable_cpus() > 1;
-    size_t part_count = at_once ? count : 1;
-    struct part parts[AUTOTUNE_COMPILED_MAX] = {0};
+    struct part items[AUTOTUNE_COMPILED_MAX] = {0};
+    struct parts parts = {items, at_once ? count : 1};
+    struct at_cleanup cleanup;
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < part_count; i++) {
-        parts[i].nvrtc = nvrtc;
-        parts[i].header = header;
-        parts[i].renderings = &renderings[i];
-        parts[i].count = at_once ? 1 : count;
+    for (size_t i = 0; i < parts.count; i++) {
+        items[i].nvrtc = nvrtc;
+        items[i].header = header;
+        items[i].renderings = &renderings[i];
+        items[i].count = at_once ? 1 : count;
+        items[i].status = AT_INTERNAL; /* until it is compiled */
     }
-    compile_all(parts, part_count);
-    for (size_t i = 0; i < part_count && status == AT_OK; i++)
-        if (parts[i].status != AT_OK)
-            status = at_fail(err, parts[i].status, "%s", parts[i].err.message);
-    if (status == AT_OK) {
-        take(programs, parts, part_count, count);
-        return AT_OK;
-    }
-    for (size_t i = 0; i < part_count; i++)
-        if (parts[i].status == AT_OK) {
-            free(parts[i].program.bytes);
-            free(parts[i].program.log);
-        }
+    at_cleanup_push(&cleanup, release_parts, &parts);
+    compile_all(&parts);
+    for (size_t i = 0; i < parts.count && status == AT_OK; i++)
+        if (items[i].status != AT_OK)
+            status = at_fail(err, items[i].status, "%s", items[i].err.message);
+    if (status == AT_OK)
+        take(programs, &parts, count);
+    at_cleanup_pop(&cleanup);
+    if (status != AT_OK)
+        release_parts(&parts);
     return status;
 }

@@ -2,22 +2,8 @@
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "lib/objects.h"
+#include "lib/process.h"
 #include "model/description.h"
-
-#include <pthread.h>
-#include <stdlib.h>
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
-void autotune_lock(void)
-{
-    pthread_mutex_lock(&mutex);
-}
-
-void autotune_unlock(void)
-{
-    pthread_mutex_unlock(&mutex);
-}
 
 enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err)
 {
@@ -35,39 +21,65 @@ enum at_status autotune_find_current(struct at_device_info *info, struct at_erro
     return at_cuda_info(device, device, info, err);
 }
 
+/* A device that is asked for. */
+struct asking {
+    const char *name; /* of a description; NULL for the current device */
+    autotune_device *found;
+};
+
+static enum at_status find_current(struct at_device_info *info, struct at_error *err)
+{
+    struct at_cleanup lock;
+    enum at_status status = autotune_lock(&lock, err);
+
+    if (status != AT_OK)
+        return status;
+    status = autotune_find_current(info, err);
+    autotune_unlock(&lock);
+    return status;
+}
+
+static enum at_status find_device(void *data, struct at_error *err)
+{
+    struct asking *asking = data;
+    struct at_device_info info;
+    enum at_status status = asking->name ? at_description_by_any_name(&info, asking->name, err)
+                                         : find_current(&info, err);
+
+    if (status == AT_OK)
+        asking->found = at_memdup(&info, sizeof info);
+    return status;
+}
+
+static autotune_status ask(autotune_device **device, const char *name, autotune_error **error)
+{
+    struct asking asking = {.name = name};
+    autotune_status status = autotune_call(find_device, &asking, error);
+
+    if (status == AUTOTUNE_OK)
+        *device = asking.found;
+    return status;
+}
+
 autotune_status autotune_device_current(autotune_device **device, autotune_error **error)
 {
-    struct at_error err = {AT_OK, ""};
-    struct at_device_info info;
-    enum at_status status;
-
-    autotune_lock();
-    status = autotune_find_current(&info, &err);
-    autotune_unlock();
-    if (status != AT_OK)
-        return autotune_fail(error, &err);
-    *device = at_memdup(&info, sizeof info);
-    return AUTOTUNE_OK;
+    return device ? ask(device, NULL, error) : autotune_fail_null(error, "device");
 }
 
 autotune_status autotune_device_described(autotune_device **device, const char *name,
                                           autotune_error **error)
 {
-    struct at_error err = {AT_OK, ""};
-    struct at_device_info info;
-
-    if (at_description_by_any_name(&info, name, &err) != AT_OK)
-        return autotune_fail(error, &err);
-    *device = at_memdup(&info, sizeof info);
-    return AUTOTUNE_OK;
+    if (!device || !name)
+        return autotune_fail_null(error, device ? "name" : "device");
+    return ask(device, name, error);
 }
 
 const char *autotune_device_name(const autotune_device *device)
 {
-    return device->info.name;
+    return device ? device->info.name : NULL;
 }
 
 void autotune_device_free(autotune_device *device)
 {
-    free(device);
+    at_free(device);
 }

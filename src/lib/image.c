@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/image.h"
 
+#include "base/guard.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "kernel/cubin_cache.h"
@@ -9,7 +10,6 @@
 #include "lib/compile.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Images on their way. */
@@ -64,7 +64,7 @@ static void take_program(struct making *making, size_t number, const char *entry
     at_hash(kernel.program, image->bytes, image->size);
     at_cubin_cache_put_program(making->cache, kernel.program, image->bytes, image->size);
     at_cubin_cache_put(making->cache, making->keys[number], &kernel);
-    free(program->log);
+    at_free(program->log);
 }
 
 /* Compiles the images that are not there yet. */
@@ -116,22 +116,30 @@ static enum at_status make_with_nvrtc(struct making *making, int64_t compute_cap
     return status;
 }
 
+static void close_cache(void *cache)
+{
+    at_cubin_cache_close(cache);
+}
+
 enum at_status autotune_images_make(struct autotune_image *images, size_t count,
                                     const struct at_config *configs, int64_t compute_capability,
                                     const char *header, int64_t elem_size, struct at_error *err)
 {
     struct making making = {
         .configs = configs, .count = count, .header = header, .elem_size = elem_size};
+    struct at_cleanup cleanup;
     enum at_status status = AT_OK;
 
     (void)at_cubin_cache_open(&making.cache, NULL, NULL);
+    at_cleanup_push(&cleanup, close_cache, making.cache);
     if (at_nvrtc_is_loaded() || !make_without_nvrtc(&making, compute_capability))
         status = make_with_nvrtc(&making, compute_capability, err);
+    at_cleanup_pop(&cleanup);
     at_cubin_cache_close(making.cache);
     if (status == AT_OK)
         memcpy(images, making.images, count * sizeof *images);
     else
         for (size_t i = 0; i < count; i++)
-            free(making.images[i].bytes);
+            at_free(making.images[i].bytes);
     return status;
 }

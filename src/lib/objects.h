@@ -32,8 +32,18 @@ struct autotune_answer {
 /* Of more bytes malloc has none at hand for a thread, which would be a tenth of a lookup. */
 _Static_assert(sizeof(struct autotune_answer) <= 1032, "an answer is quickly made");
 
-/* Makes the caller's error object, where one is asked for, and returns the status. */
+/* What a public function does. Its data have what it takes and gives. */
+typedef enum at_status autotune_body(void *data, struct at_error *err);
+
+/* Runs the body in a guard (base/guard.h) and makes the caller's error object. */
+autotune_status autotune_call(autotune_body *body, void *data, autotune_error **error);
+
+/* Makes the caller's error object, where one is asked for. Returns the error's status, or
+ * AUTOTUNE_NO_MEMORY where there is none for the object. */
 autotune_status autotune_fail(autotune_error **error, const struct at_error *err);
+
+/* AUTOTUNE_INVALID for the argument of this name. */
+autotune_status autotune_fail_null(autotune_error **error, const char *argument);
 
 /* What the addresses are multiples of. */
 int64_t autotune_align_bytes(const autotune_problem *problem);
@@ -48,11 +58,11 @@ enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profi
 /* The device of the current context. */
 enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err);
 
-/* Held while libcuda, NVML and NVRTC are opened, and while NVRTC compiles. */
-void autotune_lock(void);
-void autotune_unlock(void);
+/* The answer as lines of text or as JSON, for the caller to at_free. */
+enum at_status autotune_write_answer(char **text, const struct autotune_answer *answer, bool json,
+                                     struct at_error *err);
 
-/* Copies as much as fits and returns the whole length. */
+/* Copies as much as fits, unless text is NULL, and returns the whole length. */
 size_t autotune_copy_text(const char *from, char *text, size_t capacity);
 
 #endif

@@ -7,9 +7,8 @@
 #include "device/cuda/cuda_device.h"
 #include "lib/image.h"
 #include "lib/objects.h"
+#include "lib/process.h"
 #include "space/space.h"
-
-#include <stdlib.h>
 
 enum { HEADER_BYTES_MAX = 256 * 1024 };
 
@@ -126,49 +125,86 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
     for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
         status = load(&plan->kernels[i], &images[i], &configs[i], answer, err);
     for (size_t i = 0; i < KERNELS; i++)
-        free(images[i].bytes);
-    free(header);
-    free(path);
+        at_free(images[i].bytes);
+    at_free(header);
+    at_free(path);
     return status;
 }
 
-static char *describe(const struct autotune_answer *answer)
-{
-    size_t length = autotune_answer_describe(answer, NULL, 0);
-    char *text = at_alloc(length + 1);
+/* ---- making ---- */
 
-    autotune_answer_describe(answer, text, length + 1);
-    return text;
+struct creating {
+    const autotune_profile *profile;
+    const autotune_problem *problem;
+    autotune_plan *made;
+};
+
+/* Fills the plan, under the lock. */
+static enum at_status fill(autotune_plan *plan, const struct creating *creating,
+                           struct at_error *err)
+{
+    struct autotune_answer answer = {.policy = "cold"};
+    struct at_config configs[KERNELS];
+    enum at_status status = autotune_take_problem(&answer.problem, creating->problem, err);
+
+    if (status == AT_OK)
+        status = autotune_find_current(&answer.device, err);
+    if (status == AT_OK)
+        status = autotune_ask(&answer, creating->profile, err);
+    if (status == AT_OK)
+        status = choose_configs(configs, &plan->kernel_count, creating->profile, &answer, err);
+    if (status == AT_OK)
+        status = load_all(plan, configs, &answer, err);
+    if (status == AT_OK)
+        status = autotune_write_answer(&plan->description, &answer, false, err);
+    plan->problem = answer.problem;
+    plan->align_bytes = (uintptr_t)autotune_align_bytes(creating->problem);
+    return status;
+}
+
+/* In a child that was forked, the modules are not the child's. */
+static void unload(void *data)
+{
+    autotune_plan *plan = data;
+
+    for (size_t i = 0; i < KERNELS; i++)
+        if (plan->kernels[i].module && autotune_check_process(NULL) == AT_OK)
+            at_cuda.cuModuleUnload(plan->kernels[i].module);
+}
+
+static enum at_status create(void *data, struct at_error *err)
+{
+    struct creating *creating = data;
+    autotune_plan *made = at_alloc(sizeof *made);
+    struct at_cleanup cleanup, lock;
+    enum at_status status;
+
+    at_cleanup_push(&cleanup, unload, made);
+    status = autotune_lock(&lock, err);
+    if (status == AT_OK) {
+        status = fill(made, creating, err);
+        autotune_unlock(&lock);
+    }
+    at_cleanup_pop(&cleanup);
+    if (status == AT_OK)
+        creating->made = made;
+    else
+        autotune_plan_free(made);
+    return status;
 }
 
 autotune_status autotune_plan_create(autotune_plan **plan, const autotune_profile *profile,
                                      const autotune_problem *problem, autotune_error **error)
 {
-    autotune_plan *made = at_alloc(sizeof *made);
-    struct autotune_answer answer = {.policy = "cold"};
-    struct at_config configs[KERNELS];
-    struct at_error err = {AT_OK, ""};
-    enum at_status status = autotune_take_problem(&answer.problem, problem, &err);
+    struct creating creating = {profile, problem, NULL};
+    autotune_status status;
 
-    autotune_lock();
-    if (status == AT_OK)
-        status = autotune_find_current(&answer.device, &err);
-    if (status == AT_OK)
-        status = autotune_ask(&answer, profile, &err);
-    if (status == AT_OK)
-        status = choose_configs(configs, &made->kernel_count, profile, &answer, &err);
-    if (status == AT_OK)
-        status = load_all(made, configs, &answer, &err);
-    autotune_unlock();
-    if (status != AT_OK) {
-        autotune_plan_free(made);
-        return autotune_fail(error, &err);
-    }
-    made->problem = answer.problem;
-    made->align_bytes = (uintptr_t)autotune_align_bytes(problem);
-    made->description = describe(&answer);
-    *plan = made;
-    return AUTOTUNE_OK;
+    if (!plan || !profile || !problem)
+        return autotune_fail_null(error, !plan ? "plan" : !profile ? "profile" : "problem");
+    status = autotune_call(create, &creating, error);
+    if (status == AUTOTUNE_OK)
+        *plan = creating.made;
+    return status;
 }
 
 /* ---- running ---- */
@@ -208,15 +244,22 @@ static enum at_status check_addresses(const autotune_plan *plan, const void *dst
     return AT_OK;
 }
 
+/* Without a guard: nothing is allocated but an error's object. */
 autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, const void *src,
                                       void *stream, autotune_error **error)
 {
-    bool aligned = (((uintptr_t)dst | (uintptr_t)src) % plan->align_bytes) == 0;
-    const struct kernel *kernel =
-        &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
+    const struct kernel *kernel;
     struct at_error err;
-    enum at_status status = check_addresses(plan, dst, src, &err);
+    enum at_status status;
+    bool aligned;
 
+    if (!plan)
+        return autotune_fail_null(error, "plan");
+    aligned = (((uintptr_t)dst | (uintptr_t)src) % plan->align_bytes) == 0;
+    kernel = &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
+    status = check_addresses(plan, dst, src, &err);
+    if (status == AT_OK)
+        status = autotune_check_process(&err);
     if (status == AT_OK)
         status = start(plan, kernel, dst, src, stream, &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
@@ -224,16 +267,14 @@ autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, cons
 
 size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity)
 {
-    return autotune_copy_text(plan->description, text, capacity);
+    return autotune_copy_text(plan ? plan->description : "", text, capacity);
 }
 
 void autotune_plan_free(autotune_plan *plan)
 {
     if (!plan)
         return;
-    for (size_t i = 0; i < KERNELS; i++)
-        if (plan->kernels[i].module)
-            at_cuda.cuModuleUnload(plan->kernels[i].module);
-    free(plan->description);
-    free(plan);
+    unload(plan);
+    at_free(plan->description);
+    at_free(plan);
 }

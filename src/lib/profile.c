@@ -4,41 +4,58 @@
 #include "lib/objects.h"
 #include "space/space.h"
 
-#include <stdlib.h>
-
 static enum at_status read_families(autotune_profile *profile, struct at_error *err)
 {
     char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
     enum at_status status =
         at_families_read(&profile->families, &profile->family_count, tuning, templates, err);
 
-    free(templates);
-    free(tuning);
+    at_free(templates);
+    at_free(tuning);
     return status;
+}
+
+struct opening {
+    const char *path;
+    autotune_profile *opened;
+};
+
+static enum at_status open_profile(void *data, struct at_error *err)
+{
+    struct opening *opening = data;
+    autotune_profile *opened = at_alloc(sizeof *opened);
+    enum at_status status = opening->path ? at_profiles_add(&opened->profiles, opening->path, err)
+                                          : at_profiles_add_path(&opened->profiles, err);
+
+    if (status == AT_OK)
+        status = read_families(opened, err);
+    if (status != AT_OK) {
+        autotune_profile_free(opened);
+        return status;
+    }
+    opened->lookup = at_lookup_open(&opened->profiles, opened->families, opened->family_count);
+    opening->opened = opened;
+    return AT_OK;
 }
 
 autotune_status autotune_profile_open(autotune_profile **profile, const char *path,
                                       autotune_error **error)
 {
-    autotune_profile *opened = at_alloc(sizeof *opened);
-    struct at_error err = {AT_OK, ""};
-    enum at_status status = path ? at_profiles_add(&opened->profiles, path, &err)
-                                 : at_profiles_add_path(&opened->profiles, &err);
+    struct opening opening = {.path = path};
+    autotune_status status;
 
-    if (status == AT_OK)
-        status = read_families(opened, &err);
-    if (status != AT_OK) {
-        autotune_profile_free(opened);
-        return autotune_fail(error, &err);
-    }
-    opened->lookup = at_lookup_open(&opened->profiles, opened->families, opened->family_count);
-    *profile = opened;
-    return AUTOTUNE_OK;
+    if (!profile)
+        return autotune_fail_null(error, "profile");
+    status = autotune_call(open_profile, &opening, error);
+    if (status == AUTOTUNE_OK)
+        *profile = opening.opened;
+    return status;
 }
 
 const char *autotune_profile_skipped(const autotune_profile *profile, size_t index)
 {
-    return index < profile->profiles.skipped_count ? profile->profiles.skipped[index] : NULL;
+    return profile && index < profile->profiles.skipped_count ? profile->profiles.skipped[index]
+                                                              : NULL;
 }
 
 void autotune_profile_free(autotune_profile *profile)
@@ -48,7 +65,7 @@ void autotune_profile_free(autotune_profile *profile)
     at_lookup_close(profile->lookup);
     for (size_t i = 0; i < profile->family_count; i++)
         at_family_free(profile->families[i]);
-    free(profile->families);
+    at_free(profile->families);
     at_profiles_clear(&profile->profiles);
-    free(profile);
+    at_free(profile);
 }

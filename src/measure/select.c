@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "measure/gpu.h"
 
 #include <stdbool.h>
@@ -27,14 +28,12 @@ static bool matches(const struct at_device_info *info, const char *name, size_t 
 /* "0 (NVIDIA H200), 1 (NVIDIA H200)" */
 static char *list_devices(const struct at_device_info *infos, size_t count)
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     for (size_t i = 0; i < count; i++)
         fprintf(out, "%s%d (%s)", i ? ", " : "", (int)infos[i].ordinal, infos[i].name);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
 static enum at_status no_match(const char *name, size_t length, const struct at_device_info *infos,

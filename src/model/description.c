@@ -3,12 +3,12 @@
 
 #include "base/memory.h"
 #include "base/paths.h"
+#include "base/text_stream.h"
 #include "profile/identity.h"
 #include "profile/profile.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -90,32 +90,30 @@ static const struct at_field fields[] = {
 static const struct at_schema schema = {"a device description", sizeof(struct description), fields,
                                         AT_COUNT(fields)};
 
-void at_description_files(glob_t *files)
-{
-    char *pattern = at_path_data_file("tuning/devices/*.yaml");
+static const char devices[] = "tuning/devices", suffix[] = ".yaml";
 
-    *files = (glob_t){0};
-    glob(pattern, 0, NULL, files); /* none is a result too */
-    free(pattern);
+void at_description_files(struct at_folder *files)
+{
+    char *path = at_path_data_file(devices);
+
+    *files = (struct at_folder){0};
+    (void)at_folder_list(files, path, suffix); /* none is a result too */
+    at_free(path);
 }
 
 /* "h100, h200" */
 static char *list_names(void)
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
-    glob_t files;
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    struct at_folder files;
 
     at_description_files(&files);
-    for (size_t i = 0; i < files.gl_pathc; i++) {
-        const char *base = at_path_name(files.gl_pathv[i]);
-
-        fprintf(out, "%s%.*s", i ? ", " : "", (int)(strlen(base) - strlen(".yaml")), base);
-    }
-    globfree(&files);
-    fclose(out);
-    return text;
+    for (size_t i = 0; i < files.count; i++)
+        fprintf(out, "%s%.*s", i ? ", " : "", (int)(strlen(files.names[i]) - (sizeof suffix - 1)),
+                files.names[i]);
+    at_folder_clear(&files);
+    return at_text_close(&stream, NULL);
 }
 
 /* The name becomes a path: letters, digits and '-' only. */
@@ -154,11 +152,22 @@ static enum at_status read_file(struct description *description, const char *pat
     return status;
 }
 
+static enum at_status read_named(struct description *description, const char *name,
+                                 struct at_error *err)
+{
+    char *below = at_format("%s/%s", devices, name), *path = at_path_data_file(below);
+    enum at_status status = read_file(description, path, err);
+
+    at_free(path);
+    at_free(below);
+    return status;
+}
+
 enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
                                    const char *name, struct at_error *err)
 {
     struct description description = {0};
-    char *below = at_format("tuning/devices/%s.yaml", is_name(name) ? name : "");
+    char *below = at_format("%s/%s%s", devices, is_name(name) ? name : "", suffix);
     char *path = at_path_data_file(below);
     enum at_status status;
 
@@ -167,7 +176,7 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
 
         status =
             at_fail(err, AT_USAGE, "no description of a device \"%s\"; known are %s", name, known);
-        free(known);
+        at_free(known);
     } else {
         status = read_file(&description, path, err);
     }
@@ -177,8 +186,8 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
             *rates = description.rates;
         at_schema_clear(&schema, &description);
     }
-    free(path);
-    free(below);
+    at_free(path);
+    at_free(below);
     return status;
 }
 
@@ -210,22 +219,22 @@ enum at_status at_description_by_any_name(struct at_device_info *info, const cha
 {
     enum at_status status = at_description_read(info, NULL, name, err);
     bool called = false;
-    glob_t files;
+    struct at_folder files;
 
     if (status == AT_OK)
         return AT_OK;
     at_description_files(&files);
-    for (size_t i = 0; i < files.gl_pathc && !called; i++) {
+    for (size_t i = 0; i < files.count && !called; i++) {
         struct description description;
 
-        if (read_file(&description, files.gl_pathv[i], NULL) != AT_OK)
+        if (read_named(&description, files.names[i], NULL) != AT_OK)
             continue;
         called = is_called(&description, name);
         if (called)
             *info = description.device;
         at_schema_clear(&schema, &description);
     }
-    globfree(&files);
+    at_folder_clear(&files);
     return called ? AT_OK : status;
 }
 
@@ -234,13 +243,13 @@ enum at_status at_description_find(struct at_device_info *info, struct at_rates 
 {
     enum at_status status = AT_OK;
     bool same = false;
-    glob_t files;
+    struct at_folder files;
 
     at_description_files(&files);
-    for (size_t i = 0; i < files.gl_pathc && !same; i++) {
+    for (size_t i = 0; i < files.count && !same; i++) {
         struct description description;
 
-        status = read_file(&description, files.gl_pathv[i], err);
+        status = read_named(&description, files.names[i], err);
         if (status != AT_OK)
             break;
         same = at_device_relation(&description.device, device) == AT_SAME_DEVICE;
@@ -250,7 +259,7 @@ enum at_status at_description_find(struct at_device_info *info, struct at_rates 
         }
         at_schema_clear(&schema, &description);
     }
-    globfree(&files);
+    at_folder_clear(&files);
     if (status == AT_OK)
         *found = same;
     return status;

@@ -4,14 +4,14 @@
 #define AT_MODEL_DESCRIPTION_H
 
 #include "base/error.h"
+#include "base/folder.h"
 #include "device/info.h"
 #include "model/predict.h"
 
-#include <glob.h>
 #include <stdbool.h>
 
-/* The files of all descriptions, in the order of their names, for the caller to globfree. */
-void at_description_files(glob_t *files);
+/* The names of all descriptions' files, with ".yaml", for the caller to at_folder_clear. */
+void at_description_files(struct at_folder *files);
 
 /* Reads the description called name ("h200"): what the device is, and how fast (rates may be NULL).
  * AT_USAGE for one there is not, with those there are. */

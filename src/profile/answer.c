@@ -8,7 +8,6 @@
 #include "space/named.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 100, LABEL_WIDTH = 13 };
@@ -223,7 +222,7 @@ void at_answer_show(const struct at_answer *answer, const struct at_query *query
 
     fprintf(out, "%s%s%s on %s, %s\n", color ? "\033[1m" : "", problem, color ? "\033[0m" : "",
             query->device->name, query->policy);
-    free(problem);
+    at_free(problem);
     show_config(answer, out);
     flow = line(out, "tier");
     at_flow_add(&flow, "%d of %d, %s", (int)answer->tier + 1, (int)AT_TIERS,

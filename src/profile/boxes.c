@@ -94,7 +94,7 @@ size_t at_boxes_add(struct at_boxes *boxes, const struct at_traits *traits,
 
 void at_boxes_clear(struct at_boxes *boxes)
 {
-    free(boxes->items);
-    free(boxes->members);
+    at_free(boxes->items);
+    at_free(boxes->members);
     *boxes = (struct at_boxes){0};
 }

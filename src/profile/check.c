@@ -6,7 +6,6 @@
 #include "profile/internal.h"
 #include "space/problem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* CUDA's limit on every device so far (CUDA C++ Programming Guide, technical specifications per
@@ -127,7 +126,7 @@ static enum at_status check_spelling(const struct at_entry *entry, struct at_pro
     shortest = at_problem_format(problem);
     if (strcmp(shortest, entry->problem) != 0)
         status = at_fail(err, AT_USAGE, "write this problem as %s", shortest);
-    free(shortest);
+    at_free(shortest);
     return status;
 }
 

@@ -116,7 +116,7 @@ static void put_into_boxes(struct at_lookup *lookup)
                 lookup->kinds[kind].box_of[size] =
                     at_boxes_add(&lookup->boxes, lookup->traits, chosen, count);
         }
-    free(chosen);
+    at_free(chosen);
 }
 
 /* In the order of the boxes, so that those that are looked at together lie together. */
@@ -129,8 +129,8 @@ static void arrange(struct at_lookup *lookup)
         candidates[i] = lookup->candidates[lookup->boxes.members[i]];
         traits[i] = lookup->traits[lookup->boxes.members[i]];
     }
-    free(lookup->candidates);
-    free(lookup->traits);
+    at_free(lookup->candidates);
+    at_free(lookup->traits);
     lookup->candidates = candidates;
     lookup->traits = traits;
 }
@@ -186,14 +186,14 @@ void at_lookup_close(struct at_lookup *lookup)
     if (!lookup)
         return;
     at_fits_free(lookup->fits);
-    free(lookup->candidates);
-    free(lookup->traits);
+    at_free(lookup->candidates);
+    at_free(lookup->traits);
     at_boxes_clear(&lookup->boxes);
-    free(lookup->identified);
-    free(lookup->places);
-    free(lookup->kinds);
-    free(lookup->unusable_note);
-    free(lookup);
+    at_free(lookup->identified);
+    at_free(lookup->places);
+    at_free(lookup->kinds);
+    at_free(lookup->unusable_note);
+    at_free(lookup);
 }
 
 /* ---- the answer ---- */

@@ -6,7 +6,6 @@
 #include "profile/standing.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 uint64_t at_nearest_identity(const struct at_problem *problem)
 {
@@ -287,7 +286,7 @@ static struct search *begin(const struct at_lookup *lookup, const struct at_quer
 static void end(struct search *search)
 {
     at_fit_query_free(search->fits);
-    free(search);
+    at_free(search);
 }
 
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,

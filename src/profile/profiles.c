@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/profiles.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/paths.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const char suffix[] = ".yaml";
 
 static bool is_known(const struct at_profiles *profiles, const char *path)
 {
@@ -35,39 +33,24 @@ enum at_status at_profiles_add(struct at_profiles *profiles, const char *path, s
     return AT_OK;
 }
 
-static int is_profile_name(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name), end = sizeof suffix - 1;
-
-    return entry->d_name[0] != '.' && length > end &&
-           strcmp(entry->d_name + length - end, suffix) == 0;
-}
-
-/* By bytes: alphasort would obey the locale. */
-static int by_name(const struct dirent **left, const struct dirent **right)
-{
-    return strcmp((*left)->d_name, (*right)->d_name);
-}
-
 /* Returns errno, or 0. */
 static int add_folder(struct at_profiles *profiles, const char *folder)
 {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_profile_name, by_name);
+    struct at_folder files;
+    int error = at_folder_list(&files, folder, ".yaml");
 
-    if (count < 0)
-        return errno;
-    for (int i = 0; i < count; i++) {
-        char *path = at_format("%s/%s", folder, entries[i]->d_name);
+    if (error != 0)
+        return error;
+    for (size_t i = 0; i < files.count; i++) {
+        char *path = at_format("%s/%s", folder, files.names[i]);
         struct at_error err;
 
         if (at_profiles_add(profiles, path, &err) != AT_OK)
             AT_PUSH(profiles->skipped, profiles->skipped_count, profiles->skipped_capacity,
                     at_strdup(err.message));
-        free(path);
-        free(entries[i]);
+        at_free(path);
     }
-    free(entries);
+    at_folder_clear(&files);
     return 0;
 }
 
@@ -86,7 +69,7 @@ static void add_folder_if_any(struct at_profiles *profiles, char *folder)
     if (error != 0 && error != ENOENT)
         AT_PUSH(profiles->skipped, profiles->skipped_count, profiles->skipped_capacity,
                 at_format("%s: %s", folder, strerror(error)));
-    free(folder);
+    at_free(folder);
 }
 
 static enum at_status add_variable(struct at_profiles *profiles, struct at_error *err)
@@ -104,7 +87,7 @@ static enum at_status add_variable(struct at_profiles *profiles, struct at_error
             status = *path ? at_profiles_add(profiles, path, err) : AT_OK;
         else if ((error = add_folder(profiles, path)) != 0)
             status = at_fail(err, AT_USAGE, "cannot read the folder %s: %s", path, strerror(error));
-        free(path);
+        at_free(path);
         rest = rest[length] ? rest + length + 1 : NULL;
     }
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", variable);
@@ -125,11 +108,11 @@ void at_profiles_clear(struct at_profiles *profiles)
 {
     for (size_t i = 0; i < profiles->count; i++) {
         at_profile_clear(&profiles->files[i].profile);
-        free(profiles->files[i].path);
+        at_free(profiles->files[i].path);
     }
     for (size_t i = 0; i < profiles->skipped_count; i++)
-        free(profiles->skipped[i]);
-    free(profiles->files);
-    free(profiles->skipped);
+        at_free(profiles->skipped[i]);
+    at_free(profiles->files);
+    at_free(profiles->skipped);
     *profiles = (struct at_profiles){0};
 }

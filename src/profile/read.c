@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
+#include "base/memory.h"
 #include "profile/internal.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ enum at_status at_profile_read(struct at_profile *profile, const char *path, str
     status = check_version(path, text, err);
     if (status == AT_OK)
         status = at_schema_read(&at_profile_schema, &read, path, text, size, err);
-    free(text);
+    at_free(text);
     if (status != AT_OK)
         return status;
     at_profile_sort(&read);

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/text_stream.h"
 #include "profile/internal.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
 static enum at_status write_file(const struct at_profile *profile, struct at_output *output,
                                  struct at_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    enum at_status status;
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    enum at_status status = at_schema_write_yaml(&at_profile_schema, profile, out, err);
+    size_t size;
+    char *text = at_text_close(&stream, &size);
 
-    if (!memory)
-        return at_fail(err, AT_INTERNAL, "cannot format the profile: %s", strerror(errno));
-    status = at_schema_write_yaml(&at_profile_schema, profile, memory, err);
-    if (fclose(memory) != 0 && status == AT_OK)
-        status = at_fail(err, AT_INTERNAL, "cannot format the profile: %s", strerror(errno));
     if (status == AT_OK && size > AT_SCHEMA_BYTES_MAX)
         status = at_fail(err, AT_USAGE,
                          "the profile has %zu bytes, and at most %d are read: keep its devices in "
@@ -26,7 +22,7 @@ static enum at_status write_file(const struct at_profile *profile, struct at_out
                          size, AT_SCHEMA_BYTES_MAX);
     if (status == AT_OK)
         status = at_output_write(output, text, size, err);
-    free(text);
+    at_free(text);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "schema/fields.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What an item of a list points to. */
@@ -9,10 +9,10 @@ static void clear_item(const struct at_field *field, void *item)
 {
     switch (field->kind) {
     case AT_FIELD_LOCATEDS:
-        free(((struct at_located *)item)->text);
+        at_free(((struct at_located *)item)->text);
         break;
     case AT_FIELD_NAMED_INTS:
-        free(((struct at_named_int *)item)->name);
+        at_free(((struct at_named_int *)item)->name);
         break;
     case AT_FIELD_OBJECTS:
         at_schema_clear(field->object, item);
@@ -26,7 +26,7 @@ static void clear_list(const struct at_field *field, struct at_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         clear_item(field, (char *)list->items + i * at_field_item_size(field));
-    free(list->items);
+    at_free(list->items);
 }
 
 static void clear_field(const struct at_field *field, void *slot)
@@ -37,10 +37,10 @@ static void clear_field(const struct at_field *field, void *slot)
         break;
     case AT_FIELD_TEXT:
     case AT_FIELD_WORD:
-        free(*(char **)slot);
+        at_free(*(char **)slot);
         break;
     case AT_FIELD_LOCATED:
-        free(((struct at_located *)slot)->text);
+        at_free(((struct at_located *)slot)->text);
         break;
     case AT_FIELD_LOCATEDS:
     case AT_FIELD_INTS:

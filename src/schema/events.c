@@ -5,7 +5,6 @@
 #include "base/printable.h"
 #include "schema/schema.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct at_source source_of(const struct at_events *events, yaml_mark_t mark)
@@ -28,6 +27,14 @@ static struct at_source source_of_byte(const struct at_events *events, size_t of
     return source;
 }
 
+static void delete_parser(void *data)
+{
+    struct at_events *events = data;
+
+    yaml_event_delete(&events->raw);
+    yaml_parser_delete(&events->parser);
+}
+
 enum at_status at_events_open(struct at_events *events, const char *name, const char *text,
                               size_t size, struct at_error *err)
 {
@@ -36,7 +43,8 @@ enum at_status at_events_open(struct at_events *events, const char *name, const 
         return at_fail(err, AT_USAGE, "%s has %zu bytes; at most %d are read", name, size,
                        AT_SCHEMA_BYTES_MAX);
     if (!yaml_parser_initialize(&events->parser))
-        return at_fail(err, AT_INTERNAL, "libyaml's parser does not start");
+        at_out_of_memory();
+    at_cleanup_push(&events->cleanup, delete_parser, events);
     events->text = at_alloc(size + 1); /* with a NUL, which the caller's text may lack */
     if (size > 0)
         memcpy(events->text, text, size);
@@ -48,9 +56,9 @@ enum at_status at_events_open(struct at_events *events, const char *name, const 
 
 void at_events_close(struct at_events *events)
 {
-    yaml_event_delete(&events->raw);
-    yaml_parser_delete(&events->parser);
-    free(events->text);
+    at_cleanup_pop(&events->cleanup);
+    delete_parser(events);
+    at_free(events->text);
 }
 
 static enum at_status fail_syntax(const struct at_events *events)
@@ -58,7 +66,7 @@ static enum at_status fail_syntax(const struct at_events *events)
     const yaml_parser_t *parser = &events->parser;
 
     if (parser->error == YAML_MEMORY_ERROR)
-        return at_fail(events->err, AT_INTERNAL, "out of memory in libyaml");
+        at_out_of_memory();
     if (parser->error == YAML_READER_ERROR)
         return at_fail_at(events->err, source_of_byte(events, parser->problem_offset),
                           "not a text file: %s", parser->problem);

@@ -6,6 +6,7 @@
 #define AT_SCHEMA_EVENTS_H
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "base/source.h"
 
 #include <stdbool.h>
@@ -38,9 +39,11 @@ struct at_events {
     int depth, documents;
     yaml_parser_t parser;
     yaml_event_t raw;
+    struct at_cleanup cleanup;
 };
 
-/* Starts on a text; name is borrowed until at_events_close. There is no current event yet. */
+/* Starts on a text; name is borrowed until at_events_close, and the struct stays where it is. There
+ * is no current event yet. */
 enum at_status at_events_open(struct at_events *events, const char *name, const char *text,
                               size_t size, struct at_error *err);
 void at_events_close(struct at_events *events);

@@ -7,7 +7,6 @@
 #include "schema/scalars.h"
 #include "schema/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FIELDS_MAX = 64 }; /* the bits of a mask */
@@ -209,6 +208,6 @@ enum at_status at_schema_read_file(const struct at_schema *schema, void *record,
     if (status != AT_OK)
         return status;
     status = at_schema_read(schema, record, path, text, size, err);
-    free(text);
+    at_free(text);
     return status;
 }

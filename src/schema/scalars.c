@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "schema/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum at_status at_fail_expected(const struct at_events *in, const char *what, const char *expected)
@@ -139,7 +138,7 @@ enum at_status at_read_located(struct at_events *in, const struct at_field *fiel
         return status;
     text = at_strdup(event->text);
     if (event->folded ? !unfold(text, event->folded) : !event->one_line) {
-        free(text);
+        at_free(text);
         return at_fail_at(in->err, event->source,
                           "%s: has to stand on one line, or on several below >-, so that messages "
                           "can name the column",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/guard.h"
 #include "schema/sink.h"
 
 #include <jansson.h>
@@ -11,20 +12,22 @@ struct json_sink {
     const char *key; /* of the next value, in a map */
 };
 
-/* Adds the value, which is taken over, to what is being filled. */
+/* Adds the value, which is taken over, to what is being filled. Texts are printable and maps get
+ * keys, so jansson refuses nothing but for want of memory. */
 static bool add(struct json_sink *json, json_t *value)
 {
     json_t *parent = json->depth ? json->open[json->depth - 1] : NULL;
 
     if (!value)
-        return false;
+        at_out_of_memory();
     if (!parent) {
         json->root = value;
         return true;
     }
-    if (json_is_object(parent))
-        return json_object_set_new(parent, json->key, value) == 0;
-    return json_array_append_new(parent, value) == 0;
+    if (json_is_object(parent) ? json_object_set_new(parent, json->key, value) != 0
+                               : json_array_append_new(parent, value) != 0)
+        at_out_of_memory();
+    return true;
 }
 
 static bool begin(struct at_sink *sink, enum at_shape shape)
@@ -61,16 +64,26 @@ static bool integer(struct at_sink *sink, int64_t value)
     return add((struct json_sink *)sink, json_integer(value));
 }
 
+static void drop(void *data)
+{
+    json_decref(((struct json_sink *)data)->root);
+}
+
 static enum at_status dump(const struct at_schema *schema, const void *record, size_t layout,
                            FILE *out, struct at_error *err)
 {
     struct json_sink json = {.sink = {begin, end, key, integer, text}};
-    enum at_status status = at_schema_walk(schema, record, &json.sink, err);
+    struct at_cleanup cleanup;
+    enum at_status status;
 
-    if (status == AT_OK &&
-        (json_dumpf(json.root, out, layout) != 0 || fputc('\n', out) == EOF || fflush(out) != 0))
+    at_cleanup_push(&cleanup, drop, &json);
+    status = at_schema_walk(schema, record, &json.sink, err);
+    if (status == AT_OK && json_dumpf(json.root, out, layout) != 0 && !ferror(out))
+        at_out_of_memory();
+    if (status == AT_OK && (fputc('\n', out) == EOF || fflush(out) != 0))
         status = at_fail(err, AT_INTERNAL, "%s cannot be written", schema->what);
-    json_decref(json.root);
+    at_cleanup_pop(&cleanup);
+    drop(&json);
     return status;
 }
 

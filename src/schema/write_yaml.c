@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/guard.h"
 #include "base/memory.h"
 #include "schema/sink.h"
 
@@ -18,7 +19,11 @@ static yaml_emitter_t *emitter_of(struct at_sink *sink)
 /* Takes the event over. made: libyaml was able to make it. */
 static bool emit(struct at_sink *sink, yaml_event_t *event, int made)
 {
-    return made && yaml_emitter_emit(emitter_of(sink), event);
+    bool taken = made && yaml_emitter_emit(emitter_of(sink), event);
+
+    if (!taken && (!made || emitter_of(sink)->error == YAML_MEMORY_ERROR))
+        at_out_of_memory();
+    return taken;
 }
 
 static bool begin(struct at_sink *sink, enum at_shape shape)
@@ -114,25 +119,33 @@ static bool end_document(struct at_sink *sink)
            emit(sink, &event, yaml_stream_end_event_initialize(&event));
 }
 
+static void delete_emitter(void *emitter)
+{
+    yaml_emitter_delete(emitter);
+}
+
 enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *record, FILE *out,
                                     struct at_error *err)
 {
     struct yaml_sink yaml = {.sink = {begin, end, text, integer, text}};
+    struct at_cleanup cleanup;
     enum at_status status;
 
     if (!yaml_emitter_initialize(&yaml.emitter))
-        return at_fail(err, AT_INTERNAL, "libyaml's emitter does not start");
+        at_out_of_memory();
+    at_cleanup_push(&cleanup, delete_emitter, &yaml.emitter);
     yaml_emitter_set_output(&yaml.emitter, write_out, out);
     yaml_emitter_set_unicode(&yaml.emitter, 1);
     yaml_emitter_set_width(&yaml.emitter, -1); /* never fold a line */
     if (!begin_document(&yaml.sink)) {
         status = at_fail(err, AT_INTERNAL, "libyaml's emitter does not start");
-        goto delete_emitter;
+        goto delete_it;
     }
     status = at_schema_walk(schema, record, &yaml.sink, err);
     if (status == AT_OK && (!end_document(&yaml.sink) || fflush(out) != 0))
         status = at_fail(err, AT_INTERNAL, "%s cannot be written", schema->what);
-delete_emitter:
+delete_it:
+    at_cleanup_pop(&cleanup);
     yaml_emitter_delete(&yaml.emitter);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "search/session.h"
 
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "search/cases.h"
 #include "search/copy_limit.h"
 #include "store/setting.h"
@@ -15,14 +16,15 @@
 static void hash_family(char hash[AT_HASH_CHARS], const struct at_family *family,
                         const char *header)
 {
+    struct at_text_stream stream;
     char *text;
     size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    FILE *out = at_text_open(&stream);
 
     fprintf(out, "%s\n%s\n", header, family->source);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
         fprintf(out, "%s\n", family->launch[i] ? at_expr_text(family->launch[i]) : "");
-    fclose(out);
+    text = at_text_close(&stream, &size);
     at_hash(hash, text, size);
     free(text);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "search/copy_limit.h"
 #include "search/foresight.h"
 #include "search/line_up.h"
@@ -133,9 +134,8 @@ static enum at_status finish(struct at_search *search, struct at_line_up *line_u
 /* "412 wrong, 3 compile" */
 static char *count_failures(const struct at_search *search)
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
     const char *between = "";
 
     for (int i = 0; i < AT_OUTCOMES; i++) {
@@ -144,8 +144,7 @@ static char *count_failures(const struct at_search *search)
         fprintf(out, "%s%zu %s", between, search->counts[i], at_outcome_names[i]);
         between = ", ";
     }
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
 static int64_t count_measured(const struct at_search *search)

@@ -35,7 +35,7 @@ char *at_config_format(const struct at_config *config)
         char *longer = at_format("%s%s%s=%d", text, i ? " " : "", sorted[i]->name,
                                  config->values[sorted[i] - params]);
 
-        free(text);
+        at_free(text);
         text = longer;
     }
     return text;
@@ -102,7 +102,7 @@ enum at_status at_config_require(const struct at_config *config, const struct at
     if (status == AT_OK && !legal)
         status =
             at_fail(err, AT_FAILED, "%s%s%s", refusal ? refusal : "", refusal ? ": " : "", why);
-    free(why);
+    at_free(why);
     return status;
 }
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "space/expr_code.h"
-
-#include <stdlib.h>
 
 void at_expr_free(struct at_expr *expr)
 {
     if (!expr)
         return;
-    free(expr->text);
-    free(expr->lines);
-    free(expr->code);
-    free(expr);
+    at_free(expr->text);
+    at_free(expr->lines);
+    at_free(expr->code);
+    at_free(expr);
 }
 
 const char *at_expr_text(const struct at_expr *expr)

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The families of a folder. */
+#include "base/folder.h"
 #include "base/memory.h"
 #include "space/space.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char suffix[] = ".yaml";
-
-static int is_space_file(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name), end = sizeof suffix - 1;
-
-    return entry->d_name[0] != '.' && length > end &&
-           strcmp(entry->d_name + length - end, suffix) == 0;
-}
-
-/* By bytes: alphasort would obey the locale. */
-static int by_name(const struct dirent **left, const struct dirent **right)
-{
-    return strcmp((*left)->d_name, (*right)->d_name);
-}
 
 static bool has_template(const char *space_file, const char *template_dir)
 {
@@ -31,7 +15,7 @@ static bool has_template(const char *space_file, const char *template_dir)
     char *path = at_format("%s/%.*s.cu", template_dir, stem, space_file);
     bool there = access(path, F_OK) == 0;
 
-    free(path);
+    at_free(path);
     return there;
 }
 
@@ -49,23 +33,23 @@ enum at_status at_families_check_unique(struct at_family *const *families, size_
 enum at_status at_families_read(struct at_family ***families, size_t *count, const char *tuning_dir,
                                 const char *template_dir, struct at_error *err)
 {
-    struct dirent **entries;
+    struct at_folder files;
     struct at_family **read;
     size_t read_count = 0;
-    int entry_count = scandir(tuning_dir, &entries, is_space_file, by_name);
+    int error = at_folder_list(&files, tuning_dir, suffix);
     enum at_status status = AT_OK;
 
-    if (entry_count < 0)
-        return at_fail(err, AT_USAGE, "cannot read the folder %s: %s", tuning_dir, strerror(errno));
-    read = at_alloc_array((size_t)entry_count, sizeof *read);
-    for (int i = 0; status == AT_OK && i < entry_count; i++) {
-        char *path = at_format("%s/%s", tuning_dir, entries[i]->d_name);
+    if (error != 0)
+        return at_fail(err, AT_USAGE, "cannot read the folder %s: %s", tuning_dir, strerror(error));
+    read = at_alloc_array(files.count, sizeof *read);
+    for (size_t i = 0; status == AT_OK && i < files.count; i++) {
+        char *path = at_format("%s/%s", tuning_dir, files.names[i]);
 
-        if (has_template(entries[i]->d_name, template_dir)) {
+        if (has_template(files.names[i], template_dir)) {
             status = at_family_read(&read[read_count], path, template_dir, err);
             read_count += status == AT_OK;
         }
-        free(path);
+        at_free(path);
     }
     if (status == AT_OK && read_count == 0)
         status =
@@ -79,10 +63,8 @@ enum at_status at_families_read(struct at_family ***families, size_t *count, con
     } else {
         while (read_count > 0)
             at_family_free(read[--read_count]);
-        free(read);
+        at_free(read);
     }
-    while (entry_count > 0)
-        free(entries[--entry_count]);
-    free(entries);
+    at_folder_clear(&files);
     return status;
 }

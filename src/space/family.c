@@ -6,7 +6,6 @@
 #include "space/rules.h"
 
 #include <libgen.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -149,7 +148,7 @@ static char *beside(const char *path, const char *name)
 {
     char *copy = at_strdup(path), *joined = at_format("%s/%s", dirname(copy), name);
 
-    free(copy);
+    at_free(copy);
     return joined;
 }
 
@@ -168,7 +167,7 @@ static enum at_status take_template(const struct reading *reading, const char *t
                           name->text);
     family->template_path = beside(family->path, name->text);
     if (access(family->template_path, F_OK) != 0 && template_dir) {
-        free(family->template_path);
+        at_free(family->template_path);
         family->template_path = at_format("%s/%s", template_dir, name->text);
     }
     status = at_file_read(&family->source, &size, family->template_path, TEMPLATE_BYTES_MAX,
@@ -228,7 +227,7 @@ static void free_exprs(struct at_expr **exprs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         at_expr_free(exprs[i]);
-    free(exprs);
+    at_free(exprs);
 }
 
 void at_family_free(struct at_family *family)
@@ -236,21 +235,21 @@ void at_family_free(struct at_family *family)
     if (!family)
         return;
     for (size_t i = 0; i < family->param_count; i++) {
-        free(family->params[i].name);
-        free(family->params[i].summary);
-        free(family->params[i].values);
+        at_free(family->params[i].name);
+        at_free(family->params[i].summary);
+        at_free(family->params[i].values);
     }
     free_exprs(family->constraints, family->constraint_count);
     free_exprs(family->needs, family->need_count);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
         at_expr_free(family->launch[i]);
-    free(family->params);
-    free(family->rules);
-    free(family->shape_rules);
-    free(family->name);
-    free(family->path);
-    free(family->summary);
-    free(family->template_path);
-    free(family->source);
-    free(family);
+    at_free(family->params);
+    at_free(family->rules);
+    at_free(family->shape_rules);
+    at_free(family->name);
+    at_free(family->path);
+    at_free(family->summary);
+    at_free(family->template_path);
+    at_free(family->source);
+    at_free(family);
 }

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "space/fit_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct at_fits *at_fits_new(void)
@@ -17,11 +16,11 @@ void at_fits_free(struct at_fits *fits)
     if (!fits)
         return;
     for (size_t i = 0; i < fits->count; i++)
-        free(fits->items[i].answers);
-    free(fits->items);
-    free(fits->families);
-    free(fits->determining);
-    free(fits);
+        at_free(fits->items[i].answers);
+    at_free(fits->items);
+    at_free(fits->families);
+    at_free(fits->determining);
+    at_free(fits);
 }
 
 bool at_fit_holds(const struct at_rule *rule, const struct at_point *point)

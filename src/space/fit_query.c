@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "space/fit_parts.h"
 
-#include <stdlib.h>
-
 enum answer { NOT_ASKED, HOLDS, FAILS };
 
 /* What a parameter has to be, by a determining rule. */
@@ -62,7 +60,7 @@ struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct a
 
 void at_fit_query_free(struct at_fit_query *query)
 {
-    free(query);
+    at_free(query);
 }
 
 /* Gives the config what the problem determines. Returns which parameters change, a bit each. */

@@ -4,7 +4,6 @@
 #include "base/integer.h"
 #include "base/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct at_family *find_family(struct at_family *const *families, size_t count,
@@ -87,8 +86,8 @@ static bool is_text_of(const struct at_config *config, const char *text)
          *written = at_format("%s %s", config->family->name, parameters);
     bool same = strcmp(written, text) == 0;
 
-    free(written);
-    free(parameters);
+    at_free(written);
+    at_free(parameters);
     return same;
 }
 
@@ -111,6 +110,6 @@ enum at_status at_config_parse(struct at_config *config, struct at_family *const
         status = at_fail(err, AT_USAGE, "\"%.200s\" is no config", text);
     if (status == AT_OK)
         *config = found;
-    free(words);
+    at_free(words);
     return status;
 }

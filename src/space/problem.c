@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "space/problem_parts.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Alignment repeats after less: no access is wider than 16 bytes, no line of a cache than 128. */
@@ -149,7 +149,7 @@ enum at_status at_problem_complete(struct at_problem *problem, struct at_error *
     status = check_sizes(&made, spec, err);
     if (status == AT_OK)
         status = at_problem_fill(&made, spec, err);
-    free(spec);
+    at_free(spec);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include "space/problem_parts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char example[] =
@@ -134,13 +133,13 @@ char *at_problem_format(const struct at_problem *problem)
         if (at_problem_default(problem, i, &usual) && value == usual)
             continue;
         longer = at_format("%s,%s=%lld", spec, at_problem_keys[i].name, (long long)value);
-        free(spec);
+        at_free(spec);
         spec = longer;
     }
     if (problem->in_place) {
         char *longer = at_format("%s,%s=1", spec, in_place_key);
 
-        free(spec);
+        at_free(spec);
         spec = longer;
     }
     return spec;

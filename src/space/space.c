@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "space/rules.h"
 
-#include <stdlib.h>
-
 /* A file can describe more points than there is time for: give up where no constraint cuts the
  * space down early. The largest published transpose space, that of KTT with every size, needs a
  * hundredth of this. */
@@ -119,7 +117,7 @@ enum at_status at_space_build(struct at_space *space, struct at_family *const *f
 
 void at_space_clear(struct at_space *space)
 {
-    free(space->configs);
+    at_free(space->configs);
     *space = (struct at_space){0};
 }
 
@@ -138,7 +136,7 @@ static enum at_status fail_without_default(struct at_family *const *families, si
     usual = at_family_default(families[0]);
     refusal = at_format("%s; %s", message, families[0]->name);
     (void)at_config_require(&usual, problem, device, refusal, err);
-    free(refusal);
+    at_free(refusal);
     return AT_FAILED;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes recordings as cache files of Kernel Tuner. */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "store/kernel_tuner.h"
 #include "store/recording_json.h"
 
@@ -67,9 +68,10 @@ static json_t *key_of(const json_t *config)
 {
     const char *name, *separator = "";
     json_t *value, *key;
+    struct at_text_stream stream;
     char *text;
     size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    FILE *out = at_text_open(&stream);
 
     json_object_foreach((json_t *)config, name, value)
     {
@@ -81,7 +83,7 @@ static json_t *key_of(const json_t *config)
             fprintf(out, "%sNone", separator);
         separator = ",";
     }
-    fclose(out);
+    text = at_text_close(&stream, &size);
     key = json_string(text);
     free(text);
     return key;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text_stream.h"
 #include "store/recording_parts.h"
 
 #include "base/file.h"
@@ -76,13 +77,14 @@ const struct at_recording_format at_recording_text = {
 enum at_status at_recording_write(const struct at_recording *recording, const char *path,
                                   struct at_error *err)
 {
+    struct at_text_stream stream;
     char *text;
     size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    FILE *out = at_text_open(&stream);
     enum at_status status;
 
     write(recording, out, err);
-    fclose(out);
+    text = at_text_close(&stream, &size);
     status = at_output_replace(path, text, size, err);
     free(text);
     return status;

@@ -2,6 +2,7 @@
 #include "store/setting.h"
 
 #include "base/memory.h"
+#include "base/text_stream.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -18,14 +19,12 @@ static const char separator[] = "; ";
 
 char *at_setting_format(const char *const parts[AT_SETTING_PARTS])
 {
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     for (int i = 0; i < AT_SETTING_PARTS; i++)
         fprintf(out, "%s%s %s", i ? separator : "", part_names[i], parts[i]);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
 /* One part within a text; a text that has fewer has empty ones. */

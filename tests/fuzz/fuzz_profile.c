@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a profile: refused with a message, or read, shown and written as JSON. */
+#include "base/text_stream.h"
 #include "fuzz_file.h"
 #include "profile/profile.h"
 
@@ -7,16 +8,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct at_profile profile = {0};
     struct at_error err;
+    struct at_text_stream stream;
     char *text;
     size_t length;
     FILE *out;
 
     if (at_profile_read(&profile, fuzz_file(data, size), &err) != AT_OK)
         return 0;
-    out = at_text_stream(&text, &length);
+    out = at_text_open(&stream);
     at_profile_show(&profile, true, out);
     at_schema_write_json(&at_profile_schema, &profile, out, NULL);
-    fclose(out);
+    text = at_text_close(&stream, &length);
     free(text);
     at_profile_clear(&profile);
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a recording, a Kernel Tuner cache or T4 results: refused with a message, or written
  * in each of these formats and read back, which has to give the same recording. */
+#include "base/text_stream.h"
 #include "fuzz_file.h"
 #include "store/recording.h"
 
@@ -11,11 +12,12 @@ static char *write_as(const struct at_recording *recording,
                       const struct at_recording_format *format, size_t *size)
 {
     struct at_error err;
+    struct at_text_stream stream;
     char *text;
-    FILE *out = at_text_stream(&text, size);
+    FILE *out = at_text_open(&stream);
     enum at_status status = at_recording_write_as(recording, format, out, &err);
 
-    fclose(out);
+    text = at_text_close(&stream, size);
     if (status == AT_OK)
         return text;
     free(text);

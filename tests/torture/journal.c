@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A journal as anybody with SQLite reads it. */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "rules.h"
 
 #include <sqlite3.h>
@@ -19,12 +20,11 @@ static int add_row(void *lines, int count, char **values, char **names)
 /* What a query gives, as text; NULL if it cannot be made. */
 static char *ask(sqlite3 *db, const char *sql)
 {
-    char *text;
-    size_t size;
-    FILE *lines = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *lines = at_text_open(&stream);
     int result = sqlite3_exec(db, sql, add_row, lines, NULL);
+    char *text = at_text_close(&stream, NULL);
 
-    fclose(lines);
     if (result == SQLITE_OK)
         return text;
     free(text);

@@ -3,6 +3,7 @@
 #include "work.h"
 
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "rules.h"
 
 #include <signal.h>
@@ -91,8 +92,9 @@ static const char *torture_once(struct aftermath *a, struct tallies *tallies)
 static void report(const struct aftermath *a, const char *rule)
 {
     char name[POINT_CHARS], *text;
+    struct at_text_stream stream;
     size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    FILE *out = at_text_open(&stream);
 
     point_format(name, a->scenario->name, a->point);
     fprintf(out, "%s: %s\n", rule ? "broken" : a->end.injected ? "holds" : "not reached", name);
@@ -103,7 +105,7 @@ static void report(const struct aftermath *a, const char *rule)
     else
         fprintf(out, "    exit code %d\n", WEXITSTATUS(a->end.status));
     fprintf(out, "    stderr: %.600s\n    again: tests/torture/torture --keep %s\n", a->err, name);
-    fclose(out);
+    text = at_text_close(&stream, &size);
     if (write(STDOUT_FILENO, text, size) < 0)
         exit(EXIT_FAILURE);
     free(text);

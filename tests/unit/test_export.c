@@ -2,6 +2,7 @@
 /* src/export: keys, text that is safe everywhere, shared kernels, and the exported .cu under NVRTC.
  * tests/cli/export.bats has the formats go through compilers and build tools. */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "export/export.h"
 #include "kernel/nvrtc.h"
 #include "space/space.h"
@@ -125,6 +126,7 @@ static void test_cu_under_nvrtc(void **state)
     struct at_nvrtc *nvrtc;
     struct at_export export;
     struct at_error err = {AT_OK, ""};
+    struct at_text_stream stream;
     char *text, *log;
     void *image;
     size_t size;
@@ -135,9 +137,9 @@ static void test_cu_under_nvrtc(void **state)
         skip();
     export = export_of(specs, AT_COUNT(specs));
     assert_int_equal(at_export_format_find(&format, "cu", &err), AT_OK);
-    out = at_text_stream(&text, &size);
+    out = at_text_open(&stream);
     assert_int_equal(format->write(&export, out, &err), AT_OK);
-    fclose(out);
+    text = at_text_close(&stream, &size);
     assert_null(strstr(text, "#include \"transpose.cuh\""));
     /* The header is not to be found: the file must do without. */
     assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),

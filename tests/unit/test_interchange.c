@@ -2,6 +2,7 @@
 /* Recordings as Kernel Tuner caches and T4 results, and back: src/store/recording_json.c, json_*.c,
  * kernel_tuner.c, t4.c, recording_formats.c. */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "store/recording.h"
 
 #include <setjmp.h>
@@ -42,15 +43,13 @@ static char *write_as(const struct at_recording *recording, const char *name)
 {
     const struct at_recording_format *format;
     struct at_error err = {AT_OK, ""};
-    char *text;
-    size_t size;
-    FILE *out = at_text_stream(&text, &size);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
 
     assert_int_equal(at_recording_format_find(&format, name, &err), AT_OK);
     if (at_recording_write_as(recording, format, out, &err) != AT_OK)
         fail_msg("%s", err.message);
-    fclose(out);
-    return text;
+    return at_text_close(&stream, NULL);
 }
 
 /* ---- there and back ---- */

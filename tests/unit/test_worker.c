@@ -3,6 +3,7 @@
  * noticed, and that they never outlive who started them. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "kernel/compile_limits.h"
 #include "kernel/compile_worker.h"
 #include "worker/worker.h"
@@ -94,15 +95,16 @@ static void test_worker_serves(void **state)
  * frees it. */
 static char *proc_file(pid_t pid, const char *name, size_t *size)
 {
+    struct at_text_stream stream;
     char *path = at_format("/proc/%d/%s", (int)pid, name), *text, buffer[4096];
-    FILE *in = fopen(path, "r"), *out = at_text_stream(&text, size);
+    FILE *in = fopen(path, "r"), *out = at_text_open(&stream);
     size_t got;
 
     assert_non_null(in);
     while ((got = fread(buffer, 1, sizeof buffer, in)) > 0)
         fwrite(buffer, 1, got, out);
     fclose(in);
-    fclose(out);
+    text = at_text_close(&stream, size);
     free(path);
     return text;
 }

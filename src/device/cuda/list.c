@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static int64_t attribute(CUdevice handle, CUdevice_attribute which)
 {
@@ -114,7 +113,7 @@ enum at_status at_cuda_list(struct at_device_info **infos, size_t *count, struct
         status = at_cuda_info(handle, i, &list[i], err);
     }
     if (status != AT_OK) {
-        free(list);
+        at_free(list);
         return status;
     }
     *infos = list;

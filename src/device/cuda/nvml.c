@@ -5,7 +5,6 @@
 #include "base/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* nvml.h is not part of every CUDA installation, so the few prototypes in use stand here, after the
  * NVML API Reference. All return 0 for success. */
@@ -113,7 +112,7 @@ struct at_nvml *at_nvml_open(const char *pci_bus_id)
 
 void at_nvml_close(struct at_nvml *nvml)
 {
-    free(nvml);
+    at_free(nvml);
 }
 
 /* How long the clocks have been held down, for either kind of reason. */

@@ -2,7 +2,6 @@
 /* The emulated devices there are: one a description. */
 #include "base/cpus.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "device/emu/emu_device.h"
 #include "model/description.h"
 
@@ -15,10 +14,9 @@
 /* What a description does not hold: where it stands among the others, and the name by which --gpu
  * takes it. */
 static enum at_status describe(struct at_device_info *info, struct at_rates *rates,
-                               const char *path, size_t ordinal, struct at_error *err)
+                               const char *file, size_t ordinal, struct at_error *err)
 {
-    const char *base = at_path_name(path);
-    char *name = at_strndup(base, strlen(base) - strlen(".yaml"));
+    char *name = at_strndup(file, strlen(file) - strlen(".yaml"));
     enum at_status status = at_description_read(info, rates, name, err);
 
     if (status == AT_OK) {
@@ -34,19 +32,19 @@ enum at_status at_emu_list(struct at_device_info **infos, size_t *count, struct 
     struct at_device_info *found;
     struct at_rates rates;
     enum at_status status = AT_OK;
-    glob_t files;
+    struct at_folder files;
 
     at_description_files(&files);
-    found = at_alloc_array(files.gl_pathc, sizeof *found);
-    for (size_t i = 0; i < files.gl_pathc && status == AT_OK; i++)
-        status = describe(&found[i], &rates, files.gl_pathv[i], i, err);
+    found = at_alloc_array(files.count, sizeof *found);
+    for (size_t i = 0; i < files.count && status == AT_OK; i++)
+        status = describe(&found[i], &rates, files.names[i], i, err);
     if (status == AT_OK) {
         *infos = found;
-        *count = files.gl_pathc;
+        *count = files.count;
     } else {
         free(found);
     }
-    globfree(&files);
+    at_folder_clear(&files);
     return status;
 }
 
@@ -62,15 +60,15 @@ enum at_status at_emu_open(struct at_device **device, int64_t ordinal, struct at
 {
     struct at_emu_device *opened = at_alloc(sizeof *opened);
     enum at_status status;
-    glob_t files;
+    struct at_folder files;
 
     at_description_files(&files);
-    if (ordinal < 0 || (uint64_t)ordinal >= files.gl_pathc)
+    if (ordinal < 0 || (uint64_t)ordinal >= files.count)
         status = at_fail(err, AT_DEVICE, "there is no emulated device %" PRId64, ordinal);
     else
-        status = describe(&opened->base.info, &opened->rates, files.gl_pathv[ordinal],
-                          (size_t)ordinal, err);
-    globfree(&files);
+        status = describe(&opened->base.info, &opened->rates, files.names[ordinal], (size_t)ordinal,
+                          err);
+    at_folder_clear(&files);
     if (status != AT_OK) {
         free(opened);
         return status;

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/guard.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A lookup has few blocks, which need no table in the heap. */
+enum { FEW_BITS = 5 };
+
+/* The blocks are a hash table with linear probing, at most half full; NULL is a free slot. */
+struct guard {
+    jmp_buf out;
+    struct at_cleanup *cleanups;
+    void **slots;
+    size_t count;
+    unsigned bits;
+    void *few[1 << FEW_BITS];
+};
+
+/* Of this thread. Initial-exec: each allocation asks for it, and it is but a pointer. */
+static _Thread_local struct guard *current __attribute__((tls_model("initial-exec")));
+
+/* ---- the noted blocks ---- */
+
+/* Fibonacci hashing, of what malloc's alignment leaves. */
+static size_t home_of(const struct guard *guard, const void *block)
+{
+    return (size_t)(((uint64_t)(uintptr_t)block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+                    (64 - guard->bits));
+}
+
+static size_t after(const struct guard *guard, size_t slot)
+{
+    return (slot + 1) & (((size_t)1 << guard->bits) - 1);
+}
+
+/* The block's slot, or the free one where it would go. */
+static size_t find(const struct guard *guard, const void *block)
+{
+    size_t slot = home_of(guard, block);
+
+    while (guard->slots[slot] && guard->slots[slot] != block)
+        slot = after(guard, slot);
+    return slot;
+}
+
+static void drop_slots(struct guard *guard)
+{
+    if (guard->slots != guard->few)
+        free(guard->slots);
+}
+
+static bool grow(struct guard *guard)
+{
+    struct guard larger = {.bits = guard->bits + 2, .count = guard->count};
+
+    larger.slots = calloc((size_t)1 << larger.bits, sizeof *larger.slots);
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < (size_t)1 << guard->bits; i++)
+        if (guard->slots[i])
+            larger.slots[find(&larger, guard->slots[i])] = guard->slots[i];
+    drop_slots(guard);
+    guard->slots = larger.slots;
+    guard->bits = larger.bits;
+    return true;
+}
+
+void *at_guard_note(void *block)
+{
+    struct guard *guard = current;
+    size_t slot;
+
+    if (!block)
+        at_out_of_memory();
+    if (!guard)
+        return block;
+    if (guard->count >= (size_t)1 << (guard->bits - 1) && !grow(guard)) {
+        free(block);
+        at_out_of_memory();
+    }
+    slot = find(guard, block);
+    guard->count += !guard->slots[slot];
+    guard->slots[slot] = block;
+    return block;
+}
+
+/* Blocks that lie behind the free slot come forward, unless they were at home there. */
+static void close_gap(const struct guard *guard, size_t gap)
+{
+    size_t mask = ((size_t)1 << guard->bits) - 1;
+
+    for (size_t slot = after(guard, gap); guard->slots[slot]; slot = after(guard, slot)) {
+        size_t home = home_of(guard, guard->slots[slot]);
+
+        if (((slot - home) & mask) < ((slot - gap) & mask))
+            continue;
+        guard->slots[gap] = guard->slots[slot];
+        guard->slots[slot] = NULL;
+        gap = slot;
+    }
+}
+
+void at_guard_forget(const void *block)
+{
+    struct guard *guard = current;
+    size_t slot;
+
+    if (!guard || !block)
+        return;
+    slot = find(guard, block);
+    if (!guard->slots[slot])
+        return; /* of another library, or from an earlier call */
+    guard->slots[slot] = NULL;
+    guard->count--;
+    close_gap(guard, slot);
+}
+
+/* ---- cleanups ---- */
+
+void at_cleanup_push(struct at_cleanup *cleanup, void (*release)(void *data), void *data)
+{
+    *cleanup = (struct at_cleanup){release, data, NULL};
+    if (!current)
+        return;
+    cleanup->below = current->cleanups;
+    current->cleanups = cleanup;
+}
+
+void at_cleanup_pop(struct at_cleanup *cleanup)
+{
+    if (current)
+        current->cleanups = cleanup->below;
+}
+
+/* ---- the call ---- */
+
+/* The frames that owe the releases are still there: only then does the call end. */
+static void release_all(struct guard *guard)
+{
+    while (guard->cleanups) {
+        struct at_cleanup *cleanup = guard->cleanups;
+
+        guard->cleanups = cleanup->below;
+        cleanup->release(cleanup->data);
+    }
+    for (size_t i = 0; i < (size_t)1 << guard->bits; i++)
+        free(guard->slots[i]);
+    drop_slots(guard);
+}
+
+void at_out_of_memory(void)
+{
+    static const char message[] = "autotune: out of memory\n";
+    struct guard *guard = current;
+
+    if (!guard) {
+        /* write, not fprintf: stdio may want memory itself. */
+        ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+
+        (void)written;
+        _exit(AT_INTERNAL);
+    }
+    release_all(guard);
+    current = NULL;
+    longjmp(guard->out, 1);
+}
+
+/* The only setjmp. Nothing of this frame is read after it returns for the second time, so nothing
+ * needs to be volatile. */
+enum at_status at_guard_run(enum at_status (*body)(void *data, struct at_error *err), void *data,
+                            struct at_error *err)
+{
+    struct guard guard;
+    enum at_status status;
+
+    if (current)
+        return body(data, err);
+    guard.cleanups = NULL;
+    guard.slots = guard.few;
+    guard.count = 0;
+    guard.bits = FEW_BITS;
+    memset(guard.few, 0, sizeof guard.few);
+    if (setjmp(guard.out) != 0)
+        return at_fail(err, AT_NO_MEMORY, "out of memory");
+    current = &guard;
+    status = body(data, err);
+    current = NULL;
+    drop_slots(&guard);
+    return status;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/process.h"
+
+#include "device/cuda/driver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool busy;    /* a thread holds the mutex, and may have changed what it protects */
+static atomic_bool watched; /* forks are */
+static atomic_bool lost;    /* CUDA is, in a child */
+
+/* Runs in the child, whose one thread is the one that forked. Doing so twice does no harm. */
+static void begin_child(void)
+{
+    if (busy || at_cuda.cuInit)
+        lost = true;
+    busy = false;
+    pthread_mutex_init(&mutex, NULL);
+}
+
+enum at_status autotune_check_process(struct at_error *err)
+{
+    if (!atomic_load_explicit(&lost, memory_order_relaxed))
+        return AT_OK;
+    return at_fail(
+        err, AT_DEVICE,
+        "this process is a fork of one that used CUDA, which CUDA does not survive: fork "
+        "before the first plan, or start the process anew (posix_spawn, or exec)");
+}
+
+static void release(void *unused)
+{
+    (void)unused;
+    busy = false;
+    pthread_mutex_unlock(&mutex);
+}
+
+enum at_status autotune_lock(struct at_cleanup *lock, struct at_error *err)
+{
+    enum at_status status = autotune_check_process(err);
+
+    if (status != AT_OK)
+        return status;
+    /* Before the mutex is held for the first time. Two threads may both do it. */
+    if (!watched && pthread_atfork(NULL, NULL, begin_child) != 0)
+        at_out_of_memory();
+    watched = true;
+    pthread_mutex_lock(&mutex);
+    busy = true;
+    at_cleanup_push(lock, release, NULL);
+    return AT_OK;
+}
+
+void autotune_unlock(struct at_cleanup *lock)
+{
+    at_cleanup_pop(lock);
+    release(NULL);
+}
