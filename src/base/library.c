@@ -24,10 +24,10 @@ static char *list_names(const char *const *names)
     return at_text_close(&stream, NULL);
 }
 
-/* The loader has its own words for it where strerror's have got no memory either. */
+/* The loader names a file and ": " before anything else, if it has the memory to. */
 static bool is_want_of_memory(const char *reason)
 {
-    return strstr(reason, strerror(ENOMEM)) || strstr(reason, "out of memory") ||
+    return !strstr(reason, ": ") || strstr(reason, strerror(ENOMEM)) ||
            strstr(reason, "cannot allocate");
 }
 

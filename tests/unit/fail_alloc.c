@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fail_alloc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The C library's own, which have these names for programs such as this. */
+void *__libc_malloc(size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+void __libc_free(void *block);
+
+/* Before each block. */
+struct header {
+    uint32_t mark, run;  /* the run that counts it; 0: none */
+    size_t size, before; /* before: from where the memory begins */
+    size_t unused;
+};
+
+enum { MARK = 0x6661696c };
+
+_Static_assert(sizeof(struct header) == 32, "blocks stay aligned as malloc aligns them");
+
+static atomic_bool counting;
+static atomic_size_t counted, live;
+static atomic_uint run; /* so that a block of an earlier run is told from those of this one */
+static size_t failing;
+static bool onwards;
+
+void fail_alloc_begin(size_t number, bool all_after)
+{
+    failing = number;
+    onwards = all_after;
+    counted = live = 0;
+    run++;
+    counting = true;
+}
+
+size_t fail_alloc_end(void)
+{
+    counting = false;
+    return counted;
+}
+
+size_t fail_alloc_live(void)
+{
+    return live;
+}
+
+/* ---- who asks ---- */
+
+enum who { UNKNOWN, NVRTC, LOADER, OTHERS };
+
+static enum who look_up(const void *caller)
+{
+    Dl_info info;
+
+    if (!dladdr(caller, &info) || !info.dli_fname)
+        return OTHERS;
+    return strstr(info.dli_fname, "libnvrtc") ? NVRTC
+           : strstr(info.dli_fname, "/ld-")   ? LOADER
+                                              : OTHERS;
+}
+
+/* Callers are few, and dladdr takes longer than malloc. A slot has both in one word. */
+static enum who who_is(const void *caller)
+{
+    static atomic_uintptr_t known[4096];
+    uintptr_t place = (uintptr_t)caller << 2;
+    atomic_uintptr_t *slot = &known[(uintptr_t)caller % (sizeof known / sizeof *known)];
+    uintptr_t there = *slot;
+
+    if ((there & ~(uintptr_t)3) != place)
+        *slot = there = place | look_up(caller);
+    return (enum who)(there & 3);
+}
+
+/* Does this allocation fail? *counts: it is one of those that are counted. */
+static bool fails(enum who who, bool *counts)
+{
+    size_t number;
+
+    *counts = counting && who != NVRTC;
+    if (!*counts)
+        return false;
+    number = ++counted;
+    return failing && (number == failing || (onwards && number > failing));
+}
+
+/* ---- blocks ---- */
+
+static struct header *header_of(void *block)
+{
+    return (struct header *)block - 1;
+}
+
+static void *allocate(size_t alignment, size_t size, const void *caller)
+{
+    size_t before = alignment > sizeof(struct header) ? alignment : sizeof(struct header);
+    enum who who = counting ? who_is(caller) : UNKNOWN;
+    bool counts, failed = fails(who, &counts);
+    char *all = failed || size > SIZE_MAX / 2 ? NULL : __libc_memalign(before, before + size);
+    struct header *header;
+
+    if (!all) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    header = header_of(all + before);
+    *header = (struct header){.mark = MARK, .size = size, .before = before};
+    if (counts && who != LOADER) {
+        header->run = run;
+        live++;
+    }
+    return all + before;
+}
+
+static void *allocate_zeroed(size_t count, size_t size, const void *caller)
+{
+    size_t all;
+    void *block = NULL;
+
+    if (__builtin_mul_overflow(count, size, &all))
+        errno = ENOMEM;
+    else
+        block = allocate(0, all, caller);
+    return block ? memset(block, 0, all) : NULL;
+}
+
+static void release(void *block)
+{
+    struct header *header = header_of(block);
+
+    if (header->mark != MARK) { /* from before the loader knew of this file */
+        __libc_free(block);
+        return;
+    }
+    if (header->run != 0 && header->run == run)
+        live--;
+    header->mark = 0;
+    __libc_free((char *)block - header->before);
+}
+
+static void *reallocate(void *block, size_t size, const void *caller)
+{
+    void *moved = allocate(0, size, caller);
+    size_t kept = block ? header_of(block)->size : 0;
+
+    if (moved && block) {
+        memcpy(moved, block, kept < size ? kept : size);
+        release(block);
+    }
+    return moved;
+}
+
+/* ---- in malloc's place ---- */
+
+void *malloc(size_t size)
+{
+    return allocate(0, size, __builtin_return_address(0));
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return allocate_zeroed(count, size, __builtin_return_address(0));
+}
+
+void *realloc(void *block, size_t size)
+{
+    return reallocate(block, size, __builtin_return_address(0));
+}
+
+void *reallocarray(void *block, size_t count, size_t size)
+{
+    size_t all;
+
+    if (!__builtin_mul_overflow(count, size, &all))
+        return reallocate(block, all, __builtin_return_address(0));
+    errno = ENOMEM;
+    return NULL;
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+    return allocate(alignment, size, __builtin_return_address(0));
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return allocate(alignment, size, __builtin_return_address(0));
+}
+
+int posix_memalign(void **block, size_t alignment, size_t size)
+{
+    void *made = allocate(alignment, size, __builtin_return_address(0));
+
+    if (!made)
+        return ENOMEM;
+    *block = made;
+    return 0;
+}
+
+size_t malloc_usable_size(void *block)
+{
+    return block ? header_of(block)->size : 0;
+}
+
+void free(void *block)
+{
+    if (block)
+        release(block);
+}
