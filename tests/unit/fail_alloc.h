@@ -15,8 +15,8 @@ void fail_alloc_begin(size_t failing, bool onwards);
 /* Returns how many were counted. */
 size_t fail_alloc_end(void);
 
-/* How many blocks there still are of those that were counted, without the loader's: it keeps what it
- * has opened. */
+/* How many blocks there still are of those that were counted, without the loader's: it keeps what
+ * it has opened. */
 size_t fail_alloc_live(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver with one H200 that runs nothing, in the place of libcuda in the program that it is linked
- * into. Its context is always current. */
+/* A driver with one H200 that runs nothing, in the place of libcuda in the program that it is
+ * linked into. Its context is always current. */
 #ifndef AT_TESTS_UNIT_FAKE_CUDA_H
 #define AT_TESTS_UNIT_FAKE_CUDA_H
 

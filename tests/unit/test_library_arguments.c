@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What callers of libautotune get wrong: NULL in the place of each argument of each function, and
+ * policies that there are not. */
+#include "lib/autotune.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static autotune_profile *profile;
+static autotune_device *device;
+static const autotune_problem problem = {.elem_size = 4, .rows = 4096, .cols = 4096};
+
+/* ---- functions with a status: a call with NULL as argument number `missing` ---- */
+
+static autotune_status open_profile(int missing, autotune_error **error)
+{
+    (void)missing; /* the path may be NULL */
+    return autotune_profile_open(NULL, "/nonexistent.yaml", error);
+}
+
+static autotune_status describe_device(int missing, autotune_error **error)
+{
+    autotune_device *found = NULL;
+
+    return autotune_device_described(missing == 0 ? NULL : &found, missing == 1 ? NULL : "h200",
+                                     error);
+}
+
+static autotune_status find_current_device(int missing, autotune_error **error)
+{
+    (void)missing;
+    return autotune_device_current(NULL, error);
+}
+
+static autotune_status look_up(int missing, autotune_error **error)
+{
+    autotune_answer *answer = NULL;
+
+    return autotune_lookup(missing == 0 ? NULL : &answer, missing == 1 ? NULL : profile,
+                           missing == 2 ? NULL : device, missing == 3 ? NULL : &problem, NULL,
+                           error);
+}
+
+static autotune_status check_device(int missing, autotune_error **error)
+{
+    (void)missing;
+    return autotune_answer_check_device(NULL, error);
+}
+
+static autotune_status create_plan(int missing, autotune_error **error)
+{
+    autotune_plan *plan = NULL;
+
+    return autotune_plan_create(missing == 0 ? NULL : &plan, missing == 1 ? NULL : profile,
+                                missing == 2 ? NULL : &problem, error);
+}
+
+static autotune_status execute_plan(int missing, autotune_error **error)
+{
+    (void)missing;
+    return autotune_plan_execute(NULL, (void *)4096, (void *)8192, NULL, error);
+}
+
+/* ---- functions without one: is it what autotune.h says for NULL? ---- */
+
+#define RETURNS(name, expression)                                                                  \
+    static bool name(void)                                                                         \
+    {                                                                                              \
+        return (expression);                                                                       \
+    }
+#define DOES(name, call)                                                                           \
+    static bool name(void)                                                                         \
+    {                                                                                              \
+        call;                                                                                      \
+        return true;                                                                               \
+    }
+
+static char text[16];
+
+/* The text is "", in whatever there is room for. */
+static bool writes_nothing(size_t length)
+{
+    bool nothing = length == 0 && text[0] == '\0';
+
+    strcpy(text, "before");
+    return nothing;
+}
+
+static bool launches_nothing(void)
+{
+    static const autotune_launch none;
+    const autotune_launch launch = autotune_answer_launch(NULL);
+
+    return memcmp(&launch, &none, sizeof none) == 0;
+}
+
+RETURNS(skipped, autotune_profile_skipped(NULL, 0) == NULL)
+RETURNS(device_name, autotune_device_name(NULL) == NULL)
+RETURNS(tier, autotune_answer_tier(NULL) == AUTOTUNE_TIER_DEFAULT)
+RETURNS(distance, !(autotune_answer_distance(NULL) > 0))
+RETURNS(expected, autotune_answer_expected_permille(NULL) == 0)
+RETURNS(predicted, autotune_answer_is_predicted(NULL) == 0)
+RETURNS(path, autotune_answer_path(NULL) == NULL)
+RETURNS(tuned_problem, autotune_answer_tuned_problem(NULL) == NULL)
+RETURNS(family, autotune_answer_family(NULL) == NULL)
+RETURNS(parameter_count, autotune_answer_parameter_count(NULL) == 0)
+RETURNS(parameter_name, autotune_answer_parameter_name(NULL, 0) == NULL)
+RETURNS(parameter_value, autotune_answer_parameter_value(NULL, 0) == 0)
+RETURNS(describe, writes_nothing(autotune_answer_describe(NULL, text, sizeof text)) &&
+                      autotune_answer_describe(NULL, NULL, 9) == 0)
+RETURNS(json, writes_nothing(autotune_answer_json(NULL, text, sizeof text)) &&
+                  autotune_answer_json(NULL, NULL, 0) == 0)
+RETURNS(plan_describe, writes_nothing(autotune_plan_describe(NULL, text, sizeof text)))
+RETURNS(error_status, autotune_error_status(NULL) == AUTOTUNE_OK)
+RETURNS(error_message, strcmp(autotune_error_message(NULL), "") == 0)
+RETURNS(version, strlen(autotune_version()) > 0)
+DOES(profile_free, autotune_profile_free(NULL))
+DOES(device_free, autotune_device_free(NULL))
+DOES(answer_free, autotune_answer_free(NULL))
+DOES(plan_free, autotune_plan_free(NULL))
+DOES(error_free, autotune_error_free(NULL))
+
+/* ---- all of them ---- */
+
+static const struct {
+    const char *function;
+    autotune_status (*call)(int missing, autotune_error **error);
+    const char *arguments[5]; /* that must not be NULL, by their numbers */
+    bool (*check)(void);
+} functions[] = {
+    {"autotune_answer_check_device", check_device, {"answer"}, NULL},
+    {"autotune_answer_describe", NULL, {NULL}, describe},
+    {"autotune_answer_distance", NULL, {NULL}, distance},
+    {"autotune_answer_expected_permille", NULL, {NULL}, expected},
+    {"autotune_answer_family", NULL, {NULL}, family},
+    {"autotune_answer_free", NULL, {NULL}, answer_free},
+    {"autotune_answer_is_predicted", NULL, {NULL}, predicted},
+    {"autotune_answer_json", NULL, {NULL}, json},
+    {"autotune_answer_launch", NULL, {NULL}, launches_nothing},
+    {"autotune_answer_parameter_count", NULL, {NULL}, parameter_count},
+    {"autotune_answer_parameter_name", NULL, {NULL}, parameter_name},
+    {"autotune_answer_parameter_value", NULL, {NULL}, parameter_value},
+    {"autotune_answer_path", NULL, {NULL}, path},
+    {"autotune_answer_tier", NULL, {NULL}, tier},
+    {"autotune_answer_tuned_problem", NULL, {NULL}, tuned_problem},
+    {"autotune_device_current", find_current_device, {"device"}, NULL},
+    {"autotune_device_described", describe_device, {"device", "name"}, NULL},
+    {"autotune_device_free", NULL, {NULL}, device_free},
+    {"autotune_device_name", NULL, {NULL}, device_name},
+    {"autotune_error_free", NULL, {NULL}, error_free},
+    {"autotune_error_message", NULL, {NULL}, error_message},
+    {"autotune_error_status", NULL, {NULL}, error_status},
+    {"autotune_lookup", look_up, {"answer", "profile", "device", "problem"}, NULL},
+    {"autotune_plan_create", create_plan, {"plan", "profile", "problem"}, NULL},
+    {"autotune_plan_describe", NULL, {NULL}, plan_describe},
+    {"autotune_plan_execute", execute_plan, {"plan"}, NULL},
+    {"autotune_plan_free", NULL, {NULL}, plan_free},
+    {"autotune_profile_free", NULL, {NULL}, profile_free},
+    {"autotune_profile_open", open_profile, {"profile"}, NULL},
+    {"autotune_profile_skipped", NULL, {NULL}, skipped},
+    {"autotune_version", NULL, {NULL}, version},
+};
+
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* Each name in autotune.map has its row here, in the same order. */
+static void test_all_are_here(void **state)
+{
+    const char *srcdir = getenv("srcdir");
+    char name[4096], line[256];
+    size_t count = 0;
+    FILE *map;
+
+    (void)state;
+    snprintf(name, sizeof name, "%s/src/lib/autotune.map", srcdir ? srcdir : ".");
+    map = fopen(name, "r");
+    assert_non_null(map);
+    while (fgets(line, sizeof line, map)) {
+        char *function = line + strspn(line, " ");
+
+        if (strncmp(function, "autotune_", strlen("autotune_")) != 0)
+            continue;
+        function[strcspn(function, ";")] = '\0';
+        assert_true(count < FUNCTIONS);
+        assert_string_equal(functions[count++].function, function);
+    }
+    fclose(map);
+    assert_int_equal(count, FUNCTIONS);
+}
+
+static void refuse_null(size_t number, int missing)
+{
+    autotune_error *error = NULL;
+    char named[64];
+
+    assert_int_equal(functions[number].call(missing, NULL), AUTOTUNE_INVALID);
+    assert_int_equal(functions[number].call(missing, &error), AUTOTUNE_INVALID);
+    assert_int_equal(autotune_error_status(error), AUTOTUNE_INVALID);
+    snprintf(named, sizeof named, "\"%s\" is NULL", functions[number].arguments[missing]);
+    if (!strstr(autotune_error_message(error), named))
+        fail_msg("%s: %s", functions[number].function, autotune_error_message(error));
+    autotune_error_free(error);
+}
+
+static void test_null(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        for (int missing = 0; functions[i].arguments[missing]; missing++)
+            refuse_null(i, missing);
+        if (functions[i].check && !functions[i].check())
+            fail_msg("%s(NULL)", functions[i].function);
+    }
+}
+
+static void test_policies(void **state)
+{
+    static const struct {
+        const char *policy;
+        autotune_status status;
+    } cases[] = {
+        {NULL, AUTOTUNE_OK},
+        {"cold", AUTOTUNE_OK},
+        {"warm", AUTOTUNE_OK},
+        {"", AUTOTUNE_INVALID},
+        {"hot", AUTOTUNE_INVALID},
+        {"Cold", AUTOTUNE_INVALID},
+        {"cold ", AUTOTUNE_INVALID},
+        {"warm!", AUTOTUNE_INVALID},
+        {"col", AUTOTUNE_INVALID},
+        {"a policy of more characters than are kept", AUTOTUNE_INVALID},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_answer *answer = NULL;
+        autotune_error *error = NULL;
+
+        assert_int_equal(
+            autotune_lookup(&answer, profile, device, &problem, cases[i].policy, &error),
+            cases[i].status);
+        assert_int_equal(answer != NULL, cases[i].status == AUTOTUNE_OK);
+        if (error && !strstr(autotune_error_message(error), "has to be \"cold\" or \"warm\""))
+            fail_msg("%s", autotune_error_message(error));
+        autotune_answer_free(answer);
+        autotune_error_free(error);
+    }
+}
+
+static int set_up(void **state)
+{
+    const char *srcdir = getenv("srcdir");
+    char name[4096];
+
+    (void)state;
+    srcdir = srcdir ? srcdir : ".";
+    setenv("AUTOTUNE_DATADIR", srcdir, 1);
+    snprintf(name, sizeof name, "%s/tests/data/small-profile.yaml", srcdir);
+    strcpy(text, "before");
+    return autotune_profile_open(&profile, name, NULL) != AUTOTUNE_OK ||
+           autotune_device_described(&device, "h200", NULL) != AUTOTUNE_OK;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_are_here),
+        cmocka_unit_test(test_null),
+        cmocka_unit_test(test_policies),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
