@@ -394,7 +394,7 @@ static const struct scenario scenarios[] = {
      .status = AUTOTUNE_INVALID},
 };
 
-enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+enum { HANGS_AFTER_S = 120, SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 /* ---- each allocation in turn ---- */
 
@@ -411,6 +411,7 @@ static void run(const struct scenario *scenario, size_t number, bool all_after,
                 struct result *result)
 {
     *result = (struct result){0};
+    alarm(HANGS_AFTER_S);
     failing = number;
     onwards = all_after;
     scenario->run(scenario, result);
