@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fail_alloc.h"
 
+#include "sanitizers.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -50,6 +52,8 @@ size_t fail_alloc_live(void)
 {
     return live;
 }
+
+#if !WITH_ADDRESS_SANITIZER
 
 /* ---- who asks ---- */
 
@@ -214,3 +218,5 @@ void free(void *block)
     if (block)
         release(block);
 }
+
+#endif

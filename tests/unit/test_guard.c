@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "base/text_stream.h"
 #include "fail_alloc.h"
+#include "sanitizers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -266,9 +267,9 @@ int main(void)
         cmocka_unit_test(test_texts),       cmocka_unit_test(test_folders),
     };
 
-#ifdef __SANITIZE_ADDRESS__
-    fprintf(stderr, "skipped: the address sanitiser has an allocator of its own\n");
-    return 77;
-#endif
+    if (WITH_ADDRESS_SANITIZER) {
+        fprintf(stderr, "skipped: the address sanitiser has an allocator of its own\n");
+        return 77;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * and is told that CUDA does not survive a fork. A child that hangs is ended by its alarm. */
 #include "fake_cuda.h"
 #include "lib/autotune.h"
+#include "sanitizers.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -150,9 +151,14 @@ static void test_before(void **state)
 static void test_with_threads_inside(void **state)
 {
     pthread_t threads[THREADS];
-    int lacking = create_plan();
+    int lacking;
 
     (void)state;
+    if (WITH_ADDRESS_SANITIZER) {
+        fprintf(stderr, "skipped: a fork may find the address sanitiser's allocator locked\n");
+        skip();
+    }
+    lacking = create_plan();
     if (lacking == LACKS_NVRTC)
         skip();
     assert_int_equal(lacking, 0);

@@ -7,6 +7,7 @@
 #include "fail_alloc.h"
 #include "fake_cuda.h"
 #include "lib/autotune.h"
+#include "sanitizers.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -582,10 +583,10 @@ int main(void)
 {
     struct CMUnitTest tests[SCENARIOS];
 
-#ifdef __SANITIZE_ADDRESS__
-    fprintf(stderr, "skipped: the address sanitiser has an allocator of its own\n");
-    return 77;
-#endif
+    if (WITH_ADDRESS_SANITIZER) {
+        fprintf(stderr, "skipped: the address sanitiser has an allocator of its own\n");
+        return 77;
+    }
     for (size_t i = 0; i < SCENARIOS; i++)
         tests[i] = (struct CMUnitTest){.name = scenarios[i].name,
                                        .test_func = test_scenario,
