@@ -31,7 +31,7 @@ new_world() {
     mkdir -p "$WORLD/bin" "$WORLD/packages" "$place/tree/m4" "$place/tree/build-aux"
     cp "$srcdir/tests/cli/stand-in" "$WORLD/bin"
     for tool in "${system[@]}"; do
-        ln -s "$(command -v "$tool")" "$WORLD/bin"
+        ln -s "$(type -P "$tool")" "$WORLD/bin"
     done
     for tool in apt-get configure dpkg sudo; do
         ln -s stand-in "$WORLD/bin/$tool"
@@ -118,7 +118,7 @@ refuses() {
 @test "what no package mends is said before any is installed" {
     CUDA_HOME=$place refuses "CUDA_HOME=$place holds no include/cuda.h"
     QUICKSTART_CONFIGURE_FLAGS=--with-cuda=/nowhere refuses "--with-cuda=/nowhere holds no"
-    ln -sf "$(command -v false)" "$WORLD/bin/getconf" # musl's knows no GNU_LIBC_VERSION
+    ln -sf "$(type -P false)" "$WORLD/bin/getconf" # musl's knows no GNU_LIBC_VERSION
     refuses "not glibc"
 }
 
