@@ -38,9 +38,12 @@ static void tell_holder(int fd)
     (void)put;
 }
 
-static bool is_dead(long pid)
+/* May the lock be free in a moment, or tell more? A process that is killed while it starts a worker
+ * leaves its lock to that one until its program is loaded, which closes it. One that has just taken
+ * it has not yet said who it is. */
+static bool is_passing(long holder)
 {
-    return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    return holder <= 0 || (kill((pid_t)holder, 0) != 0 && errno == ESRCH);
 }
 
 /* ---- taking the temporary file ---- */
@@ -134,14 +137,12 @@ static enum attempt try_to_take(struct at_output *output, long *holder, struct a
     return attempt;
 }
 
-/* A process that is killed while it starts a worker leaves its lock to that one until its program
- * is loaded, which closes it: that is waited for. */
 static const int64_t waits_ns[] = {
     [AT_OUTPUT_NO_WAIT] = 0,
     [AT_OUTPUT_WAIT_BRIEFLY] = INT64_C(10000000000),
     [AT_OUTPUT_WAIT] = INT64_MAX,
 };
-static const int64_t wait_for_dead_ns = INT64_C(5000000000);
+static const int64_t passing_ns = INT64_C(5000000000);
 
 enum at_status at_output_take(struct at_output *output, enum at_output_wait wait,
                               struct at_progress *progress, struct at_error *err)
@@ -159,7 +160,7 @@ enum at_status at_output_take(struct at_output *output, enum at_output_wait wait
         if (attempt == AGAIN)
             continue;
         snprintf(name, sizeof name, holder > 0 ? "process %ld" : "another process", holder);
-        if (waited_ns >= waits_ns[wait] && !(is_dead(holder) && waited_ns < wait_for_dead_ns))
+        if (waited_ns >= waits_ns[wait] && !(is_passing(holder) && waited_ns < passing_ns))
             return at_fail(err, AT_USAGE,
                            "cannot write \"%s\": %s is about to write it: wait for its end, or "
                            "name another file",

@@ -203,6 +203,7 @@ start_pairs() {
             rm "$1" "$2" "$3"* "$4"* 2>/dev/null || true
         done
     done
+    echo "${#calls[@]} calls, $((2 * ${#calls[@]})) pairs of runs, one of them refused in $refusals"
     ((refusals > 0))
 }
 
