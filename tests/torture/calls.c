@@ -75,7 +75,7 @@ const struct call calls[] = {
 #ifdef __NR_rmdir
     {NAMED(rmdir), ABOUT_PATH, {EACCES}, LASTING},
 #endif
-    {NAMED(sendmsg), ABOUT_DESCRIPTOR, {ENOBUFS, EINTR}, LASTING | STAYING},
+    {NAMED(sendmsg), ABOUT_DESCRIPTOR, {ENOBUFS, EINTR}, LASTING},
     {NAMED(sendto), ABOUT_DESCRIPTOR, {ENOBUFS, EINTR}, PARTIAL | LASTING},
     {NAMED(setpgid), ABOUT_PROCESS, {EPERM}, 0},
     {NAMED(socketpair), ABOUT_PROCESS, {EMFILE}, LASTING | STAYING},

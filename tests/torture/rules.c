@@ -143,12 +143,12 @@ static bool is_whole(struct aftermath *a, const char *name)
     char *sample = content_of(a->sample, name);
     bool kept = same_text(now, before), holds;
 
-    if (a->scenario->varies)
-        holds =
-            (kept && !exited(a, AT_OK)) || (now && is_sound_profile(a, name) &&
-                                            (!kept || strcmp(a->scenario->name, "resume") == 0));
+    if (kept)
+        holds = !exited(a, AT_OK) || same_text(now, sample);
+    else if (a->scenario->varies)
+        holds = now && is_sound_profile(a, name);
     else
-        holds = (kept && !exited(a, AT_OK)) || same_text(now, sample);
+        holds = same_text(now, sample);
     free(sample);
     free(before);
     free(now);

@@ -117,9 +117,12 @@ int main(int argc, char **argv)
         return 2;
     set_default("AUTOTUNE", "autotune");
     set_default("srcdir", "..");
+    unsetenv("AUTOTUNE_PROFILE_PATH"); /* what the user has set takes no part */
     can_tune = scenarios_can_tune();
     if (!mkdtemp(folder) || !scenarios_prepare(folder, can_tune))
         return EXIT_FAILURE;
+    setenv("HOME", folder, 1);
+    setenv("XDG_DATA_HOME", folder, 1);
     if (!options.list)
         printf("scenario  calls  kinds points reached broken\n");
     for (size_t i = 0; i < scenario_count && code != EXIT_SKIP; i++) {
