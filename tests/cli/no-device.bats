@@ -5,8 +5,10 @@
 
 bats_require_minimum_version 1.5.0
 
+# Where there is a driver, it has no device for this process.
 setup() {
-    export CUDA_VISIBLE_DEVICES=-1
+    hidden=${LD_LIBRARY_PATH-}
+    export CUDA_VISIBLE_DEVICES=-1 LD_LIBRARY_PATH=${usual_library_path-}
 }
 
 no_device() {
@@ -37,4 +39,11 @@ no_device() {
     run --separate-stderr -0 "$AUTOTUNE" tune --quiet --dry-run
     [[ ${lines[0]} == 'NVIDIA H200' ]]
     [ "$stderr" = 'autotune: warning: no usable GPU: this is an emulated NVIDIA H200; all times are predicted, none is measured' ]
+}
+
+@test "a driver that cannot be loaded: why" {
+    [ -n "$hidden" ] || skip "not run by run-bats"
+    LD_LIBRARY_PATH=$hidden run --separate-stderr -3 "$AUTOTUNE" list
+    [ -z "$output" ]
+    [[ $stderr == 'autotune: cannot load '*'/tests/no-driver/libcuda.so.1: file too short' ]]
 }
