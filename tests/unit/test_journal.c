@@ -658,7 +658,6 @@ static void test_foreign_parts(void **state)
          "has what no journal has: trigger grow;"},
         {"CREATE VIEW look AS SELECT 1", "has what no journal has: view look;"},
         {"CREATE TABLE another (a)", "has what no journal has: table another;"},
-        {"CREATE VIRTUAL TABLE words USING fts5(a)", "has what no journal has: table words"},
         {"CREATE INDEX more ON measurements (message)", "has what no journal has: index more;"},
         {"CREATE INDEX less ON measurements (abs(registers)) WHERE registers > 1",
          "has what no journal has: index less;"},
@@ -667,8 +666,7 @@ static void test_foreign_parts(void **state)
         {"DROP TABLE measurements", "lacks what each journal has: index measurements_by_key;"},
         {"ALTER TABLE measurements ADD COLUMN more",
          "has something in another form: table measurements;"},
-        {"ALTER TABLE runs RENAME COLUMN started_utc TO begun",
-         "has something in another form: table runs;"},
+        {"ALTER TABLE runs ADD COLUMN more", "has something in another form: table runs;"},
         {"ANALYZE", "has what no journal has: table sqlite_stat1;"},
         /* A view in place of a table, of which one query reads a value that another does not. */
         {"DROP TABLE measurements; DROP TABLE runs; CREATE TABLE measurements (x);"
