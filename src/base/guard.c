@@ -9,17 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A lookup has few blocks, which need no table in the heap. */
-enum { FEW_BITS = 5 };
+enum { FEW = 16, LEAST_BITS = 6 };
 
-/* The blocks are a hash table with linear probing, at most half full; NULL is a free slot. */
+/* The latest blocks, which mostly are the next to be freed, are a list: a lookup has no others. The
+ * others are a hash table with linear probing, at most half full; NULL is a free slot. */
 struct guard {
     jmp_buf out;
     struct at_cleanup *cleanups;
-    void **slots;
+    size_t few_count;
+    void *few[FEW];
+    void **slots; /* 1 << bits; NULL at first */
     size_t count;
     unsigned bits;
-    void *few[1 << FEW_BITS];
 };
 
 /* Of this thread. Initial-exec: each allocation asks for it, and it is but a pointer. */
@@ -49,44 +50,58 @@ static size_t find(const struct guard *guard, const void *block)
     return slot;
 }
 
-static void drop_slots(struct guard *guard)
+static void insert(struct guard *guard, void *block)
 {
-    if (guard->slots != guard->few)
-        free(guard->slots);
+    guard->slots[find(guard, block)] = block;
+    guard->count++;
+}
+
+static size_t slots_of(const struct guard *guard)
+{
+    return guard->slots ? (size_t)1 << guard->bits : 0;
 }
 
 static bool grow(struct guard *guard)
 {
-    struct guard larger = {.bits = guard->bits + 2, .count = guard->count};
+    struct guard larger = {.bits = guard->slots ? guard->bits + 2 : LEAST_BITS};
 
     larger.slots = calloc((size_t)1 << larger.bits, sizeof *larger.slots);
     if (!larger.slots)
         return false;
-    for (size_t i = 0; i < (size_t)1 << guard->bits; i++)
+    for (size_t i = 0; i < slots_of(guard); i++)
         if (guard->slots[i])
-            larger.slots[find(&larger, guard->slots[i])] = guard->slots[i];
-    drop_slots(guard);
+            insert(&larger, guard->slots[i]);
+    free(guard->slots);
     guard->slots = larger.slots;
     guard->bits = larger.bits;
+    return true;
+}
+
+/* Moves the older half of the list into the table. */
+static bool spill(struct guard *guard)
+{
+    if (guard->count + FEW / 2 > slots_of(guard) / 2 && !grow(guard))
+        return false;
+    for (size_t i = 0; i < FEW / 2; i++)
+        insert(guard, guard->few[i]);
+    guard->few_count -= FEW / 2;
+    memmove(guard->few, guard->few + FEW / 2, guard->few_count * sizeof *guard->few);
     return true;
 }
 
 void *at_guard_note(void *block)
 {
     struct guard *guard = current;
-    size_t slot;
 
     if (!block)
         at_out_of_memory();
     if (!guard)
         return block;
-    if (guard->count >= (size_t)1 << (guard->bits - 1) && !grow(guard)) {
+    if (guard->few_count == FEW && !spill(guard)) {
         free(block);
         at_out_of_memory();
     }
-    slot = find(guard, block);
-    guard->count += !guard->slots[slot];
-    guard->slots[slot] = block;
+    guard->few[guard->few_count++] = block;
     return block;
 }
 
@@ -106,19 +121,36 @@ static void close_gap(const struct guard *guard, size_t gap)
     }
 }
 
-void at_guard_forget(const void *block)
+static void forget_slot(struct guard *guard, const void *block)
 {
-    struct guard *guard = current;
-    size_t slot;
+    size_t slot = find(guard, block);
 
-    if (!guard || !block)
-        return;
-    slot = find(guard, block);
     if (!guard->slots[slot])
         return; /* of another library, or from an earlier call */
     guard->slots[slot] = NULL;
     guard->count--;
     close_gap(guard, slot);
+}
+
+void at_guard_forget(const void *block)
+{
+    struct guard *guard = current;
+
+    if (!guard || !block)
+        return;
+    for (size_t i = guard->few_count; i-- > 0;)
+        if (guard->few[i] == block) {
+            guard->few[i] = guard->few[--guard->few_count];
+            return;
+        }
+    if (guard->slots)
+        forget_slot(guard, block);
+}
+
+void *at_guard_adopt(void *block)
+{
+    at_guard_forget(block);
+    return at_guard_note(block);
 }
 
 /* ---- cleanups ---- */
@@ -149,9 +181,11 @@ static void release_all(struct guard *guard)
         guard->cleanups = cleanup->below;
         cleanup->release(cleanup->data);
     }
-    for (size_t i = 0; i < (size_t)1 << guard->bits; i++)
+    for (size_t i = 0; i < guard->few_count; i++)
+        free(guard->few[i]);
+    for (size_t i = 0; i < slots_of(guard); i++)
         free(guard->slots[i]);
-    drop_slots(guard);
+    free(guard->slots);
 }
 
 void at_out_of_memory(void)
@@ -182,15 +216,13 @@ enum at_status at_guard_run(enum at_status (*body)(void *data, struct at_error *
     if (current)
         return body(data, err);
     guard.cleanups = NULL;
-    guard.slots = guard.few;
-    guard.count = 0;
-    guard.bits = FEW_BITS;
-    memset(guard.few, 0, sizeof guard.few);
+    guard.few_count = guard.count = 0;
+    guard.slots = NULL;
     if (setjmp(guard.out) != 0)
         return at_fail(err, AT_NO_MEMORY, "out of memory");
     current = &guard;
     status = body(data, err);
     current = NULL;
-    drop_slots(&guard);
+    free(guard.slots);
     return status;
 }

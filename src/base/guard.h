@@ -42,9 +42,12 @@ _Noreturn void at_out_of_memory(void);
 
 /* ---- what memory.c rests on ---- */
 
-/* Notes a block of malloc, once, and returns it; NULL is out of memory. Also for a block that a
- * guarded call of another thread has left behind. Frees the block where it cannot be noted. */
+/* Notes a block of malloc and returns it; NULL is out of memory. Frees the block where it cannot be
+ * noted. */
 void *at_guard_note(void *block);
 void at_guard_forget(const void *block);
+
+/* The same for a block that may be noted already, or may be what another thread's call has left. */
+void *at_guard_adopt(void *block);
 
 #endif

@@ -104,7 +104,7 @@ autotune_status autotune_lookup(autotune_answer **answer, const autotune_profile
                                 const autotune_device *device, const autotune_problem *problem,
                                 const char *policy, autotune_error **error)
 {
-    struct looking_up looking_up = {profile, device, problem, policy ? policy : "cold", NULL};
+    struct looking_up looking_up = {profile, device, problem, policy, NULL};
     autotune_status status;
 
     if (!answer || !profile || !device || !problem)
@@ -112,7 +112,9 @@ autotune_status autotune_lookup(autotune_answer **answer, const autotune_profile
                                          : !profile ? "profile"
                                          : !device  ? "device"
                                                     : "problem");
-    if (strcmp(looking_up.policy, "cold") != 0 && strcmp(looking_up.policy, "warm") != 0)
+    if (!policy)
+        looking_up.policy = "cold";
+    else if (strcmp(policy, "cold") != 0 && strcmp(policy, "warm") != 0)
         return fail_policy(error, policy);
     status = autotune_call(look_up, &looking_up, error);
     if (status == AUTOTUNE_OK)

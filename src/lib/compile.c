@@ -136,7 +136,7 @@ static void *adopt(void **block)
     void *taken = *block;
 
     *block = NULL;
-    return at_guard_note(taken);
+    return at_guard_adopt(taken);
 }
 
 /* A program that several kernels share is there for each of them. */

@@ -126,7 +126,7 @@ static enum at_status free_and_fail(void *data, struct at_error *err)
     (void)err;
     at_free(*(char **)data);
     *(char **)data = NULL;
-    at_guard_note(at_guard_note(malloc(1))); /* twice is once */
+    at_guard_adopt(at_guard_adopt(malloc(1))); /* twice is once */
     at_out_of_memory();
 }
 
