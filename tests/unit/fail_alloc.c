@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -35,6 +36,9 @@ static bool onwards;
 
 void fail_alloc_begin(size_t number, bool all_after)
 {
+    void *frame;
+
+    backtrace(&frame, 1); /* which allocates when it is first called */
     failing = number;
     onwards = all_after;
     counted = live = 0;
@@ -57,7 +61,9 @@ size_t fail_alloc_live(void)
 
 /* ---- who asks ---- */
 
-enum who { UNKNOWN, NVRTC, LOADER, OTHERS };
+enum who { UNKNOWN, NVRTC, LOADER, C_LIBRARY, OTHERS };
+
+static atomic_bool nvrtc_asks; /* it has done so at least once */
 
 static enum who look_up(const void *caller)
 {
@@ -65,22 +71,40 @@ static enum who look_up(const void *caller)
 
     if (!dladdr(caller, &info) || !info.dli_fname)
         return OTHERS;
-    return strstr(info.dli_fname, "libnvrtc") ? NVRTC
-           : strstr(info.dli_fname, "/ld-")   ? LOADER
-                                              : OTHERS;
+    nvrtc_asks = nvrtc_asks || strstr(info.dli_fname, "libnvrtc");
+    return strstr(info.dli_fname, "libnvrtc")   ? NVRTC
+           : strstr(info.dli_fname, "/ld-")     ? LOADER
+           : strstr(info.dli_fname, "/libc.so") ? C_LIBRARY
+                                                : OTHERS;
 }
 
 /* Callers are few, and dladdr takes longer than malloc. A slot has both in one word. */
 static enum who who_is(const void *caller)
 {
     static atomic_uintptr_t known[4096];
-    uintptr_t place = (uintptr_t)caller << 2;
+    uintptr_t place = (uintptr_t)caller << 3;
     atomic_uintptr_t *slot = &known[(uintptr_t)caller % (sizeof known / sizeof *known)];
     uintptr_t there = *slot;
 
-    if ((there & ~(uintptr_t)3) != place)
+    if ((there & ~(uintptr_t)7) != place)
         *slot = there = place | look_up(caller);
-    return (enum who)(there & 3);
+    return (enum who)(there & 7);
+}
+
+/* On whose behalf is it? The C library and the loader may be at work for NVRTC. */
+static enum who whose(const void *caller)
+{
+    enum who who = who_is(caller);
+    void *frames[32];
+    int count;
+
+    if (!nvrtc_asks || (who != C_LIBRARY && who != LOADER))
+        return who;
+    count = backtrace(frames, (int)(sizeof frames / sizeof *frames));
+    for (int i = 0; i < count; i++)
+        if (who_is(frames[i]) == NVRTC)
+            return NVRTC;
+    return who;
 }
 
 /* Does this allocation fail? *counts: it is one of those that are counted. */
@@ -105,7 +129,7 @@ static struct header *header_of(void *block)
 static void *allocate(size_t alignment, size_t size, const void *caller)
 {
     size_t before = alignment > sizeof(struct header) ? alignment : sizeof(struct header);
-    enum who who = counting ? who_is(caller) : UNKNOWN;
+    enum who who = counting ? whose(caller) : UNKNOWN;
     bool counts, failed = fails(who, &counts);
     char *all = failed || size > SIZE_MAX / 2 ? NULL : __libc_memalign(before, before + size);
     struct header *header;

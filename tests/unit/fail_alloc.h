@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /* From here on allocations of all threads are counted, and the first is number 1. Number `failing`
- * fails, and with `onwards` all after it; 0 is none. Those that NVRTC makes for itself do not
- * count: what it does without memory is its own. */
+ * fails, and with `onwards` all after it; 0 is none. Those of NVRTC, which also come by way of the
+ * C library, do not count: without memory it may end the process. */
 void fail_alloc_begin(size_t failing, bool onwards);
 
 /* Returns how many were counted. */
