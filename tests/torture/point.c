@@ -36,13 +36,20 @@ static void add_point(struct points *points, const struct tally *tally, int occu
     AT_PUSH(points->items, points->count, points->capacity, point);
 }
 
+/* A compiler that gets no more memory is a fault of the config, and is filed so. A run that has no
+ * other config does not do well afterwards, and is right. */
+static bool blames_the_config(const struct tally *tally)
+{
+    return strcmp(tally->role, "compile") == 0 && strcmp(tally->kind, "memory") == 0;
+}
+
 static void add_effects(struct points *points, const struct tally *tally, int occurrence)
 {
     const struct call *call = call_named(tally->call);
 
     for (int i = 0; i < CALL_ERRORS_MAX && call->errors[i]; i++)
         add_point(points, tally, occurrence, EFFECT_ERROR, call->errors[i]);
-    if (call->traits & STAYING)
+    if (call->traits & STAYING && !blames_the_config(tally))
         add_point(points, tally, occurrence, EFFECT_ERRORS, call->errors[0]);
     if (call->traits & PARTIAL)
         add_point(points, tally, occurrence, EFFECT_SHORT, 0);
