@@ -4,9 +4,9 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/printable.h"
-#include "base/streams.h"
 #include "cmd/cmd.h"
-#include "worker/worker.h"
+#include "roles.h"
+#include "system/streams.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "autotune: cannot open /dev/null: %s\n", strerror(errno));
         return AT_INTERNAL;
     }
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, like a full disk */
     atexit(deliver_stdout);

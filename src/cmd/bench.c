@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune bench: the textbook's kernels and the default config beside the copy limit and the tuned
  * one, all timed against each other in one shoot-out. */
-#include "base/interrupt.h"
 #include "base/memory.h"
-#include "cmd/bench_lookup.h"
-#include "cmd/bench_table.h"
+#include "bench/bench_lookup.h"
+#include "bench/bench_table.h"
 #include "cmd/cmd.h"
-#include "cmd/run_problems.h"
-#include "cmd/textbook.h"
-#include "search/tune.h"
+#include "options/run_problems.h"
 #include "space/named.h"
+#include "study/textbook.h"
+#include "system/interrupt.h"
+#include "tune/tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>

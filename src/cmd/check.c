@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune check: is a profile sound? The reader has checked form and figures; here each config is
  * held against the space it came from, on the device that the profile describes. */
-#include "base/interrupt.h"
 #include "base/memory.h"
 #include "cmd/check_times.h"
 #include "cmd/cmd.h"
 #include "profile/profile.h"
 #include "space/named.h"
+#include "system/interrupt.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/check_times.h"
 
-#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/stats.h"
+#include "device/relation.h"
 #include "measure/select.h"
-#include "profile/identity.h"
-#include "search/verdict.h"
 #include "space/named.h"
+#include "system/interrupt.h"
+#include "tune/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

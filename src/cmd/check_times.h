@@ -3,7 +3,7 @@
 #ifndef AT_CMD_CHECK_TIMES_H
 #define AT_CMD_CHECK_TIMES_H
 
-#include "cmd/run_options.h"
+#include "options/run_options.h"
 #include "profile/profile.h"
 
 /* Verifies each winner, times it against its default, and prints a line for each: held, drifted (3

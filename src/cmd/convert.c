@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune convert: a recording in another tuner's format, and back. */
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
-#include "store/recording.h"
+#include "recording/recording.h"
+#include "system/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

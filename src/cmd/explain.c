@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune explain: what a config does to the memory system, line by line of its source; and how
  * long it takes, predicted and, on a GPU, measured. */
-#include "model/explain.h"
+#include "explain/explain.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "cmd/cmd.h"
-#include "cmd/explain_table.h"
-#include "cmd/run_options.h"
 #include "kernel/render.h"
 #include "measure/select.h"
 #include "model/description.h"
-#include "search/time_config.h"
+#include "options/run_options.h"
+#include "study/explain_table.h"
+#include "system/paths.h"
+#include "tune/time_config.h"
 
 #include <stdlib.h>
 #include <string.h>

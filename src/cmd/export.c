@@ -2,13 +2,13 @@
 /* autotune export: tuned kernels in a form that a build can take in. */
 #include "export/export.h"
 #include "base/memory.h"
-#include "base/output.h"
-#include "base/paths.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
-#include "cmd/device_options.h"
-#include "cmd/run_problems.h"
-#include "profile/identity.h"
+#include "device/relation.h"
+#include "options/device_options.h"
+#include "options/run_problems.h"
+#include "system/output.h"
+#include "system/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>

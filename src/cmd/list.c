@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune list: the devices that can be tuned. */
 #include "base/memory.h"
-#include "base/paths.h"
 #include "cmd/cmd.h"
+#include "device/relation.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
-#include "profile/identity.h"
 #include "profile/profile.h"
+#include "system/paths.h"
 
 #include <glob.h>
 #include <stdio.h>

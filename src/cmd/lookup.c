@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune lookup: which config to take for a problem, and how well founded the answer is. */
-#include "profile/lookup.h"
+#include "lookup/lookup.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
-#include "cmd/device_options.h"
-#include "cmd/run_options.h"
+#include "options/device_options.h"
+#include "options/run_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

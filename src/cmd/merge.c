@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune merge: several profiles as one. */
 #include "profile/merge.h"
-#include "base/output.h"
-#include "base/progress.h"
 #include "cmd/cmd.h"
+#include "system/output.h"
+#include "system/progress.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define AT_CMD_REPLAY_TABLE_H
 
 #include "cmd/cmd.h"
-#include "search/compare.h"
+#include "replay/compare.h"
 
 void at_replay_print_table(const struct at_comparison *comparison);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune study: the classic experiments on memory accesses, each a table and what it tells. */
-#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/nearest.h"
-#include "base/paths.h"
 #include "cmd/cmd.h"
-#include "cmd/run_options.h"
-#include "cmd/study_run.h"
+#include "options/run_options.h"
+#include "study/study_run.h"
+#include "system/interrupt.h"
+#include "system/paths.h"
 
 #include <glob.h>
 #include <stdio.h>

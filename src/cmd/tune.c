@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune tune: the tool's purpose. */
-#include "search/tune.h"
+#include "tune/tune.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "cmd/run_problems.h"
 #include "cmd/tune_run.h"
-#include "search/recorder.h"
+#include "options/run_problems.h"
+#include "pipeline/recorder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 #include "cmd/tune_run.h"
 
 #include "base/clock.h"
-#include "base/interrupt.h"
 #include "base/memory.h"
-#include "search/foresight.h"
-#include "search/tune.h"
-#include "search/winners.h"
+#include "system/interrupt.h"
+#include "tune/precompile.h"
+#include "tune/tune.h"
+#include "tune/winners.h"
 
 #include <stdio.h>
 #include <stdlib.h>

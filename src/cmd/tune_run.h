@@ -3,10 +3,10 @@
 #ifndef AT_CMD_TUNE_RUN_H
 #define AT_CMD_TUNE_RUN_H
 
-#include "base/output.h"
 #include "cmd/cmd.h"
-#include "cmd/run_options.h"
+#include "options/run_options.h"
 #include "profile/profile.h"
+#include "system/output.h"
 
 /* For the whole run; 0: no limit. */
 struct at_run_budget {

@@ -8,8 +8,8 @@
 #define AT_DEVICE_DEVICE_H
 
 #include "base/error.h"
+#include "base/outcome.h"
 #include "device/info.h"
-#include "measure/outcome.h"
 #include "space/family.h"
 
 #include <stdbool.h>

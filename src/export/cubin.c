@@ -2,11 +2,11 @@
 /* Compiled kernels: a folder of images, each named by its hash, and index.json, which tells for
  * each problem which image and kernel, and how it is launched. */
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/text_stream.h"
 #include "export/export.h"
 #include "kernel/builder.h"
 #include "schema/table.h"
+#include "system/output.h"
 
 #include <stdlib.h>
 #include <string.h>

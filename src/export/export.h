@@ -6,7 +6,7 @@
 #ifndef AT_EXPORT_EXPORT_H
 #define AT_EXPORT_EXPORT_H
 
-#include "profile/lookup.h"
+#include "lookup/lookup.h"
 
 enum { AT_EXPORT_KEY_CHARS = 192 };
 

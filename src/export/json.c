@@ -2,7 +2,7 @@
 /* JSON: what lookup says of each problem. */
 #include "base/memory.h"
 #include "export/export.h"
-#include "profile/answer.h"
+#include "lookup/answer.h"
 
 struct document {
     struct at_list answers; /* of struct at_answer_record */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* T4 results (store/t4.c says which schema): what was measured of each problem, the winner and the
- * default. What lookup would only take from elsewhere, or was predicted, is no result. */
+/* T4 results (recording/t4.c says which schema): what was measured of each problem, the winner and
+ * the default. What lookup would only take from elsewhere, or was predicted, is no result. */
 #include "export/export.h"
 
 #include <jansson.h>

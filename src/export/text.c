@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What formats share: text that is safe wherever it stands. */
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "base/text_stream.h"
 #include "export/export.h"
 #include "kernel/render.h"
+#include "system/file.h"
+#include "system/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/outcome.h"
 #include "kernel/compile_worker.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
-#include "measure/outcome.h"
 #include "space/family.h"
 
 #include <poll.h>

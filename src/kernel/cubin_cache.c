@@ -2,11 +2,11 @@
 #include "kernel/cubin_cache.h"
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/guard.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "kernel/cubin_folder.h"
+#include "system/file.h"
+#include "system/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>

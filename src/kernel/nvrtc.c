@@ -2,10 +2,10 @@
 #include "kernel/nvrtc.h"
 
 #include "base/guard.h"
-#include "base/library.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "kernel/render.h"
+#include "system/library.h"
 
 #include <nvrtc.h>
 #include <stdio.h>

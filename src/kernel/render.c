@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/render.h"
 
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "base/text_stream.h"
+#include "system/file.h"
+#include "system/paths.h"
 
 #include <stdio.h>
 

@@ -4,10 +4,10 @@
  * what NVRTC costs is a price per program. */
 #include "lib/compile.h"
 
-#include "base/cpus.h"
 #include "base/guard.h"
 #include "base/memory.h"
 #include "kernel/compile_worker.h"
+#include "system/cpus.h"
 
 #include <locale.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #define AT_LIB_OBJECTS_H
 
 #include "lib/autotune.h"
-#include "profile/lookup.h"
+#include "lookup/lookup.h"
 
 struct autotune_error {
     struct at_error error;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans. tests/gpu/plan.bats runs them; tests/unit/test_library.c holds what is true without a GPU.
  */
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "device/cuda/cuda_device.h"
 #include "lib/image.h"
 #include "lib/objects.h"
 #include "lib/process.h"
 #include "space/space.h"
+#include "system/file.h"
+#include "system/paths.h"
 
 enum { HEADER_BYTES_MAX = 256 * 1024 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
-#include "base/paths.h"
 #include "lib/objects.h"
 #include "space/space.h"
+#include "system/paths.h"
 
 static enum at_status read_families(autotune_profile *profile, struct at_error *err)
 {

@@ -6,7 +6,7 @@
 #define AT_MEASURE_GPU_PROTOCOL_H
 
 #include "device/device.h"
-#include "space/problem.h"
+#include "problem/problem.h"
 
 enum at_gpu_request {
     AT_GPU_LIST = 1, /* text kind -> count, struct at_device_info each */

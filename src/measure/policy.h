@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "device/info.h"
-#include "space/problem.h"
+#include "problem/problem.h"
 
 #include <stdint.h>
 

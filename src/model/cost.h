@@ -3,7 +3,7 @@
 #ifndef AT_MODEL_COST_H
 #define AT_MODEL_COST_H
 
-#include "device/emu/ptx.h"
+#include "ptx/ptx.h"
 
 #include <stdbool.h>
 

@@ -12,7 +12,7 @@
 #ifndef AT_MODEL_COUNTS_H
 #define AT_MODEL_COUNTS_H
 
-#include "device/emu/machine.h"
+#include "emu/machine.h"
 
 #include <stdint.h>
 

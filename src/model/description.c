@@ -2,10 +2,10 @@
 #include "model/description.h"
 
 #include "base/memory.h"
-#include "base/paths.h"
 #include "base/text_stream.h"
-#include "profile/identity.h"
+#include "device/relation.h"
 #include "profile/profile.h"
+#include "system/paths.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #define AT_MODEL_DESCRIPTION_H
 
 #include "base/error.h"
-#include "base/folder.h"
 #include "device/info.h"
 #include "model/predict.h"
+#include "system/folder.h"
 
 #include <stdbool.h>
 
@@ -23,7 +23,7 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
 enum at_status at_description_by_any_name(struct at_device_info *info, const char *name,
                                           struct at_error *err);
 
-/* Finds the description of the model that a device is of (profile/identity.h). *found tells whether
+/* Finds the description of the model that a device is of (device/relation.h). *found tells whether
  * there is one; the outputs are set only then. */
 enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
                                    const struct at_device_info *device, struct at_error *err);

@@ -5,8 +5,8 @@
 #ifndef AT_MODEL_PREDICT_H
 #define AT_MODEL_PREDICT_H
 
-#include "device/emu/machine.h"
 #include "device/info.h"
+#include "emu/machine.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #ifndef AT_MODEL_TRAFFIC_H
 #define AT_MODEL_TRAFFIC_H
 
-#include "device/emu/machine.h"
+#include "emu/machine.h"
 
 enum { AT_TRAFFIC_PAGE_BYTES = 2 << 20 }; /* what one entry of a GPU's TLB covers */
 

@@ -3,8 +3,8 @@
  * and still be nonsense: edited by hand, or merged badly. Whoever relies on a profile relies on
  * these checks. */
 #include "base/memory.h"
+#include "problem/problem.h"
 #include "profile/internal.h"
-#include "space/problem.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "profile/diff.h"
 
 #include "base/memory.h"
-#include "profile/identity.h"
+#include "device/relation.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/file.h"
 #include "base/memory.h"
 #include "profile/internal.h"
+#include "system/file.h"
 
 #include <stdlib.h>
 #include <string.h>

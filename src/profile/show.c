@@ -2,7 +2,7 @@
 /* A profile as a table for people, 100 columns wide where names allow. */
 #include "profile/show.h"
 #include "base/memory.h"
-#include "measure/outcome.h"
+#include "base/outcome.h"
 #include "profile/flow.h"
 #include "space/space.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/text_stream.h"
 #include "profile/internal.h"
+#include "system/output.h"
 
 #include <string.h>
 

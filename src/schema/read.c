@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what a table allows and nothing else. */
-#include "base/file.h"
 #include "base/memory.h"
 #include "schema/events.h"
 #include "schema/fields.h"
 #include "schema/scalars.h"
 #include "schema/text.h"
+#include "system/file.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #ifndef AT_SEARCH_STRATEGY_H
 #define AT_SEARCH_STRATEGY_H
 
-#include "measure/outcome.h"
-#include "search/at_hand.h"
+#include "base/outcome.h"
+#include "search/bayesian/compiled.h"
 #include "space/space.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The families of a folder. */
-#include "base/folder.h"
 #include "base/memory.h"
 #include "space/space.h"
+#include "system/folder.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a space file to a family: what its names, numbers and expressions have to mean. */
-#include "base/file.h"
 #include "base/memory.h"
 #include "space/family_file.h"
 #include "space/rules.h"
+#include "system/file.h"
 
 #include <libgen.h>
 #include <string.h>

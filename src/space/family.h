@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "device/info.h"
+#include "problem/problem.h"
 #include "space/expr.h"
-#include "space/problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

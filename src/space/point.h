@@ -4,8 +4,8 @@
 #define AT_SPACE_POINT_H
 
 #include "device/info.h"
+#include "problem/problem.h"
 #include "space/family.h"
-#include "space/problem.h"
 
 enum { AT_NAMES_GIVEN = 20, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 

@@ -33,9 +33,10 @@ static void limit_process(void)
     setrlimit(RLIMIT_CORE, &none);
 }
 
-int at_worker_serve(int argc, char **argv, int *exit_code)
+int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **argv,
+                    int *exit_code)
 {
-    const struct at_worker_role *const *role = at_worker_roles;
+    const struct at_worker_role *const *role = roles;
     size_t prefix = sizeof role_option - 1;
 
     if (argc != 2 || strncmp(argv[1], role_option, prefix) != 0)

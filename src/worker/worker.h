@@ -13,17 +13,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A role that a worker process can be started in. One table, in roles.c, lists them. */
+/* A role that a worker process can be started in. */
 struct at_worker_role {
     const char *name;
     int (*serve)(int fd); /* answers frames until end of file; returns the exit code */
 };
 
-extern const struct at_worker_role *const at_worker_roles[]; /* NULL-ended */
-
-/* If this process was started as a worker, serves and returns true with the exit code. main calls
- * it before anything else. */
-int at_worker_serve(int argc, char **argv, int *exit_code);
+/* If this process was started as a worker, serves in its role and returns true with the exit code.
+ * main calls it before anything else. roles: NULL-ended. */
+int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **argv,
+                    int *exit_code);
 
 struct at_worker {
     pid_t pid; /* 0: not running */

@@ -5,9 +5,9 @@
  *     emu-speed FILE.ptx KERNEL THREADS GRID BLOCK DYNAMIC_SHARED_BYTES ARGUMENT...
  *
  * An argument @N stands for the address of a new buffer of N bytes. */
-#include "base/file.h"
 #include "base/memory.h"
-#include "device/emu/machine.h"
+#include "emu/machine.h"
+#include "system/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,14 +9,14 @@
  */
 #include "base/integer.h"
 #include "base/memory.h"
-#include "cmd/run_options.h"
-#include "profile/distance.h"
-#include "profile/profiles.h"
-#include "search/shootout.h"
+#include "lookup/distance.h"
+#include "lookup/profiles.h"
+#include "options/run_options.h"
+#include "pipeline/shootout.h"
+#include "roles.h"
 #include "space/fit.h"
 #include "space/named.h"
 #include "space/space.h"
-#include "worker/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
     enum at_status status;
 
     /* The workers that the session starts are this program. */
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     at_run_options_init(&table.run);
     if (argp_parse(&argp, argc, argv, 0, NULL, &table) != 0)

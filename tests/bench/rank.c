@@ -7,15 +7,15 @@
  * Of each recording (doc/recording-format.md) it takes 250 configs, the ten fastest and others
  * spread evenly over the ranks, or all of them; those that this tree has no more are left out, and
  * it says how many they were. --list prints every config. */
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "kernel/builder.h"
 #include "model/description.h"
 #include "model/predict.h"
+#include "recording/recording.h"
+#include "roles.h"
 #include "space/space.h"
-#include "store/recording.h"
-#include "worker/worker.h"
+#include "system/file.h"
+#include "system/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,7 +362,7 @@ int main(int argc, char **argv)
     enum at_status status;
 
     /* The workers that the builder starts are this program. */
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     for (; first < argc && argv[first][0] == '-'; first++) {
         list |= strcmp(argv[first], "--list") == 0;

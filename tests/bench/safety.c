@@ -9,9 +9,10 @@
  * are a run's. doc/robustness.md sets them against the time that an evaluation takes. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "device/device_lock.h"
+#include "journal/journal.h"
 #include "kernel/compile_worker.h"
-#include "measure/device_lock.h"
-#include "store/journal.h"
+#include "roles.h"
 #include "worker/worker.h"
 
 #include <stdio.h>
@@ -160,7 +161,7 @@ int main(int argc, char **argv)
 {
     int exit_code;
 
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (argc != 2) {
         fprintf(stderr, "usage: safety FOLDER\n");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as each of the smaller files of the data folder: a description of a device, a list of
  * problems, the textbook's rows. */
-#include "cmd/run_problems.h"
-#include "cmd/textbook.h"
 #include "fuzz_file.h"
 #include "model/description.h"
+#include "options/run_problems.h"
+#include "study/textbook.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>

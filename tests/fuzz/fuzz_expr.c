@@ -2,8 +2,8 @@
 /* Any text as an expression of a space file, or as a problem: refused with a message, or evaluated,
  * with small values and with the largest; or formatted, which has to be read again as the same. */
 #include "base/memory.h"
+#include "problem/problem.h"
 #include "space/expr.h"
-#include "space/problem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * is read is one that can be, and a new measurement is found again. */
 #include "base/memory.h"
 #include "base/printable.h"
-#include "store/journal.h"
+#include "journal/journal.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
  *         -lm -o fuzz_ptx
  *     ./fuzz_ptx -max_len=8192 NEW tests/fuzz/corpus/ptx
  */
-#include "device/emu/machine.h"
-#include "device/emu/ptx_reader.h"
+#include "emu/machine.h"
+#include "ptx/reader.h"
 
 #include <stdlib.h>
 

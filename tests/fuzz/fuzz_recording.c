@@ -3,7 +3,7 @@
  * in each of these formats and read back, which has to give the same recording. */
 #include "base/text_stream.h"
 #include "fuzz_file.h"
-#include "store/recording.h"
+#include "recording/recording.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 /* Any bytes as a space file: refused with a message, or a family whose space is enumerated for
  * small problems, with each config's launch, and whose other configs are judged. Templates are
  * those of the source tree. */
-#include "base/paths.h"
 #include "fuzz_file.h"
 #include "space/space.h"
+#include "system/paths.h"
 
 enum { CONFIGS_MAX = 100, RAW_MAX = 10000 };
 

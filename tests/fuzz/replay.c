@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A fuzzing harness without the fuzzer: gives it each file of its kept corpus once, so that what
  * was found stays mended, with any compiler. CORPUS is the folder's name. */
-#include "base/file.h"
 #include "base/memory.h"
+#include "system/file.h"
 
 #include <dirent.h>
 #include <stdint.h>

@@ -3,13 +3,13 @@
  * device: for compute-sanitizer, which makes each launch slow (tests/gpu/sanitizer.bats). */
 #include "verify-families.h"
 
-#include "base/cpus.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/paths.h"
-#include "search/cases.h"
-#include "search/copy_limit.h"
-#include "worker/worker.h"
+#include "pipeline/cases.h"
+#include "roles.h"
+#include "system/cpus.h"
+#include "system/paths.h"
+#include "tune/copy_limit.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
 {
     int exit_code;
 
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     read_own_families();
     read_options(argc, argv);

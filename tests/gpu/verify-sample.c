@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiling a sample, and verifying it. */
 #include "base/memory.h"
-#include "search/cases.h"
+#include "pipeline/cases.h"
 #include "verify-families.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "rules.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "system/file.h"
 
 #include <glob.h>
 #include <signal.h>

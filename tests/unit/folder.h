@@ -3,8 +3,8 @@
 #ifndef AT_TESTS_UNIT_FOLDER_H
 #define AT_TESTS_UNIT_FOLDER_H
 
-#include "base/file.h"
 #include "base/memory.h"
+#include "system/file.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -4,8 +4,8 @@
 #ifndef AT_TESTS_UNIT_SOURCE_TREE_H
 #define AT_TESTS_UNIT_SOURCE_TREE_H
 
-#include "base/file.h"
 #include "base/memory.h"
+#include "system/file.h"
 
 #include <stdlib.h>
 

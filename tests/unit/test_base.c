@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/base: errors, memory, files, hashes, order statistics, random numbers. */
 #include "base/error.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/paths.h"
 #include "base/rng.h"
 #include "base/stats.h"
 #include "folder.h"
 #include "kernel/cubin_cache.h"
+#include "system/file.h"
+#include "system/paths.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The builder with the real NVRTC: kernels come out, bad ones are told apart from good ones that
  * share their program, and the cache gives back what was compiled. */
-#include "base/file.h"
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "kernel/compile_process.h"
 #include "kernel/cubin_cache.h"
+#include "roles.h"
 #include "space/space.h"
-#include "worker/worker.h"
+#include "system/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -401,7 +401,7 @@ int main(int argc, char **argv)
     int exit_code;
 
     /* The workers that the builder starts are this program. */
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

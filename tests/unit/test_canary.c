@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/search/canary: what a changed canary has touched, and which times are too good. */
 #include "base/memory.h"
-#include "search/canary.h"
+#include "pipeline/canary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 #include "base/rng.h"
 #include "kernel/builder.h"
 #include "kernel/nvrtc.h"
+#include "roles.h"
 #include "space/space.h"
-#include "worker/worker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
     size_t count;
 
     /* The workers that the builder starts are this program. */
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (at_nvrtc_architectures(&architectures, &count, &err) != AT_OK) {
         fprintf(stderr, "skipped: %s\n", err.message);

@@ -4,7 +4,7 @@
 #include "model/description.h"
 
 #include "base/memory.h"
-#include "base/paths.h"
+#include "system/paths.h"
 
 #include <glob.h>
 #include <setjmp.h>

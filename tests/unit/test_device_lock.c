@@ -2,8 +2,8 @@
 /* src/measure/device_lock: a device for one run at a time, with other processes for the others.
  * Files stand in for the special files of GPUs: to flock(2) they are alike. */
 #include "base/memory.h"
+#include "device/device_lock.h"
 #include "device/gpu_node.h"
-#include "measure/device_lock.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

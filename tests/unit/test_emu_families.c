@@ -6,7 +6,7 @@
  */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "device/emu/machine.h"
+#include "emu/machine.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
 #include "space/space.h"

@@ -6,6 +6,7 @@
 #include "kernel/builder.h"
 #include "measure/gpu_handle.h"
 #include "measure/gpu_server.h"
+#include "roles.h"
 #include "space/space.h"
 
 #include <setjmp.h>
@@ -417,7 +418,7 @@ int main(int argc, char **argv)
     };
     int exit_code;
 
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     return cmocka_run_group_tests(tests, prepare, clean_up);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base/guard, and what allocates in it: whatever allocation fails, all is released, once. */
-#include "base/folder.h"
 #include "base/guard.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/text_stream.h"
 #include "fail_alloc.h"
 #include "sanitizers.h"
+#include "system/folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

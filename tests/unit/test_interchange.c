@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings as Kernel Tuner caches and T4 results, and back: src/store/recording_json.c, json_*.c,
+/* Recordings as Kernel Tuner caches and T4 results, and back: src/recording/json.c, json_*.c,
  * kernel_tuner.c, t4.c, recording_formats.c. */
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "store/recording.h"
+#include "recording/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

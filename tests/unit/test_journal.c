@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/store: what was filed is found again, whatever happened to the process in between, and what
  * is no journal of ours is left alone. */
-#include "base/file.h"
 #include "base/memory.h"
+#include "journal/parts.h"
+#include "journal/samples.h"
+#include "journal/setting.h"
 #include "measure/limits.h"
-#include "store/journal_parts.h"
-#include "store/samples.h"
-#include "store/setting.h"
+#include "system/file.h"
 
 #include <grp.h>
 #include <math.h>

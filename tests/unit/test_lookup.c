@@ -2,11 +2,11 @@
 /* src/profile: identity, distance, search path and lookup, over the H200's profile in results/.
  * test_regret.c judges what lookup chooses. */
 #include "base/memory.h"
-#include "base/output.h"
-#include "profile/facts.h"
-#include "profile/identity.h"
-#include "profile/lookup.h"
+#include "device/relation.h"
+#include "lookup/facts.h"
+#include "lookup/lookup.h"
 #include "space/space.h"
+#include "system/output.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * block and thread, and kernels without them are clean; lanes part and meet; blocks on several host
  * threads; what an observer sees. */
 #include "base/memory.h"
-#include "device/emu/machine.h"
+#include "emu/machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
  * entries, over the profiles in results/. */
 #include "base/memory.h"
 #include "base/rng.h"
+#include "lookup/lookup.h"
 #include "model/description.h"
-#include "profile/lookup.h"
 #include "space/fit.h"
 #include "space/named.h"
 

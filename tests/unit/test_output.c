@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/base/output: files that are replaced as a whole, by one process at a time. */
-#include "base/output.h"
 #include "folder.h"
+#include "system/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

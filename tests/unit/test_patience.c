@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/search/patience: when a search that gains nothing ends. */
-#include "search/patience.h"
+#include "search/bayesian/patience.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,11 +2,11 @@
 /* src/search/pipeline: what a driver that is killed leaves behind, on the emulated device. The
  * driver is another process, which is this program, as are its workers. */
 #include "base/memory.h"
-#include "cmd/run_options.h"
 #include "measure/gpu_protocol.h"
 #include "measure/select.h"
-#include "search/tune.h"
-#include "worker/worker.h"
+#include "options/run_options.h"
+#include "roles.h"
+#include "tune/tune.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed)};
     int exit_code;
 
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (lacks_nvrtc())
         return SKIPPED;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time model: what must hold of any prediction, whatever its rates. How well it orders configs
  * is what tests/bench/rank tells. */
-#include "base/file.h"
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "model/description.h"
 #include "model/predict.h"
 #include "model/traffic.h"
 #include "space/space.h"
-#include "worker/worker.h"
+#include "system/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +20,7 @@
 #include <cmocka.h>
 
 #include "needs_nvrtc.h"
+#include "roles.h"
 
 enum { HEADER_BYTES_MAX = 1 << 18 };
 
@@ -352,7 +352,7 @@ int main(int argc, char **argv)
     int exit_code;
 
     /* The workers that the builder starts are this program. */
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (lacks_nvrtc())
         return SKIPPED;

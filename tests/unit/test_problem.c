@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/space/problem.c: specifications, their defaults and their limits. */
+/* src/problem/problem.c: specifications, their defaults and their limits. */
 #include "base/memory.h"
-#include "space/problem.h"
+#include "problem/problem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,11 +5,11 @@
  *   bad-NAME.yaml  is refused with the message in bad-NAME.err.
  * Set AUTOTUNE_UPDATE_GOLDEN to write the expected files instead of comparing; then look at what
  * changed. */
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/output.h"
+#include "problem/problem.h"
 #include "profile/profile.h"
-#include "space/problem.h"
+#include "system/file.h"
+#include "system/output.h"
 
 #include <glob.h>
 #include <jansson.h>

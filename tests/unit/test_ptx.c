@@ -4,7 +4,7 @@
  * that it does not know. */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "device/emu/machine.h"
+#include "emu/machine.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

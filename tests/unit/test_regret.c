@@ -5,8 +5,8 @@
  * is in doc/downstream.md. */
 #include "base/memory.h"
 #include "base/stats.h"
+#include "lookup/lookup.h"
 #include "model/description.h"
-#include "profile/lookup.h"
 #include "space/space.h"
 
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings, and strategies on them: src/store/recording*.c, src/search/ as far as it searches. */
 #include "base/memory.h"
-#include "search/compare.h"
-#include "search/coverage.h"
-#include "search/knowledge.h"
+#include "replay/compare.h"
+#include "search/bayesian/coverage.h"
 #include "search/landscape.h"
+#include "tune/warm_start.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,8 +3,8 @@
  * configs by their names. */
 #include "base/memory.h"
 #include "measure/policy.h"
-#include "search/cases.h"
-#include "search/ranking.h"
+#include "pipeline/cases.h"
+#include "pipeline/ranking.h"
 #include "search/strategy.h"
 #include "space/named.h"
 

@@ -2,10 +2,10 @@
 /* What comes with the program: the families of tuning/, the problems of a default run, the
  * textbook's kernels, and the profiles of results/. */
 #include "base/memory.h"
-#include "cmd/run_problems.h"
-#include "cmd/textbook.h"
+#include "options/run_problems.h"
 #include "profile/profile.h"
-#include "search/winners.h"
+#include "study/textbook.h"
+#include "tune/winners.h"
 
 #include <glob.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 /* The files of studies: what is wrong with one is said with its place, and those that come with the
  * program are right, every row of them legal on every device. */
 #include "base/memory.h"
-#include "cmd/study_file.h"
 #include "space/space.h"
+#include "study/study_file.h"
 
 #include <glob.h>
 #include <setjmp.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time of one config, on the emulated device: the way that `explain --gpu 0` goes on a GPU. */
 #include "base/memory.h"
-#include "base/paths.h"
-#include "cmd/run_options.h"
+#include "explain/explain.h"
 #include "measure/select.h"
 #include "model/description.h"
-#include "model/explain.h"
-#include "search/time_config.h"
-#include "worker/worker.h"
+#include "options/run_options.h"
+#include "roles.h"
+#include "system/paths.h"
+#include "tune/time_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
     int exit_code;
 
     /* The workers that the session starts are this program. */
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (lacks_nvrtc())
         return SKIPPED;

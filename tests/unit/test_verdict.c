@@ -2,8 +2,8 @@
 /* Who comes into a shoot-out, and who wins it, by times made up for the purpose. */
 #include "base/memory.h"
 #include "base/stats.h"
-#include "search/line_up.h"
-#include "search/verdict.h"
+#include "tune/finals.h"
+#include "tune/verdict.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,11 +2,11 @@
 /* src/measure/verify: a kernel that is wrong now and then, which an emulated device by itself never
  * is: here one launch in fifty of a right kernel spoils a byte of the result. */
 #include "base/memory.h"
-#include "device/emu/emu_device.h"
+#include "device/emulated/emulated.h"
 #include "kernel/builder.h"
 #include "measure/bench.h"
+#include "roles.h"
 #include "space/space.h"
-#include "worker/worker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     };
     int exit_code;
 
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     return cmocka_run_group_tests(tests, prepare, clean_up);
 }

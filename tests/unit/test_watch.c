@@ -3,12 +3,12 @@
  * touched is measured again, and what is too good to be true is measured twice. Nothing changes on
  * an emulated device, so the tests tell the search that the copy took another time before. */
 #include "base/memory.h"
-#include "cmd/run_options.h"
 #include "measure/gpu_handle.h"
 #include "measure/select.h"
-#include "search/pipeline.h"
-#include "search/tune.h"
-#include "worker/worker.h"
+#include "options/run_options.h"
+#include "pipeline/pipeline.h"
+#include "roles.h"
+#include "tune/tune.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
     int exit_code;
 
     /* The workers that the session starts are this program. */
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (lacks_nvrtc())
         return SKIPPED;

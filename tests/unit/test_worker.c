@@ -6,6 +6,7 @@
 #include "base/text_stream.h"
 #include "kernel/compile_limits.h"
 #include "kernel/compile_worker.h"
+#include "roles.h"
 #include "worker/worker.h"
 
 #include <setjmp.h>
@@ -359,7 +360,7 @@ static void test_worker_arguments(void **state)
         memcpy(argv, lines[i], sizeof argv);
         while (argv[argc])
             argc++;
-        assert_false(at_worker_serve(argc, argv, &exit_code));
+        assert_false(at_worker_serve(at_worker_roles, argc, argv, &exit_code));
         assert_int_equal(exit_code, -1);
     }
 }
@@ -379,7 +380,7 @@ int main(int argc, char **argv)
     };
     int exit_code;
 
-    if (at_worker_serve(argc, argv, &exit_code))
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/cuda/driver.h"
 
-#include "base/library.h"
 #include "base/memory.h"
+#include "system/library.h"
 
 #include <stdio.h>
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/bench_report.h"
+
+#include "cmd/cmd.h"
+#include "schema/table.h"
+
+static const struct at_field row_fields[] = {
+    AT_COUNTER(at_bench_row, bandwidth_mbps),
+    AT_COUNTER(at_bench_row, from_l2),
+    AT_CHARS(at_bench_row, kernel),
+    AT_CHARS(at_bench_row, label),
+    AT_COUNTER(at_bench_row, of_copy_permille),
+    AT_COUNTER(at_bench_row, spread_permille),
+    AT_COUNTER(at_bench_row, time_ns),
+};
+static const struct at_schema row_schema = AT_SCHEMA("a row", at_bench_row, row_fields);
+static const struct at_field report_fields[] = {
+    AT_CHARS(at_bench_report, device),  AT_CHARS(at_bench_report, note),
+    AT_CHARS(at_bench_report, policy),  AT_COUNTER(at_bench_report, predicted),
+    AT_CHARS(at_bench_report, problem), AT_OBJECTS(at_bench_report, rows, 0, 64, row_schema),
+};
+static const struct at_schema report_schema = AT_SCHEMA("a report", at_bench_report, report_fields);
+
+static void print_row(const struct at_bench_row *row)
+{
+    if (row->time_ns == 0)
+        printf("  %-28s %11s\n", row->label, "not legal here");
+    else
+        printf("  %-28s %11.2f %9.0f %9.1f %8.1f%s\n", row->label, (double)row->time_ns / 1000,
+               (double)row->bandwidth_mbps / 1000, (double)row->of_copy_permille / 10,
+               (double)row->spread_permille / 10, row->from_l2 ? "  *" : "");
+}
+
+void at_bench_report_print(const struct at_bench_report *report)
+{
+    const struct at_bench_row *rows = report->rows.items;
+    bool any_from_l2 = false;
+
+    printf("%s on %s, %s\n", report->problem, report->device, report->policy);
+    if (report->predicted)
+        printf("  emulated: %s\n", report->note);
+    printf("  %-27s %12s %9s %9s %8s\n", "kernel", report->predicted ? "predicted us" : "time us",
+           "GB/s", "% of copy", "spread %");
+    for (size_t i = 0; i < report->rows.count; i++) {
+        print_row(&rows[i]);
+        any_from_l2 |= rows[i].from_l2;
+    }
+    printf("  tuned is %s\n", rows[report->rows.count - 1].kernel);
+    if (any_from_l2)
+        puts("  * faster than DRAM can be: from L2");
+    putchar('\n');
+}
+
+void at_bench_report_print_json(const struct at_bench_report *report)
+{
+    (void)at_schema_write_json_line(&report_schema, report, stdout, NULL);
+}
+
+void at_bench_report_clear(struct at_bench_report *report)
+{
+    at_schema_clear(&report_schema, report);
+}

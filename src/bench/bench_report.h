@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `autotune bench` says of one problem: a table for people, a line of JSON for programs. */
+#ifndef AT_BENCH_BENCH_REPORT_H
+#define AT_BENCH_BENCH_REPORT_H
+
+#include "profile/profile.h"
+#include "schema/schema.h"
+
+struct at_bench_row {
+    char label[64];
+    char kernel[1024]; /* family and parameters, or memcpy; "": not legal on this problem */
+    int64_t time_ns;   /* 0 likewise, and all below */
+    int64_t bandwidth_mbps;
+    int64_t of_copy_permille;
+    int64_t spread_permille;
+    int64_t from_l2; /* 1: faster than DRAM can be */
+};
+
+struct at_bench_report {
+    char device[128];
+    char policy[16];
+    char problem[160];
+    int64_t predicted;   /* 1: no time is measured, the device is emulated */
+    char note[160];      /* what is to be said of predicted times */
+    struct at_list rows; /* of struct at_bench_row; the last is the tuned kernel */
+};
+
+void at_bench_report_print(const struct at_bench_report *report);
+void at_bench_report_print_json(const struct at_bench_report *report);
+void at_bench_report_clear(struct at_bench_report *report);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/device_lock.h"
+
+#include "base/memory.h"
+#include "device/gpu_node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+struct at_device_lock {
+    int fd;
+};
+
+/* Opens the device's special file; -1 with the reason in err. */
+static int open_node(const struct at_device_info *info, struct at_error *err)
+{
+    char *path;
+    int fd;
+
+    if (at_gpu_node(&path, "", info->pci_bus_id, err) != AT_OK)
+        return -1;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        at_fail(err, AT_DEVICE, "cannot open %s: %s", path, strerror(errno));
+    free(path);
+    return fd;
+}
+
+/* Finds the process that has the lock in /proc/locks (proc(5)); 0: it has ended, or belongs to
+ * another container. */
+static int holder_of(int fd)
+{
+    FILE *locks = fopen("/proc/locks", "re");
+    struct stat file;
+    char line[256];
+    int holder = 0;
+
+    if (!locks)
+        return 0;
+    if (fstat(fd, &file) == 0)
+        while (holder == 0 && fgets(line, sizeof line, locks)) {
+            unsigned major_number, minor_number;
+            uintmax_t inode;
+            int pid;
+
+            if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%ju", &pid, &major_number, &minor_number,
+                       &inode) == 4 &&
+                makedev(major_number, minor_number) == file.st_dev && inode == file.st_ino &&
+                pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH))
+                holder = pid;
+        }
+    fclose(locks);
+    return holder;
+}
+
+/* "process 1234" */
+static void name_holder(int fd, char *text, size_t size)
+{
+    int pid = holder_of(fd);
+
+    if (pid > 0)
+        snprintf(text, size, "process %d", pid);
+    else
+        snprintf(text, size, "another process");
+}
+
+/* Takes the lock if it is free. A process that is killed while it starts a worker leaves the lock
+ * to the worker, which drops it once its program is loaded. That is waited for, five seconds at
+ * most. */
+static bool try_lock(int fd)
+{
+    const struct timespec pause_time = {0, 10000000};
+    bool taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+    for (int i = 0; i < 500 && !taken && errno == EWOULDBLOCK; i++) {
+        if (holder_of(fd) > 0) {
+            errno = EWOULDBLOCK;
+            break;
+        }
+        nanosleep(&pause_time, NULL);
+        taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    }
+    return taken;
+}
+
+/* Takes the lock of an open file. *taken is false where files of its kind have none. */
+static enum at_status lock_file(int fd, const struct at_device_info *info, bool wait,
+                                struct at_progress *progress, bool *taken, struct at_error *err)
+{
+    char holder[32];
+
+    *taken = try_lock(fd);
+    if (*taken)
+        return AT_OK;
+    if (errno != EWOULDBLOCK) {
+        at_warn(progress, "other runs on %s are not kept off: cannot lock its special file: %s",
+                info->name, strerror(errno));
+        return AT_OK;
+    }
+    name_holder(fd, holder, sizeof holder);
+    if (!wait)
+        return at_fail(err, AT_DEVICE,
+                       "%s (%s) is in use by another run of autotune, %s: wait for its end with "
+                       "--wait, or name another device",
+                       info->name, info->uuid, holder);
+    at_note(progress, "waiting for %s (%s), which %s uses", info->name, info->uuid, holder);
+    *taken = flock(fd, LOCK_EX) == 0;
+    if (*taken)
+        return AT_OK;
+    return at_fail(err, AT_INTERRUPTED, "interrupted while %s had the device", holder);
+}
+
+enum at_status at_device_lock_take(struct at_device_lock **lock, const struct at_device_info *info,
+                                   bool wait, struct at_progress *progress, struct at_error *err)
+{
+    struct at_error reason;
+    enum at_status status;
+    bool taken;
+    int fd;
+
+    *lock = NULL;
+    if (at_device_is_emulated(info))
+        return AT_OK;
+    fd = open_node(info, &reason);
+    if (fd < 0) {
+        at_warn(progress, "other runs on %s are not kept off: %s", info->name, reason.message);
+        return AT_OK;
+    }
+    status = lock_file(fd, info, wait, progress, &taken, err);
+    if (status != AT_OK || !taken) {
+        close(fd);
+        return status;
+    }
+    *lock = at_alloc(sizeof **lock);
+    (*lock)->fd = fd;
+    return AT_OK;
+}
+
+void at_device_lock_release(struct at_device_lock *lock)
+{
+    if (!lock)
+        return;
+    close(lock->fd);
+    free(lock);
+}

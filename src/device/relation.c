@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/relation.h"
+
+#include <stdlib.h>
+
+bool at_memory_matches(int64_t a_bytes, int64_t b_bytes)
+{
+    return llabs(a_bytes - b_bytes) <= (a_bytes > b_bytes ? a_bytes : b_bytes) / 8;
+}
+
+/* 1: the same; 0: another; -1: one of them does not know its own. */
+static int same_pci_id(const struct at_device_info *a, const struct at_device_info *b)
+{
+    if (a->pci_device_id == 0 || b->pci_device_id == 0)
+        return -1;
+    return a->pci_device_id == b->pci_device_id;
+}
+
+enum at_relation at_device_relation(const struct at_device_info *a, const struct at_device_info *b)
+{
+    int pci = same_pci_id(a, b);
+
+    if (a->compute_capability != b->compute_capability)
+        return AT_OTHER_ARCHITECTURE;
+    if (a->multiprocessors == b->multiprocessors)
+        return pci != 0 && at_memory_matches(a->memory_bytes, b->memory_bytes) ? AT_SAME_DEVICE
+                                                                               : AT_SAME_CHIP;
+    return pci == 1 ? AT_SAME_CHIP : AT_SAME_ARCHITECTURE;
+}
+
+int64_t at_architecture_gap(const struct at_device_info *a, const struct at_device_info *b)
+{
+    return 10 * llabs(a->compute_capability / 10 - b->compute_capability / 10) +
+           llabs(a->compute_capability % 10 - b->compute_capability % 10);
+}

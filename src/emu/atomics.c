@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* atom and red (PTX ISA, "Parallel Synchronization and Communication Instructions"). Blocks run on
+ * several host threads, so global ones are atomic on the host too; lanes take their turns, the
+ * lowest first. */
+#include "emu/lanes.h"
+#include "emu/ops.h"
+
+#include "base/memory.h"
+
+/* Operands: d, address, b and for cas c. */
+static bool locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                   enum at_emu_space space, const uint64_t address[AT_WARP], char *host[AT_WARP])
+{
+    uint32_t unwritten = 0;
+
+    if (!at_emu_access_resolve(op, warp, lanes, space, op->unit_bytes, address, host))
+        return false;
+    at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address, NULL);
+    if (space != AT_EMU_SHARED)
+        return true;
+    if (!at_emu_shared_note(op, warp, lanes, false, true, op->unit_bytes, address, 0, &unwritten))
+        return false;
+    if (unwritten)
+        at_emu_raise(warp, op, AT_EMU_SHARED_UNWRITTEN, __builtin_ctz(unwritten),
+                     address[__builtin_ctz(unwritten)], "an atomic operation reads it");
+    return unwritten == 0;
+}
+
+static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                       char *host[AT_WARP])
+{
+    uint64_t address[AT_WARP];
+    struct at_emu_part parts[3];
+    int count;
+
+    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
+    count = at_emu_access_split(op, lanes, address, parts);
+    for (int k = 0; k < count; k++)
+        if (!locate(op, warp, parts[k].lanes, parts[k].space, address, host))
+            return false;
+    return true;
+}
+
+/* The new value, from the old one x and the operands y and z; T is the type that it compares in. */
+#define ATOMIC(name, U, T, value)                                                                  \
+    static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)         \
+    {                                                                                              \
+        AT_SOURCE(U, b, 2);                                                                        \
+        AT_SOURCE(U, c, op->row_count - 1);                                                        \
+        U *d = AT_EMU_ROW(U, warp, op->row[0]);                                                    \
+        char *host[AT_WARP];                                                                       \
+                                                                                                   \
+        if (!locate_all(op, warp, lanes, host))                                                    \
+            return;                                                                                \
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                      \
+            int i = __builtin_ctz(rest);                                                           \
+            U *place = (U *)(void *)host[i], old = __atomic_load_n(place, __ATOMIC_RELAXED), next; \
+                                                                                                   \
+            do {                                                                                   \
+                T x = (T)old, y = (T)b[i], z = (T)c[i];                                            \
+                                                                                                   \
+                (void)x, (void)y, (void)z;                                                         \
+                next = (U)(value);                                                                 \
+            } while (!__atomic_compare_exchange_n(place, &old, next, false, __ATOMIC_ACQ_REL,      \
+                                                  __ATOMIC_RELAXED));                              \
+            d[i] = old;                                                                            \
+        }                                                                                          \
+    }
+
+#define BOTH_WIDTHS(name, value)                                                                   \
+    ATOMIC(name##_32, u32, u32, value) ATOMIC(name##_64, u64, u64, value)
+BOTH_WIDTHS(add, x + y)
+BOTH_WIDTHS(and, x &y)
+BOTH_WIDTHS(or, x | y)
+BOTH_WIDTHS(xor, x ^ y)
+BOTH_WIDTHS(exchange, y)
+BOTH_WIDTHS(compare_and_swap, x == y ? z : x)
+ATOMIC(min_u32, u32, u32, x < y ? x : y)
+ATOMIC(min_s32, u32, s32, x < y ? x : y)
+ATOMIC(min_u64, u64, u64, x < y ? x : y)
+ATOMIC(min_s64, u64, s64, x < y ? x : y)
+ATOMIC(max_u32, u32, u32, x > y ? x : y)
+ATOMIC(max_s32, u32, s32, x > y ? x : y)
+ATOMIC(max_u64, u64, u64, x > y ? x : y)
+ATOMIC(max_s64, u64, s64, x > y ? x : y)
+/* Counters that wrap at a bound (PTX ISA, atom: "inc" and "dec"). */
+ATOMIC(increment, u32, u32, x >= y ? 0 : x + 1)
+ATOMIC(decrement, u32, u32, x == 0 || x > y ? y : x - 1)
+
+at_emu_run_op *at_emu_atomic_find(const char *name)
+{
+    static const struct {
+        const char *name;
+        at_emu_run_op *run;
+    } atomics[] = {
+        {"add.u32", add_32},
+        {"add.s32", add_32},
+        {"add.u64", add_64},
+        {"add.s64", add_64},
+        {"and.b32", and_32},
+        {"and.b64", and_64},
+        {"or.b32", or_32},
+        {"or.b64", or_64},
+        {"xor.b32", xor_32},
+        {"xor.b64", xor_64},
+        {"exch.b32", exchange_32},
+        {"exch.b64", exchange_64},
+        {"cas.b32", compare_and_swap_32},
+        {"cas.b64", compare_and_swap_64},
+        {"min.u32", min_u32},
+        {"min.s32", min_s32},
+        {"min.u64", min_u64},
+        {"min.s64", min_s64},
+        {"max.u32", max_u32},
+        {"max.s32", max_s32},
+        {"max.u64", max_u64},
+        {"max.s64", max_s64},
+        {"inc.u32", increment},
+        {"dec.u32", decrement},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(atomics); i++)
+        if (strcmp(atomics[i].name, name) == 0)
+            return atomics[i].run;
+    return NULL;
+}

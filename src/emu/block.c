@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A block: its warps run in turn, each from barrier to barrier.
+ *
+ * The lanes of a warp are at one pc most of the time. Where they part, those at the lowest pc run
+ * first, until they reach the pc of others and join them: compilers lay code out so that lanes meet
+ * again further down, and a loop is left only at its end. */
+#include "emu/lanes.h"
+
+static void start_warp(struct at_emu_warp *warp)
+{
+    at_emu_undefined_clear(warp);
+    warp->alive = warp->active = warp->lanes;
+    warp->pc = 0;
+    warp->stop = UINT32_MAX;
+    warp->waiting = false;
+    warp->stalled = NULL;
+    warp->synced = warp->acquired = warp->block->shared.synced;
+    warp->copy_count = 0;
+    memset(warp->executed, 0, sizeof warp->executed);
+    memset(warp->groups, 0, sizeof warp->groups);
+    memset(warp->bulk_groups, 0, sizeof warp->bulk_groups);
+}
+
+/* Leaves to run the lanes at the lowest pc, with the next higher one as the place to stop. */
+static void choose_lanes(struct at_emu_warp *warp)
+{
+    uint32_t lowest = UINT32_MAX, next = UINT32_MAX;
+
+    warp->active = 0;
+    AT_EACH_LANE(i)
+    {
+        uint32_t pc = warp->lane_pc[i];
+
+        if (!(warp->alive & at_lane_bit[i]))
+            continue;
+        if (pc < lowest) {
+            next = lowest;
+            lowest = pc;
+            warp->active = 0;
+        } else if (pc > lowest && pc < next) {
+            next = pc;
+        }
+        if (pc == lowest)
+            warp->active |= at_lane_bit[i];
+    }
+    warp->pc = lowest;
+    warp->stop = next;
+}
+
+static void place_lanes(struct at_emu_warp *warp, uint32_t lanes, uint32_t pc)
+{
+    AT_EACH_LANE(i)
+    if (lanes & at_lane_bit[i])
+        warp->lane_pc[i] = pc;
+}
+
+/* Instructions that the active lanes may still execute. */
+static uint64_t budget_of(const struct at_emu_warp *warp)
+{
+    uint64_t limit = warp->block->launch->instruction_limit, most = 0;
+
+    AT_EACH_LANE(i)
+    if (warp->active & at_lane_bit[i] && warp->executed[i] > most)
+        most = warp->executed[i];
+    return limit == 0 ? UINT64_MAX : limit > most ? limit - most : 0;
+}
+
+static void count_executed(struct at_emu_warp *warp, uint32_t lanes, uint64_t count)
+{
+    AT_EACH_LANE(i)
+    if (lanes & at_lane_bit[i])
+        warp->executed[i] += count;
+}
+
+static void exit_lanes(struct at_emu_warp *warp, uint32_t lanes)
+{
+    warp->alive &= ~lanes;
+    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
+    choose_lanes(warp);
+}
+
+/* Taken by some of the active lanes; op stands at pc. */
+static void branch(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t taken)
+{
+    /* A warp that is whole and stays whole needs no choice. */
+    if (taken == warp->active && warp->stop == UINT32_MAX) {
+        warp->pc = op->target;
+        return;
+    }
+    place_lanes(warp, taken, op->target);
+    place_lanes(warp, warp->active & ~taken, warp->pc + 1);
+    choose_lanes(warp);
+}
+
+/* bar.sync counts warps, and the lanes of a warp must come together (PTX ISA, bar: "the barrier
+ * instructions signal the arrival of the executing threads"; in conditionally executed code only if
+ * all threads evaluate the condition alike). */
+static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    int lane = __builtin_ctz(lanes);
+
+    if (warp->alive != warp->lanes) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "other threads of its warp have exited");
+    } else if (lanes != warp->lanes) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "with lanes %#x of its warp, not %#x",
+                     lanes, warp->lanes);
+    } else {
+        warp->waiting = true;
+        warp->barrier = (uint32_t)op->immediate;
+        warp->pc++;
+    }
+}
+
+/* What the instruction at pc does to the flow. False: the warp cannot go on now. */
+static bool follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    switch (lanes ? (enum at_emu_flow)op->flow : AT_EMU_NEXT) {
+    case AT_EMU_NEXT:
+        warp->pc++;
+        break;
+    case AT_EMU_BRANCH:
+        branch(warp, op, lanes);
+        break;
+    case AT_EMU_EXIT:
+        exit_lanes(warp, lanes);
+        break;
+    case AT_EMU_BARRIER_WAIT:
+        arrive(warp, op, lanes);
+        break;
+    }
+    if (warp->pc == warp->stop) {
+        place_lanes(warp, warp->active, warp->pc);
+        choose_lanes(warp);
+    }
+    return !warp->waiting && warp->alive;
+}
+
+/* Runs the active lanes until which lanes are active changes, or the warp stops. */
+static bool run_lanes(struct at_emu_warp *warp)
+{
+    struct at_emu_block *block = warp->block;
+    const struct at_emu_op *ops = block->kernel->ops;
+    const struct at_emu_observer *observer = block->observer;
+    uint32_t active = warp->active;
+    uint64_t budget = budget_of(warp), left = budget;
+    bool going = true;
+
+    while (going && warp->active == active) {
+        const struct at_emu_op *op = &ops[warp->pc];
+        uint32_t lanes = active & (*AT_EMU_ROW(uint32_t, warp, op->guard) ^ op->guard_flip);
+
+        if (left-- == 0) {
+            at_emu_raise(warp, op, AT_EMU_LIMIT, __builtin_ctz(active), 0, "more than %ju a thread",
+                         (uintmax_t)block->launch->instruction_limit);
+            return false;
+        }
+        if (warp->undefined_rows && !at_emu_undefined_step(op, warp, lanes))
+            return false;
+        if (op->run && lanes)
+            op->run(op, warp, lanes);
+        if (block->fault.kind)
+            return false;
+        if (observer && observer->executed)
+            observer->executed(observer->context, block->index, (size_t)(op - ops), lanes);
+        if (op->flow == AT_EMU_NEXT && warp->pc + 1 != warp->stop)
+            warp->pc++;
+        else
+            going = follow(warp, op, lanes);
+        going = going && !warp->stalled;
+    }
+    count_executed(warp, active, budget - left);
+    return going && !block->fault.kind;
+}
+
+static void run_warp(struct at_emu_warp *warp)
+{
+    warp->stalled = NULL;
+    while (run_lanes(warp))
+        ;
+}
+
+/* All warps wait or have ended. True: they wait at one barrier, and go on. */
+static bool release_barrier(struct at_emu_block *block)
+{
+    struct at_emu_warp *first = NULL;
+    const char *why = NULL;
+
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (block->warps[i].waiting) {
+            first = first ? first : &block->warps[i];
+            if (block->warps[i].barrier != first->barrier)
+                why = "other threads of the block wait at another barrier";
+        }
+    if (!first)
+        return false;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (!block->warps[i].waiting)
+            why = "other threads of the block have exited";
+    if (why) {
+        at_emu_raise(first, &block->kernel->ops[first->pc - 1], AT_EMU_BARRIER, 0, 0, "%s", why);
+        return false;
+    }
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        block->warps[i].waiting = false;
+    at_emu_shared_barrier(block);
+    return true;
+}
+
+/* Runs each warp that can go on as far as it can. True: some wait for an mbarrier. */
+static bool run_warps(struct at_emu_block *block)
+{
+    uint32_t events = block->mbarrier_events;
+    struct at_emu_warp *stalled = NULL;
+    bool moved = false;
+
+    for (uint32_t i = 0; i < block->warp_count && !block->fault.kind; i++) {
+        struct at_emu_warp *warp = &block->warps[i];
+
+        if (warp->waiting || !warp->alive)
+            continue;
+        run_warp(warp);
+        if (warp->stalled && !stalled)
+            stalled = warp;
+        moved |= !warp->stalled;
+    }
+    if (stalled && !moved && events == block->mbarrier_events)
+        at_emu_raise(stalled, stalled->stalled, AT_EMU_BARRIER, __builtin_ctz(stalled->active), 0,
+                     "an mbarrier's phase never completes");
+    return stalled != NULL;
+}
+
+void at_emu_block_run(struct at_emu_block *block)
+{
+    at_emu_shared_begin_block(&block->shared);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        start_warp(&block->warps[i]);
+    block->mbarrier_count = block->bulk_count = 0;
+    while (run_warps(block) || release_barrier(block))
+        if (block->fault.kind)
+            break;
+}

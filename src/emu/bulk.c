@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bulk copies between global and shared memory (PTX ISA, "cp.async.bulk"). Each is checked and
+ * counted when it is begun; its bytes are moved when they must have been, at the successful wait
+ * for the phase or the group, so that a kernel that does not wait, or not for the right one, works
+ * on the bytes from before. */
+#include "base/memory.h"
+#include "emu/lanes.h"
+#include "emu/ops.h"
+
+enum { UNIT_BYTES = 16 }; /* of addresses and sizes (PTX ISA, cp.async.bulk) */
+
+bool at_emu_bulk_land(struct at_emu_block *block, uint32_t mbarrier)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < block->bulk_count; k++) {
+        const struct at_emu_bulk *bulk = &block->bulk[k];
+
+        if (!bulk->op->store && bulk->mbarrier == mbarrier &&
+            bulk->phase != block->mbarriers[mbarrier].phase) {
+            if (!at_emu_shared_land(bulk))
+                return false;
+            memcpy(block->shared.bytes + bulk->to,
+                   at_emu_memory_host(block->memory, bulk->from, bulk->bytes), bulk->bytes);
+        } else {
+            block->bulk[kept++] = *bulk;
+        }
+    }
+    if (kept < block->bulk_count)
+        at_emu_shared_landed(block);
+    block->bulk_count = kept;
+    return true;
+}
+
+/* Aligned, and within one allocation or within shared memory: both ends are looked at. So much lies
+ * between two allocations (memory.c) that no copy reaches from one to the next. */
+static bool resolve(const struct at_emu_bulk *bulk, enum at_emu_space space, uint64_t address)
+{
+    uint32_t lanes = at_lane_bit[bulk->lane];
+    uint64_t at[AT_WARP] = {0};
+    char *host[AT_WARP];
+
+    at[bulk->lane] = address;
+    if (!at_emu_access_resolve(bulk->op, bulk->warp, lanes, space, UNIT_BYTES, at, host))
+        return false;
+    at[bulk->lane] = address + bulk->bytes - UNIT_BYTES;
+    return at_emu_access_resolve(bulk->op, bulk->warp, lanes, space, UNIT_BYTES, at, host);
+}
+
+/* As requests of 16 bytes a lane: global memory's side alone, since the other cannot conflict. */
+static void report(const struct at_emu_bulk *bulk, uint64_t address)
+{
+    for (uint32_t done = 0; done < bulk->bytes; done += AT_WARP * UNIT_BYTES) {
+        uint32_t units = (bulk->bytes - done) / UNIT_BYTES;
+        uint64_t at[AT_WARP];
+
+        AT_EACH_LANE(i)
+        at[i] = address + done + (uint32_t)i * UNIT_BYTES;
+        at_emu_access_report(bulk->op, bulk->warp, units < AT_WARP ? (1u << units) - 1 : UINT32_MAX,
+                             AT_EMU_GLOBAL, bulk->op->store, UNIT_BYTES, at, NULL);
+    }
+}
+
+static bool begin(struct at_emu_bulk *bulk)
+{
+    const struct at_emu_op *op = bulk->op;
+    struct at_emu_block *block = bulk->warp->block;
+    uint64_t global = op->store ? bulk->to : bulk->from;
+
+    if (bulk->bytes == 0 || bulk->bytes % UNIT_BYTES) {
+        at_emu_raise(bulk->warp, op, AT_EMU_MISALIGNED, (int)bulk->lane, global,
+                     "a bulk copy of %u bytes", bulk->bytes);
+        return false;
+    }
+    if (!resolve(bulk, AT_EMU_SHARED, op->store ? bulk->from : bulk->to) ||
+        !resolve(bulk, AT_EMU_GLOBAL, global) ||
+        !(op->store ? at_emu_shared_lend(bulk) : at_emu_shared_expect(bulk)))
+        return false;
+    report(bulk, global);
+    AT_PUSH(block->bulk, block->bulk_count, block->bulk_capacity, *bulk);
+    return true;
+}
+
+/* Operands: where to, where from, how many bytes; and of a copy to shared memory the mbarrier that
+ * is told. */
+void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const uint32_t *bytes = AT_EMU_ROW(uint32_t, warp, op->row[2]);
+    struct at_emu_block *block = warp->block;
+    uint64_t to[AT_WARP], from[AT_WARP], address[AT_WARP] = {0};
+
+    at_emu_access_addresses(warp, op->row[0], op->to_bytes, op->to_offset, to);
+    at_emu_access_addresses(warp, op->row[1], op->from_bytes, op->source_offset, from);
+    if (!op->store && !at_emu_mbarrier_reach(op, warp, lanes, true, address))
+        return;
+    AT_EACH_LANE(i)
+    if (lanes & at_lane_bit[i]) {
+        struct at_emu_mbarrier *mbarrier =
+            op->store ? NULL : at_emu_mbarrier_find(block, address[i]);
+        struct at_emu_bulk bulk = {
+            .op = op,
+            .warp = warp,
+            .lane = (uint32_t)i,
+            .bytes = bytes[i],
+            .mbarrier = mbarrier ? (uint32_t)(mbarrier - block->mbarriers) : 0,
+            .phase = mbarrier ? mbarrier->phase : 0,
+            .group = warp->bulk_groups[i],
+            .tick = block->shared.tick,
+            .from = from[i],
+            .to = to[i],
+        };
+
+        if (!begin(&bulk))
+            return;
+        if (mbarrier) {
+            mbarrier->bytes -= bytes[i];
+            if (!at_emu_mbarrier_settle(op, warp, i, mbarrier))
+                return;
+        }
+    }
+}
+
+void at_emu_run_bulk_commit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    (void)op;
+    AT_EACH_LANE(i)
+    warp->bulk_groups[i] += lanes >> i & 1;
+}
+
+/* immediate: how many of a lane's latest groups need not be done yet. */
+void at_emu_run_bulk_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    struct at_emu_block *block = warp->block;
+    size_t kept = 0;
+
+    for (size_t k = 0; k < block->bulk_count; k++) {
+        const struct at_emu_bulk *bulk = &block->bulk[k];
+
+        if (bulk->op->store && bulk->warp == warp && lanes & at_lane_bit[bulk->lane] &&
+            bulk->group + op->immediate < warp->bulk_groups[bulk->lane]) {
+            if (!at_emu_shared_lent(bulk))
+                return;
+            memcpy(at_emu_memory_host(block->memory, bulk->to, bulk->bytes),
+                   block->shared.bytes + bulk->from, bulk->bytes);
+        } else {
+            block->bulk[kept++] = *bulk;
+        }
+    }
+    block->bulk_count = kept;
+}

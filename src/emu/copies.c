@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cp.async: copies from global to shared memory that run beside the thread. Here each is checked
+ * and counted when it is issued and done when it is waited for: a kernel that reads before its wait
+ * finds what a GPU may show it, the bytes from before (PTX ISA, "Data Movement and Conversion
+ * Instructions: Asynchronous copy"). */
+#include "base/memory.h"
+#include "emu/lanes.h"
+#include "emu/ops.h"
+
+enum { COPY_BYTES_MAX = 16 };
+
+/* Operands: where to, where from, and how many bytes of it (the rest of unit_bytes is zeros). */
+void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    struct at_emu_copy copy = {.op = op, .lanes = lanes};
+    const uint32_t *size = AT_EMU_ROW(uint32_t, warp, op->row[2]);
+    const uint64_t *fills = op->past_l1 ? copy.to : NULL;
+    char *host[AT_WARP];
+
+    at_emu_access_addresses(warp, op->row[0], op->address_bytes, op->immediate, copy.to);
+    at_emu_access_addresses(warp, op->row[1], 8, op->source_offset, copy.from);
+    if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_SHARED, op->unit_bytes, copy.to, host) ||
+        !at_emu_access_resolve(op, warp, lanes, AT_EMU_GLOBAL, op->unit_bytes, copy.from, host))
+        return;
+    at_emu_access_report(op, warp, lanes, AT_EMU_GLOBAL, false, op->unit_bytes, copy.from, fills);
+    at_emu_access_report(op, warp, lanes, AT_EMU_SHARED, true, op->unit_bytes, copy.to, fills);
+    AT_EACH_LANE(i)
+    {
+        copy.group[i] = warp->groups[i];
+        copy.size[i] = size[i] < op->unit_bytes ? size[i] : op->unit_bytes;
+    }
+    AT_PUSH(warp->copies, warp->copy_count, warp->copy_capacity, copy);
+}
+
+void at_emu_run_copy_commit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    (void)op;
+    AT_EACH_LANE(i)
+    warp->groups[i] += lanes >> i & 1;
+}
+
+static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t lanes)
+{
+    char *from[AT_WARP], *to[AT_WARP];
+
+    if (!at_emu_access_resolve(copy->op, warp, lanes, AT_EMU_SHARED, copy->op->unit_bytes, copy->to,
+                               to) ||
+        !at_emu_access_resolve(copy->op, warp, lanes, AT_EMU_GLOBAL, copy->op->unit_bytes,
+                               copy->from, from) ||
+        !at_emu_shared_note(copy->op, warp, lanes, true, false, copy->op->unit_bytes, copy->to, 0,
+                            NULL))
+        return false;
+    AT_EACH_LANE(i)
+    if (lanes >> i & 1) {
+        char bytes[COPY_BYTES_MAX] = {0};
+
+        memcpy(bytes, from[i], copy->size[i]);
+        memcpy(to[i], bytes, copy->op->unit_bytes);
+    }
+    copy->lanes &= ~lanes;
+    return true;
+}
+
+/* immediate: how many of the latest groups need not be done yet; -1: all copies must, even those
+ * that no group has. */
+void at_emu_run_copy_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < warp->copy_count; k++) {
+        struct at_emu_copy *copy = &warp->copies[k];
+        uint32_t due = 0;
+
+        AT_EACH_LANE(i)
+        if (op->immediate < 0 || copy->group[i] + op->immediate < warp->groups[i])
+            due |= at_lane_bit[i];
+        due &= lanes & copy->lanes;
+        if (due && !finish(copy, warp, due))
+            return;
+        if (copy->lanes)
+            warp->copies[kept++] = *copy;
+    }
+    warp->copy_count = kept;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emu/warp.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *const at_emu_fault_names[] = {
+    [AT_EMU_NO_FAULT] = "no fault",
+    [AT_EMU_GLOBAL_BOUNDS] = "global access outside every allocation",
+    [AT_EMU_SHARED_BOUNDS] = "shared access outside the block's memory",
+    [AT_EMU_LOCAL_BOUNDS] = "local access outside the thread's memory",
+    [AT_EMU_MISALIGNED] = "misaligned access",
+    [AT_EMU_SHARED_UNWRITTEN] = "shared memory is used that nobody wrote",
+    [AT_EMU_SHARED_RACE] = "race in shared memory",
+    [AT_EMU_BARRIER] = "barrier that not all threads reach together",
+    [AT_EMU_LIMIT] = "too many instructions",
+    [AT_EMU_TRAP] = "trap",
+    [AT_EMU_DIVISION] = "integer division by zero",
+};
+
+static bool has_address(enum at_emu_fault_kind kind)
+{
+    return kind == AT_EMU_GLOBAL_BOUNDS || kind == AT_EMU_SHARED_BOUNDS ||
+           kind == AT_EMU_LOCAL_BOUNDS || kind == AT_EMU_MISALIGNED || kind == AT_EMU_SHARED_RACE;
+}
+
+static void thread_index(uint32_t thread[3], const uint32_t block[3], uint32_t linear)
+{
+    thread[0] = linear % block[0];
+    thread[1] = linear / block[0] % block[1];
+    thread[2] = linear / block[0] / block[1];
+}
+
+void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_emu_fault_kind kind,
+                  int lane, uint64_t address, const char *detail, ...)
+{
+    struct at_emu_block *block = warp->block;
+    struct at_emu_fault *fault = &block->fault;
+    const uint32_t *b = fault->block, *t = fault->thread;
+    char at[32] = "", more[96] = "";
+    va_list args;
+
+    if (fault->kind)
+        return;
+    fault->kind = kind;
+    fault->instruction = (size_t)(op - block->kernel->ops);
+    fault->line = op->line;
+    fault->address = address;
+    for (int i = 0; i < 3; i++)
+        fault->block[i] = block->id[i];
+    thread_index(fault->thread, block->launch->block, warp->first_thread + (uint32_t)lane);
+    if (has_address(kind))
+        snprintf(at, sizeof at, " at %#" PRIx64, address);
+    if (detail) {
+        va_start(args, detail);
+        vsnprintf(more, sizeof more, detail, args);
+        va_end(args);
+    }
+    snprintf(fault->message, sizeof fault->message,
+             "%.48s, PTX line %d, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s%s",
+             block->kernel->name, op->line, b[0], b[1], b[2], t[0], t[1], t[2],
+             at_emu_fault_names[kind], at, more[0] ? ": " : "", more);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grids: each host thread has one block's worth of state, and takes block after block. */
+#include "base/memory.h"
+#include "emu/lanes.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+struct run {
+    const struct at_emu_memory *memory;
+    const struct at_emu_launch *launch;
+    char *params;
+    uint64_t next;  /* block to take, counted in the order of the launch */
+    uint64_t count; /* of them */
+    pthread_mutex_t lock;
+    uint64_t fault_turn; /* of the first block known to have a fault; count: none */
+    struct at_emu_fault fault;
+};
+
+/* Fits the row of a lane's value, whatever its width. */
+static void fill(struct at_emu_warp *warp, const struct at_emu_preset *preset, int lane,
+                 uint64_t value)
+{
+    if (preset->bytes == 2)
+        AT_EMU_ROW(u16, warp, preset->row)[lane] = (u16)value;
+    else if (preset->bytes == 4)
+        AT_EMU_ROW(u32, warp, preset->row)[lane] = (u32)value;
+    else if (preset->bytes == 8)
+        AT_EMU_ROW(u64, warp, preset->row)[lane] = value;
+    else
+        AT_EMU_ROW(u32, warp, preset->row)[0] = value ? UINT32_MAX : 0;
+}
+
+static uint64_t preset_value(const struct at_emu_preset *preset, const struct at_emu_warp *warp,
+                             uint32_t lane)
+{
+    const struct at_emu_block *block = warp->block;
+    const uint32_t *size = block->launch->block;
+    uint32_t thread = warp->first_thread + lane, below = (1u << lane) - 1, own = 1u << lane;
+    uint32_t align = block->kernel->dynamic_align;
+
+    switch (preset->kind) {
+    case AT_EMU_CONSTANT:
+        return preset->value;
+    case AT_EMU_DYNAMIC_SHARED:
+        return (block->kernel->shared_bytes + align - 1) / align * align + preset->value;
+    case AT_EMU_TID:
+        return thread % size[0];
+    case AT_EMU_TID + 1:
+        return thread / size[0] % size[1];
+    case AT_EMU_TID + 2:
+        return thread / size[0] / size[1];
+    case AT_EMU_LANEID:
+        return lane;
+    case AT_EMU_WARPID:
+        return warp->first_thread / AT_WARP;
+    case AT_EMU_NWARPID:
+        return block->warp_count;
+    case AT_EMU_LANEMASK_EQ:
+        return own;
+    case AT_EMU_LANEMASK_LT:
+        return below;
+    case AT_EMU_LANEMASK_LE:
+        return below | own;
+    case AT_EMU_LANEMASK_GT:
+        return ~(below | own);
+    case AT_EMU_LANEMASK_GE:
+        return ~below;
+    default:
+        break;
+    }
+    if (preset->kind < AT_EMU_CTAID)
+        return size[preset->kind - AT_EMU_NTID];
+    if (preset->kind < AT_EMU_NCTAID)
+        return block->id[preset->kind - AT_EMU_CTAID];
+    return block->launch->grid[preset->kind - AT_EMU_NCTAID];
+}
+
+/* Fills the rows that stay the same, once, or those that change from block to block. */
+static void fill_presets(struct at_emu_block *block, bool of_block)
+{
+    const struct at_ptx_kernel *kernel = block->kernel;
+
+    for (size_t k = 0; k < kernel->preset_count; k++) {
+        const struct at_emu_preset *preset = &kernel->presets[k];
+
+        if ((preset->kind >= AT_EMU_CTAID && preset->kind < AT_EMU_NCTAID) != of_block)
+            continue;
+        for (uint32_t w = 0; w < block->warp_count; w++)
+            for (uint32_t lane = 0; lane < AT_WARP; lane++)
+                fill(&block->warps[w], preset, (int)lane,
+                     preset_value(preset, &block->warps[w], lane));
+    }
+}
+
+static uint32_t threads_of(const struct at_emu_launch *launch)
+{
+    return launch->block[0] * launch->block[1] * launch->block[2];
+}
+
+static uint32_t shared_bytes_of(const struct at_emu_launch *launch)
+{
+    uint32_t align = launch->kernel->dynamic_align;
+
+    return (launch->kernel->shared_bytes + align - 1) / align * align +
+           (uint32_t)launch->dynamic_shared_bytes;
+}
+
+static void make_warps(struct at_emu_block *block)
+{
+    const struct at_ptx_kernel *kernel = block->kernel;
+    uint32_t threads = threads_of(block->launch), rows = kernel->file_bytes / AT_EMU_ROW_ALIGN;
+
+    block->warp_count = (threads + AT_WARP - 1) / AT_WARP;
+    block->warps = at_alloc_array(block->warp_count, sizeof *block->warps);
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct at_emu_warp *warp = &block->warps[i];
+        uint32_t left = threads - i * AT_WARP;
+
+        warp->block = block;
+        warp->first_thread = i * AT_WARP;
+        warp->lanes = left < AT_WARP ? (1u << left) - 1 : UINT32_MAX;
+        warp->file = at_alloc(kernel->file_bytes);
+        warp->undefined = at_alloc_array(rows, sizeof *warp->undefined);
+        warp->origin = at_alloc_array(rows, sizeof *warp->origin);
+        *AT_EMU_ROW(u32, warp, AT_EMU_TRUE_ROW) = UINT32_MAX;
+    }
+}
+
+static void make_block(struct at_emu_block *block, const struct run *run)
+{
+    const struct at_emu_launch *launch = run->launch;
+    uint32_t shared = shared_bytes_of(launch);
+
+    *block = (struct at_emu_block){
+        .launch = launch,
+        .memory = run->memory,
+        .kernel = launch->kernel,
+        .observer = launch->observer,
+        .params = run->params,
+        .shared = {.bytes = at_alloc(shared),
+                   .size = shared,
+                   .written = at_alloc_array(shared, sizeof(uint32_t)),
+                   .read = at_alloc_array(shared, sizeof(uint32_t))},
+    };
+    make_warps(block);
+    block->local = at_alloc_array(block->warp_count * AT_WARP, launch->kernel->local_bytes);
+    fill_presets(block, false);
+}
+
+static void clear_block(struct at_emu_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        free(block->warps[i].file);
+        free(block->warps[i].undefined);
+        free(block->warps[i].origin);
+        free(block->warps[i].copies);
+    }
+    free(block->warps);
+    free(block->local);
+    free(block->mbarriers);
+    free(block->bulk);
+    free(block->shared.bytes);
+    free(block->shared.written);
+    free(block->shared.read);
+}
+
+/* Blocks are taken in order, so those before one with a fault have all been begun, and are brought
+ * to their end: the first fault that is reported is the first one that there is. */
+static bool take(struct run *run, uint64_t *turn)
+{
+    *turn = __atomic_fetch_add(&run->next, 1, __ATOMIC_RELAXED);
+    return *turn < run->count && *turn < __atomic_load_n(&run->fault_turn, __ATOMIC_RELAXED);
+}
+
+static void *work(void *argument)
+{
+    struct run *run = argument;
+    const struct at_emu_launch *launch = run->launch;
+    struct at_emu_block block;
+    uint64_t turn;
+
+    make_block(&block, run);
+    while (!block.fault.kind && take(run, &turn)) {
+        block.index = launch->only_blocks ? launch->only_blocks[turn] : turn;
+        block.id[0] = (uint32_t)(block.index % launch->grid[0]);
+        block.id[1] = (uint32_t)(block.index / launch->grid[0] % launch->grid[1]);
+        block.id[2] = (uint32_t)(block.index / launch->grid[0] / launch->grid[1]);
+        fill_presets(&block, true);
+        at_emu_block_run(&block);
+        pthread_mutex_lock(&run->lock);
+        if (block.fault.kind && turn < run->fault_turn) {
+            __atomic_store_n(&run->fault_turn, turn, __ATOMIC_RELAXED);
+            run->fault = block.fault;
+        }
+        pthread_mutex_unlock(&run->lock);
+    }
+    clear_block(&block);
+    return NULL;
+}
+
+static enum at_status check_blocks(const struct at_emu_launch *launch, uint64_t *count,
+                                   struct at_error *err)
+{
+    static const uint64_t grid_max[] = {INT32_MAX, 65535, 65535};
+    static const uint32_t block_max[] = {1024, 1024, 64};
+    uint64_t blocks = 1, threads = 1;
+
+    for (int i = 0; i < 3; i++) {
+        if (launch->grid[i] < 1 || launch->grid[i] > grid_max[i] || launch->block[i] < 1 ||
+            launch->block[i] > block_max[i])
+            return at_fail(err, AT_USAGE, "a grid of %u x %u x %u blocks of %u x %u x %u threads",
+                           launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+                           launch->block[1], launch->block[2]);
+        blocks *= launch->grid[i];
+        threads *= launch->block[i];
+    }
+    if (threads > AT_EMU_WARPS_MAX * AT_WARP)
+        return at_fail(err, AT_USAGE, "%" PRIu64 " threads a block, of at most 1024", threads);
+    for (size_t i = 0; launch->only_blocks && i < launch->only_block_count; i++)
+        if (launch->only_blocks[i] >= blocks)
+            return at_fail(err, AT_USAGE, "block %" PRIu64 " of a grid of %" PRIu64,
+                           launch->only_blocks[i], blocks);
+    *count = launch->only_blocks ? launch->only_block_count : blocks;
+    return AT_OK;
+}
+
+void at_emu_launch_take(struct at_emu_launch *emu, const struct at_launch *launch)
+{
+    for (int i = 0; i < 3; i++) {
+        emu->grid[i] = (uint32_t)launch->field[AT_GRID_X + i];
+        emu->block[i] = (uint32_t)launch->field[AT_BLOCK_X + i];
+    }
+    emu->dynamic_shared_bytes = launch->field[AT_SHARED_BYTES];
+    emu->carveout_percent = launch->field[AT_CARVEOUT_PERCENT];
+}
+
+static enum at_status check_kernel(const struct at_emu_launch *launch, struct at_error *err)
+{
+    const struct at_ptx_kernel *kernel = launch->kernel;
+
+    if (kernel->max_threads && threads_of(launch) > kernel->max_threads)
+        return at_fail(err, AT_USAGE, "%s: %u threads a block, of at most %" PRIu64 " (.maxntid)",
+                       kernel->name, threads_of(launch), kernel->max_threads);
+    for (int i = 0; i < 3; i++)
+        if (kernel->required[i] && launch->block[i] != kernel->required[i])
+            return at_fail(err, AT_USAGE, "%s: blocks of another shape than its .reqntid",
+                           kernel->name);
+    if (launch->dynamic_shared_bytes < 0 || launch->dynamic_shared_bytes > AT_EMU_SHARED_MAX ||
+        shared_bytes_of(launch) > AT_EMU_SHARED_MAX)
+        return at_fail(err, AT_USAGE, "%s: more than %d bytes of shared memory", kernel->name,
+                       AT_EMU_SHARED_MAX);
+    if (launch->arg_count != kernel->param_count)
+        return at_fail(err, AT_USAGE, "%s takes %zu arguments, not %zu", kernel->name,
+                       kernel->param_count, launch->arg_count);
+    for (size_t i = 0; i < kernel->param_count; i++)
+        if (kernel->params[i].bytes > sizeof *launch->args)
+            return at_fail(err, AT_USAGE, "%s: argument %zu is larger than 8 bytes", kernel->name,
+                           i);
+    return AT_OK;
+}
+
+/* The usual 8 MiB a thread would be most of what a process may have, where its memory is limited
+ * and CPUs are many. A block's state is on the heap. */
+enum { STACK_BYTES = 1 << 20 };
+
+static void run_on_threads(struct run *run)
+{
+    uint64_t wanted = run->launch->threads < 1 ? 1 : (uint64_t)run->launch->threads, started = 0;
+    pthread_attr_t attributes;
+    pthread_t *threads;
+
+    if (wanted > run->count)
+        wanted = run->count;
+    threads = at_alloc_array(wanted, sizeof *threads);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    /* This thread is one of them, so whatever the system refuses, the work is done. */
+    while (started + 1 < wanted && pthread_create(&threads[started], &attributes, work, run) == 0)
+        started++;
+    work(run);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    pthread_attr_destroy(&attributes);
+    free(threads);
+}
+
+enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_launch *launch,
+                          struct at_emu_fault *fault, struct at_error *err)
+{
+    const struct at_ptx_kernel *kernel = launch->kernel;
+    struct run run = {.memory = memory, .launch = launch};
+    enum at_status status = check_blocks(launch, &run.count, err);
+
+    if (status == AT_OK)
+        status = check_kernel(launch, err);
+    if (status != AT_OK)
+        return status;
+    run.fault_turn = run.count;
+    run.params = at_alloc(kernel->param_bytes);
+    for (size_t i = 0; i < kernel->param_count; i++)
+        memcpy(run.params + kernel->params[i].offset, &launch->args[i], kernel->params[i].bytes);
+    pthread_mutex_init(&run.lock, NULL);
+    run_on_threads(&run);
+    pthread_mutex_destroy(&run.lock);
+    free(run.params);
+    *fault = run.fault;
+    return AT_OK;
+}

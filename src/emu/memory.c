@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Global memory. Addresses are never given out twice, so that one kept after its release is found
+ * out, and so much lies between two allocations that an index gone wrong seldom meets the next. */
+#include "base/memory.h"
+#include "emu/warp.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The first address, and the unit in which allocations take the address space: each is followed by
+ * at least one unit of nothing. */
+#define UNIT (UINT64_C(1) << 32)
+/* Far below the windows of shared and local memory. */
+#define END  (UINT64_C(1) << 56)
+
+struct at_emu_memory {
+    struct at_emu_allocation *allocations; /* by address, ascending */
+    size_t count, capacity;
+    uint64_t next;
+    uint64_t total_bytes;
+};
+
+struct at_emu_memory *at_emu_memory_new(void)
+{
+    struct at_emu_memory *memory = at_alloc(sizeof *memory);
+
+    memory->next = UNIT;
+    return memory;
+}
+
+void at_emu_memory_free(struct at_emu_memory *memory)
+{
+    if (!memory)
+        return;
+    for (size_t i = 0; i < memory->count; i++)
+        munmap(memory->allocations[i].bytes, memory->allocations[i].size);
+    free(memory->allocations);
+    free(memory);
+}
+
+/* The kernel would promise more than there is (overcommit), and end the process when it is used. */
+static bool host_has(const struct at_emu_memory *memory, uint64_t bytes)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
+
+    return bytes <= page * pages && memory->total_bytes <= page * pages - bytes;
+}
+
+uint64_t at_emu_memory_allocate(struct at_emu_memory *memory, int64_t bytes)
+{
+    struct at_emu_allocation allocation = {.address = memory->next, .size = (uint64_t)bytes};
+
+    if (bytes <= 0 || !host_has(memory, allocation.size) ||
+        allocation.size > END - 2 * UNIT - memory->next)
+        return 0;
+    allocation.bytes = mmap(NULL, allocation.size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (allocation.bytes == MAP_FAILED)
+        return 0;
+    AT_PUSH(memory->allocations, memory->count, memory->capacity, allocation);
+    memory->total_bytes += allocation.size;
+    memory->next += (allocation.size / UNIT + 2) * UNIT;
+    return allocation.address;
+}
+
+/* The number of allocations that begin at or below the address. */
+static size_t count_up_to(const struct at_emu_memory *memory, uint64_t address)
+{
+    size_t low = 0, high = memory->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (memory->allocations[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct at_emu_allocation *at_emu_memory_find(const struct at_emu_memory *memory,
+                                                   uint64_t address)
+{
+    size_t count = count_up_to(memory, address);
+    const struct at_emu_allocation *found = memory->allocations + count - 1;
+
+    return count > 0 && address - found->address < found->size ? found : NULL;
+}
+
+void at_emu_memory_release(struct at_emu_memory *memory, uint64_t address)
+{
+    const struct at_emu_allocation *found = at_emu_memory_find(memory, address);
+
+    if (!found || found->address != address)
+        return;
+    memory->total_bytes -= found->size;
+    munmap(found->bytes, found->size);
+    memory->count--;
+    for (size_t i = (size_t)(found - memory->allocations); i < memory->count; i++)
+        memory->allocations[i] = memory->allocations[i + 1];
+}
+
+void *at_emu_memory_host(const struct at_emu_memory *memory, uint64_t address, size_t size)
+{
+    const struct at_emu_allocation *found = at_emu_memory_find(memory, address);
+
+    if (!found || size > found->size - (address - found->address))
+        return NULL;
+    return found->bytes + (address - found->address);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The decoded form of a kernel: what ptx_*.c make of the text and what block.c runs.
+ *
+ * Everything that an instruction reads or writes is a row: the values of the 32 lanes of a warp,
+ * one after the other, in the width of the register (2, 4 or 8 bytes a lane; a predicate is a mask
+ * of 32 bits). The rows of a warp lie in one piece of memory, its register file, and an operand is
+ * a row's offset in there. Constants and special registers are rows as well, filled before the
+ * start ("presets"), so that a function that executes an instruction knows only rows. */
+#ifndef AT_EMU_OP_H
+#define AT_EMU_OP_H
+
+#include "emu/machine.h"
+
+enum {
+    AT_EMU_OPERANDS = 6,
+    AT_EMU_ROW_ALIGN = 64,          /* bytes; every row starts at a multiple */
+    AT_EMU_PREDICATE = 0,           /* "bytes a lane" of a predicate */
+    AT_EMU_TRUE_ROW = 0,            /* the predicate that always holds: what guards by default */
+    AT_EMU_SINK_ROW = 64,           /* written and never read: the operand "_" */
+    AT_EMU_FIRST_ROW = 64 + 8 * 32, /* after these two */
+    AT_EMU_FILE_MAX = 4 << 20,      /* bytes of rows a warp */
+    AT_EMU_SHARED_MAX = 1 << 20,    /* bytes a block */
+    AT_EMU_LOCAL_MAX = 64 << 10,    /* bytes a thread */
+    AT_EMU_PARAMS_MAX = 256,
+    AT_EMU_PARAM_BYTES_MAX = 32764, /* PTX ISA, "Kernel Function Parameters" */
+    AT_EMU_OPS_MAX = 1000000,
+};
+
+/* Where shared and local memory lie among the generic addresses (PTX ISA, "Generic Addressing"):
+ * far above every allocation of memory.c. */
+#define AT_EMU_SHARED_WINDOW (UINT64_C(1) << 60)
+#define AT_EMU_LOCAL_WINDOW  (UINT64_C(1) << 61)
+
+struct at_emu_op;
+struct at_emu_warp;
+
+/* Executes an instruction for the lanes of a mask that is not 0. */
+typedef void at_emu_run_op(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);
+
+/* What comes after an instruction. */
+enum at_emu_flow {
+    AT_EMU_NEXT,
+    AT_EMU_BRANCH,
+    AT_EMU_BARRIER_WAIT,
+    AT_EMU_EXIT,
+};
+
+enum at_emu_space {
+    AT_EMU_GENERIC,
+    AT_EMU_GLOBAL,
+    AT_EMU_SHARED,
+    AT_EMU_LOCAL,
+    AT_EMU_PARAM,
+};
+
+/* What an instruction does with a value that came from shared memory nobody wrote (undefined.c). */
+enum at_emu_undefined {
+    AT_EMU_SPREADS, /* its results are as undefined as its sources */
+    AT_EMU_SELECTS, /* selp: of the two, only the chosen one matters */
+    AT_EMU_MOVES,   /* the function that executes it looks after the lanes itself (shfl) */
+    AT_EMU_LOADS,   /* only its address matters, and must be defined */
+    AT_EMU_STORES,  /* so it is for a store to shared memory, which then stays unwritten */
+    AT_EMU_USES,    /* everything it reads must be defined */
+};
+
+/* setp: how its result is combined with another predicate. */
+enum at_emu_combine { AT_EMU_AND, AT_EMU_OR, AT_EMU_XOR };
+
+/* Where an instruction comes from: the number of a .file and a line of it, 0 for none; and for what
+ * was inlined, where the place is that called it, else the same. */
+struct at_emu_places {
+    int file, line;
+    int caller_file, caller_line;
+};
+
+struct at_emu_op {
+    at_emu_run_op *run; /* NULL where flow says all */
+    uint32_t row[AT_EMU_OPERANDS];
+    uint8_t result_count;  /* the first rows are results, */
+    uint8_t row_count;     /* the rest of them sources */
+    uint8_t flow;          /* at_emu_flow */
+    uint8_t undefined;     /* at_emu_undefined */
+    uint32_t guard;        /* row of the predicate */
+    uint32_t guard_flip;   /* xored with it: all ones for @!p */
+    uint32_t target;       /* of a branch */
+    uint32_t address;      /* row with the address of a memory access */
+    int64_t immediate;     /* added to the address; or another constant of the instruction */
+    int64_t source_offset; /* of cp.async: added to the address it copies from, */
+    int64_t to_offset;     /* and in bulk to the one it copies to */
+    uint8_t space;         /* at_emu_space */
+    bool store, atomic;
+    bool past_l1;          /* cp.async.cg */
+    uint8_t unit_bytes;    /* of one element in memory */
+    uint8_t units;         /* of a vector */
+    uint8_t value_bytes;   /* a lane of the rows that hold the elements */
+    uint8_t address_bytes; /* a lane of the address's row; */
+    uint8_t from_bytes;    /* of the rows of a bulk copy's addresses */
+    uint8_t to_bytes;
+    bool sign_extended;
+    uint8_t combine;             /* at_emu_combine */
+    uint32_t source_flip;        /* xored with a predicate that is a source: all ones for !p */
+    int line;                    /* of the PTX */
+    struct at_emu_places places; /* .loc, if the compiler was asked for it */
+    const char *text;
+};
+
+/* What a preset row holds. Dimensions follow one another: x, y, z. */
+enum at_emu_preset_kind {
+    AT_EMU_CONSTANT,
+    AT_EMU_DYNAMIC_SHARED, /* the offset of what the launch asks for */
+    AT_EMU_TID,
+    AT_EMU_NTID = AT_EMU_TID + 3,
+    AT_EMU_CTAID = AT_EMU_NTID + 3,
+    AT_EMU_NCTAID = AT_EMU_CTAID + 3,
+    AT_EMU_LANEID = AT_EMU_NCTAID + 3,
+    AT_EMU_WARPID,
+    AT_EMU_NWARPID,
+    AT_EMU_LANEMASK_EQ,
+    AT_EMU_LANEMASK_LT,
+    AT_EMU_LANEMASK_LE,
+    AT_EMU_LANEMASK_GT,
+    AT_EMU_LANEMASK_GE,
+};
+
+struct at_emu_preset {
+    uint32_t row;
+    uint8_t kind;   /* at_emu_preset_kind */
+    uint8_t bytes;  /* a lane */
+    uint64_t value; /* the constant, or what is added to the offset */
+};
+
+struct at_emu_param {
+    char *name;
+    uint32_t offset, bytes;
+};
+
+struct at_ptx_kernel {
+    const struct at_ptx_module *module;
+    char *name;
+    struct at_emu_op *ops; /* the last one is an exit */
+    size_t op_count, op_capacity;
+    struct at_emu_preset *presets;
+    size_t preset_count, preset_capacity;
+    struct at_emu_param *params;
+    size_t param_count, param_capacity;
+    uint32_t param_bytes;
+    uint32_t file_bytes;    /* of the rows of a warp */
+    uint32_t shared_bytes;  /* static */
+    uint32_t dynamic_align; /* of the extern array; 1 if there is none */
+    uint32_t local_bytes;   /* a thread */
+    uint64_t max_threads;   /* .maxntid: threads a block, 0: not said */
+    uint32_t required[3];   /* .reqntid, 0: not said */
+    char *problem;          /* an instruction that is not known; NULL: none */
+};
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cvt between integers, and mov with its packing and unpacking of words (PTX ISA, "Data Movement
+ * and Conversion Instructions"). */
+#include "emu/lanes.h"
+#include "emu/ops.h"
+
+/* A conversion to the same size or less cuts off, one to a larger size extends by the sign of the
+ * source's type; a register wider than the result's type is filled by that type's sign (PTX ISA,
+ * cvt, "Notes" on integer conversion). 8-bit types live in 16-bit registers. */
+#define CONVERT(D, ROW_D, S, ROW_S) AT_LANES_1(cvt_##D##_##S, ROW_D, ROW_S, (D)(S)x)
+#define EACH_SOURCE(X, ...)                                                                        \
+    X(__VA_ARGS__, u8, u16, "h")                                                                   \
+    X(__VA_ARGS__, s8, u16, "h")                                                                   \
+    X(__VA_ARGS__, u16, u16, "h")                                                                  \
+    X(__VA_ARGS__, s16, u16, "h")                                                                  \
+    X(__VA_ARGS__, u32, u32, "w")                                                                  \
+    X(__VA_ARGS__, s32, u32, "w")                                                                  \
+    X(__VA_ARGS__, u64, u64, "l")                                                                  \
+    X(__VA_ARGS__, s64, u64, "l")
+#define EACH_PAIR(X)                                                                               \
+    EACH_SOURCE(X, u8, u16, "H")                                                                   \
+    EACH_SOURCE(X, s8, u16, "H")                                                                   \
+    EACH_SOURCE(X, u16, u16, "H")                                                                  \
+    EACH_SOURCE(X, s16, u16, "H")                                                                  \
+    EACH_SOURCE(X, u32, u32, "W")                                                                  \
+    EACH_SOURCE(X, s32, u32, "W")                                                                  \
+    EACH_SOURCE(X, u64, u64, "L")                                                                  \
+    EACH_SOURCE(X, s64, u64, "L")
+#define FUNCTION(D, ROW_D, letter_D, S, ROW_S, letter_S) CONVERT(D, ROW_D, S, ROW_S)
+#define ROW(D, ROW_D, letter_D, S, ROW_S, letter_S)                                                \
+    {"cvt." #D "." #S, letter_D letter_S, cvt_##D##_##S},
+EACH_PAIR(FUNCTION)
+
+const struct at_emu_row at_emu_convert_rows[] = {EACH_PAIR(ROW){0}};
+
+static void read_row(struct at_emu_warp *warp, uint32_t row, int bytes, u64 out[AT_WARP])
+{
+    AT_EACH_LANE(i)
+    {
+        if (bytes == 2)
+            out[i] = AT_EMU_ROW(u16, warp, row)[i];
+        else if (bytes == 4)
+            out[i] = AT_EMU_ROW(u32, warp, row)[i];
+        else
+            out[i] = AT_EMU_ROW(u64, warp, row)[i];
+    }
+}
+
+static void write_row(struct at_emu_warp *warp, uint32_t row, int bytes, const u64 values[AT_WARP],
+                      uint32_t lanes)
+{
+    AT_EACH_LANE(i)
+    {
+        if (!(lanes & at_lane_bit[i]))
+            continue;
+        if (bytes == 2)
+            AT_EMU_ROW(u16, warp, row)[i] = (u16)values[i];
+        else if (bytes == 4)
+            AT_EMU_ROW(u32, warp, row)[i] = (u32)values[i];
+        else
+            AT_EMU_ROW(u64, warp, row)[i] = values[i];
+    }
+}
+
+static u64 extend(u64 value, int bytes, bool sign)
+{
+    int unused = 64 - 8 * bytes;
+
+    return sign ? (u64)((s64)(value << unused) >> unused) : value << unused >> unused;
+}
+
+/* cvt with a register that is wider than its type. The decoder describes the source's type in
+ * unit_bytes and sign_extended, its register in value_bytes; the result's type in units and
+ * immediate (1: signed), its register in address_bytes. */
+void at_emu_run_convert(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    u64 values[AT_WARP];
+
+    read_row(warp, op->row[1], op->value_bytes, values);
+    AT_EACH_LANE(i)
+    values[i] =
+        extend(extend(values[i], op->unit_bytes, op->sign_extended), op->units, op->immediate != 0);
+    write_row(warp, op->row[0], op->address_bytes, values, lanes);
+}
+
+/* mov of one register; value_bytes: its width. */
+void at_emu_run_move(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    uint32_t to = op->row[0], from = op->row[1];
+
+    switch (op->value_bytes) {
+    case AT_EMU_PREDICATE:
+        at_keep_predicate(warp, to, *AT_EMU_ROW(u32, warp, from), lanes);
+        break;
+    case 2:
+        if (to != from)
+            at_keep_u16(AT_EMU_ROW(u16, warp, to), AT_EMU_ROW(u16, warp, from), lanes);
+        break;
+    case 4:
+        if (to != from)
+            at_keep_u32(AT_EMU_ROW(u32, warp, to), AT_EMU_ROW(u32, warp, from), lanes);
+        break;
+    default:
+        if (to != from)
+            at_keep_u64(AT_EMU_ROW(u64, warp, to), AT_EMU_ROW(u64, warp, from), lanes);
+    }
+}
+
+/* mov of several registers of unit_bytes into one of value_bytes, the first into its low end. */
+void at_emu_run_pack(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    u64 packed[AT_WARP] = {0}, part[AT_WARP];
+
+    for (int k = 0; k < op->units; k++) {
+        read_row(warp, op->row[1 + k], op->unit_bytes, part);
+        AT_EACH_LANE(i)
+        packed[i] |= part[i] << 8 * op->unit_bytes * k;
+    }
+    write_row(warp, op->row[0], op->value_bytes, packed, lanes);
+}
+
+void at_emu_run_unpack(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    u64 packed[AT_WARP];
+
+    read_row(warp, op->row[op->units], op->value_bytes, packed);
+    for (int k = 0; k < op->units; k++) {
+        u64 part[AT_WARP];
+
+        AT_EACH_LANE(i)
+        part[i] = packed[i] >> 8 * op->unit_bytes * k;
+        write_row(warp, op->row[k], op->unit_bytes, part, lanes);
+    }
+}
+
+/* cvta: a window's start more or less. */
+void at_emu_run_add_constant(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    AT_SOURCE(u64, a, 1);
+    u64 out[AT_WARP];
+
+    AT_EACH_LANE(i)
+    out[i] = a[i] + (u64)op->immediate;
+    at_keep_u64(AT_EMU_ROW(u64, warp, op->row[0]), out, lanes);
+}
+
+/* Fences: the lanes' accesses happen in the order of the program anyway. */
+void at_emu_run_nothing(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    (void)op;
+    (void)warp;
+    (void)lanes;
+}

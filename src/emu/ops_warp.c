@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the lanes of a warp do together (PTX ISA, shfl.sync, vote.sync, activemask, bar.warp.sync,
+ * movmatrix), and waiting (nanosleep). */
+#include "emu/lanes.h"
+#include "emu/ops.h"
+
+/* The lanes that a .sync instruction names must all be here. Diverged lanes run at the lowest pc
+ * first, so those that are not can only come by another way, or not at all. Exited lanes are no
+ * longer waited for. */
+static bool all_here(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                     uint32_t members_row)
+{
+    const uint32_t *members = AT_EMU_ROW(uint32_t, warp, members_row);
+
+    AT_EACH_LANE(i)
+    {
+        uint32_t missing = members[i] & warp->alive & ~lanes;
+
+        if (!(lanes & at_lane_bit[i]))
+            continue;
+        if (missing || !(members[i] & at_lane_bit[i])) {
+            at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "lanes %#x are here, the mask names %#x",
+                         lanes, members[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+AT_RUN(activemask)
+{
+    u32 out[AT_WARP];
+
+    AT_EACH_LANE(i)
+    out[i] = lanes;
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+}
+
+AT_RUN(warp_barrier)
+{
+    /* Ordered are only the lanes named; what a part of a warp does is left unordered here, which
+     * may report a race that is none, but misses none. */
+    if (all_here(op, warp, lanes, op->row[0]) && lanes == warp->alive)
+        at_emu_shared_warp_barrier(warp);
+}
+
+#define VOTE(name, value)                                                                          \
+    AT_RUN(name)                                                                                   \
+    {                                                                                              \
+        uint32_t yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;        \
+                                                                                                   \
+        if (all_here(op, warp, lanes, op->row[2]))                                                 \
+            at_keep_predicate(warp, op->row[0], (value) ? UINT32_MAX : 0, lanes);                  \
+    }
+VOTE(vote_all, yes == lanes)
+VOTE(vote_any, yes != 0)
+VOTE(vote_uni, yes == lanes || yes == 0)
+
+AT_RUN(vote_ballot)
+{
+    uint32_t yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;
+    u32 out[AT_WARP];
+
+    if (!all_here(op, warp, lanes, op->row[2]))
+        return;
+    AT_EACH_LANE(i)
+    out[i] = yes;
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+}
+
+/* Operands: d, p, a, b, c, members. c holds in its low bits the last lane of a segment, and from
+ * bit 8 the mask of the lane bits that tell segments apart. Beyond the segment, lanes get their own
+ * value and p is false (PTX ISA, shfl.sync, in its pseudocode). */
+#define SHUFFLE(name, from, in_range)                                                              \
+    AT_RUN(name)                                                                                   \
+    {                                                                                              \
+        AT_SOURCE(u32, a, 2);                                                                      \
+        AT_SOURCE(u32, b, 3);                                                                      \
+        AT_SOURCE(u32, c, 4);                                                                      \
+        uint32_t undefined = at_emu_undefined(warp, op->row[2]);                                   \
+        uint32_t origin = warp->origin[op->row[2] / AT_EMU_ROW_ALIGN];                             \
+        uint32_t predicate = 0, spread = 0;                                                        \
+        u32 out[AT_WARP];                                                                          \
+                                                                                                   \
+        if (!all_here(op, warp, lanes, op->row[5]))                                                \
+            return;                                                                                \
+        AT_EACH_LANE(i)                                                                            \
+        {                                                                                          \
+            int segment = c[i] >> 8 & 31, by = b[i] & 31, first = i & segment;                     \
+            int last = first | (int)(c[i] & 31 & ~(u32)segment);                                   \
+            int j = (from);                                                                        \
+                                                                                                   \
+            (void)first;                                                                           \
+            (void)last;                                                                            \
+            if (in_range)                                                                          \
+                predicate |= at_lane_bit[i];                                                       \
+            else                                                                                   \
+                j = i;                                                                             \
+            out[i] = a[j & 31];                                                                    \
+            spread |= undefined >> (j & 31) & 1 ? at_lane_bit[i] : 0;                              \
+        }                                                                                          \
+        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+        at_keep_predicate(warp, op->row[1], predicate, lanes);                                     \
+        if (warp->undefined_rows)                                                                  \
+            at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);                        \
+    }
+SHUFFLE(shuffle_up, i - by, j >= last)
+SHUFFLE(shuffle_down, i + by, j <= last)
+SHUFFLE(shuffle_butterfly, i ^ by, j <= last)
+SHUFFLE(shuffle_index, first | (by & ~segment), j <= last)
+
+/* The transpose of 8x8 elements of 2 bytes: lane 4 * r + c holds those of row r in columns 2 * c,
+ * in its lower half, and 2 * c + 1 (PTX ISA, movmatrix, "For .m8n8 matrix ... each thread holds").
+ * "All threads in the warp must execute the same movmatrix instruction". */
+AT_RUN(turn_matrix)
+{
+    AT_SOURCE(u32, a, 1);
+    uint32_t undefined = at_emu_undefined(warp, op->row[1]);
+    uint32_t origin = warp->origin[op->row[1] / AT_EMU_ROW_ALIGN];
+    uint32_t spread = 0;
+    u32 out[AT_WARP];
+
+    if (lanes != UINT32_MAX) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, __builtin_ctz(lanes), 0,
+                     "only lanes %#x are here, movmatrix takes all", lanes);
+        return;
+    }
+    AT_EACH_LANE(i)
+    {
+        int half = i / 4 % 2, lower = i % 4 * 8 + i / 8, upper = lower + 4;
+
+        out[i] = (a[lower] >> 16 * half & 0xffff) | (a[upper] >> 16 * half & 0xffff) << 16;
+        spread |= (undefined >> lower | undefined >> upper) & 1 ? at_lane_bit[i] : 0;
+    }
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+    if (warp->undefined_rows)
+        at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);
+}
+
+/* A policy of caches that memory here does not have: any value will do. */
+AT_RUN(policy)
+{
+    const u64 out[AT_WARP] = {0};
+
+    at_keep_u64(AT_EMU_ROW(u64, warp, op->row[0]), out, lanes);
+}
+
+const struct at_emu_row at_emu_warp_rows[] = {
+    {"activemask.b32", "W", activemask},
+    {"bar.warp.sync", "w", warp_barrier},
+    {"createpolicy.fractional.L2::evict_first.b64", "L", policy},
+    {"nanosleep.u32", "w", at_emu_run_nothing}, /* for any time "in range [0, 2*t]" (PTX ISA) */
+    {"vote.sync.all.pred", "Pnw", vote_all},
+    {"vote.sync.any.pred", "Pnw", vote_any},
+    {"vote.sync.uni.pred", "Pnw", vote_uni},
+    {"vote.sync.ballot.b32", "Wnw", vote_ballot},
+    {"shfl.sync.up.b32", "WQxwww", shuffle_up},
+    {"shfl.sync.down.b32", "WQxwww", shuffle_down},
+    {"shfl.sync.bfly.b32", "WQxwww", shuffle_butterfly},
+    {"shfl.sync.idx.b32", "WQxwww", shuffle_index},
+    {"movmatrix.sync.aligned.m8n8.trans.b16", "Wx", turn_matrix},
+    {0},
+};

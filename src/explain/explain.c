@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/explain.h"
+
+#include "base/memory.h"
+#include "model/counts.h"
+#include "system/cpus.h"
+#include "system/paths.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTOR_BYTES = 32 };
+
+/* ---- compiling ---- */
+
+static enum at_status compile(const struct at_config *config, const struct at_problem *problem,
+                              const struct at_device_info *device, const char *header,
+                              struct at_builder **builder, struct at_built *built,
+                              struct at_error *err)
+{
+    const struct at_builder_options options = {
+        .compute_capability = device->compute_capability,
+        .image = AT_IMAGE_PTX,
+        .workers = 1,
+        .header = header,
+        .use_cache = true,
+    };
+    enum at_status status = at_builder_open(builder, &options, NULL, 0, err);
+
+    if (status != AT_OK)
+        return status;
+    at_builder_add(*builder, config, problem->elem_size, NULL);
+    status = at_builder_wait(*builder, built, err);
+    if (status == AT_OK && built->outcome != AT_CORRECT)
+        status = at_fail(err, AT_FAILED, "%s does not compile: %s", config->family->name,
+                         built->message);
+    return status;
+}
+
+/* ---- running ---- */
+
+struct run {
+    struct at_ptx_module *module;
+    const struct at_ptx_kernel *kernel;
+    struct at_emu_memory *memory;
+    struct at_counts *counts;
+    struct at_emu_launch emu;
+    uint64_t args[AT_PROBLEM_ARGS];
+};
+
+static void end_run(struct run *run)
+{
+    at_counts_free(run->counts);
+    if (run->memory)
+        at_emu_memory_free(run->memory);
+    at_ptx_free(run->module);
+}
+
+/* So many blocks of `of`, evenly spread, the first and the last among them. The caller frees. */
+static uint64_t *choose_blocks(int64_t count, int64_t of)
+{
+    uint64_t *blocks = at_alloc_array((size_t)count, sizeof *blocks);
+
+    for (int64_t i = 0; i < count; i++)
+        blocks[i] = count == 1 ? 0 : (uint64_t)((__int128)i * (of - 1) / (count - 1));
+    return blocks;
+}
+
+static enum at_status allocate(struct run *run, const struct at_problem *problem, uint64_t *dst,
+                               uint64_t *src, struct at_error *err)
+{
+    run->memory = at_emu_memory_new();
+    *src = at_emu_memory_allocate(run->memory, at_problem_src_extent(problem) * problem->elem_size);
+    *dst = at_emu_memory_allocate(run->memory, at_problem_dst_extent(problem) * problem->elem_size);
+    if (!*src || !*dst)
+        return at_fail(err, AT_FAILED, "this machine has not so much memory for the problem");
+    if (problem->in_place)
+        *src = *dst;
+    return AT_OK;
+}
+
+/* The launch that a GPU would be given, in memory of its own. */
+static enum at_status prepare(struct run *run, const struct at_problem *problem,
+                              const struct at_launch *launch, struct at_error *err)
+{
+    uint64_t dst, src;
+    enum at_status status = allocate(run, problem, &dst, &src, err);
+
+    if (status != AT_OK)
+        return status;
+    at_problem_args(problem, dst, src, run->args);
+    run->emu = (struct at_emu_launch){
+        .kernel = run->kernel,
+        .args = run->args,
+        .arg_count = AT_COUNT(run->args),
+        .instruction_limit = 100000000,
+        .threads = at_usable_cpus(),
+    };
+    at_emu_launch_take(&run->emu, launch);
+    return AT_OK;
+}
+
+static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t counted,
+                                   struct at_error *err)
+{
+    uint64_t *chosen = choose_blocks(counted, blocks);
+    struct at_emu_launch emu = run->emu;
+    struct at_emu_fault fault = {0};
+    enum at_status status;
+
+    emu.observer = at_counts_observer(run->counts);
+    emu.only_blocks = chosen;
+    emu.only_block_count = (size_t)counted;
+    status = at_emu_run(run->memory, &emu, &fault, err);
+    if (status == AT_OK && fault.kind != AT_EMU_NO_FAULT)
+        status = at_fail(err, AT_FAILED, "%s", fault.message);
+    free(chosen);
+    return status;
+}
+
+static enum at_status predict(const struct run *run, const struct at_device_info *device,
+                              const struct at_rates *rates, struct at_explanation *explanation,
+                              struct at_error *err)
+{
+    struct at_prediction prediction;
+    enum at_status status =
+        at_predict_launch(device, rates, run->memory, &run->emu, explanation->registers,
+                          explanation->static_shared_bytes, true, &prediction, err);
+
+    if (status != AT_OK)
+        return status;
+    explanation->predicted_ns = (int64_t)prediction.ns;
+    snprintf(explanation->bound, sizeof explanation->bound, "%s", at_bound_names[prediction.bound]);
+    return AT_OK;
+}
+
+/* ---- collecting ---- */
+
+static void name_access(char name[32], const struct at_access_counts *counts)
+{
+    const char *way = counts->store ? "store" : "load";
+
+    if (counts->atomic)
+        way = "atomic";
+    if (counts->shared && counts->past_l1)
+        way = "copy";
+    snprintf(name, 32, "%s %s", way, counts->shared ? "shared" : "global");
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct at_explained_line *a = left, *b = right;
+    int order = strcmp(a->file, b->file);
+
+    if (order == 0)
+        order = (a->line > b->line) - (a->line < b->line);
+    if (order == 0)
+        order = strcmp(a->access, b->access);
+    return order ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+static void add_counts(struct at_explained_line *line, const struct at_explained_line *more)
+{
+    line->requests += more->requests;
+    line->wanted_bytes += more->wanted_bytes;
+    line->sectors += more->sectors;
+    line->tag_sectors += more->tag_sectors;
+    line->least_sectors += more->least_sectors;
+    line->wavefronts += more->wavefronts;
+    line->least_wavefronts += more->least_wavefronts;
+}
+
+/* A line of the template: what was inlined from the header that templates share counts as the line
+ * that called it. */
+static struct at_ptx_source source_of(const struct at_ptx_kernel *kernel, size_t instruction)
+{
+    struct at_ptx_source here, caller;
+
+    at_ptx_instruction_source(kernel, instruction, &here, &caller);
+    return strcmp(at_path_name(here.file), AT_TEMPLATE_HEADER) == 0 ? caller : here;
+}
+
+/* Sectors of the blocks counted, as bytes of the whole grid. */
+static void add_bytes(struct at_explanation *explanation)
+{
+    const struct at_explained_line *lines = explanation->lines.items;
+    int64_t sectors[2] = {0};
+    double scale = SECTOR_BYTES * (double)explanation->blocks / (double)explanation->blocks_counted;
+
+    for (size_t i = 0; i < explanation->lines.count; i++)
+        sectors[strncmp(lines[i].access, "load", 4) != 0] += lines[i].sectors;
+    explanation->bytes_read = (int64_t)((double)sectors[0] * scale);
+    explanation->bytes_written = (int64_t)((double)sectors[1] * scale);
+}
+
+/* One line an instruction and memory, then those of one place and kind added up. */
+static void collect_lines(const struct run *run, struct at_list *list)
+{
+    size_t count = 0, kept = 0, instructions = at_ptx_kernel_instructions(run->kernel);
+    struct at_explained_line *lines = at_alloc_array(2 * instructions, sizeof *lines);
+
+    for (size_t i = 0; i < 2 * instructions; i++) {
+        const struct at_access_counts *counts = at_counts_of(run->counts, i / 2, i % 2);
+        struct at_ptx_source place = source_of(run->kernel, i / 2);
+        struct at_explained_line *line = &lines[count];
+
+        if (counts->requests == 0)
+            continue;
+        count++;
+        snprintf(line->file, sizeof line->file, "%s", at_path_name(place.file));
+        line->line = place.line;
+        name_access(line->access, counts);
+        line->bytes = counts->bytes;
+        line->requests = counts->requests;
+        line->wanted_bytes = counts->wanted_bytes;
+        line->sectors = counts->sectors;
+        line->tag_sectors = counts->tag_sectors;
+        line->least_sectors = counts->least_sectors;
+        line->wavefronts = counts->wavefronts;
+        line->least_wavefronts = counts->least_wavefronts;
+    }
+    qsort(lines, count, sizeof *lines, by_place);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && by_place(&lines[kept - 1], &lines[i]) == 0)
+            add_counts(&lines[kept - 1], &lines[i]);
+        else
+            lines[kept++] = lines[i];
+    }
+    *list = (struct at_list){lines, kept};
+}
+
+static enum at_status describe(const struct at_config *config, const struct at_problem *problem,
+                               const struct at_device_info *device, const struct at_built *built,
+                               const struct at_launch *launch, struct at_explanation *explanation,
+                               struct at_error *err)
+{
+    const struct at_kernel_resources *resources = &built->resources;
+    char *text = at_config_format(config), *spec = at_problem_format(problem);
+    struct at_occupancy occupancy;
+    enum at_status status;
+
+    snprintf(explanation->family, sizeof explanation->family, "%s", config->family->name);
+    snprintf(explanation->config, sizeof explanation->config, "%s", text);
+    snprintf(explanation->problem, sizeof explanation->problem, "%s", spec);
+    snprintf(explanation->device, sizeof explanation->device, "%s", device->name);
+    snprintf(explanation->kind, sizeof explanation->kind, "%s", device->kind);
+    free(spec);
+    free(text);
+    explanation->bytes_needed = at_problem_bytes(problem) / 2;
+    explanation->threads =
+        launch->field[AT_BLOCK_X] * launch->field[AT_BLOCK_Y] * launch->field[AT_BLOCK_Z];
+    explanation->registers = resources->registers;
+    explanation->spill_bytes = resources->spill_bytes;
+    explanation->static_shared_bytes = resources->shared_bytes;
+    explanation->dynamic_shared_bytes = launch->field[AT_SHARED_BYTES];
+    status = at_occupancy_of(&occupancy, device, explanation->threads, resources->registers,
+                             resources->shared_bytes, explanation->dynamic_shared_bytes, err);
+    if (status != AT_OK)
+        return status;
+    explanation->occupancy_blocks = occupancy.blocks;
+    explanation->occupancy_percent = occupancy.percent;
+    memcpy(explanation->occupancy_limiter, occupancy.limiter, sizeof occupancy.limiter);
+    return AT_OK;
+}
+
+enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
+                          const struct at_device_info *device, const struct at_rates *rates,
+                          const char *header, int64_t max_blocks,
+                          struct at_explanation *explanation, struct at_error *err)
+{
+    struct at_explanation made = {0};
+    struct at_builder *builder = NULL;
+    struct at_built built = {0};
+    struct at_launch launch;
+    struct run run = {0};
+    enum at_status status = at_config_launch(config, problem, device, &launch, err);
+
+    if (status == AT_OK)
+        status = compile(config, problem, device, header, &builder, &built, err);
+    if (status == AT_OK)
+        status = describe(config, problem, device, &built, &launch, &made, err);
+    if (status == AT_OK)
+        status = at_ptx_read(&run.module, built.program->image, built.program->size - 1, err);
+    if (status == AT_OK)
+        status = at_ptx_find(run.module, built.entry, &run.kernel, err);
+    if (status == AT_OK) {
+        made.blocks = launch.field[AT_GRID_X] * launch.field[AT_GRID_Y] * launch.field[AT_GRID_Z];
+        made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
+        run.counts = at_counts_new(at_ptx_kernel_instructions(run.kernel));
+        status = prepare(&run, problem, &launch, err);
+    }
+    if (status == AT_OK)
+        status = count_blocks(&run, made.blocks, made.blocks_counted, err);
+    if (status == AT_OK && rates)
+        status = predict(&run, device, rates, &made, err);
+    if (status == AT_OK) {
+        collect_lines(&run, &made.lines);
+        add_bytes(&made);
+        *explanation = made;
+    }
+    end_run(&run);
+    at_program_release(built.program);
+    at_builder_close(builder);
+    return status;
+}

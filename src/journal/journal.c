@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is in a journal: measurements. */
+#include "journal/journal.h"
+
+#include "base/memory.h"
+#include "base/printable.h"
+#include "journal/parts.h"
+#include "journal/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char add_sql[] =
+    "INSERT INTO measurements (run, problem, family, family_hash, config,"
+    "  outcome, message, registers, spill_bytes, shared_bytes, samples_ns, again)"
+    "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+
+static const char find_sql[] =
+    "SELECT id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns"
+    "  FROM measurements WHERE run = ?1 AND problem = ?2 AND family = ?3 AND family_hash = ?4 AND "
+    "config = ?5"
+    "  ORDER BY id DESC LIMIT 1"; /* measured again: the newest counts */
+
+/* A measurement takes three pages of the log, of four KiB. */
+enum { FOLD_AFTER = 300 };
+
+enum at_status at_journal_prepare(struct at_journal *journal, struct at_error *err)
+{
+    if (sqlite3_prepare_v3(journal->db, add_sql, -1, SQLITE_PREPARE_PERSISTENT, &journal->add,
+                           NULL) != SQLITE_OK ||
+        sqlite3_prepare_v3(journal->db, find_sql, -1, SQLITE_PREPARE_PERSISTENT, &journal->find,
+                           NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    return AT_OK;
+}
+
+static void bind_key(sqlite3_stmt *statement, const struct at_journal *journal,
+                     const struct at_journal_key *key)
+{
+    const char *const texts[] = {key->problem, key->family, key->family_hash, key->config};
+
+    sqlite3_bind_int64(statement, 1, journal->run);
+    for (int i = 0; i < (int)AT_COUNT(texts); i++)
+        sqlite3_bind_text(statement, 2 + i, texts[i], -1, SQLITE_STATIC);
+}
+
+enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
+                              const struct at_measurement *measurement, struct at_error *err)
+{
+    sqlite3_stmt *add = journal->add;
+    char *samples = NULL, message[sizeof measurement->message];
+    enum at_status status;
+
+    status = at_samples_format(&samples, measurement->samples_ns, measurement->sample_count, err);
+    if (status != AT_OK)
+        return status;
+    memcpy(message, measurement->message, sizeof message);
+    at_text_make_printable(message); /* a compiler's or a driver's words, cut to fit */
+    bind_key(add, journal, key);
+    sqlite3_bind_text(add, 6, at_outcome_names[measurement->outcome], -1, SQLITE_STATIC);
+    sqlite3_bind_text(add, 7, message, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(add, 8, measurement->registers);
+    sqlite3_bind_int64(add, 9, measurement->spill_bytes);
+    sqlite3_bind_int64(add, 10, measurement->shared_bytes);
+    sqlite3_bind_text(add, 11, samples, -1, SQLITE_STATIC);
+    sqlite3_bind_int(add, 12, measurement->again);
+    if (sqlite3_step(add) != SQLITE_DONE)
+        status = at_journal_fail(journal, err);
+    else if (sqlite3_changes(journal->db) != 1)
+        status = at_fail(err, AT_INTERNAL,
+                         "journal %s does not take in a measurement: name another "
+                         "file",
+                         journal->path);
+    journal->unfolded++;
+    sqlite3_reset(add);
+    sqlite3_clear_bindings(add);
+    free(samples);
+    return status;
+}
+
+enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
+{
+    sqlite3_file *log = NULL;
+
+    /* There is none in memory, and none that has been opened before the first commit. */
+    if (sqlite3_file_control(journal->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) !=
+            SQLITE_OK ||
+        !log || !log->pMethods)
+        return AT_OK;
+    if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) != SQLITE_OK)
+        return at_fail(err, AT_INTERNAL, "journal %s: cannot write to the disk", journal->path);
+    if (journal->unfolded >= FOLD_AFTER) {
+        sqlite3_wal_checkpoint_v2(journal->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+        journal->unfolded = 0; /* where it could not be, the log has it all */
+    }
+    return AT_OK;
+}
+
+enum at_status at_journal_find(struct at_journal *journal, const struct at_journal_key *key,
+                               bool *found, struct at_measurement *measurement,
+                               struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    int result;
+
+    bind_key(journal->find, journal, key);
+    result = sqlite3_step(journal->find);
+    if (result == SQLITE_ROW)
+        status = at_journal_measurement(
+            journal, &(struct at_journal_row){"measurement", journal->find}, measurement, err);
+    else if (result != SQLITE_DONE)
+        status = at_journal_fail(journal, err);
+    if (status == AT_OK)
+        *found = result == SQLITE_ROW;
+    sqlite3_reset(journal->find);
+    sqlite3_clear_bindings(journal->find);
+    return status;
+}
+
+/* Twice the configs of the largest space that is searched: some may be of an older template. */
+enum { PROBLEM_ROWS_MAX = 1000000 };
+
+static enum at_status fail_of_rows(const struct at_journal *journal, const char *problem,
+                                   struct at_error *err)
+{
+    return at_fail(err, AT_USAGE, "journal %s has more than %d measurements of %s", journal->path,
+                   PROBLEM_ROWS_MAX, problem);
+}
+
+static enum at_status take_row(const struct at_journal *journal, const struct at_journal_row *row,
+                               void (*take)(void *data, const char *family, const char *config),
+                               void *data, struct at_error *err)
+{
+    const char *family, *config;
+    enum at_status status = at_journal_text(journal, row, 1, &family, err);
+
+    if (status == AT_OK)
+        status = at_journal_text(journal, row, 2, &config, err);
+    if (status == AT_OK)
+        take(data, family, config);
+    return status;
+}
+
+enum at_status at_journal_each(struct at_journal *journal, const char *problem,
+                               void (*take)(void *data, const char *family, const char *config),
+                               void *data, struct at_error *err)
+{
+    static const char sql[] = "SELECT id, family, config FROM measurements"
+                              "  WHERE run = ?1 AND problem = ?2 AND NOT again ORDER BY id";
+    struct at_journal_row row = {.what = "measurement"};
+    enum at_status status = AT_OK;
+    int result = SQLITE_ROW;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &row.statement, NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    sqlite3_bind_int64(row.statement, 1, journal->run);
+    sqlite3_bind_text(row.statement, 2, problem, -1, SQLITE_STATIC);
+    for (int taken = 0; status == AT_OK && (result = sqlite3_step(row.statement)) == SQLITE_ROW;
+         taken++)
+        status = taken < PROBLEM_ROWS_MAX ? take_row(journal, &row, take, data, err)
+                                          : fail_of_rows(journal, problem, err);
+    if (status == AT_OK && result != SQLITE_DONE)
+        status = at_journal_fail(journal, err);
+    sqlite3_finalize(row.statement);
+    return status;
+}
+
+enum at_status at_journal_count_others(struct at_journal *journal, const char *family,
+                                       const char *family_hash, int64_t *count,
+                                       struct at_error *err)
+{
+    static const char sql[] = "SELECT count(*) FROM measurements"
+                              "  WHERE run = ?1 AND family = ?2 AND family_hash <> ?3";
+    sqlite3_stmt *statement = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    sqlite3_bind_int64(statement, 1, journal->run);
+    sqlite3_bind_text(statement, 2, family, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 3, family_hash, -1, SQLITE_STATIC);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *count = sqlite3_column_int64(statement, 0);
+    else
+        status = at_journal_fail(journal, err);
+    sqlite3_finalize(statement);
+    return status;
+}

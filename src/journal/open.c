@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a journal is kept.
+ *
+ * Write-ahead log with synchronous=NORMAL: a commit is one append, some tens of microseconds, after
+ * which the end of this process loses nothing: that lets a result be filed before the GPU is given
+ * something else to do. What a power cut could take is only safe after an fsync, some milliseconds
+ * on a common disk: SQLite leaves it out after a commit in this mode, and at_journal_sync does it
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous), while the GPU works. So is the log
+ * folded into the file now and then, which takes two of them, and which SQLite would do in a
+ * commit.
+ *
+ * locking_mode=EXCLUSIVE: one writer, no reader beside it. It also keeps the log's index in memory
+ * rather than in a shared mapping beside the file, which network file systems do not offer
+ * (https://www.sqlite.org/wal.html, section 8). Closing folds the log back into the one file. */
+#include "base/memory.h"
+#include "base/printable.h"
+#include "journal/parts.h"
+#include "journal/setting.h"
+#include "system/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The file's marks: who wrote it (the letters "ATjn") and in which version of the tables. */
+enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 2 };
+
+static const char tables_sql[] =
+    "CREATE TABLE runs ("
+    "  id INTEGER PRIMARY KEY,"
+    "  setting TEXT NOT NULL,"
+    "  started_utc TEXT NOT NULL DEFAULT (datetime('now')));"
+    "CREATE TABLE measurements ("
+    "  id INTEGER PRIMARY KEY," /* in the order of measuring */
+    "  run INTEGER NOT NULL REFERENCES runs (id),"
+    "  problem TEXT NOT NULL,"
+    "  family TEXT NOT NULL,"
+    "  family_hash TEXT NOT NULL,"
+    "  config TEXT NOT NULL,"
+    "  outcome TEXT NOT NULL,"
+    "  message TEXT NOT NULL,"
+    "  registers INTEGER NOT NULL,"
+    "  spill_bytes INTEGER NOT NULL,"
+    "  shared_bytes INTEGER NOT NULL,"
+    "  samples_ns TEXT NOT NULL,"          /* a JSON array: json_each() reads it */
+    "  again INTEGER NOT NULL DEFAULT 0);" /* measured before, but the device has changed since */
+    "CREATE INDEX measurements_by_key"
+    "  ON measurements (run, problem, family, family_hash, config);";
+
+/* SQLite's own text says nothing of why. What it has not found is another file of its own: the
+ * folder was there. */
+static enum at_status cannot_open(const struct at_journal *journal, struct at_error *err)
+{
+    int error = sqlite3_system_errno(journal->db);
+
+    return at_fail(err, AT_USAGE, "cannot open journal %s: %s", journal->path,
+                   error != 0 && error != ENOENT ? strerror(error) : sqlite3_errmsg(journal->db));
+}
+
+enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err)
+{
+    const char *path = journal->path;
+
+    switch (sqlite3_errcode(journal->db)) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return at_fail(err, AT_USAGE,
+                       "journal %s is in use by another process: wait for it, or name another file",
+                       path);
+    case SQLITE_NOTADB:
+        return at_fail(err, AT_USAGE, "%s is not a journal of autotune: name another file", path);
+    case SQLITE_CORRUPT:
+        return at_fail(err, AT_USAGE,
+                       "journal %s is damaged: name another file; `sqlite3 %s .recover` may save "
+                       "what is in it",
+                       path, path);
+    case SQLITE_CANTOPEN:
+        return cannot_open(journal, err);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
+                       sqlite3_errmsg(journal->db));
+    /* Our own statements are right: it is what the file says of its tables that is not. */
+    case SQLITE_ERROR:
+    case SQLITE_TOOBIG:
+        return at_fail(err, AT_USAGE,
+                       "journal %s was not made by this program, or was changed (%s): name another "
+                       "file",
+                       path, sqlite3_errmsg(journal->db));
+    default:
+        return at_fail(err, AT_INTERNAL, "journal %s: %s", path, sqlite3_errmsg(journal->db));
+    }
+}
+
+enum at_status at_journal_execute(struct at_journal *journal, const char *sql, struct at_error *err)
+{
+    return sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? AT_OK
+               : at_journal_fail(journal, err);
+}
+
+static const char *first_text(sqlite3_stmt *row)
+{
+    const unsigned char *text = sqlite3_column_text(row, 0);
+
+    return text ? (const char *)text : "";
+}
+
+enum at_status at_journal_query(struct at_journal *journal, const char *sql, sqlite3_int64 *number,
+                                char **text, struct at_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW)
+        status = at_journal_fail(journal, err);
+    else if (text)
+        *text = at_strdup(first_text(statement));
+    else
+        *number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Is it ours, of this version and sound? Only reads, so that a file which is not stays as it is. */
+static enum at_status check_existing(struct at_journal *journal, struct at_error *err)
+{
+    sqlite3_int64 application = 0, version = 0;
+    char *verdict = NULL;
+    enum at_status status;
+
+    status = at_journal_query(journal, "PRAGMA application_id", &application, NULL, err);
+    if (status == AT_OK && application != APPLICATION_ID)
+        status = at_fail(err, AT_USAGE,
+                         "%s is an SQLite database, but not a journal of autotune: name another "
+                         "file",
+                         journal->path);
+    if (status == AT_OK)
+        status = at_journal_query(journal, "PRAGMA user_version", &version, NULL, err);
+    if (status == AT_OK && version != TABLES_VERSION)
+        status = at_fail(err, AT_USAGE,
+                         "journal %s has version %lld of the format, this program knows version "
+                         "%d: name another file",
+                         journal->path, version, TABLES_VERSION);
+    if (status == AT_OK)
+        status = at_journal_check_tables(journal, tables_sql, err);
+    if (status == AT_OK)
+        status = at_journal_query(journal, "PRAGMA quick_check(1)", NULL, &verdict, err);
+    if (status == AT_OK)
+        at_text_make_printable(verdict); /* it has several lines */
+    if (status == AT_OK && strcmp(verdict, "ok") != 0)
+        status = at_fail(err, AT_USAGE, "journal %s is damaged (%s): name another file",
+                         journal->path, verdict);
+    if (status == AT_OK)
+        status = at_journal_check_ids(journal, err);
+    free(verdict);
+    return status;
+}
+
+static enum at_status make_tables(struct at_journal *journal, struct at_error *err)
+{
+    char *sql = at_format("BEGIN; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+                          tables_sql, APPLICATION_ID, TABLES_VERSION);
+    enum at_status status = at_journal_execute(journal, sql, err);
+
+    free(sql);
+    return status;
+}
+
+/* Locks the file, finds out what it is, and makes the tables where it is new. */
+static enum at_status prepare_file(struct at_journal *journal, struct at_error *err)
+{
+    sqlite3_int64 used = 0;
+    enum at_status status;
+
+    /* Closing another program's database must not fold its log into it. */
+    sqlite3_db_config(journal->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    /* An exclusive transaction takes the lock at once, and this locking mode never gives it back.
+     * Of an existing file, it changes nothing. */
+    status = at_journal_execute(journal, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT",
+                                err);
+    if (status == AT_OK)
+        status = at_journal_query(journal, "PRAGMA application_id", &used, NULL, err);
+    if (status == AT_OK && !used)
+        status = at_journal_query(journal, "SELECT EXISTS (SELECT * FROM sqlite_master)", &used,
+                                  NULL, err);
+    if (status == AT_OK)
+        status = used ? check_existing(journal, err) : make_tables(journal, err);
+    if (status == AT_OK)
+        status = at_journal_limit_size(journal, err);
+    if (status != AT_OK)
+        return status;
+    sqlite3_db_config(journal->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    return at_journal_execute(journal,
+                              "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                              "PRAGMA wal_autocheckpoint = 0",
+                              err);
+}
+
+/* There is no run of this setting to go on from. If there is one on the device, whoever asked for
+ * that is told why not; runs on other devices are no obstacle, since a run may take several. */
+static enum at_status check_others(struct at_journal *journal, const char *setting,
+                                   struct at_error *err)
+{
+    struct at_journal_row run = {.what = "run"};
+    enum at_status status = AT_OK;
+    int result = SQLITE_ROW;
+
+    if (sqlite3_prepare_v2(journal->db, "SELECT id, setting FROM runs ORDER BY id DESC", -1,
+                           &run.statement, NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    while (status == AT_OK && (result = sqlite3_step(run.statement)) == SQLITE_ROW) {
+        const char *other;
+        char *difference;
+
+        status = at_journal_text(journal, &run, 1, &other, err);
+        if (status != AT_OK || !at_setting_same_device(other, setting))
+            continue;
+        difference = at_setting_difference(other, setting);
+        status = at_fail(err, AT_USAGE,
+                         "--resume cannot go on from journal %s: its run is of another setting "
+                         "(%s); without --resume this run starts anew, and what is in the journal "
+                         "stays",
+                         journal->path, difference);
+        free(difference);
+    }
+    if (status == AT_OK && result != SQLITE_DONE)
+        status = at_journal_fail(journal, err);
+    sqlite3_finalize(run.statement);
+    return status;
+}
+
+/* The newest run of this setting; 0 where there is none. */
+static enum at_status find_run(struct at_journal *journal, const char *setting,
+                               struct at_error *err)
+{
+    static const char sql[] = "SELECT max(id) FROM runs WHERE setting = ?1";
+    sqlite3_stmt *newest = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &newest, NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    sqlite3_bind_text(newest, 1, setting, -1, SQLITE_STATIC);
+    if (sqlite3_step(newest) == SQLITE_ROW)
+        journal->run = sqlite3_column_int64(newest, 0);
+    else
+        status = at_journal_fail(journal, err);
+    sqlite3_finalize(newest);
+    return status;
+}
+
+static enum at_status add_run(struct at_journal *journal, const char *setting, struct at_error *err)
+{
+    sqlite3_stmt *add = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(journal->db, "INSERT INTO runs (setting) VALUES (?1)", -1, &add, NULL) !=
+        SQLITE_OK)
+        return at_journal_fail(journal, err);
+    sqlite3_bind_text(add, 1, setting, -1, SQLITE_STATIC);
+    if (sqlite3_step(add) != SQLITE_DONE)
+        status = at_journal_fail(journal, err);
+    else if (sqlite3_changes(journal->db) != 1)
+        status = at_fail(err, AT_INTERNAL, "journal %s does not take in a run: name another file",
+                         journal->path);
+    journal->run = sqlite3_last_insert_rowid(journal->db);
+    sqlite3_finalize(add);
+    return status;
+}
+
+/* The run to file under: the newest of this setting, or a new one. */
+static enum at_status choose_run(struct at_journal *journal, const char *setting, bool resume,
+                                 struct at_error *err)
+{
+    enum at_status status = resume ? find_run(journal, setting, err) : AT_OK;
+
+    if (status == AT_OK && resume && journal->run == 0)
+        status = check_others(journal, setting, err);
+    if (status == AT_OK && journal->run == 0)
+        status = add_run(journal, setting, err);
+    return status;
+}
+
+static enum at_status open_file(struct at_journal *journal, const char *path, struct at_error *err)
+{
+    bool in_memory = strcmp(path, ":memory:") == 0;
+    enum at_status status;
+
+    /* "./" keeps SQLite from its own reading of names: "" is a temporary file, "file:" a URI. */
+    journal->path = at_format("%s%s", in_memory || path[0] == '/' ? "" : "./", path);
+    if (!in_memory) {
+        /* Clearer than "unable to open database file" for a missing or unwritable folder, which
+         * the log needs as well. It does not open the file: closing it again would drop the locks
+         * of another connection of this process. */
+        status = at_output_check(journal->path, err);
+        if (status != AT_OK)
+            return at_fail_within(err, "cannot open journal");
+        status = at_journal_check_size(journal->path, err);
+        if (status != AT_OK)
+            return status;
+    }
+    if (sqlite3_open_v2(journal->path, &journal->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                        NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    /* SQLite falls back to reading where it may not write. */
+    if (sqlite3_db_readonly(journal->db, "main") == 1)
+        return at_fail(err, AT_USAGE, "journal %s is read-only: name another file", path);
+    return at_journal_harden(journal, err);
+}
+
+enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,
+                               bool resume, struct at_error *err)
+{
+    struct at_journal *opened = at_alloc(sizeof *opened);
+    enum at_status status = open_file(opened, path, err);
+
+    if (status == AT_OK)
+        status = prepare_file(opened, err);
+    if (status == AT_OK)
+        status = choose_run(opened, setting, resume, err);
+    if (status == AT_OK)
+        status = at_journal_prepare(opened, err);
+    if (status != AT_OK) {
+        at_journal_close(opened);
+        return status;
+    }
+    *journal = opened;
+    return AT_OK;
+}
+
+void at_journal_close(struct at_journal *journal)
+{
+    if (!journal)
+        return;
+    sqlite3_finalize(journal->add);
+    sqlite3_finalize(journal->find);
+    sqlite3_close(journal->db);
+    free(journal->path);
+    free(journal);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands in a row of a journal, which anybody may have written: each value is of its kind and
+ * within its bounds, or the row is named in an error. */
+#include "base/memory.h"
+#include "base/printable.h"
+#include "journal/parts.h"
+#include "journal/samples.h"
+
+#include <string.h>
+
+/* Bytes of any text in a journal: several times the longest that we write, which is a setting. */
+enum { TEXT_MAX = 65536 };
+
+static enum at_status fail_row(const struct at_journal *journal, const struct at_journal_row *row,
+                               const struct at_error *why, struct at_error *err)
+{
+    return at_fail(err, why->status,
+                   "journal %s: %s %lld: %s; this program did not write that: name another file",
+                   journal->path, row->what, (long long)sqlite3_column_int64(row->statement, 0),
+                   why->message);
+}
+
+static enum at_status take_text(const struct at_journal_row *row, int column, size_t most,
+                                const char **text, struct at_error *err)
+{
+    const char *name = sqlite3_column_name(row->statement, column), *bytes;
+    size_t size;
+
+    if (sqlite3_column_type(row->statement, column) != SQLITE_TEXT)
+        return at_fail(err, AT_USAGE, "%s is not text", name);
+    bytes = (const char *)sqlite3_column_text(row->statement, column);
+    size = (size_t)sqlite3_column_bytes(row->statement, column);
+    if (!bytes)
+        return at_fail(err, AT_INTERNAL, "%s: no memory for it", name);
+    if (size > most)
+        return at_fail(err, AT_USAGE, "%s has %zu bytes, more than %zu", name, size, most);
+    if (!at_text_is_printable(bytes, size)) /* nor has it a NUL */
+        return at_fail(err, AT_USAGE, "%s is not printable text", name);
+    *text = bytes;
+    return AT_OK;
+}
+
+static enum at_status take_int(const struct at_journal_row *row, int column, int64_t *value,
+                               struct at_error *err)
+{
+    if (sqlite3_column_type(row->statement, column) != SQLITE_INTEGER)
+        return at_fail(err, AT_USAGE, "%s is not an integer",
+                       sqlite3_column_name(row->statement, column));
+    *value = sqlite3_column_int64(row->statement, column);
+    return AT_OK;
+}
+
+static enum at_status take_outcome(const struct at_journal_row *row, int column,
+                                   enum at_outcome *outcome, struct at_error *err)
+{
+    const char *word;
+    enum at_status status = take_text(row, column, TEXT_MAX, &word, err);
+
+    if (status != AT_OK)
+        return status;
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        if (strcmp(word, at_outcome_names[i]) == 0) {
+            *outcome = (enum at_outcome)i;
+            return AT_OK;
+        }
+    return at_fail(err, AT_USAGE, "unknown outcome: %s", word);
+}
+
+enum at_status at_journal_text(const struct at_journal *journal, const struct at_journal_row *row,
+                               int column, const char **text, struct at_error *err)
+{
+    struct at_error why;
+
+    return take_text(row, column, TEXT_MAX, text, &why) == AT_OK
+               ? AT_OK
+               : fail_row(journal, row, &why, err);
+}
+
+static enum at_status take_measurement(const struct at_journal_row *row,
+                                       struct at_measurement *measurement, struct at_error *err)
+{
+    const char *message = "", *samples = "";
+    enum at_status status = take_outcome(row, 1, &measurement->outcome, err);
+
+    if (status == AT_OK)
+        status = take_text(row, 2, sizeof measurement->message - 1, &message, err);
+    if (status == AT_OK)
+        status = take_int(row, 3, &measurement->registers, err);
+    if (status == AT_OK)
+        status = take_int(row, 4, &measurement->spill_bytes, err);
+    if (status == AT_OK)
+        status = take_int(row, 5, &measurement->shared_bytes, err);
+    if (status == AT_OK)
+        status = take_text(row, 6, TEXT_MAX, &samples, err);
+    if (status == AT_OK)
+        status =
+            at_samples_parse(&measurement->samples_ns, &measurement->sample_count, samples, err);
+    strcpy(measurement->message, message);
+    return status == AT_OK ? at_measurement_check(measurement, err) : status;
+}
+
+enum at_status at_journal_measurement(const struct at_journal *journal,
+                                      const struct at_journal_row *row,
+                                      struct at_measurement *measurement, struct at_error *err)
+{
+    struct at_measurement result = {0};
+    struct at_error why;
+
+    if (take_measurement(row, &result, &why) != AT_OK) {
+        at_measurement_clear(&result);
+        return fail_row(journal, row, &why, err);
+    }
+    *measurement = result;
+    return AT_OK;
+}

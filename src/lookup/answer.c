@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An answer of a lookup, as text and as JSON. */
+#include "lookup/answer.h"
+
+#include "base/memory.h"
+#include "profile/flow.h"
+#include "schema/table.h"
+#include "space/named.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 100, LABEL_WIDTH = 13 };
+
+/* ---- as JSON: a record and its tables, as for a profile ---- */
+
+/* A text that may be missing. */
+#define FACT(member) AT_WRITTEN(at_fact_record, member, AT_FIELD_CHARS, AT_OPTIONAL)
+
+static const struct at_field fact_fields[] = {FACT(here), FACT(name), FACT(state), FACT(tuned)};
+static const struct at_schema fact_schema = AT_SCHEMA("a fact", at_fact_record, fact_fields);
+
+static const struct at_field answer_fields[] = {
+    AT_WRITTEN(at_answer_record, block, AT_FIELD_INTS),
+    AT_WRITTEN(at_answer_record, carveout_percent, AT_FIELD_INT),
+    AT_WRITTEN(at_answer_record, device, AT_FIELD_TEXT),
+    AT_FIELD(at_answer_record, "differs", facts, .kind = AT_FIELD_OBJECTS, .object = &fact_schema),
+    AT_FIELD(at_answer_record, "distance_terms", terms, .kind = AT_FIELD_NAMED_INTS),
+    AT_WRITTEN(at_answer_record, distance_thousandths, AT_FIELD_INT),
+    AT_FIELD(at_answer_record, "dynamic_shared_bytes", shared_bytes, .kind = AT_FIELD_INT),
+    AT_WRITTEN(at_answer_record, expected_of_copy_permille, AT_FIELD_INT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, family, AT_FIELD_TEXT),
+    AT_WRITTEN(at_answer_record, grid, AT_FIELD_INTS),
+    AT_WRITTEN(at_answer_record, note, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, parameters, AT_FIELD_NAMED_INTS),
+    AT_WRITTEN(at_answer_record, policy, AT_FIELD_TEXT),
+    AT_WRITTEN(at_answer_record, predicted, AT_FIELD_INT),
+    AT_WRITTEN(at_answer_record, problem, AT_FIELD_TEXT),
+    AT_WRITTEN(at_answer_record, tier, AT_FIELD_TEXT),
+    AT_WRITTEN(at_answer_record, tuned_device, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, tuned_path, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, tuned_policy, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, tuned_problem, AT_FIELD_TEXT, AT_OPTIONAL),
+};
+const struct at_schema at_answer_schema = AT_SCHEMA("an answer", at_answer_record, answer_fields);
+
+static struct at_list extents(const int64_t values[3])
+{
+    return (struct at_list){at_memdup(values, 3 * sizeof *values), 3};
+}
+
+static int64_t thousandths(double value)
+{
+    return llround(1000 * value);
+}
+
+static struct at_list parameters_of(const struct at_config *config)
+{
+    const struct at_family *family = config->family;
+    struct at_named_int *named = at_alloc_array(family->param_count, sizeof *named);
+
+    for (size_t i = 0; i < family->param_count; i++)
+        named[i] = (struct at_named_int){at_strdup(family->params[i].name), config->values[i]};
+    return (struct at_list){named, family->param_count};
+}
+
+static struct at_list terms_of(const struct at_distance *distance)
+{
+    struct at_named_int *named = at_alloc_array(AT_DISTANCE_TERMS, sizeof *named);
+
+    for (int i = 0; i < AT_DISTANCE_TERMS; i++)
+        named[i] =
+            (struct at_named_int){at_strdup(at_distance_name(i)), thousandths(distance->terms[i])};
+    return (struct at_list){named, AT_DISTANCE_TERMS};
+}
+
+static struct at_list facts_of(const struct at_answer *answer, const struct at_query *query)
+{
+    struct at_fact facts[AT_FACTS_MAX];
+    size_t count = answer->record ? at_facts_compare(facts, query, answer->record) : 0;
+    struct at_fact_record *records = at_alloc_array(count, sizeof *records);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct at_fact *fact = &facts[i];
+
+        snprintf(records[i].name, sizeof records[i].name, "%s", fact->name);
+        snprintf(records[i].state, sizeof records[i].state, "%s",
+                 fact->conflict ? "conflict" : "unknown");
+        memcpy(records[i].here, fact->here, AT_FACT_CHARS);
+        memcpy(records[i].tuned, fact->tuned, AT_FACT_CHARS);
+    }
+    return (struct at_list){records, count};
+}
+
+struct at_answer_record at_answer_record(const struct at_answer *answer,
+                                         const struct at_query *query)
+{
+    struct at_answer_record record = {
+        .device = at_strdup(query->device->name),
+        .family = at_strdup(answer->config.family->name),
+        .note = answer->refused[0] ? at_strdup(answer->refused) : NULL,
+        .policy = at_strdup(query->policy),
+        .problem = at_problem_format(query->problem),
+        .tier = at_strdup(at_tier_names[answer->tier]),
+        .carveout_percent = answer->launch.field[AT_CARVEOUT_PERCENT],
+        .distance_thousandths = thousandths(answer->distance.total),
+        .expected_of_copy_permille = answer->expected_of_copy_permille,
+        .predicted = answer->predicted,
+        .shared_bytes = answer->launch.field[AT_SHARED_BYTES],
+        .block = extents(&answer->launch.field[AT_BLOCK_X]),
+        .grid = extents(&answer->launch.field[AT_GRID_X]),
+        .facts = facts_of(answer, query),
+        .parameters = parameters_of(&answer->config),
+        .terms = terms_of(&answer->distance),
+    };
+
+    if (answer->record) {
+        record.tuned_device = at_strdup(answer->record->device.name);
+        record.tuned_path = at_strdup(answer->path);
+        record.tuned_policy = at_strdup(answer->record->policy.name);
+        record.tuned_problem = at_strdup(answer->entry->problem);
+    }
+    return record;
+}
+
+enum at_status at_answer_write_json(const struct at_answer *answer, const struct at_query *query,
+                                    FILE *out, struct at_error *err)
+{
+    struct at_answer_record record = at_answer_record(answer, query);
+    enum at_status status = at_schema_write_json(&at_answer_schema, &record, out, err);
+
+    at_schema_clear(&at_answer_schema, &record);
+    return status;
+}
+
+/* ---- for people ---- */
+
+static struct at_flow line(FILE *out, const char *label)
+{
+    char indented[LABEL_WIDTH + 1];
+
+    snprintf(indented, sizeof indented, "  %s", label);
+    return at_flow_begin(out, WIDTH, LABEL_WIDTH, indented);
+}
+
+static void show_config(const struct at_answer *answer, FILE *out)
+{
+    const struct at_family *family = answer->config.family;
+    const int64_t *launch = answer->launch.field;
+    struct at_flow flow = line(out, "config");
+
+    at_flow_add(&flow, "%s", family->name);
+    for (size_t i = 0; i < family->param_count; i++)
+        at_flow_add(&flow, "%s=%d", family->params[i].name, (int)answer->config.values[i]);
+    at_flow_end(&flow);
+    flow = line(out, "launch");
+    at_flow_add(&flow, "grid %jd x %jd x %jd, block %jd x %jd x %jd,", (intmax_t)launch[AT_GRID_X],
+                (intmax_t)launch[AT_GRID_Y], (intmax_t)launch[AT_GRID_Z],
+                (intmax_t)launch[AT_BLOCK_X], (intmax_t)launch[AT_BLOCK_Y],
+                (intmax_t)launch[AT_BLOCK_Z]);
+    at_flow_add(&flow, "%jd B of dynamic shared memory", (intmax_t)launch[AT_SHARED_BYTES]);
+    at_flow_end(&flow);
+}
+
+static void show_distance(const struct at_distance *distance, FILE *out)
+{
+    struct at_flow flow = line(out, "distance");
+    int64_t total = thousandths(distance->total);
+
+    at_flow_add(&flow, "%jd.%03jd", (intmax_t)(total / 1000), (intmax_t)(total % 1000));
+    for (int i = 0; i < AT_DISTANCE_TERMS; i++) {
+        int64_t term = thousandths(distance->terms[i]);
+
+        if (term)
+            at_flow_add(&flow, "%s %jd.%03jd", at_distance_name(i), (intmax_t)(term / 1000),
+                        (intmax_t)(term % 1000));
+    }
+    at_flow_end(&flow);
+}
+
+static void show_expected(const struct at_answer *answer, FILE *out)
+{
+    struct at_flow flow = line(out, "expected");
+    int64_t share = answer->expected_of_copy_permille;
+
+    at_flow_add(&flow, "%jd.%jd %% of the copy limit:", (intmax_t)(share / 10),
+                (intmax_t)(share % 10));
+    at_flow_add(&flow, answer->tier == AT_TIER_EXACT ? "%s" : "%s on the entry's problem",
+                answer->predicted ? "predicted, not measured," : "measured");
+    at_flow_end(&flow);
+}
+
+static void show_facts(const struct at_answer *answer, const struct at_query *query, FILE *out)
+{
+    struct at_fact facts[AT_FACTS_MAX];
+    size_t count = at_facts_compare(facts, query, answer->record), unknown = 0;
+    struct at_flow flow;
+
+    for (size_t i = 0; i < count; i++) {
+        unknown += !facts[i].conflict;
+        if (!facts[i].conflict)
+            continue;
+        flow = line(out, "conflict");
+        at_flow_add(&flow, "%s:", facts[i].name);
+        at_flow_add(&flow, "%s here, %s there", facts[i].here, facts[i].tuned);
+        at_flow_end(&flow);
+    }
+    if (unknown == 0)
+        return;
+    flow = line(out, "unknown");
+    for (size_t i = 0; i < count; i++)
+        if (!facts[i].conflict)
+            at_flow_add(&flow, "%s%s", facts[i].name, --unknown ? "," : "");
+    at_flow_end(&flow);
+}
+
+void at_answer_show(const struct at_answer *answer, const struct at_query *query, bool color,
+                    FILE *out)
+{
+    char *problem = at_problem_format(query->problem);
+    struct at_flow flow;
+
+    fprintf(out, "%s%s%s on %s, %s\n", color ? "\033[1m" : "", problem, color ? "\033[0m" : "",
+            query->device->name, query->policy);
+    at_free(problem);
+    show_config(answer, out);
+    flow = line(out, "tier");
+    at_flow_add(&flow, "%d of %d, %s", (int)answer->tier + 1, (int)AT_TIERS,
+                at_tier_names[answer->tier]);
+    at_flow_end(&flow);
+    if (answer->record) {
+        flow = line(out, "from");
+        at_flow_add(&flow, "%s:", answer->path);
+        at_flow_add(&flow, "%s on %s, %s", answer->entry->problem, answer->record->device.name,
+                    answer->record->policy.name);
+        at_flow_end(&flow);
+        show_distance(&answer->distance, out);
+        show_expected(answer, out);
+        show_facts(answer, query, out);
+    }
+    if (answer->refused[0]) {
+        flow = line(out, "note");
+        at_flow_add(&flow, "%s", answer->refused);
+        at_flow_end(&flow);
+    }
+}

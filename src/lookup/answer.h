@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An answer as a record of plain data, which at_answer_schema writes as JSON. */
+#ifndef AT_LOOKUP_ANSWER_H
+#define AT_LOOKUP_ANSWER_H
+
+#include "lookup/facts.h"
+
+struct at_fact_record {
+    char here[AT_FACT_CHARS], tuned[AT_FACT_CHARS];
+    char name[32], state[16]; /* "conflict", "unknown" */
+};
+
+struct at_answer_record {
+    char *device, *family, *note, *policy, *problem, *tier, *tuned_device, *tuned_path,
+        *tuned_policy, *tuned_problem;
+    int64_t carveout_percent, distance_thousandths, expected_of_copy_permille, predicted,
+        shared_bytes;
+    struct at_list block, grid; /* of int64_t */
+    struct at_list facts;       /* of struct at_fact_record */
+    struct at_list parameters, terms;
+};
+
+extern const struct at_schema at_answer_schema; /* only to write with */
+
+/* Owned by the caller: at_schema_clear(&at_answer_schema, &record). */
+struct at_answer_record at_answer_record(const struct at_answer *answer,
+                                         const struct at_query *query);
+
+#endif

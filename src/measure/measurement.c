@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "journal/journal.h"
+
+#include "base/memory.h"
+#include "measure/limits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static enum at_status check_samples(const struct at_measurement *measurement, struct at_error *err)
+{
+    if (measurement->sample_count > AT_SAMPLES_MAX)
+        return at_fail(err, AT_USAGE, "samples_ns has %zu values, more than %d",
+                       measurement->sample_count, AT_SAMPLES_MAX);
+    for (size_t i = 0; i < measurement->sample_count; i++) {
+        double ns = measurement->samples_ns[i];
+
+        if (!(ns >= AT_TIME_NS_MIN && ns <= (double)AT_TIME_NS_MAX)) /* nor NAN */
+            return at_fail(err, AT_USAGE, "samples_ns has %g, which is not from %g to %g", ns,
+                           AT_TIME_NS_MIN, (double)AT_TIME_NS_MAX);
+    }
+    if (measurement->outcome == AT_CORRECT && measurement->sample_count == 0)
+        return at_fail(err, AT_USAGE, "samples_ns is empty, of a correct config");
+    return AT_OK;
+}
+
+enum at_status at_measurement_check(const struct at_measurement *measurement, struct at_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t value, most;
+    } numbers[] = {
+        {"registers", measurement->registers, AT_REGISTERS_MAX},
+        {"spill_bytes", measurement->spill_bytes, AT_SPILL_BYTES_MAX},
+        {"shared_bytes", measurement->shared_bytes, AT_SHARED_BYTES_MAX},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(numbers); i++)
+        if (numbers[i].value < 0 || numbers[i].value > numbers[i].most)
+            return at_fail(err, AT_USAGE, "%s is %" PRId64 ", not from 0 to %" PRId64,
+                           numbers[i].name, numbers[i].value, numbers[i].most);
+    return check_samples(measurement, err);
+}
+
+void at_measurement_clear(struct at_measurement *measurement)
+{
+    free(measurement->samples_ns);
+    *measurement = (struct at_measurement){0};
+}

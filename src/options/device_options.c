@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options/device_options.h"
+
+#include "kernel/builder.h"
+#include "measure/gpu.h"
+#include "measure/select.h"
+#include "model/description.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct argp_option options_table[] = {
+    {"gpu", 'g', "SEL", 0, "The device, as for tune (default: auto)", 1},
+    {"device", 'd', "NAME", 0, "One that need not be here, described in tuning/devices: h200", 1},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct at_device_options *options = state->input;
+
+    switch (key) {
+    case 'g':
+        options->gpu = arg;
+        return 0;
+    case 'd':
+        options->device = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->gpu && options->device)
+            argp_error(state, "--gpu and --device each name a device: give one of them");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp at_device_argp = {.options = options_table, .parser = parse};
+
+/* What can be found out without a kernel; what cannot stays unknown. */
+static void find_environment(struct at_target *target)
+{
+    struct at_environment *environment = &target->environment;
+    const struct at_builder_options options = {
+        .compute_capability = target->device.compute_capability,
+        .image = AT_IMAGE_CUBIN,
+        .workers = 1,
+        .header = "",
+    };
+    struct at_builder *builder;
+    struct at_gpu *gpu;
+
+    if (at_gpu_open(&gpu, target->device.kind, target->device.ordinal, NULL) == AT_OK) {
+        snprintf(environment->driver, sizeof environment->driver, "%s", at_gpu_driver_version(gpu));
+        snprintf(environment->cuda_driver, sizeof environment->cuda_driver, "%s",
+                 at_gpu_cuda_version(gpu));
+        at_gpu_close(gpu);
+    }
+    if (at_builder_open(&builder, &options, NULL, 0, NULL) == AT_OK) {
+        const struct at_compiler *compiler = at_builder_compiler(builder);
+
+        snprintf(environment->nvrtc, sizeof environment->nvrtc, "%s", compiler->version);
+        snprintf(environment->nvrtc_identity, sizeof environment->nvrtc_identity, "%s",
+                 compiler->identity);
+        at_builder_close(builder);
+    }
+}
+
+static enum at_status find_gpu(struct at_target *target, const char *selector,
+                               struct at_progress *progress, struct at_error *err)
+{
+    struct at_device_info *infos;
+    size_t count;
+    enum at_status status = at_select_devices(selector ? selector : "auto", &infos, &count, err);
+
+    if (status != AT_OK)
+        return status;
+    target->device = infos[0];
+    free(infos);
+    if (count > 1)
+        return at_fail(err, AT_USAGE, "\"%s\" is %zu devices, and this is for one", selector,
+                       count);
+    if (!selector && at_device_is_emulated(&target->device))
+        at_warn(progress, "no usable GPU: this is for an emulated %s; --device names another",
+                target->device.name);
+    find_environment(target);
+    return AT_OK;
+}
+
+enum at_status at_target_find(struct at_target *target, const struct at_device_options *options,
+                              struct at_progress *progress, struct at_error *err)
+{
+    struct at_target found = {.environment = {.autotune = PACKAGE_VERSION}};
+    enum at_status status;
+
+    if (options->device)
+        status = at_description_by_any_name(&found.device, options->device, err);
+    else
+        status = find_gpu(&found, options->gpu, progress, err);
+    if (status == AT_OK)
+        *target = found;
+    return status;
+}

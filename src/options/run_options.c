@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options/run_options.h"
+
+#include "base/integer.h"
+#include "base/memory.h"
+#include "measure/select.h"
+#include "system/cpus.h"
+#include "system/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOBS_MAX = 64, TIMEOUT_S_MAX = 3600 };
+
+enum {
+    KEY_NO_CACHE = 0x100,
+    KEY_PROBLEMS,
+    KEY_SPACE,
+    KEY_FAMILY,
+    KEY_POLICY,
+    KEY_TIMEOUT,
+    KEY_WAIT
+};
+
+static const struct argp_option options_table[] = {
+    {"gpu", 'g', "SEL", 0,
+     "Device: an index, several (0,2), all, the beginning of a UUID, a PCI bus id, emu or emu:NAME "
+     "for an emulated one, or auto (the default): the first GPU, else an emulated one",
+     1},
+    {"problem", 'p', "SPEC", 0,
+     "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
+     "[,offset_src=N][,offset_dst=N][,inplace=1]; may be repeated",
+     1},
+    {"problems", KEY_PROBLEMS, "FILE", 0, "All problems of a list like tuning/problems.yaml", 1},
+    {"space", KEY_SPACE, "FILE", 0,
+     "Add a family of your own: a space file, its template beside it; may be repeated", 1},
+    {"family", KEY_FAMILY, "NAME", 0, "Search this family alone; may be repeated", 1},
+    {"policy", KEY_POLICY, "NAME", 0, "cold (the default): data from DRAM; warm: what L2 keeps", 1},
+    {"jobs", 'j', "N", 0, "Compile processes (default: one a CPU)", 1},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
+     "How long one config may take, besides an allowance for the problem's size (default: 2)", 1},
+    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile everything anew and keep nothing", 1},
+    {"wait", KEY_WAIT, NULL, 0,
+     "Wait for the end of another run on the device, or with the same --out", 1},
+    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
+    {0},
+};
+
+static int64_t bounded(struct argp_state *state, const char *option, const char *text, int64_t most)
+{
+    int64_t value;
+
+    if (!at_integer_parse(text, strlen(text), &value) || value < 1 || value > most)
+        argp_error(state, "--%s takes a whole number from 1 to %lld, not \"%s\"", option,
+                   (long long)most, text);
+    return value;
+}
+
+int64_t at_parse_timeout(struct argp_state *state, const char *text)
+{
+    return 1000000000 * bounded(state, "timeout", text, TIMEOUT_S_MAX);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct at_run_options *options = state->input;
+    struct at_error err;
+
+    switch (key) {
+    case 'g':
+        options->gpu = arg;
+        return 0;
+    case 'p':
+        AT_PUSH(options->problems, options->problem_count, options->problem_capacity, arg);
+        return 0;
+    case KEY_PROBLEMS:
+        options->problem_list = arg;
+        return 0;
+    case KEY_SPACE:
+        AT_PUSH(options->spaces, options->space_count, options->space_capacity, arg);
+        return 0;
+    case KEY_FAMILY:
+        AT_PUSH(options->names, options->name_count, options->name_capacity, arg);
+        return 0;
+    case KEY_POLICY:
+        if (at_policy_find(&options->session.policy, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        return 0;
+    case 'j':
+        options->session.jobs = (int)bounded(state, "jobs", arg, JOBS_MAX);
+        return 0;
+    case KEY_TIMEOUT:
+        options->session.timeout_ns = at_parse_timeout(state, arg);
+        return 0;
+    case KEY_NO_CACHE:
+        options->session.use_cache = false;
+        return 0;
+    case KEY_WAIT:
+        options->session.wait = true;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp at_run_argp = {.options = options_table, .parser = parse};
+
+void at_run_options_init(struct at_run_options *options)
+{
+    int cpus = at_usable_cpus();
+
+    *options = (struct at_run_options){
+        .gpu = "auto",
+        .session = {.policy = &at_policies[0],
+                    .strategy = at_strategies[0],
+                    .seed = 1,
+                    .timeout_ns = INT64_C(2000000000),
+                    .jobs = cpus < JOBS_MAX ? cpus : JOBS_MAX,
+                    .use_cache = true},
+    };
+}
+
+void at_run_options_clear(struct at_run_options *options)
+{
+    for (size_t i = 0; i < options->session.family_count; i++)
+        at_family_free(options->families[i]);
+    free(options->families);
+    free(options->tuned);
+    free(options->problems);
+    free(options->spaces);
+    free(options->names);
+}
+
+void at_run_options_finish(struct at_run_options *options)
+{
+    at_progress_init(&options->progress, options->quiet);
+    options->session.progress = &options->progress;
+}
+
+/* The tool's families, then the user's. */
+static enum at_status read_families(struct at_run_options *options, size_t *count,
+                                    struct at_error *err)
+{
+    char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
+    size_t capacity;
+    enum at_status status = at_families_read(&options->families, count, tuning, templates, err);
+
+    capacity = options->session.own_first = *count;
+    for (size_t i = 0; i < options->space_count && status == AT_OK; i++) {
+        struct at_family *family;
+
+        status = at_family_read(&family, options->spaces[i], NULL, err);
+        if (status == AT_OK)
+            AT_PUSH(options->families, *count, capacity, family);
+    }
+    free(tuning);
+    free(templates);
+    return status;
+}
+
+static bool is_named(const struct at_run_options *options, const struct at_family *family)
+{
+    for (size_t i = 0; i < options->name_count; i++)
+        if (strcmp(options->names[i], family->name) == 0)
+            return true;
+    return options->name_count == 0;
+}
+
+static bool is_known(const struct at_run_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->session.family_count; i++)
+        if (strcmp(name, options->families[i]->name) == 0)
+            return true;
+    return false;
+}
+
+static enum at_status unknown_family(const struct at_run_options *options, const char *name,
+                                     struct at_error *err)
+{
+    size_t count = options->session.family_count;
+    const char **names = at_alloc_array(count, sizeof *names);
+    char *known;
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = options->families[i]->name;
+    known = at_join(names, count);
+    at_fail(err, AT_USAGE, "there is no family \"%s\"; known are %s", name, known);
+    free(known);
+    free(names);
+    return AT_USAGE;
+}
+
+static enum at_status check_names(const struct at_run_options *options, struct at_error *err)
+{
+    for (size_t i = 0; i < options->name_count; i++)
+        if (!is_known(options, options->names[i]))
+            return unknown_family(options, options->names[i], err);
+    return AT_OK;
+}
+
+enum at_status at_run_families(struct at_run_options *options, struct at_error *err)
+{
+    struct at_session_options *session = &options->session;
+    enum at_status status = read_families(options, &session->family_count, err);
+
+    if (status == AT_OK)
+        status = at_families_check_unique(options->families, session->family_count, err);
+    if (status == AT_OK)
+        status = check_names(options, err);
+    if (status != AT_OK)
+        return status;
+    options->tuned = at_alloc_array(session->family_count, sizeof(struct at_family *));
+    for (size_t i = 0; i < session->family_count; i++)
+        if (is_named(options, options->families[i]))
+            options->tuned[session->tuned_count++] = options->families[i];
+    session->families = options->families;
+    session->tuned = options->tuned;
+    return AT_OK;
+}
+
+/* ---- devices ---- */
+
+/* Configs of a problem that are tried on an emulated device, unless the user says otherwise. */
+enum { EMULATED_CONFIGS = 24 };
+
+enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
+                              size_t *count, struct at_error *err)
+{
+    enum at_status status = at_select_devices(options->gpu, devices, count, err);
+    const char *name, *times;
+
+    if (status != AT_OK || !at_device_is_emulated(&(*devices)[0]))
+        return status;
+    name = (*devices)[0].name;
+    times = at_emulated_times(&(*devices)[0]);
+    if (strcmp(options->gpu, "auto") == 0)
+        at_warn(&options->progress, "no usable GPU: this is an emulated %s; %s", name, times);
+    else
+        at_note(&options->progress, "this is an emulated %s; %s", name, times);
+    if (!options->search_given) {
+        options->problem_configs = EMULATED_CONFIGS;
+        at_note(&options->progress,
+                "it is slow: a search tries %d configs a problem, unless tune is given --search or "
+                "--budget",
+                EMULATED_CONFIGS);
+    }
+    return AT_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/cases.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements but for the padding, which is in elements too: the odd ones leave rows at any offset
+ * from a vector, those of 32 keep every vector of up to 16 bytes aligned. */
+static const struct {
+    int rows, cols;
+    int pad_src, pad_dst; /* leading dimension beyond the row */
+    int batch;
+    int gap_src, gap_dst; /* stride beyond the matrix */
+    int offset_src, offset_dst;
+} shapes[] = {
+    {1, 1, 0, 0, 1, 0, 0, 0, 0},         /* one element */
+    {1, 37, 0, 0, 1, 0, 0, 0, 0},        /* vectors, below and above a block's tile */
+    {37, 1, 0, 0, 1, 0, 0, 0, 0},        /* */
+    {1, 65543, 0, 0, 1, 0, 0, 0, 0},     /* more than 16 bits count */
+    {33, 65, 0, 0, 1, 0, 0, 0, 0},       /* one more than tiles */
+    {127, 129, 0, 0, 1, 0, 0, 0, 0},     /* one less, one more */
+    {131, 67, 3, 5, 1, 0, 0, 0, 0},      /* odd padding on both sides */
+    {67, 130, 2, 1, 1, 0, 0, 3, 1},      /* and odd addresses */
+    {3, 1000, 0, 1, 1, 0, 0, 0, 0},      /* few rows */
+    {1000, 3, 1, 0, 1, 0, 0, 0, 0},      /* few columns */
+    {17, 19, 2, 3, 5, 7, 11, 0, 0},      /* an odd batch with odd gaps */
+    {128, 256, 0, 0, 1, 0, 0, 0, 0},     /* aligned, rectangular */
+    {256, 64, 32, 64, 1, 0, 0, 0, 0},    /* aligned padding */
+    {160, 96, 0, 0, 3, 0, 0, 0, 0},      /* aligned batch, not of powers of two */
+    {64, 128, 32, 32, 2, 64, 128, 0, 0}, /* aligned, padded, batched */
+    {288, 544, 0, 0, 1, 0, 0, 0, 0},     /* several tiles each way, the last of them partial */
+};
+
+_Static_assert(AT_COUNT(shapes) < AT_VERIFICATION_CASES_MAX &&
+                   AT_VERIFICATION_CASES_MAX <= 32 /* AT_CASES_MAX of the worker */,
+               "every shape and the tuned problem fit");
+
+/* In place: the square with the shape's shorter side, padded and spaced like its source. */
+static void make_square(struct at_problem *problem)
+{
+    int64_t pad = problem->ld_src - problem->cols;
+    int64_t gap = problem->stride_src - problem->rows * problem->ld_src;
+    int64_t side = problem->rows < problem->cols ? problem->rows : problem->cols;
+
+    problem->rows = problem->cols = side;
+    problem->ld_src = problem->ld_dst = side + pad;
+    problem->stride_src = problem->stride_dst = side * problem->ld_src + gap;
+    problem->offset_dst = problem->offset_src;
+    problem->in_place = 1;
+}
+
+static struct at_problem make_problem(size_t shape, const struct at_problem *like)
+{
+    struct at_problem problem = {
+        .elem_size = like->elem_size,
+        .rows = shapes[shape].rows,
+        .cols = shapes[shape].cols,
+        .ld_src = shapes[shape].cols + shapes[shape].pad_src,
+        .ld_dst = shapes[shape].rows + shapes[shape].pad_dst,
+        .batch = shapes[shape].batch,
+        .offset_src = shapes[shape].offset_src,
+        .offset_dst = shapes[shape].offset_dst,
+    };
+
+    memcpy(problem.type, like->type, sizeof problem.type);
+    problem.stride_src = problem.rows * problem.ld_src + shapes[shape].gap_src;
+    problem.stride_dst = problem.cols * problem.ld_dst + shapes[shape].gap_dst;
+    if (like->in_place)
+        make_square(&problem);
+    return problem;
+}
+
+static bool is_among(const struct at_problem *problem, const struct at_gpu_case *cases,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (at_problem_equal(&cases[i].problem, problem))
+            return true;
+    return false;
+}
+
+size_t at_cases_for(const struct at_problem *problem, const struct at_policy *policy,
+                    const struct at_device_info *device,
+                    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX])
+{
+    size_t count = 0;
+
+    cases[count++] = (struct at_gpu_case){*problem, at_policy_buffer_sets(policy, problem, device)};
+    for (size_t i = 0; i < AT_COUNT(shapes); i++) {
+        const struct at_gpu_case made = {make_problem(i, problem), 1};
+
+        if (!is_among(&made.problem, cases + 1, count - 1)) /* as some squares would be */
+            cases[count++] = made;
+    }
+    return count;
+}
+
+int64_t at_cases_memory_bytes(const struct at_problem *problem, const struct at_policy *policy,
+                              const struct at_device_info *device)
+{
+    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
+    size_t count = at_cases_for(problem, policy, device, cases);
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_add_overflow(
+                bytes, at_buffers_bytes(&cases[i].problem, cases[i].sets, device), &bytes))
+            return INT64_MAX;
+    return bytes;
+}
+
+enum at_status at_cases_trials(const struct at_config *config, const struct at_device_info *device,
+                               const struct at_gpu_case *cases, size_t case_count,
+                               struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX],
+                               size_t *trial_count, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    size_t count = 0;
+
+    for (size_t i = 1; i < case_count && status == AT_OK; i++) {
+        bool legal = false;
+
+        status = at_config_legal(config, &cases[i].problem, device, &legal, NULL, err);
+        if (status != AT_OK || !legal)
+            continue;
+        trials[count].case_index = (int64_t)i;
+        status = at_config_launch(config, &cases[i].problem, device, &trials[count++].launch, err);
+    }
+    *trial_count = count;
+    return status;
+}

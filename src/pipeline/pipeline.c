@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "pipeline/recorder.h"
+#include "pipeline/state.h"
+#include "system/interrupt.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+/* Configs between the strategy and their result: enough to fill every compile worker twice, few
+ * enough that their programs take little memory. */
+enum { WINDOW_PER_JOB = 32 };
+
+/* ---- from the strategy to the builder ---- */
+
+static void start_candidate(struct at_pipeline *p, size_t index)
+{
+    struct at_candidate *candidate = &p->search->candidates[index];
+
+    if (candidate->started)
+        return;
+    candidate->started = true;
+    p->in_flight++;
+    at_builder_add(p->session->builder, &p->search->space.configs[index],
+                   p->search->problem.elem_size, candidate);
+}
+
+static bool ask(struct at_pipeline *p, size_t *index)
+{
+    if (p->first != SIZE_MAX) {
+        *index = p->first;
+        p->first = SIZE_MAX;
+        return true;
+    }
+    return p->search->strategy->ask(p->strategy, index);
+}
+
+static bool may_ask(const struct at_pipeline *p)
+{
+    int64_t most = p->search->budget.evaluations;
+
+    return !p->stopping && !p->exhausted && p->in_flight < p->window &&
+           (most == 0 || p->evaluations + p->in_flight < (size_t)most);
+}
+
+/* Asked for at a time, if some of it need not be compiled: a look into the cache takes long enough
+ * for the GPU to wait for hundreds of them. */
+enum { ASKED_AT_ONCE = 16 };
+
+static void fill(struct at_pipeline *p)
+{
+    size_t index;
+
+    at_watch_start(p);
+    for (size_t asked = 1; may_ask(p); asked++) {
+        if (ask(p, &index))
+            start_candidate(p, index);
+        else
+            p->exhausted = true;
+        if (asked >= ASKED_AT_ONCE && at_builder_has_built(p->session->builder))
+            break;
+    }
+}
+
+/* Whether a config is compiled. A look into the cache takes some 20 us, so what was not there is
+ * looked for once more only if somebody was to compile it. */
+static bool is_at_hand(void *state, size_t index)
+{
+    struct at_pipeline *p = state;
+    bool coming = p->foreseen[index] || p->search->candidates[index].started;
+
+    if (p->at_hand[index] == 0 || (p->at_hand[index] < 0 && coming))
+        p->at_hand[index] = at_builder_has(p->session->builder, &p->search->space.configs[index],
+                                           p->search->problem.elem_size)
+                                ? 1
+                                : -1;
+    return p->at_hand[index] > 0;
+}
+
+/* Nobody waits for what the search has stopped without; what a worker has in hand is finished for
+ * the cache. */
+static void let_go(struct at_pipeline *p)
+{
+    const struct at_strategy *strategy = p->search->strategy;
+
+    if (p->exhausted && p->again_in_flight == 0 && strategy->reason &&
+        strategy->reason(p->strategy))
+        p->in_flight -= at_builder_let_go(p->session->builder);
+}
+
+/* Compile workers that are kept free for what is asked for: the next of the others to have done
+ * what it does takes that up, too. */
+enum { KEPT_FREE = 2 };
+
+/* Has compile workers that have nothing to do compile what is likely to be asked for next. */
+static enum at_status foresee(struct at_pipeline *p, struct at_error *err)
+{
+    const struct at_search *search = p->search;
+    struct at_builder *builder = p->session->builder;
+    size_t indices[AT_FORESEEN_MAX], idle = at_builder_idle(builder), count;
+
+    if (!p->news || p->stopping || idle <= KEPT_FREE || !search->strategy->foresee)
+        return AT_OK;
+    p->news = false;
+    count = idle - KEPT_FREE < AT_FORESEEN_MAX ? idle - KEPT_FREE : AT_FORESEEN_MAX;
+    count = search->strategy->foresee(p->strategy, indices, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!search->candidates[indices[i]].started && !p->foreseen[indices[i]])
+            at_builder_foresee(builder, &search->space.configs[indices[i]],
+                               search->problem.elem_size);
+        p->foreseen[indices[i]] = true;
+    }
+    return at_builder_step(builder, err);
+}
+
+/* ---- waiting, stopping ---- */
+
+/* Waits until there is something to do. *gpu_ready: the evaluation has ended, or its time is over.
+ */
+static void wait_for_work(struct at_pipeline *p, bool *gpu_ready)
+{
+    size_t most = (size_t)p->session->options.jobs + 1, count = 0;
+    struct pollfd *fds = at_alloc_array(most, sizeof *fds);
+    bool busy = at_gpu_busy(p->session->gpu);
+    int timeout_ms = 100; /* for the progress line, budgets and deadlines */
+
+    if (busy)
+        fds[count++] = (struct pollfd){.fd = at_gpu_fd(p->session->gpu), .events = POLLIN};
+    count += at_builder_poll(p->session->builder, fds + count, most - count);
+    if ((!busy && p->ready_count > 0) || may_ask(p))
+        timeout_ms = 0;
+    *gpu_ready = false;
+    if (poll(fds, count, timeout_ms) > 0 && busy)
+        *gpu_ready = fds[0].revents != 0;
+    if (busy && at_now_ns() > at_gpu_deadline_ns(p->session->gpu))
+        *gpu_ready = true;
+    free(fds);
+}
+
+static void drop_waiting(struct at_pipeline *p)
+{
+    at_builder_drop(p->session->builder);
+    while (p->ready_count > 0) {
+        at_program_release(p->ready[p->ready_first].built.program);
+        p->ready_first = (p->ready_first + 1) % p->window;
+        p->ready_count--;
+    }
+    p->in_flight = at_gpu_busy(p->session->gpu) ? 1 : 0;
+}
+
+/* After a failure nobody waits for what the GPU still does. */
+static void abandon(struct at_pipeline *p)
+{
+    if (at_gpu_busy(p->session->gpu)) {
+        at_gpu_cancel(p->session->gpu);
+        at_program_release(p->on_gpu.built.program);
+    }
+    drop_waiting(p);
+}
+
+static void check_end(struct at_pipeline *p)
+{
+    int64_t ends_ns = p->search->budget.ends_ns;
+
+    if (p->stopping || (!at_interrupt_seen() && (ends_ns == 0 || at_now_ns() < ends_ns)))
+        return;
+    p->stopping = true;
+    drop_waiting(p);
+}
+
+static void draw(struct at_pipeline *p)
+{
+    struct at_search *search = p->search;
+    struct at_progress_state *state = &search->progress;
+
+    state->done = p->evaluations;
+    if (search->counts[AT_CORRECT] > 0) {
+        double best_ns = search->candidates[search->best].time_ns;
+
+        state->best_gbps = (double)at_problem_bytes(&search->problem) / best_ns;
+        state->of_copy = search->copy_ns / best_ns;
+    }
+    at_progress_draw(p->session->options.progress, state);
+}
+
+/* Is there nothing more to be done, and nothing in what was done that the canary has found off? */
+static bool is_finished(struct at_pipeline *p)
+{
+    if (p->in_flight > 0 || may_ask(p) || at_watch_wants(p))
+        return false;
+    if (!p->stopping)
+        at_watch_look(p, true);
+    return !at_watch_wants(p);
+}
+
+static enum at_status loop(struct at_pipeline *p, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    bool gpu_ready;
+
+    while (status == AT_OK) {
+        check_end(p);
+        fill(p);
+        status = at_pipeline_take_built(p, err);
+        let_go(p);
+        if (status == AT_OK)
+            status = at_pipeline_feed_gpu(p, err);
+        if (status == AT_OK)
+            status = foresee(p, err);
+        if (status != AT_OK || is_finished(p))
+            break;
+        wait_for_work(p, &gpu_ready);
+        if (gpu_ready)
+            status = at_pipeline_take_evaluation(p, err);
+        draw(p);
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
+{
+    struct at_search *search = p->search;
+    enum at_status status;
+
+    p->window = (size_t)p->session->options.jobs * WINDOW_PER_JOB;
+    p->ready = at_alloc_array(p->window, sizeof *p->ready);
+    p->foreseen = at_alloc_array(search->space.count, sizeof *p->foreseen);
+    p->at_hand = at_alloc_array(search->space.count, sizeof *p->at_hand);
+    p->problem_text = at_problem_format(&search->problem);
+    if (!at_device_is_emulated(at_gpu_info(p->session->gpu))) /* which takes longer by far */
+        search->start.hand = (struct at_hand){is_at_hand, p};
+    p->strategy = search->strategy->create(&search->space, &search->start);
+    search->candidates = at_alloc_array(search->space.count, sizeof *search->candidates);
+    search->progress.total = search->space.count;
+    if (search->budget.evaluations > 0 && (size_t)search->budget.evaluations < search->space.count)
+        search->progress.total = (size_t)search->budget.evaluations;
+    search->progress.started_ns = at_now_ns();
+    search->progress.budget_ends_ns = search->budget.ends_ns;
+    p->case_count = at_cases_for(&search->problem, p->session->options.policy,
+                                 at_gpu_info(p->session->gpu), p->cases);
+    status = at_gpu_prepare(p->session->gpu, p->cases, p->case_count, err);
+    if (status == AT_OK)
+        status = at_watch_open(p, err);
+    if (status == AT_OK)
+        status = at_pipeline_recall(p, err);
+    return status == AT_OK ? AT_OK : at_fail_within(err, "%s", p->problem_text);
+}
+
+enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at_error *err)
+{
+    struct at_pipeline p = {.search = search, .session = search->session, .first = first};
+    enum at_status status = open_pipeline(&p, err);
+
+    if (status == AT_OK)
+        status = loop(&p, err);
+    if (status != AT_OK)
+        abandon(&p);
+    search->complete = p.evaluations == search->space.count;
+    if (!p.stopping && search->strategy->reason)
+        search->reason = search->strategy->reason(p.strategy);
+    at_progress_clear(p.session->options.progress);
+    search->strategy->destroy(p.strategy);
+    at_watch_close(&p);
+    free(p.problem_text);
+    free(p.ready);
+    free(p.foreseen);
+    free(p.at_hand);
+    return status;
+}
+
+void at_search_clear(struct at_search *search)
+{
+    at_recorder_clear(search);
+    free(search->candidates);
+    search->candidates = NULL;
+    at_space_clear(&search->space);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/session.h"
+
+#include "base/memory.h"
+#include "base/text_stream.h"
+#include "journal/setting.h"
+#include "pipeline/cases.h"
+#include "tune/copy_limit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a measurement's meaning depends on besides its values: the kernel's text and its launch. */
+static void hash_family(char hash[AT_HASH_CHARS], const struct at_family *family,
+                        const char *header)
+{
+    struct at_text_stream stream;
+    char *text;
+    size_t size;
+    FILE *out = at_text_open(&stream);
+
+    fprintf(out, "%s\n%s\n", header, family->source);
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        fprintf(out, "%s\n", family->launch[i] ? at_expr_text(family->launch[i]) : "");
+    text = at_text_close(&stream, &size);
+    at_hash(hash, text, size);
+    free(text);
+}
+
+static void hash_families(struct at_session *session)
+{
+    session->family_hashes = at_alloc_array(session->options.family_count, AT_HASH_CHARS);
+    for (size_t i = 0; i < session->options.family_count; i++)
+        hash_family(session->family_hashes[i], session->options.families[i], session->header);
+    at_hash(session->templates, session->family_hashes,
+            session->options.family_count * sizeof *session->family_hashes);
+}
+
+static enum at_status open_builder(struct at_session *session, const struct at_device_info *info,
+                                   struct at_error *err)
+{
+    const struct at_builder_options options = {
+        .compute_capability = info->compute_capability,
+        .image = at_device_is_emulated(info) ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
+        .workers = session->options.jobs,
+        .cpu_limit_s = 3 * session->options.timeout_ns / 1000000000,
+        .header = session->header,
+        .use_cache = session->options.use_cache,
+    };
+    char note[512];
+    enum at_status status = at_builder_open(&session->builder, &options, note, sizeof note, err);
+
+    if (status == AT_OK && note[0])
+        at_warn(session->options.progress, "%s", note);
+    return status;
+}
+
+/* The harness is compiled like a family without parameters; only its own entries matter. */
+static enum at_status start_harness(struct at_session *session, struct at_family *harness,
+                                    struct at_error *err)
+{
+    const struct at_config config = {.family = harness};
+    enum at_status status = at_template_read(&harness->source, "harness.cu", err);
+
+    if (status != AT_OK)
+        return status;
+    at_builder_add(session->builder, &config, 1, NULL);
+    return at_builder_rouse(session->builder, err);
+}
+
+static enum at_status load_harness(struct at_session *session, struct at_error *err)
+{
+    struct at_built built;
+    enum at_status status = at_builder_wait(session->builder, &built, err);
+
+    if (status != AT_OK)
+        return status;
+    if (built.outcome != AT_CORRECT)
+        status =
+            at_fail(err, AT_INTERNAL, "the kernels that verify do not compile: %s", built.message);
+    else
+        status = at_gpu_set_harness(session->gpu, built.program->image, built.program->size, err);
+    at_program_release(built.program);
+    return status;
+}
+
+static char *describe_setting(const struct at_session *session)
+{
+    const struct at_compiler *compiler = at_builder_compiler(session->builder);
+    const struct at_device_info *info = at_gpu_info(session->gpu);
+    const struct at_policy *policy = session->options.policy;
+    char device[256], driver[64], nvrtc[128], times[96];
+    const char *const parts[AT_SETTING_PARTS] = {
+        [AT_SETTING_PROGRAM] = PACKAGE_VERSION,
+        [AT_SETTING_DEVICE] = device,
+        [AT_SETTING_DRIVER] = driver,
+        [AT_SETTING_COMPILER] = nvrtc,
+        [AT_SETTING_OPTIONS] = compiler->options,
+        [AT_SETTING_POLICY] = times,
+    };
+
+    snprintf(device, sizeof device, "%s %s %s", info->kind, info->uuid, info->name);
+    snprintf(driver, sizeof driver, "%s cuda %s", at_gpu_driver_version(session->gpu),
+             at_gpu_cuda_version(session->gpu));
+    snprintf(nvrtc, sizeof nvrtc, "nvrtc %s %s", compiler->version, compiler->identity);
+    snprintf(times, sizeof times, "%s l2 x%" PRId64 " train %" PRId64 " ns", policy->name,
+             policy->l2_multiple, policy->search_train_ns);
+    return at_setting_format(parts);
+}
+
+/* What was measured of other templates stays where it is, and is not taken for these. */
+static enum at_status tell_of_other_families(struct at_session *session, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < session->options.family_count && status == AT_OK; i++) {
+        const char *name = session->options.families[i]->name;
+        int64_t count = 0;
+
+        status =
+            at_journal_count_others(session->journal, name, session->family_hashes[i], &count, err);
+        if (status == AT_OK && count > 0)
+            at_warn(session->options.progress,
+                    "the template or space of %s has changed: its %" PRId64
+                    " measurements in %s are not used, and stay",
+                    name, count, session->options.journal);
+    }
+    return status;
+}
+
+static enum at_status open_journal(struct at_session *session, struct at_error *err)
+{
+    enum at_status status;
+
+    session->setting = describe_setting(session);
+    if (!session->options.journal)
+        return AT_OK;
+    status = at_journal_open(&session->journal, session->options.journal, session->setting,
+                             session->options.resume, err);
+    return status == AT_OK ? tell_of_other_families(session, err) : status;
+}
+
+enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
+                               const struct at_session_options *options, struct at_error *err)
+{
+    struct at_family harness = {.name = (char[]){"harness"},
+                                .template_path = (char[]){"harness.cu"}};
+    struct at_session *opened = at_alloc(sizeof *opened);
+    enum at_status status;
+
+    opened->options = *options;
+    opened->compile_failure_shown = at_alloc_array(options->family_count, sizeof(bool));
+    status = at_template_read(&opened->header, AT_TEMPLATE_HEADER, err);
+    if (status == AT_OK)
+        status = at_device_lock_take(&opened->lock, info, options->wait, options->progress, err);
+    if (status == AT_OK) {
+        hash_families(opened);
+        status = open_builder(opened, info, err);
+    }
+    if (status == AT_OK) /* and is compiled while the device opens */
+        status = start_harness(opened, &harness, err);
+    if (status == AT_OK)
+        status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, err);
+    if (status == AT_OK)
+        status = open_journal(opened, err);
+    if (status == AT_OK)
+        status = load_harness(opened, err);
+    if (status == AT_OK)
+        *session = opened;
+    else
+        at_session_close(opened);
+    free(harness.source);
+    return status;
+}
+
+void at_session_close(struct at_session *session)
+{
+    if (!session)
+        return;
+    if (session->gpu) {
+        at_session_warn(session);
+        at_gpu_end(session->gpu);
+    }
+    at_builder_close(session->builder);
+    at_gpu_close(session->gpu);
+    at_journal_close(session->journal);
+    at_device_lock_release(session->lock);
+    at_copy_candidates_free(session->copies);
+    free(session->compile_failure_shown);
+    free(session->family_hashes);
+    free(session->header);
+    free(session->setting);
+    at_knowledge_clear(&session->knowledge);
+    at_knowledge_clear(&session->copy_knowledge);
+    free(session);
+}
+
+struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,
+                                 const struct at_problem *problem, const struct at_launch *launch)
+{
+    struct at_gpu_run run = {
+        .problem = *problem,
+        .launch = *launch,
+        .sets = at_policy_search_sets(session->options.policy, problem, at_gpu_info(session->gpu)),
+        .cold = session->options.policy->l2_multiple > 0,
+    };
+
+    if (built) {
+        memcpy(run.program, built->program->hash, AT_HASH_CHARS);
+        memcpy(run.entry, built->entry, sizeof run.entry);
+        run.compiled =
+            (struct at_gpu_kernel){built->resources.registers, built->resources.spill_bytes,
+                                   built->resources.shared_bytes, 0};
+    }
+    return run;
+}
+
+/* At this size each config takes some seconds. */
+static const int64_t emulated_elements_max = INT64_C(1) << 26;
+
+static enum at_status check_elements(const struct at_session *session,
+                                     const struct at_problem *problem, struct at_error *err)
+{
+    int64_t elements = at_problem_src_extent(problem) > at_problem_dst_extent(problem)
+                           ? at_problem_src_extent(problem)
+                           : at_problem_dst_extent(problem);
+    char *text;
+
+    if (!at_device_is_emulated(at_gpu_info(session->gpu)) || elements <= emulated_elements_max)
+        return AT_OK;
+    text = at_problem_format(problem);
+    at_fail(err, AT_USAGE,
+            "%s is too large for an emulated device, which takes at most %" PRId64 " elements",
+            text, emulated_elements_max);
+    free(text);
+    return AT_USAGE;
+}
+
+static enum at_status check_memory(const struct at_session *session,
+                                   const struct at_problem *problem, int64_t free_bytes,
+                                   int64_t total_bytes, struct at_error *err)
+{
+    int64_t needed =
+        at_cases_memory_bytes(problem, session->options.policy, at_gpu_info(session->gpu));
+    enum at_status status = check_elements(session, problem, err);
+    char *text;
+
+    if (status != AT_OK || needed <= free_bytes)
+        return status;
+    text = at_problem_format(problem);
+    at_fail(err, AT_USAGE,
+            "%s needs %.2f GiB of device memory under the %s policy; %.2f GiB of %.2f GiB are free",
+            text, (double)needed / 0x1p30, session->options.policy->name,
+            (double)free_bytes / 0x1p30, (double)total_bytes / 0x1p30);
+    free(text);
+    return AT_USAGE;
+}
+
+enum at_status at_session_check_memory(struct at_session *session,
+                                       const struct at_problem *problems, size_t count,
+                                       struct at_error *err)
+{
+    int64_t free_bytes, total_bytes;
+    enum at_status status = at_gpu_memory(session->gpu, &free_bytes, &total_bytes, err);
+
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        status = check_memory(session, &problems[i], free_bytes, total_bytes, err);
+    return status;
+}
+
+void at_session_warn(struct at_session *session)
+{
+    const struct at_gpu_conditions *seen = at_gpu_conditions(session->gpu);
+    const char *device = at_gpu_info(session->gpu)->name;
+
+    if (seen->other_processes > 0 && !session->told_of_others) {
+        session->told_of_others = true;
+        at_warn(session->options.progress,
+                "%" PRId64 " other process%s on the %s: if it works there, the times are not to be "
+                "relied on",
+                seen->other_processes, seen->other_processes > 1 ? "es are" : " is", device);
+    }
+    if (seen->slowed_ns > 0 && !session->told_of_slowing) {
+        session->told_of_slowing = true;
+        at_warn(session->options.progress,
+                "heat or the power supply slows the %s down: times may not be reached again",
+                device);
+    }
+}

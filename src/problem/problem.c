@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "problem/problem.h"
+
+#include "base/memory.h"
+#include "problem/problem_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Alignment repeats after less: no access is wider than 16 bytes, no line of a cache than 128. */
+enum { OFFSET_MAX = 255 };
+
+static enum at_status fill_defaults(struct at_problem *problem, const char *spec,
+                                    struct at_error *err)
+{
+    for (size_t i = 0; i < AT_PROBLEM_KEYS; i++) {
+        int64_t *value = at_problem_member(problem, i);
+        /* Of a single matrix there is no next one: its stride says nothing, and two problems that
+         * are the same work must not differ by it. */
+        bool idle = at_problem_keys[i].other != SIZE_MAX && problem->batch == 1;
+
+        if ((*value == 0 || idle) && !at_problem_default(problem, i, value))
+            return at_problem_fail(err, spec, "the matrix does not fit 62 bits of bytes");
+    }
+    return AT_OK;
+}
+
+/* The bytes of all matrices on one side. False if they do not fit 62 bits. */
+static bool side_bytes(const struct at_problem *problem, int64_t stride, int64_t lines, int64_t ld,
+                       int64_t *bytes)
+{
+    int64_t matrix;
+
+    /* Whole lines and strides: a little more than is touched, and simpler to say. */
+    return !__builtin_mul_overflow(lines, ld, &matrix) &&
+           !__builtin_mul_overflow(problem->batch, stride > matrix ? stride : matrix, bytes) &&
+           !__builtin_mul_overflow(*bytes, problem->elem_size, bytes) && *bytes >> 62 == 0;
+}
+
+static enum at_status check_layout(const struct at_problem *problem, const char *spec,
+                                   struct at_error *err)
+{
+    const struct {
+        const char *ld_name, *stride_name, *offset_name;
+        int64_t ld, stride, offset, lines, line;
+    } sides[] = {
+        {"ld_src", "stride_src", "offset_src", problem->ld_src, problem->stride_src,
+         problem->offset_src, problem->rows, problem->cols},
+        {"ld_dst", "stride_dst", "offset_dst", problem->ld_dst, problem->stride_dst,
+         problem->offset_dst, problem->cols, problem->rows},
+    };
+    int64_t bytes, total = 0;
+
+    for (size_t i = 0; i < AT_COUNT(sides); i++) {
+        int64_t matrix;
+
+        if (sides[i].ld < sides[i].line)
+            return at_fail(err, AT_USAGE,
+                           "problem \"%.200s\": %s=%lld is less than the %lld elements of a row",
+                           spec, sides[i].ld_name, (long long)sides[i].ld,
+                           (long long)sides[i].line);
+        if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld, &bytes) ||
+            (total += bytes) >> 62 != 0)
+            return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
+        if (sides[i].offset > OFFSET_MAX)
+            return at_fail(
+                err, AT_USAGE,
+                "problem \"%.200s\": %s=%lld is more than %d elements; an offset tells how "
+                "far a matrix begins from an aligned address",
+                spec, sides[i].offset_name, (long long)sides[i].offset, OFFSET_MAX);
+        matrix = (sides[i].lines - 1) * sides[i].ld + sides[i].line;
+        if (sides[i].stride < matrix)
+            return at_fail(err, AT_USAGE,
+                           "problem \"%.200s\": with %s=%lld the matrices overlap: one takes %lld "
+                           "elements",
+                           spec, sides[i].stride_name, (long long)sides[i].stride,
+                           (long long)matrix);
+    }
+    return AT_OK;
+}
+
+/* One buffer holds both, so both are laid out alike. */
+static enum at_status check_in_place(const struct at_problem *problem, const char *spec,
+                                     struct at_error *err)
+{
+    if (problem->rows != problem->cols)
+        return at_problem_fail(err, spec, "in place, a matrix has to be square");
+    if (problem->ld_src != problem->ld_dst || problem->stride_src != problem->stride_dst ||
+        problem->offset_src != problem->offset_dst)
+        return at_problem_fail(
+            err, spec,
+            "in place, ld_dst is ld_src, stride_dst is stride_src and offset_dst is "
+            "offset_src; leave the former away");
+    return AT_OK;
+}
+
+enum at_status at_problem_fill(struct at_problem *problem, const char *spec, struct at_error *err)
+{
+    enum at_status status = fill_defaults(problem, spec, err);
+
+    if (status == AT_OK && problem->in_place)
+        status = check_in_place(problem, spec, err);
+    return status == AT_OK ? check_layout(problem, spec, err) : status;
+}
+
+/* The type that is named after its size. */
+static enum at_status check_elem_size(struct at_problem *problem, const char *spec,
+                                      struct at_error *err)
+{
+    char type[24];
+
+    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
+        if (at_problem_types[i].size == problem->elem_size) {
+            at_problem_take_type(problem, i);
+            return AT_OK;
+        }
+    snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
+    return at_problem_fail_type(err, type, strlen(type), spec);
+}
+
+static enum at_status check_sizes(struct at_problem *problem, const char *spec,
+                                  struct at_error *err)
+{
+    enum at_status status = check_elem_size(problem, spec, err);
+
+    if (status == AT_OK && problem->in_place != 0 && problem->in_place != 1)
+        status = at_problem_fail(err, spec, "in_place can only be 0 or 1");
+    if (status == AT_OK && (problem->rows < 1 || problem->cols < 1 || problem->batch < 0))
+        status = at_problem_fail(err, spec, "rows, columns and batch have to be at least 1");
+    return status;
+}
+
+enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err)
+{
+    struct at_problem made = *problem;
+    char *spec;
+    enum at_status status = check_sizes(&made, "", NULL);
+
+    if (status == AT_OK)
+        status = at_problem_fill(&made, "", NULL);
+    if (status == AT_OK) {
+        *problem = made;
+        return AT_OK;
+    }
+    /* Once more for the message: a text that nobody reads would take longer than all the rest. */
+    made = *problem;
+    spec = at_format("%lldx%lld:b%lld", (long long)made.rows, (long long)made.cols,
+                     (long long)made.elem_size);
+    status = check_sizes(&made, spec, err);
+    if (status == AT_OK)
+        status = at_problem_fill(&made, spec, err);
+    at_free(spec);
+    return status;
+}
+
+int64_t at_problem_src_extent(const struct at_problem *problem)
+{
+    return (problem->batch - 1) * problem->stride_src + (problem->rows - 1) * problem->ld_src +
+           problem->cols;
+}
+
+int64_t at_problem_dst_extent(const struct at_problem *problem)
+{
+    return (problem->batch - 1) * problem->stride_dst + (problem->cols - 1) * problem->ld_dst +
+           problem->rows;
+}
+
+int64_t at_problem_bytes(const struct at_problem *problem)
+{
+    return 2 * problem->rows * problem->cols * problem->batch * problem->elem_size;
+}
+
+bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
+{
+    return a->rows == b->rows && a->cols == b->cols && a->elem_size == b->elem_size &&
+           a->ld_src == b->ld_src && a->ld_dst == b->ld_dst && a->batch == b->batch &&
+           a->stride_src == b->stride_src && a->stride_dst == b->stride_dst &&
+           a->offset_src == b->offset_src && a->offset_dst == b->offset_dst &&
+           a->in_place == b->in_place;
+}
+
+struct at_problem at_problem_copy_of(const struct at_problem *problem)
+{
+    struct at_problem copy = *problem;
+    int64_t count = problem->rows * problem->cols * problem->batch;
+
+    copy.rows = 1;
+    copy.cols = count;
+    copy.ld_src = count;
+    copy.ld_dst = 1;
+    copy.batch = 1;
+    copy.in_place = 0;
+    copy.stride_src = count;
+    copy.stride_dst = count;
+    copy.offset_src = copy.offset_dst = 0;
+    return copy;
+}
+
+void at_problem_args(const struct at_problem *problem, uint64_t dst, uint64_t src,
+                     uint64_t args[AT_PROBLEM_ARGS])
+{
+    const uint64_t all[AT_PROBLEM_ARGS] = {
+        dst,
+        problem->in_place ? dst : src,
+        (uint64_t)problem->rows,
+        (uint64_t)problem->cols,
+        (uint64_t)problem->ld_src,
+        (uint64_t)problem->ld_dst,
+        (uint64_t)problem->batch,
+        (uint64_t)problem->stride_src,
+        (uint64_t)problem->stride_dst,
+    };
+
+    memcpy(args, all, sizeof all);
+}

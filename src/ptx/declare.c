@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Declarations (PTX ISA, "State Spaces, Types, and Variables"). */
+#include "base/memory.h"
+#include "ptx/reader.h"
+
+#include <string.h>
+
+enum { ALIGN_MAX = 1024 };
+
+int at_ptx_type_bytes(const char *type)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } types[] = {
+        {"pred", 0}, {"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2}, {"u16", 2},
+        {"s16", 2},  {"f16", 2}, {"b32", 4}, {"u32", 4}, {"s32", 4}, {"f32", 4},
+        {"b64", 8},  {"u64", 8}, {"s64", 8}, {"f64", 8},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(types); i++)
+        if (strcmp(types[i].name, type) == 0)
+            return types[i].bytes;
+    return -1;
+}
+
+/* ".u32" */
+static bool expect_type(struct at_ptx_reader *reader, int *bytes)
+{
+    char name[8] = "";
+    const struct at_ptx_token *token = &reader->token;
+
+    if (token->kind == AT_PTX_WORD && token->text[0] == '.' && token->size - 1 < sizeof name)
+        memcpy(name, token->text + 1, token->size - 1);
+    *bytes = at_ptx_type_bytes(name);
+    if (*bytes < 0)
+        return at_ptx_unexpected(reader, "a type");
+    at_ptx_next(reader);
+    return true;
+}
+
+static bool expect_align(struct at_ptx_reader *reader, uint32_t *align)
+{
+    uint64_t value;
+
+    at_ptx_next(reader);
+    if (reader->token.kind == AT_PTX_INTEGER && (reader->token.value & (reader->token.value - 1)))
+        return at_ptx_fail(reader, "an alignment that is no power of 2");
+    if (!at_ptx_expect_integer(reader, ALIGN_MAX, &value))
+        return false;
+    *align = value ? (uint32_t)value : 1;
+    return true;
+}
+
+static bool declare_register(struct at_ptx_reader *reader, int bytes)
+{
+    struct at_ptx_registers declared = {.bytes = bytes, .count = 1};
+    uint64_t count = 1;
+
+    if (!at_ptx_expect_name(reader, &declared.name))
+        return false;
+    if (at_ptx_take(reader, "<")) {
+        if (!at_ptx_expect_integer(reader, AT_PTX_REGISTERS_MAX, &count) ||
+            !at_ptx_expect(reader, ">"))
+            return false;
+        declared.numbered = true;
+        declared.count = (uint32_t)count;
+    }
+    if (reader->register_count == AT_PTX_DECLARATIONS_MAX ||
+        reader->register_total + declared.count > AT_PTX_REGISTERS_MAX)
+        return at_ptx_fail(reader, "more than %d declarations or %d registers",
+                           AT_PTX_DECLARATIONS_MAX, AT_PTX_REGISTERS_MAX);
+    reader->register_total += declared.count;
+    declared.rows = at_alloc_array(declared.count, sizeof *declared.rows);
+    AT_PUSH(reader->registers, reader->register_count, reader->register_capacity, declared);
+    return true;
+}
+
+bool at_ptx_declare_registers(struct at_ptx_reader *reader)
+{
+    int bytes;
+
+    at_ptx_next(reader);
+    if (!expect_type(reader, &bytes))
+        return false;
+    if (bytes == 1) /* PTX ISA, "Restricted Use of Sub-Word Sizes": none of these here */
+        return at_ptx_fail(reader, "registers of 8 bits");
+    do {
+        if (!declare_register(reader, bytes))
+            return false;
+    } while (at_ptx_take(reader, ","));
+    return at_ptx_expect(reader, ";");
+}
+
+/* The dimensions of an array, none for a scalar; a last one without a number is 0. */
+static bool read_dimensions(struct at_ptx_reader *reader, uint32_t *bytes, uint32_t max)
+{
+    uint64_t count, total = *bytes;
+
+    while (at_ptx_take(reader, "[")) {
+        count = 0;
+        if (!at_ptx_at(reader, "]") && !at_ptx_expect_integer(reader, UINT32_MAX, &count))
+            return false;
+        if (!at_ptx_expect(reader, "]"))
+            return false;
+        total *= count;
+        if (total > max)
+            return at_ptx_fail(reader, "an array of more than %u bytes", max);
+    }
+    *bytes = (uint32_t)total;
+    return true;
+}
+
+/* Initial values: of variables that no kernel here may use. */
+static bool skip_initial(struct at_ptx_reader *reader)
+{
+    while (!at_ptx_at(reader, ";")) {
+        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
+            return at_ptx_unexpected(reader, ";");
+        at_ptx_next(reader);
+    }
+    return true;
+}
+
+static uint32_t space_max(enum at_emu_space space)
+{
+    switch (space) {
+    case AT_EMU_SHARED:
+        return AT_EMU_SHARED_MAX;
+    case AT_EMU_LOCAL:
+        return AT_EMU_LOCAL_MAX;
+    default:
+        return INT32_MAX;
+    }
+}
+
+/* The alignment and the type, with words before and between that change neither. */
+static bool read_type(struct at_ptx_reader *reader, struct at_ptx_variable *variable)
+{
+    uint32_t align = 0;
+    int bytes, lanes = 1;
+
+    if (at_ptx_at(reader, ".align") && !expect_align(reader, &align))
+        return false;
+    if (at_ptx_take(reader, ".v2"))
+        lanes = 2;
+    else if (at_ptx_take(reader, ".v4"))
+        lanes = 4;
+    if (!expect_type(reader, &bytes))
+        return false;
+    if (bytes == 0)
+        return at_ptx_fail(reader, "a predicate in memory");
+    variable->bytes = (uint32_t)(bytes * lanes);
+    variable->align = align ? align : variable->bytes;
+    return true;
+}
+
+bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern)
+{
+    struct at_ptx_variable variable = {
+        .space = at_ptx_at(reader, ".shared")  ? AT_EMU_SHARED
+                 : at_ptx_at(reader, ".local") ? AT_EMU_LOCAL
+                                               : AT_EMU_GLOBAL,
+    };
+    uint32_t scalar;
+
+    at_ptx_next(reader);
+    if (!read_type(reader, &variable))
+        return false;
+    scalar = variable.bytes;
+    do {
+        variable.bytes = scalar;
+        if (reader->global_count == AT_PTX_DECLARATIONS_MAX)
+            return at_ptx_fail(reader, "more than %d variables", AT_PTX_DECLARATIONS_MAX);
+        if (!at_ptx_expect_name(reader, &variable.name) ||
+            !read_dimensions(reader, &variable.bytes, space_max(variable.space)))
+            return false;
+        variable.dynamic = is_extern && variable.space == AT_EMU_SHARED;
+        if (!reader->kernel)
+            AT_PUSH(reader->globals, reader->global_count, reader->global_capacity, variable);
+        else if (!at_ptx_place_variable(reader, &variable))
+            return false;
+    } while (at_ptx_take(reader, ","));
+    return (!at_ptx_at(reader, "=") || skip_initial(reader)) && at_ptx_expect(reader, ";");
+}
+
+/* ".param .u64 .ptr .global .align 1 name": where a pointer points to is of no matter. */
+static bool declare_param(struct at_ptx_reader *reader)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    struct at_ptx_variable variable = {0};
+    struct at_ptx_name name;
+    struct at_emu_param param;
+    uint32_t align;
+
+    if (!at_ptx_expect(reader, ".param") || !read_type(reader, &variable))
+        return false;
+    if (at_ptx_take(reader, ".ptr")) {
+        if (at_ptx_at(reader, ".global") || at_ptx_at(reader, ".shared") ||
+            at_ptx_at(reader, ".const") || at_ptx_at(reader, ".local"))
+            at_ptx_next(reader);
+        if (at_ptx_at(reader, ".align") && !expect_align(reader, &align))
+            return false;
+    }
+    if (!at_ptx_expect_name(reader, &name) ||
+        !read_dimensions(reader, &variable.bytes, AT_EMU_PARAM_BYTES_MAX))
+        return false;
+    param.bytes = variable.bytes;
+    param.offset = (kernel->param_bytes + variable.align - 1) / variable.align * variable.align;
+    if (kernel->param_count == AT_EMU_PARAMS_MAX ||
+        param.offset + param.bytes > AT_EMU_PARAM_BYTES_MAX)
+        return at_ptx_fail(reader, "more than %d parameters or %d bytes of them", AT_EMU_PARAMS_MAX,
+                           AT_EMU_PARAM_BYTES_MAX);
+    param.name = at_strndup(name.text, name.size);
+    kernel->param_bytes = param.offset + param.bytes;
+    AT_PUSH(kernel->params, kernel->param_count, kernel->param_capacity, param);
+    return true;
+}
+
+bool at_ptx_declare_params(struct at_ptx_reader *reader)
+{
+    if (!at_ptx_take(reader, "("))
+        return true;
+    if (at_ptx_take(reader, ")"))
+        return true;
+    do {
+        if (!declare_param(reader))
+            return false;
+    } while (at_ptx_take(reader, ","));
+    return at_ptx_expect(reader, ")");
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an instruction's text to the function that executes it. */
+#include "base/memory.h"
+#include "emu/ops.h"
+#include "ptx/reader.h"
+
+#include <string.h>
+
+bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode)
+{
+    return at_ptx_fail(reader, "instruction \"%s\" is not known here", opcode->text);
+}
+
+static bool split(struct at_ptx_reader *reader, struct at_ptx_opcode *opcode)
+{
+    const struct at_ptx_token *token = &reader->token;
+    char *next;
+
+    if (token->kind != AT_PTX_WORD)
+        return at_ptx_unexpected(reader, "an instruction");
+    if (token->size >= AT_PTX_OPCODE_MAX)
+        return at_ptx_fail(reader, "an instruction is not known here");
+    memcpy(opcode->text, token->text, token->size);
+    opcode->text[token->size] = '\0';
+    memcpy(opcode->split, opcode->text, sizeof opcode->split);
+    opcode->part_count = 0;
+    for (next = opcode->split; next; opcode->part_count++) {
+        if (opcode->part_count == AT_PTX_PARTS_MAX)
+            return at_ptx_unknown(reader, opcode);
+        opcode->part[opcode->part_count] = next;
+        next = strchr(next, '.');
+        if (next)
+            *next++ = '\0';
+    }
+    return true;
+}
+
+static int bytes_of(char letter)
+{
+    switch (letter | ('a' ^ 'A')) {
+    case 'h':
+        return 2;
+    case 'w':
+        return 4;
+    case 'l':
+        return 8;
+    default:
+        return AT_EMU_PREDICATE;
+    }
+}
+
+/* An optional second result, joined by a bar: "d|p". */
+static bool read_second_result(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    if (at_ptx_take(reader, "|"))
+        return at_ptx_read_result(reader, op, AT_EMU_PREDICATE);
+    at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
+    return true;
+}
+
+static bool read_operand(struct at_ptx_reader *reader, struct at_emu_op *op, char letter)
+{
+    uint32_t row;
+
+    switch (letter) {
+    case 'p':
+    case 'n':
+    case 'c':
+        op->undefined = letter == 'c' ? AT_EMU_SELECTS : op->undefined;
+        if (!at_ptx_read_predicate(reader, letter == 'n', &row, &op->source_flip))
+            return false;
+        at_ptx_add_row(op, row, false);
+        return true;
+    case 'i':
+        return at_ptx_read_integer(reader, &op->immediate);
+    case 'H':
+    case 'W':
+    case 'L':
+    case 'P':
+        return at_ptx_read_result(reader, op, bytes_of(letter));
+    case 'x':
+        op->undefined = AT_EMU_MOVES;
+        return at_ptx_read_source(reader, op, 4);
+    default:
+        return at_ptx_read_source(reader, op, bytes_of(letter));
+    }
+}
+
+bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name)
+{
+    const struct at_emu_row *row = at_emu_row_find(name);
+    bool first = op->row_count == 0;
+
+    if (!row)
+        return at_ptx_fail(reader, "instruction \"%s\" is not known here", name);
+    op->run = row->run;
+    for (const char *letter = row->operands; *letter; letter++) {
+        if (*letter == 'Q') {
+            if (!read_second_result(reader, op))
+                return false;
+            continue;
+        }
+        if (!first && !at_ptx_expect(reader, ","))
+            return false;
+        first = false;
+        if (!read_operand(reader, op, *letter))
+            return false;
+    }
+    return true;
+}
+
+/* Instructions with an own decoder, by the first part of the opcode; all others are in the table of
+ * ops.h under their whole name. */
+static const struct {
+    const char *name;
+    at_ptx_decoder *decode;
+} decoders[] = {
+    {"mov", at_ptx_decode_move},        {"cvt", at_ptx_decode_convert},
+    {"cvta", at_ptx_decode_to_space},   {"setp", at_ptx_decode_compare},
+    {"ld", at_ptx_decode_load},         {"st", at_ptx_decode_store},
+    {"atom", at_ptx_decode_atomic},     {"red", at_ptx_decode_atomic},
+    {"cp", at_ptx_decode_copy},         {"bra", at_ptx_decode_branch},
+    {"ret", at_ptx_decode_exit},        {"exit", at_ptx_decode_exit},
+    {"trap", at_ptx_decode_trap},       {"bar", at_ptx_decode_barrier},
+    {"barrier", at_ptx_decode_barrier}, {"membar", at_ptx_decode_fence},
+    {"fence", at_ptx_decode_fence},     {"mbarrier", at_ptx_decode_mbarrier},
+};
+
+static bool read_guard(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    return !at_ptx_take(reader, "@") ||
+           at_ptx_read_predicate(reader, true, &op->guard, &op->guard_flip);
+}
+
+bool at_ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    struct at_ptx_opcode opcode;
+
+    if (!read_guard(reader, op) || !split(reader, &opcode))
+        return false;
+    for (size_t i = 0; i < AT_COUNT(decoders); i++)
+        if (strcmp(opcode.part[0], decoders[i].name) == 0) {
+            at_ptx_next(reader);
+            return decoders[i].decode(reader, op, &opcode);
+        }
+    if (!at_emu_row_find(opcode.text))
+        return at_ptx_unknown(reader, &opcode);
+    at_ptx_next(reader);
+    return at_ptx_decode_row(reader, op, opcode.text);
+}

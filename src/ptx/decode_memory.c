@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ld, st, atom and red. */
+#include "base/memory.h"
+#include "emu/ops.h"
+#include "ptx/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum at_emu_space space;
+} spaces[] = {
+    {"global", AT_EMU_GLOBAL}, {"shared", AT_EMU_SHARED}, {"shared::cta", AT_EMU_SHARED},
+    {"local", AT_EMU_LOCAL},   {"param", AT_EMU_PARAM},   {"param::entry", AT_EMU_PARAM},
+};
+
+/* Qualifiers that say how caches and other threads come to see the access (PTX ISA, "Cache
+ * Operators", "Cache Eviction Priority Hints", "Memory Consistency Model"). They change when, not
+ * what: memory here has no caches, and accesses happen at once. */
+static const char *const qualifiers[] = {
+    "weak",
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+    "volatile",
+    "cta",
+    "cluster",
+    "gpu",
+    "sys",
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "nc",
+    "L1::evict_normal",
+    "L1::evict_unchanged",
+    "L1::evict_first",
+    "L1::evict_last",
+    "L1::no_allocate",
+    "L2::evict_normal",
+    "L2::evict_first",
+    "L2::evict_last",
+    "L2::64B",
+    "L2::128B",
+    "L2::256B",
+};
+
+static bool read_space(const char *part, struct at_emu_op *op)
+{
+    for (size_t i = 0; i < AT_COUNT(spaces); i++)
+        if (strcmp(part, spaces[i].name) == 0) {
+            op->space = (uint8_t)spaces[i].space;
+            return true;
+        }
+    return false;
+}
+
+/* What an opcode's parts between its name and its type say. */
+struct access_parts {
+    bool hint;        /* .L2::cache_hint: one more operand, a policy */
+    const char *rest; /* the one part that is none of these; NULL: there is none */
+    bool too_many;
+};
+
+static struct access_parts read_parts(const struct at_ptx_opcode *opcode, struct at_emu_op *op)
+{
+    struct access_parts parts = {0};
+
+    op->units = 1;
+    for (int i = 1; i < opcode->part_count - 1; i++) {
+        const char *part = opcode->part[i];
+        size_t k = 0;
+
+        while (k < AT_COUNT(qualifiers) && strcmp(part, qualifiers[k]) != 0)
+            k++;
+        if (k < AT_COUNT(qualifiers) || read_space(part, op))
+            continue;
+        if (strcmp(part, "L2::cache_hint") == 0) {
+            parts.hint = true;
+        } else if (strcmp(part, "v2") == 0 || strcmp(part, "v4") == 0) {
+            op->units = (uint8_t)(part[1] - '0');
+        } else {
+            parts.too_many |= parts.rest != NULL;
+            parts.rest = part;
+        }
+    }
+    return parts;
+}
+
+/* The type, which is the last part. */
+static bool read_unit(const struct at_ptx_opcode *opcode, struct at_emu_op *op)
+{
+    const char *type = opcode->part[opcode->part_count - 1];
+    int bytes = opcode->part_count > 1 ? at_ptx_type_bytes(type) : -1;
+
+    if (bytes <= 0 || strcmp(type, "f16") == 0)
+        return false;
+    op->unit_bytes = (uint8_t)bytes;
+    op->sign_extended = type[0] == 's';
+    /* PTX ISA, "Vectors": at most 128 bits. */
+    return bytes * op->units <= 16;
+}
+
+/* One register, or as many in braces as the vector has; all of one width, at least the type's (PTX
+ * ISA, "Operand Size Exceeding Instruction-Type Size"). "_" leaves an element out. */
+static bool read_elements(struct at_ptx_reader *reader, struct at_emu_op *op, bool results)
+{
+    bool vector = op->units > 1;
+    int natural = op->unit_bytes < 2 ? 2 : op->unit_bytes;
+
+    if (vector && !at_ptx_expect(reader, "{"))
+        return false;
+    for (int k = 0; k < op->units; k++) {
+        int bytes = natural;
+
+        if (k > 0 && !at_ptx_expect(reader, ","))
+            return false;
+        if (!results && reader->token.kind != AT_PTX_WORD) {
+            if (!at_ptx_read_source(reader, op, natural))
+                return false;
+        } else if (!at_ptx_read_wide(reader, op, natural, results, &bytes)) {
+            return false;
+        } else if (op->row[op->row_count - 1] == AT_EMU_SINK_ROW) {
+            continue; /* the sink is as wide as any */
+        }
+        if (op->value_bytes && op->value_bytes != bytes)
+            return at_ptx_fail(reader, "elements in registers of different widths");
+        op->value_bytes = (uint8_t)bytes;
+    }
+    if (!op->value_bytes)
+        op->value_bytes = (uint8_t)natural;
+    return !vector || at_ptx_expect(reader, "}");
+}
+
+static bool read_access_address(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    if (!at_ptx_read_address(reader, (enum at_emu_space)op->space, &op->address, &op->address_bytes,
+                             &op->immediate))
+        return false;
+    at_ptx_add_row(op, op->address, false);
+    return true;
+}
+
+/* The parameters have one place for all threads: what is read is checked now. */
+static bool check_param(struct at_ptx_reader *reader, const struct at_emu_op *op)
+{
+    int64_t bytes = (int64_t)op->unit_bytes * op->units;
+
+    if (op->immediate < 0 || op->immediate > (int64_t)reader->kernel->param_bytes - bytes)
+        return at_ptx_fail(reader, "a load from beyond the parameters");
+    return true;
+}
+
+bool at_ptx_decode_load(struct at_ptx_reader *reader, struct at_emu_op *op,
+                        const struct at_ptx_opcode *opcode)
+{
+    struct access_parts parts = read_parts(opcode, op);
+
+    if (parts.rest || !read_unit(opcode, op))
+        return at_ptx_unknown(reader, opcode);
+    op->run = op->space == AT_EMU_PARAM ? at_emu_run_load_param : at_emu_run_load;
+    op->undefined = AT_EMU_LOADS;
+    op->address = AT_EMU_TRUE_ROW;
+    if (!read_elements(reader, op, true) || !at_ptx_expect(reader, ","))
+        return false;
+    if (!read_access_address(reader, op) || !at_ptx_skip_policy(reader, parts.hint))
+        return false;
+    return op->space != AT_EMU_PARAM || check_param(reader, op);
+}
+
+bool at_ptx_decode_store(struct at_ptx_reader *reader, struct at_emu_op *op,
+                         const struct at_ptx_opcode *opcode)
+{
+    struct access_parts parts = read_parts(opcode, op);
+
+    if (parts.rest || !read_unit(opcode, op) || op->space == AT_EMU_PARAM)
+        return at_ptx_unknown(reader, opcode);
+    op->run = at_emu_run_store;
+    op->store = true;
+    op->undefined = op->space == AT_EMU_SHARED ? AT_EMU_STORES : AT_EMU_USES;
+    return read_access_address(reader, op) && at_ptx_expect(reader, ",") &&
+           read_elements(reader, op, false) && at_ptx_skip_policy(reader, parts.hint);
+}
+
+/* atom d, [a], b{, c}; red [a], b. */
+bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
+                          const struct at_ptx_opcode *opcode)
+{
+    struct access_parts parts = read_parts(opcode, op);
+    bool reduction = strcmp(opcode->part[0], "red") == 0, compares;
+    char name[2 * AT_PTX_OPCODE_MAX];
+
+    if (!parts.rest || parts.too_many || !read_unit(opcode, op) || op->units != 1 ||
+        op->space == AT_EMU_PARAM || op->space == AT_EMU_LOCAL)
+        return at_ptx_unknown(reader, opcode);
+    snprintf(name, sizeof name, "%s.%s", parts.rest, opcode->part[opcode->part_count - 1]);
+    compares = strcmp(parts.rest, "cas") == 0;
+    op->run = at_emu_atomic_find(name);
+    if (!op->run || (reduction && (compares || strcmp(parts.rest, "exch") == 0)))
+        return at_ptx_unknown(reader, opcode);
+    op->store = op->atomic = true;
+    op->undefined = AT_EMU_USES;
+    if (reduction)
+        at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
+    else if (!at_ptx_read_result(reader, op, op->unit_bytes) || !at_ptx_expect(reader, ","))
+        return false;
+    if (!read_access_address(reader, op) || !at_ptx_expect(reader, ",") ||
+        !at_ptx_read_source(reader, op, op->unit_bytes))
+        return false;
+    if (compares &&
+        (!at_ptx_expect(reader, ",") || !at_ptx_read_source(reader, op, op->unit_bytes)))
+        return false;
+    return at_ptx_skip_policy(reader, parts.hint);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mov, cvt, cvta and setp, whose operands do not go by a fixed row of letters. */
+#include "emu/ops.h"
+#include "ptx/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NATURAL_LEAST = 2 }; /* bytes of the register that an 8-bit type has */
+
+/* "{a, b}" or "{a, b, c, d}", which together are as wide as the instruction's type (PTX ISA, mov:
+ * "Vector data movement"). */
+static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int whole_bytes,
+                       bool results)
+{
+    int bytes = 0, first_bytes = 0;
+
+    if (!at_ptx_expect(reader, "{"))
+        return false;
+    do {
+        if (!at_ptx_read_wide(reader, op, NATURAL_LEAST, results, &bytes))
+            return false;
+        /* "_" is as wide as the others; alone it tells nothing. */
+        if (op->row[op->row_count - 1] == AT_EMU_SINK_ROW)
+            bytes = first_bytes;
+        else if (first_bytes && bytes != first_bytes)
+            return at_ptx_fail(reader, "parts of different widths");
+        first_bytes = bytes;
+        op->units++;
+    } while (at_ptx_take(reader, ","));
+    op->unit_bytes = (uint8_t)first_bytes;
+    if (first_bytes * op->units != whole_bytes)
+        return at_ptx_fail(reader, "the parts are not as wide as the whole");
+    return at_ptx_expect(reader, "}");
+}
+
+static bool read_predicate_value(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    uint32_t row, none;
+    int64_t value;
+
+    if (reader->token.kind == AT_PTX_INTEGER || at_ptx_at(reader, "-")) {
+        if (!at_ptx_read_integer(reader, &value) ||
+            !at_ptx_constant_row(reader, AT_EMU_PREDICATE, value != 0, &row))
+            return false;
+    } else if (!at_ptx_read_predicate(reader, false, &row, &none)) {
+        return false;
+    }
+    at_ptx_add_row(op, row, false);
+    return true;
+}
+
+bool at_ptx_decode_move(struct at_ptx_reader *reader, struct at_emu_op *op,
+                        const struct at_ptx_opcode *opcode)
+{
+    int bytes = opcode->part_count == 2 ? at_ptx_type_bytes(opcode->part[1]) : -1;
+
+    if (bytes < 0 || bytes == 1)
+        return at_ptx_unknown(reader, opcode);
+    op->value_bytes = (uint8_t)bytes;
+    if (at_ptx_at(reader, "{")) {
+        op->run = at_emu_run_unpack;
+        return read_parts(reader, op, bytes, true) && at_ptx_expect(reader, ",") &&
+               at_ptx_read_source(reader, op, bytes);
+    }
+    if (!at_ptx_read_result(reader, op, bytes) || !at_ptx_expect(reader, ","))
+        return false;
+    if (at_ptx_at(reader, "{")) {
+        op->run = at_emu_run_pack;
+        return read_parts(reader, op, bytes, false);
+    }
+    op->run = at_emu_run_move;
+    return bytes == AT_EMU_PREDICATE ? read_predicate_value(reader, op)
+                                     : at_ptx_read_source(reader, op, bytes);
+}
+
+static bool is_integer_type(const char *type)
+{
+    return (type[0] == 'u' || type[0] == 's') && at_ptx_type_bytes(type) > 0;
+}
+
+static int natural_bytes(const char *type)
+{
+    int bytes = at_ptx_type_bytes(type);
+
+    return bytes < NATURAL_LEAST ? NATURAL_LEAST : bytes;
+}
+
+/* cvt.TO.FROM. Registers may be wider than the types. */
+bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
+                           const struct at_ptx_opcode *opcode)
+{
+    const char *to, *from;
+    const struct at_emu_row *row = at_emu_row_find(opcode->text);
+    int to_bytes, from_bytes;
+
+    if (!row || opcode->part_count != 3)
+        return at_ptx_unknown(reader, opcode);
+    to = opcode->part[1];
+    from = opcode->part[2];
+    if (!is_integer_type(to) || !is_integer_type(from))
+        return at_ptx_unknown(reader, opcode);
+    from_bytes = natural_bytes(from);
+    if (!at_ptx_read_wide(reader, op, natural_bytes(to), true, &to_bytes) ||
+        !at_ptx_expect(reader, ","))
+        return false;
+    if (reader->token.kind != AT_PTX_WORD) {
+        if (!at_ptx_read_source(reader, op, from_bytes))
+            return false;
+    } else if (!at_ptx_read_wide(reader, op, from_bytes, false, &from_bytes)) {
+        return false;
+    }
+    op->run = row->run;
+    if (to_bytes == natural_bytes(to) && from_bytes == natural_bytes(from))
+        return true;
+    op->run = at_emu_run_convert;
+    op->unit_bytes = (uint8_t)at_ptx_type_bytes(from);
+    op->sign_extended = from[0] == 's';
+    op->value_bytes = (uint8_t)from_bytes;
+    op->units = (uint8_t)at_ptx_type_bytes(to);
+    op->immediate = to[0] == 's';
+    op->address_bytes = (uint8_t)to_bytes;
+    return true;
+}
+
+/* cvta.SPACE.u64: to a generic address; cvta.to.SPACE.u64: from one (PTX ISA, cvta). */
+bool at_ptx_decode_to_space(struct at_ptx_reader *reader, struct at_emu_op *op,
+                            const struct at_ptx_opcode *opcode)
+{
+    static const struct {
+        const char *name;
+        uint64_t start;
+    } windows[] = {
+        {"global", 0},
+        {"shared", AT_EMU_SHARED_WINDOW},
+        {"shared::cta", AT_EMU_SHARED_WINDOW},
+        {"local", AT_EMU_LOCAL_WINDOW},
+    };
+    bool from_generic = opcode->part_count == 4 && strcmp(opcode->part[1], "to") == 0;
+    const char *space = opcode->part_count > 2 ? opcode->part[opcode->part_count - 2] : "";
+
+    if (opcode->part_count != 3 + from_generic ||
+        strcmp(opcode->part[opcode->part_count - 1], "u64") != 0)
+        return at_ptx_unknown(reader, opcode);
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+        if (strcmp(space, windows[i].name) == 0) {
+            op->run = at_emu_run_add_constant;
+            op->immediate = (int64_t)(from_generic ? 0 - windows[i].start : windows[i].start);
+            return at_ptx_read_result(reader, op, 8) && at_ptx_expect(reader, ",") &&
+                   at_ptx_read_source(reader, op, 8);
+        }
+    return at_ptx_unknown(reader, opcode);
+}
+
+static bool read_combine(const char *name, uint8_t *combine)
+{
+    static const char *const names[] = {
+        [AT_EMU_AND] = "and", [AT_EMU_OR] = "or", [AT_EMU_XOR] = "xor"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *combine = (uint8_t)i;
+            return true;
+        }
+    return false;
+}
+
+/* setp.COMPARE{.COMBINE}.TYPE p{|q}, a, b{, {!}c}: rows p, q, a, b, c. Without c it is combined by
+ * "and" with what is always true, which changes nothing. */
+bool at_ptx_decode_compare(struct at_ptx_reader *reader, struct at_emu_op *op,
+                           const struct at_ptx_opcode *opcode)
+{
+    uint32_t row = AT_EMU_TRUE_ROW;
+    bool combined = opcode->part_count == 4;
+    char name[2 * AT_PTX_OPCODE_MAX];
+
+    if (opcode->part_count < 3 || opcode->part_count > 4 ||
+        (combined && !read_combine(opcode->part[2], &op->combine)))
+        return at_ptx_unknown(reader, opcode);
+    snprintf(name, sizeof name, "setp.%s.%s", opcode->part[1],
+             opcode->part[opcode->part_count - 1]);
+    if (!at_emu_row_find(name))
+        return at_ptx_unknown(reader, opcode);
+    if (!at_ptx_read_result(reader, op, AT_EMU_PREDICATE))
+        return false;
+    if (at_ptx_take(reader, "|")) {
+        if (!at_ptx_read_result(reader, op, AT_EMU_PREDICATE))
+            return false;
+    } else {
+        at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
+    }
+    if (!at_ptx_decode_row(reader, op, name))
+        return false;
+    if (combined && (!at_ptx_expect(reader, ",") ||
+                     !at_ptx_read_predicate(reader, true, &row, &op->source_flip)))
+        return false;
+    at_ptx_add_row(op, row, false);
+    return true;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A kernel: its directives, and its instructions one after the other. */
+#include "base/memory.h"
+#include "ptx/reader.h"
+
+#include <stdlib.h>
+
+/* Threads of a block: .maxntid and .reqntid X, Y, Z, of which the last may lack. */
+static bool read_dimensions(struct at_ptx_reader *reader, uint32_t dimensions[3])
+{
+    uint64_t value;
+
+    at_ptx_next(reader);
+    for (int i = 0; i < 3; i++)
+        dimensions[i] = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!at_ptx_expect_integer(reader, 1 << 20, &value))
+            return false;
+        dimensions[i] = (uint32_t)value;
+        if (!at_ptx_take(reader, ","))
+            return true;
+    }
+    return at_ptx_unexpected(reader, "the end of the dimensions");
+}
+
+static bool read_performance(struct at_ptx_reader *reader)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    uint32_t dimensions[3];
+    uint64_t ignored;
+
+    while (!at_ptx_at(reader, "{")) {
+        if (at_ptx_at(reader, ".maxntid")) {
+            if (!read_dimensions(reader, dimensions))
+                return false;
+            kernel->max_threads = (uint64_t)dimensions[0] * dimensions[1] * dimensions[2];
+        } else if (at_ptx_at(reader, ".reqntid")) {
+            if (!read_dimensions(reader, kernel->required))
+                return false;
+        } else if (at_ptx_at(reader, ".minnctapersm") || at_ptx_at(reader, ".maxnreg")) {
+            at_ptx_next(reader);
+            if (!at_ptx_expect_integer(reader, UINT32_MAX, &ignored))
+                return false;
+        } else if (at_ptx_at(reader, ".pragma")) {
+            if (!at_ptx_skip_statement(reader))
+                return false;
+        } else {
+            return at_ptx_unexpected(reader, "a directive of the kernel or its body");
+        }
+    }
+    return true;
+}
+
+/* An instruction that is not known is a problem of the kernel, the first of which is kept. */
+static bool note_problem(struct at_ptx_reader *reader)
+{
+    if (!reader->kernel->problem)
+        reader->kernel->problem = at_strdup(reader->err->message);
+    return at_ptx_skip_statement(reader);
+}
+
+static bool read_instruction(struct at_ptx_reader *reader, struct at_ptx_token start)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    struct at_emu_op op = {
+        .guard = AT_EMU_TRUE_ROW,
+        .line = start.line,
+        .places = reader->places,
+        .text = start.text,
+    };
+
+    if (kernel->op_count == AT_EMU_OPS_MAX)
+        return at_ptx_fail(reader, "more than %d instructions", AT_EMU_OPS_MAX);
+    if (!at_ptx_decode(reader, &op))
+        return note_problem(reader);
+    if (!at_ptx_at(reader, ";")) {
+        at_ptx_unexpected(reader, "the end of the instruction");
+        return note_problem(reader);
+    }
+    AT_PUSH(kernel->ops, kernel->op_count, kernel->op_capacity, op);
+    reader->module->text[reader->token.text - reader->module->text] = '\0';
+    at_ptx_next(reader);
+    return true;
+}
+
+static bool read_label_or_instruction(struct at_ptx_reader *reader)
+{
+    struct at_ptx_token start = reader->token;
+    struct at_ptx_lexer ahead = reader->lexer;
+    struct at_ptx_token after = at_ptx_lex(&ahead);
+    struct at_ptx_label label = {{start.text, start.size}, reader->kernel->op_count, start.line};
+
+    if (start.kind != AT_PTX_WORD || !at_ptx_token_is(&after, ":"))
+        return read_instruction(reader, start);
+    AT_PUSH(reader->labels, reader->label_count, reader->label_capacity, label);
+    at_ptx_next(reader);
+    at_ptx_next(reader);
+    return true;
+}
+
+/* Directives of a kernel's body. */
+static const struct {
+    const char *name;
+    bool (*read)(struct at_ptx_reader *reader);
+} body_directives[] = {
+    {".reg", at_ptx_declare_registers}, {".loc", at_ptx_read_location},
+    {".pragma", at_ptx_skip_statement}, {".file", at_ptx_read_source_file},
+    {".section", at_ptx_skip_section},
+};
+
+static bool read_body_directive(struct at_ptx_reader *reader)
+{
+    for (size_t i = 0; i < AT_COUNT(body_directives); i++)
+        if (at_ptx_at(reader, body_directives[i].name))
+            return body_directives[i].read(reader);
+    if (at_ptx_at(reader, ".shared") || at_ptx_at(reader, ".local"))
+        return at_ptx_declare_variable(reader, false);
+    at_ptx_unexpected(reader, "an instruction or a known directive");
+    return note_problem(reader);
+}
+
+/* Braces within a body only limit names, which compilers keep apart anyway. */
+static bool read_body(struct at_ptx_reader *reader)
+{
+    uint64_t depth = 0;
+
+    do {
+        if (at_ptx_at(reader, "{")) {
+            depth++;
+            at_ptx_next(reader);
+        } else if (at_ptx_at(reader, "}")) {
+            if (--depth > 0)
+                at_ptx_next(reader);
+        } else if (reader->token.kind == AT_PTX_WORD && reader->token.text[0] == '.') {
+            if (!read_body_directive(reader))
+                return false;
+        } else if (reader->token.kind == AT_PTX_WORD || at_ptx_at(reader, "@")) {
+            if (!read_label_or_instruction(reader))
+                return false;
+        } else {
+            return at_ptx_unexpected(reader, "an instruction");
+        }
+    } while (depth > 0);
+    return true;
+}
+
+/* Where a kernel's text ends, so does the thread. */
+static void add_end(struct at_ptx_reader *reader)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    size_t count = kernel->op_count;
+    const struct at_emu_op end = {
+        .flow = AT_EMU_EXIT, .guard = AT_EMU_TRUE_ROW, .line = reader->token.line, .text = "}"};
+
+    AT_PUSH(kernel->ops, count, kernel->op_capacity, end);
+}
+
+void at_ptx_forget_kernel(struct at_ptx_reader *reader)
+{
+    for (size_t i = 0; i < reader->register_count; i++)
+        free(reader->registers[i].rows);
+    reader->register_count = reader->variable_count = reader->label_count = reader->jump_count = 0;
+    reader->register_total = 0;
+    reader->places = (struct at_emu_places){0};
+}
+
+bool at_ptx_read_kernel(struct at_ptx_reader *reader)
+{
+    struct at_ptx_module *module = reader->module;
+    struct at_ptx_kernel *kernel;
+    struct at_ptx_name name = {0};
+
+    at_ptx_next(reader);
+    if (!at_ptx_expect_name(reader, &name))
+        return false;
+    kernel = at_alloc(sizeof *kernel);
+    kernel->module = module;
+    kernel->name = at_strndup(name.text, name.size);
+    kernel->file_bytes = (AT_EMU_FIRST_ROW + AT_EMU_ROW_ALIGN - 1) & ~(AT_EMU_ROW_ALIGN - 1);
+    kernel->dynamic_align = 1;
+    AT_PUSH(module->kernels, module->kernel_count, module->kernel_capacity, kernel);
+    reader->kernel = kernel;
+    at_ptx_forget_kernel(reader);
+    if (!at_ptx_declare_params(reader))
+        return false;
+    if (at_ptx_take(reader, ";")) { /* a declaration only */
+        kernel->problem = at_strdup("it has no body");
+        add_end(reader);
+        return true;
+    }
+    if (!read_performance(reader) || !read_body(reader))
+        return false;
+    if (!at_ptx_resolve_jumps(reader) && !kernel->problem)
+        kernel->problem = at_strdup(reader->err->message);
+    add_end(reader);
+    return at_ptx_expect(reader, "}");
+}

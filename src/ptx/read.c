@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "ptx/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_entry(struct at_ptx_reader *reader)
+{
+    bool good = at_ptx_read_kernel(reader);
+
+    reader->kernel = NULL;
+    return good;
+}
+
+/* A function is read over: a kernel that calls one has an instruction that is not known. */
+static bool skip_function(struct at_ptx_reader *reader)
+{
+    while (!at_ptx_at(reader, "{")) {
+        if (at_ptx_take(reader, ";"))
+            return true;
+        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
+            return at_ptx_unexpected(reader, "a function");
+        at_ptx_next(reader);
+    }
+    return at_ptx_skip_braces(reader);
+}
+
+static bool read_address_size(struct at_ptx_reader *reader)
+{
+    uint64_t bits;
+
+    at_ptx_next(reader);
+    if (reader->token.kind == AT_PTX_INTEGER && reader->token.value != 64)
+        return at_ptx_fail(reader, "addresses of other than 64 bits");
+    return at_ptx_expect_integer(reader, 64, &bits);
+}
+
+/* .version and .target: what a newer one brings is found out by what it uses. */
+static bool skip_line_directive(struct at_ptx_reader *reader)
+{
+    at_ptx_skip_line(reader);
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool (*read)(struct at_ptx_reader *reader);
+} module_directives[] = {
+    {".version", skip_line_directive},
+    {".target", skip_line_directive},
+    {".address_size", read_address_size},
+    {".entry", read_entry},
+    {".func", skip_function},
+    {".file", at_ptx_read_source_file},
+    {".section", at_ptx_skip_section},
+    {".pragma", at_ptx_skip_statement},
+    {".loc", at_ptx_read_location},
+};
+
+static bool read_directive(struct at_ptx_reader *reader)
+{
+    bool is_extern = false;
+
+    while (at_ptx_at(reader, ".visible") || at_ptx_at(reader, ".extern") ||
+           at_ptx_at(reader, ".weak") || at_ptx_at(reader, ".common")) {
+        is_extern |= at_ptx_at(reader, ".extern");
+        at_ptx_next(reader);
+    }
+    for (size_t i = 0; i < AT_COUNT(module_directives); i++)
+        if (at_ptx_at(reader, module_directives[i].name))
+            return module_directives[i].read(reader);
+    if (at_ptx_at(reader, ".shared") || at_ptx_at(reader, ".global") || at_ptx_at(reader, ".const"))
+        return at_ptx_declare_variable(reader, is_extern);
+    return at_ptx_unexpected(reader, "a known directive");
+}
+
+static void keep_source_files(struct at_ptx_reader *reader)
+{
+    struct at_ptx_module *module = reader->module;
+
+    for (size_t i = 0; i < reader->source_file_count; i++)
+        if ((size_t)reader->source_files[i].number >= module->source_file_count)
+            module->source_file_count = (size_t)reader->source_files[i].number + 1;
+    module->source_files = at_alloc_array(module->source_file_count, sizeof(char *));
+    for (size_t i = 0; i < reader->source_file_count; i++) {
+        char **file = &module->source_files[reader->source_files[i].number];
+
+        free(*file);
+        *file = at_strndup(reader->source_files[i].name.text, reader->source_files[i].name.size);
+    }
+}
+
+enum at_status at_ptx_read(struct at_ptx_module **module, const char *text, size_t size,
+                           struct at_error *err)
+{
+    struct at_error own = {AT_OK, ""};
+    struct at_ptx_reader reader = {.module = at_alloc(sizeof **module), .err = err ? err : &own};
+    bool good = true;
+
+    if (size > AT_PTX_TEXT_MAX) {
+        at_ptx_free(reader.module);
+        return at_fail(err, AT_USAGE, "PTX of more than %d bytes", AT_PTX_TEXT_MAX);
+    }
+    /* What NVRTC gives counts its NUL. */
+    while (size > 0 && text[size - 1] == '\0')
+        size--;
+    reader.module->text = at_alloc(size + 1);
+    if (size)
+        memcpy(reader.module->text, text, size);
+    reader.lexer = (struct at_ptx_lexer){reader.module->text, reader.module->text + size, 1};
+    at_ptx_next(&reader);
+    while (good && reader.token.kind != AT_PTX_END)
+        good = read_directive(&reader);
+    at_ptx_forget_kernel(&reader);
+    keep_source_files(&reader);
+    free(reader.source_files);
+    free(reader.globals);
+    free(reader.registers);
+    free(reader.variables);
+    free(reader.labels);
+    free(reader.jumps);
+    if (!good) {
+        at_ptx_free(reader.module);
+        return AT_USAGE;
+    }
+    *module = reader.module;
+    return AT_OK;
+}

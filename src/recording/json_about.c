@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings in JSON: the member "autotune", which says what neither format has a place for. */
+#include "base/memory.h"
+#include "recording/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+/* A member of an object that has to be there, in words for messages. */
+static enum at_status read_text(const struct at_json_reader *reader, const json_t *object,
+                                const char *member, char **copy)
+{
+    const char *text;
+    enum at_status status = at_json_text(reader, json_object_get(object, member), member, &text);
+
+    if (status == AT_OK)
+        *copy = at_strdup(text);
+    return status;
+}
+
+static enum at_status read_number(const struct at_json_reader *reader, const json_t *object,
+                                  const char *member, int64_t least, int64_t most, int64_t *number)
+{
+    const json_t *value = json_object_get(object, member);
+
+    if (!json_is_integer(value) || json_integer_value(value) < least ||
+        json_integer_value(value) > most)
+        return at_fail(reader->err, AT_USAGE, "%s: a whole number from %lld to %lld was expected",
+                       member, (long long)least, (long long)most);
+    *number = json_integer_value(value);
+    return AT_OK;
+}
+
+enum at_status at_json_read_values(const struct at_json_reader *reader, const json_t *values,
+                                   struct at_param *param)
+{
+    size_t count = json_array_size(values);
+    int64_t value;
+
+    if (count == 0 || count > AT_PARAM_VALUES_MAX)
+        return at_fail(reader->err, AT_USAGE, "%.80s: from 1 to %d values were expected",
+                       param->name, AT_PARAM_VALUES_MAX);
+    param->values = at_alloc_array(count, sizeof *param->values);
+    for (; param->value_count < count; param->value_count++) {
+        if (!at_json_integer(json_array_get(values, param->value_count), &value) ||
+            at_param_has_value(param, value))
+            return at_fail(reader->err, AT_USAGE,
+                           "%.80s: whole numbers of 32 bits, no two alike, were expected",
+                           param->name);
+        param->values[param->value_count] = value;
+    }
+    return AT_OK;
+}
+
+static enum at_status read_param(const struct at_json_reader *reader, struct at_family *family,
+                                 const json_t *object)
+{
+    struct at_param *param = &family->params[family->param_count];
+    enum at_status status = read_text(reader, object, "name", &param->name);
+
+    if (status != AT_OK)
+        return status;
+    family->param_count++;
+    status = at_json_read_values(reader, json_object_get(object, "values"), param);
+    if (status == AT_OK)
+        status =
+            read_number(reader, object, "default", INT32_MIN, INT32_MAX, &param->default_value);
+    for (size_t i = 0; i + 1 < family->param_count && status == AT_OK; i++)
+        if (strcmp(family->params[i].name, param->name) == 0)
+            status = at_fail(reader->err, AT_USAGE, "a second parameter named %.80s", param->name);
+    if (status == AT_OK && !at_param_has_value(param, param->default_value))
+        status =
+            at_fail(reader->err, AT_USAGE, "%.80s: the default is none of the values", param->name);
+    return status;
+}
+
+static enum at_status read_params(const struct at_json_reader *reader, struct at_family *family,
+                                  const json_t *list)
+{
+    size_t count = json_array_size(list);
+    enum at_status status = AT_OK;
+
+    if (!json_is_array(list) || count > AT_PARAMS_MAX)
+        return at_fail(reader->err, AT_USAGE, "params: a list of at most %d was expected",
+                       AT_PARAMS_MAX);
+    family->params = at_alloc_array(count, sizeof *family->params);
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        status = read_param(reader, family, json_array_get(list, i));
+    return status;
+}
+
+static enum at_status read_family(struct at_json_reader *reader, const json_t *object)
+{
+    struct at_recording *recording = &reader->recording;
+    struct at_recorded_family *recorded = &recording->families[recording->family_count];
+    enum at_status status;
+
+    recorded->family = at_alloc(sizeof *recorded->family);
+    recording->family_count++;
+    status = read_text(reader, object, "name", &recorded->family->name);
+    if (status == AT_OK)
+        status = read_text(reader, object, "hash", &recorded->hash);
+    if (status == AT_OK)
+        status = read_number(reader, object, "preference", INT32_MIN, INT32_MAX,
+                             &recorded->family->preference);
+    for (size_t i = 0; i + 1 < recording->family_count && status == AT_OK; i++)
+        if (strcmp(recording->families[i].family->name, recorded->family->name) == 0)
+            status = at_fail(reader->err, AT_USAGE, "a second family named %.80s",
+                             recorded->family->name);
+    if (status == AT_OK)
+        status = read_params(reader, recorded->family, json_object_get(object, "params"));
+    return status;
+}
+
+static enum at_status read_families(struct at_json_reader *reader, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    enum at_status status = AT_OK;
+
+    if (count == 0 || count > AT_RECORDING_FAMILIES_MAX)
+        return at_fail(reader->err, AT_USAGE, "families: from 1 to %d were expected",
+                       AT_RECORDING_FAMILIES_MAX);
+    reader->recording.families = at_alloc_array(count, sizeof *reader->recording.families);
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        status = read_family(reader, json_array_get(list, i));
+    return status;
+}
+
+enum at_status at_json_read_about(struct at_json_reader *reader, const json_t *about)
+{
+    struct at_recording *recording = &reader->recording;
+    const char *problem;
+    int64_t version;
+    enum at_status status =
+        read_number(reader, about, "version", AT_RECORDING_VERSION, AT_RECORDING_VERSION, &version);
+
+    reader->ours = true;
+    if (status == AT_OK)
+        status = at_json_text(reader, json_object_get(about, "problem"), "problem", &problem);
+    if (status == AT_OK)
+        status = at_problem_parse(&recording->problem, problem, reader->err);
+    if (status == AT_OK)
+        status = read_text(reader, about, "device", &recording->device);
+    if (status == AT_OK)
+        status = read_text(reader, about, "setting", &recording->setting);
+    if (status == AT_OK)
+        status = read_number(reader, about, "copy_ns", 0, AT_RECORDING_NS_MAX, &recording->copy_ns);
+    if (status == AT_OK)
+        status = read_number(reader, about, "evaluation_ns", 0, AT_RECORDING_NS_MAX,
+                             &recording->evaluation_ns);
+    if (status == AT_OK)
+        status = read_families(reader, json_object_get(about, "families"));
+    return status == AT_OK ? AT_OK : at_fail_within(reader->err, "\"autotune\"");
+}
+
+struct at_family *at_json_foreign_family(struct at_json_reader *reader, const char *name,
+                                         size_t param_count)
+{
+    struct at_recording *recording = &reader->recording;
+    struct at_family *family = at_alloc(sizeof *family);
+
+    family->name = at_strdup(name);
+    family->params = at_alloc_array(param_count, sizeof *family->params);
+    recording->families = at_alloc(sizeof *recording->families);
+    recording->families[0] = (struct at_recorded_family){.family = family, .hash = at_strdup("")};
+    recording->family_count = 1;
+    return family;
+}
+
+/* ---- writing ---- */
+
+static json_t *params_of(const struct at_family *family)
+{
+    json_t *params = json_array();
+
+    for (size_t i = 0; i < family->param_count; i++) {
+        const struct at_param *param = &family->params[i];
+        json_t *values = json_array();
+
+        for (size_t j = 0; j < param->value_count; j++)
+            json_array_append_new(values, json_integer(param->values[j]));
+        json_array_append_new(params,
+                              json_pack("{s:s, s:I, s:o}", "name", param->name, "default",
+                                        (json_int_t)param->default_value, "values", values));
+    }
+    return params;
+}
+
+json_t *at_json_about(const struct at_recording *recording)
+{
+    char *problem = at_problem_format(&recording->problem);
+    json_t *families = json_array(), *about;
+
+    for (size_t i = 0; i < recording->family_count; i++) {
+        const struct at_recorded_family *recorded = &recording->families[i];
+
+        json_array_append_new(
+            families, json_pack("{s:s, s:I, s:s, s:o}", "name", recorded->family->name,
+                                "preference", (json_int_t)recorded->family->preference, "hash",
+                                recorded->hash, "params", params_of(recorded->family)));
+    }
+    about = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:o}", "version", AT_RECORDING_VERSION,
+                      "problem", problem, "device", recording->device, "setting",
+                      recording->setting, "copy_ns", (json_int_t)recording->copy_ns,
+                      "evaluation_ns", (json_int_t)recording->evaluation_ns, "families", families);
+    free(problem);
+    return about;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes recordings as cache files of Kernel Tuner. */
+#include "base/memory.h"
+#include "base/text_stream.h"
+#include "recording/json.h"
+#include "recording/kernel_tuner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All parameters of all families, the family itself first: Kernel Tuner knows one space a file, so
+ * each config has a value for each of them, null for those that its family does not have. */
+static json_t *tune_params(const struct at_recording *recording)
+{
+    json_t *params = json_object(), *names = json_array();
+
+    json_object_set_new(params, "family", names);
+    for (size_t i = 0; i < recording->family_count; i++) {
+        const struct at_family *family = recording->families[i].family;
+
+        json_array_append_new(names, json_string(family->name));
+        for (size_t j = 0; j < family->param_count; j++)
+            if (!json_object_get(params, family->params[j].name))
+                json_object_set_new(params, family->params[j].name, json_array());
+    }
+    return params;
+}
+
+static bool has_value(const json_t *values, const json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(values); i++)
+        if (json_equal(json_array_get(values, i), value))
+            return true;
+    return false;
+}
+
+static void add_value(json_t *values, json_t *value)
+{
+    if (!has_value(values, value))
+        json_array_append(values, value);
+    json_decref(value);
+}
+
+/* Gives each parameter the values that any family gives it. */
+static void fill_values(json_t *params, const struct at_recording *recording)
+{
+    const char *name;
+    json_t *values;
+
+    json_object_foreach(params, name, values)
+    {
+        for (size_t i = 0; i < recording->family_count && strcmp(name, "family") != 0; i++) {
+            const struct at_family *family = recording->families[i].family;
+            size_t j = 0;
+
+            while (j < family->param_count && strcmp(family->params[j].name, name) != 0)
+                j++;
+            for (size_t k = 0; j < family->param_count && k < family->params[j].value_count; k++)
+                add_value(values, json_integer(family->params[j].values[k]));
+            if (j == family->param_count)
+                add_value(values, json_null());
+        }
+    }
+}
+
+/* "tile,32,None": as Python prints the values, separated by commas. */
+static json_t *key_of(const json_t *config)
+{
+    const char *name, *separator = "";
+    json_t *value, *key;
+    struct at_text_stream stream;
+    char *text;
+    size_t size;
+    FILE *out = at_text_open(&stream);
+
+    json_object_foreach((json_t *)config, name, value)
+    {
+        if (json_is_string(value))
+            fprintf(out, "%s%s", separator, json_string_value(value));
+        else if (json_is_integer(value))
+            fprintf(out, "%s%lld", separator, (long long)json_integer_value(value));
+        else
+            fprintf(out, "%sNone", separator);
+        separator = ",";
+    }
+    text = at_text_close(&stream, &size);
+    key = json_string(text);
+    free(text);
+    return key;
+}
+
+/* The config with all parameters, in their order. */
+static json_t *pad(const json_t *params, const struct at_config *config)
+{
+    json_t *own = at_json_config(config), *padded = json_object();
+    const char *name;
+    json_t *values;
+
+    json_object_foreach((json_t *)params, name, values)
+    {
+        json_t *value = json_object_get(own, name);
+
+        json_object_set_new(padded, name, value ? json_incref(value) : json_null());
+    }
+    json_decref(own);
+    return padded;
+}
+
+/* Members that the schema asks for and that are not known of a single config are 0; what an
+ * evaluation took on the average, all of it, is framework_time. */
+static enum at_status write_entry(const struct at_recording *recording, size_t row,
+                                  const json_t *params, FILE *out, struct at_error *err)
+{
+    const struct at_recorded *result = &recording->results[row];
+    json_t *entry = pad(params, &recording->space.configs[row]);
+    enum at_status status = at_json_put(key_of(entry), out, err);
+
+    fputs(": ", out);
+    if (result->outcome == AT_CORRECT) {
+        json_object_set_new(entry, "time", json_real(result->time_ns / AT_JSON_NS_PER_MS));
+        json_object_set_new(entry, "times", at_json_samples(result));
+    } else {
+        json_object_set_new(entry, "time", json_string(at_kernel_tuner_errors[result->outcome]));
+        json_object_set_new(entry, "outcome", json_string(at_outcome_names[result->outcome]));
+    }
+    for (size_t i = 0; i < AT_KERNEL_TUNER_TIMES; i++)
+        json_object_set_new(entry, at_kernel_tuner_times[i], json_integer(0));
+    json_object_set_new(entry, "framework_time",
+                        json_real((double)recording->evaluation_ns / AT_JSON_NS_PER_MS));
+    json_object_set_new(entry, "timestamp", json_string("1970-01-01T00:00:00+00:00"));
+    if (status == AT_OK)
+        return at_json_put(entry, out, err);
+    json_decref(entry);
+    return status;
+}
+
+static enum at_status write_head(const struct at_recording *recording, json_t *params, FILE *out,
+                                 struct at_error *err)
+{
+    char *problem = at_problem_format(&recording->problem);
+    json_t *keys = json_array(), *head, *value;
+    const char *name;
+    enum at_status status = AT_OK;
+
+    json_object_foreach(params, name, value)
+    {
+        json_array_append_new(keys, json_string(name));
+    }
+    head = json_pack("{s:s, s:s, s:s, s:s, s:o, s:O, s:s, s:o}", "schema_version", "1.1.0",
+                     "device_name", recording->device, "kernel_name", "transpose", "problem_size",
+                     problem, "tune_params_keys", keys, "tune_params", params, "objective", "time",
+                     "autotune", at_json_about(recording));
+    free(problem);
+    json_object_foreach(head, name, value)
+    {
+        fprintf(out, "\"%s\": ", name);
+        if (status == AT_OK)
+            status = at_json_put(json_incref(value), out, err);
+        fputs(",\n", out);
+    }
+    json_decref(head);
+    return status;
+}
+
+/* Every member on a line, every entry on a line, and the last two brackets as Kernel Tuner puts
+ * them, which otherwise takes the file for one that is not finished (correct_open_cache). */
+static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
+{
+    enum at_status status = at_json_check_names(recording, err);
+    json_t *params;
+
+    if (status != AT_OK)
+        return status;
+    params = tune_params(recording);
+    fill_values(params, recording);
+    fputs("{\n", out);
+    status = write_head(recording, params, out, err);
+    fputs("\"cache\": {", out);
+    for (size_t i = 0; i < recording->space.count && status == AT_OK; i++) {
+        fputs(i == 0 ? "\n" : ",\n", out);
+        status = write_entry(recording, i, params, out, err);
+    }
+    fputs("}\n}\n", out);
+    json_decref(params);
+    return status;
+}
+
+const struct at_recording_format at_recording_kernel_tuner = {
+    .name = "kernel-tuner",
+    .summary = "a cache file of Kernel Tuner",
+    .write = write,
+};

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a recording: line by line, each of them one of a few kinds. */
+#include "base/integer.h"
+#include "base/memory.h"
+#include "base/source.h"
+#include "base/stats.h"
+#include "recording/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    struct at_recording recording;
+    char *next; /* the line after this one */
+    struct at_source source;
+    size_t family_capacity, config_capacity, result_capacity;
+    struct at_error *err;
+};
+
+#define FAIL(reader, ...) at_fail_at((reader)->err, (reader)->source, __VA_ARGS__)
+
+/* ---- lines and words ---- */
+
+/* The next line that is no comment, without its end; NULL after the last one. */
+static char *next_line(struct reader *reader)
+{
+    char *line, *end;
+
+    do {
+        line = reader->next;
+        if (!*line)
+            return NULL;
+        end = strchr(line, '\n'); /* the last line has one: check_text */
+        *end = '\0';
+        reader->next = end + 1;
+        reader->source.line++;
+    } while (line[0] == '#');
+    return line;
+}
+
+/* Cuts the first word off, at the separator; NULL when there is none left. */
+static char *cut(char **rest, char separator)
+{
+    char *word = *rest, *end;
+
+    if (!word)
+        return NULL;
+    end = strchr(word, separator);
+    if (end)
+        *end++ = '\0';
+    *rest = end;
+    return word;
+}
+
+static bool cut_integer(char **rest, char separator, int64_t least, int64_t most, int64_t *value)
+{
+    const char *word = cut(rest, separator);
+
+    return word && at_integer_parse(word, strlen(word), value) && *value >= least && *value <= most;
+}
+
+/* ---- the head ---- */
+
+static enum at_status take_text(const struct reader *reader, char **text, const char *value)
+{
+    if (!at_recording_text_fits(value))
+        return FAIL(reader, "a printable text without tabs was expected");
+    *text = at_strdup(value);
+    return AT_OK;
+}
+
+static enum at_status take_time(const struct reader *reader, int64_t *ns, char *value)
+{
+    if (!cut_integer(&value, '\t', 0, AT_RECORDING_NS_MAX, ns) || value)
+        return FAIL(reader, "a time in nanoseconds was expected");
+    return AT_OK;
+}
+
+static enum at_status take_head(struct reader *reader, size_t index, char *value)
+{
+    struct at_recording *recording = &reader->recording;
+
+    switch (index) {
+    case 0:
+        if (strcmp(value, "1") != 0)
+            return FAIL(reader, "this is version %.20s of the format; version %d can be read",
+                        value, AT_RECORDING_VERSION);
+        return AT_OK;
+    case 1:
+        if (at_problem_parse(&recording->problem, value, reader->err) != AT_OK)
+            return at_fail_within(reader->err, "%s:%d", reader->source.file, reader->source.line);
+        return AT_OK;
+    case 2:
+        return take_text(reader, &recording->device, value);
+    case 3:
+        return take_text(reader, &recording->setting, value);
+    case 4:
+        return take_time(reader, &recording->copy_ns, value);
+    default:
+        return take_time(reader, &recording->evaluation_ns, value);
+    }
+}
+
+static const char *const head_keys[] = {
+    "autotune recording", "problem", "device", "setting", "copy_ns", "evaluation_ns"};
+
+static enum at_status read_head(struct reader *reader)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < AT_COUNT(head_keys) && status == AT_OK; i++) {
+        char *line = next_line(reader), *key = cut(&line, '\t');
+
+        if (!key || !line || strcmp(key, head_keys[i]) != 0)
+            return i == 0 ? FAIL(reader, "this is no recording of autotune")
+                          : FAIL(reader, "\"%s\", a tab and its value were expected", head_keys[i]);
+        status = take_head(reader, i, line);
+    }
+    return status;
+}
+
+/* ---- families ---- */
+
+static enum at_status read_values(const struct reader *reader, struct at_param *param, char *values)
+{
+    size_t capacity = 0;
+    int64_t value;
+
+    while (values) {
+        if (param->value_count == AT_PARAM_VALUES_MAX)
+            return FAIL(reader, "more than %d values", AT_PARAM_VALUES_MAX);
+        if (!cut_integer(&values, ' ', INT32_MIN, INT32_MAX, &value) ||
+            at_param_has_value(param, value))
+            return FAIL(reader, "values of 32 bits, no two alike, were expected");
+        AT_PUSH(param->values, param->value_count, capacity, value);
+    }
+    return at_param_has_value(param, param->default_value)
+               ? AT_OK
+               : FAIL(reader, "the default is none of the values");
+}
+
+/* "param", NAME, default, values */
+static enum at_status read_param(const struct reader *reader, struct at_family *family, char *line)
+{
+    struct at_param *param = &family->params[family->param_count];
+    const char *name = cut(&line, '\t');
+
+    if (!name || !at_recording_text_fits(name))
+        return FAIL(reader, "a parameter's name was expected");
+    for (size_t i = 0; i < family->param_count; i++)
+        if (strcmp(family->params[i].name, name) == 0)
+            return FAIL(reader, "a second parameter named %.40s", name);
+    family->param_count++;
+    param->name = at_strdup(name);
+    if (!cut_integer(&line, '\t', INT32_MIN, INT32_MAX, &param->default_value) || !line)
+        return FAIL(reader, "a default, a tab and the values were expected");
+    return read_values(reader, param, line);
+}
+
+/* "family", NAME, preference, hash, number of parameters, number of configs */
+static enum at_status read_family(struct reader *reader, char *line, struct at_family **family,
+                                  size_t *configs)
+{
+    struct at_recording *recording = &reader->recording;
+    const char *key = cut(&line, '\t'), *name = cut(&line, '\t'), *hash;
+    struct at_recorded_family added = {0};
+    int64_t preference, params, count;
+    bool right;
+    enum at_status status = AT_OK;
+
+    right = strcmp(key, "family") == 0 && name && at_recording_text_fits(name) &&
+            cut_integer(&line, '\t', INT32_MIN, INT32_MAX, &preference);
+    hash = cut(&line, '\t');
+    right = right && hash && at_recording_text_fits(hash) &&
+            cut_integer(&line, '\t', 0, AT_PARAMS_MAX, &params) &&
+            cut_integer(&line, '\t', 0, AT_RECORDING_CONFIGS_MAX, &count) && !line;
+    if (!right)
+        return FAIL(reader,
+                    "\"family\", its name, preference and hash, and how many parameters and "
+                    "configs it has were expected");
+    for (size_t i = 0; i < recording->family_count; i++)
+        if (strcmp(recording->families[i].family->name, name) == 0)
+            return FAIL(reader, "a second family named %.60s", name);
+    if (recording->family_count == AT_RECORDING_FAMILIES_MAX)
+        return FAIL(reader, "more than %d families", AT_RECORDING_FAMILIES_MAX);
+    added.family = at_alloc(sizeof *added.family);
+    added.family->name = at_strdup(name);
+    added.family->preference = preference;
+    added.family->params = at_alloc_array((size_t)params, sizeof *added.family->params);
+    added.hash = at_strdup(hash);
+    added.config_count = (size_t)count;
+    AT_PUSH(recording->families, recording->family_count, reader->family_capacity, added);
+    for (int64_t i = 0; i < params && status == AT_OK; i++) {
+        char *param = next_line(reader);
+        const char *word = cut(&param, '\t');
+
+        status = word && strcmp(word, "param") == 0 ? read_param(reader, added.family, param)
+                                                    : FAIL(reader, "\"param\" was expected");
+    }
+    *family = added.family;
+    *configs = added.config_count;
+    return status;
+}
+
+/* ---- configs ---- */
+
+static enum at_status read_config(const struct reader *reader, struct at_config *config,
+                                  char *values)
+{
+    const struct at_family *family = config->family;
+    int64_t value;
+
+    for (size_t i = 0; i < family->param_count; i++) {
+        if (!cut_integer(&values, ' ', INT32_MIN, INT32_MAX, &value) ||
+            !at_param_has_value(&family->params[i], value))
+            return FAIL(reader, "no value of %s", family->params[i].name);
+        config->values[i] = (int32_t)value;
+    }
+    return !values || (!*values && family->param_count == 0)
+               ? AT_OK
+               : FAIL(reader, "more values than %s has parameters", family->name);
+}
+
+static enum at_status read_samples(const struct reader *reader, struct at_recorded *result,
+                                   char *samples)
+{
+    size_t capacity = 0;
+    int64_t value;
+
+    while (samples) {
+        if (result->sample_count == AT_RECORDING_SAMPLES_MAX)
+            return FAIL(reader, "more than %d samples", AT_RECORDING_SAMPLES_MAX);
+        if (!cut_integer(&samples, ' ', 1, AT_RECORDING_NS_MAX, &value))
+            return FAIL(reader, "samples in nanoseconds, or an outcome, were expected");
+        AT_PUSH(result->samples_ns, result->sample_count, capacity, (double)value);
+    }
+    result->time_ns = at_median(result->samples_ns, result->sample_count);
+    return AT_OK;
+}
+
+static enum at_status read_result(const struct reader *reader, struct at_recorded *result,
+                                  char *text)
+{
+    if (!text)
+        return FAIL(reader, "a tab and samples, or an outcome, were expected");
+    for (int i = AT_CORRECT + 1; i < AT_OUTCOMES; i++) {
+        if (strcmp(text, at_outcome_names[i]) != 0)
+            continue;
+        result->outcome = (enum at_outcome)i;
+        return AT_OK;
+    }
+    result->outcome = AT_CORRECT;
+    return read_samples(reader, result, text);
+}
+
+static enum at_status read_row(struct reader *reader, const struct at_family *family, bool first)
+{
+    struct at_recording *recording = &reader->recording;
+    struct at_space *space = &recording->space;
+    struct at_config config = {.family = family};
+    struct at_recorded result = {0};
+    char *line = next_line(reader), *values = cut(&line, '\t');
+    size_t results = space->count;
+    enum at_status status;
+
+    if (!values)
+        return FAIL(reader, "the file ends before the last config of %s", family->name);
+    status = read_config(reader, &config, values);
+    if (status == AT_OK && !first &&
+        at_config_compare(&config, &space->configs[space->count - 1]) <= 0)
+        status = FAIL(reader, "this config does not come after the one before it");
+    if (status == AT_OK && space->count == AT_RECORDING_CONFIGS_MAX)
+        status = FAIL(reader, "more than %d configs", AT_RECORDING_CONFIGS_MAX);
+    if (status == AT_OK)
+        status = read_result(reader, &result, line);
+    if (status != AT_OK) {
+        free(result.samples_ns);
+        return status;
+    }
+    AT_PUSH(space->configs, space->count, reader->config_capacity, config);
+    AT_PUSH(recording->results, results, reader->result_capacity, result);
+    return AT_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum at_status read_families(struct reader *reader)
+{
+    struct at_family *family = NULL;
+    size_t configs = 0;
+    enum at_status status = AT_OK;
+    char *line;
+
+    while (status == AT_OK && (line = next_line(reader)) != NULL) {
+        status = read_family(reader, line, &family, &configs);
+        for (size_t i = 0; i < configs && status == AT_OK; i++)
+            status = read_row(reader, family, i == 0);
+    }
+    return status;
+}
+
+static enum at_status check_text(const struct reader *reader, const char *text, size_t size)
+{
+    if (strlen(text) != size)
+        return at_fail(reader->err, AT_USAGE, "%s: this is no text", reader->source.file);
+    if (size == 0 || text[size - 1] != '\n')
+        return at_fail(reader->err, AT_USAGE, "%s: %s", reader->source.file,
+                       size == 0 ? "the file is empty" : "the last line does not end");
+    return AT_OK;
+}
+
+enum at_status at_recording_read_text(struct at_recording *recording, const char *path, char *text,
+                                      size_t size, struct at_error *err)
+{
+    struct reader reader = {.next = text, .source = {path, 0, 1}, .err = err};
+    enum at_status status = check_text(&reader, text, size);
+
+    if (status == AT_OK)
+        status = read_head(&reader);
+    if (status == AT_OK)
+        status = read_families(&reader);
+    if (status == AT_OK && !at_recording_find_best(&reader.recording))
+        status = FAIL(&reader, "no config in this recording is correct");
+    if (status == AT_OK)
+        *recording = reader.recording;
+    else
+        at_recording_clear(&reader.recording);
+    return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text_stream.h"
+#include "recording/parts.h"
+
+#include "base/memory.h"
+#include "base/printable.h"
+#include "system/file.h"
+#include "system/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_head(FILE *out, const struct at_recording *recording)
+{
+    char *problem = at_problem_format(&recording->problem);
+
+    fprintf(out, "autotune recording\t%d\n", AT_RECORDING_VERSION);
+    fprintf(out, "problem\t%s\n", problem);
+    fprintf(out, "device\t%s\n", recording->device);
+    fprintf(out, "setting\t%s\n", recording->setting);
+    fprintf(out, "copy_ns\t%" PRId64 "\n", recording->copy_ns);
+    fprintf(out, "evaluation_ns\t%" PRId64 "\n", recording->evaluation_ns);
+    free(problem);
+}
+
+static void write_family(FILE *out, const struct at_recorded_family *recorded)
+{
+    const struct at_family *family = recorded->family;
+
+    fprintf(out, "family\t%s\t%" PRId64 "\t%s\t%zu\t%zu\n", family->name, family->preference,
+            recorded->hash, family->param_count, recorded->config_count);
+    for (size_t i = 0; i < family->param_count; i++) {
+        const struct at_param *param = &family->params[i];
+
+        fprintf(out, "param\t%s\t%" PRId64, param->name, param->default_value);
+        for (size_t j = 0; j < param->value_count; j++)
+            fprintf(out, "%c%" PRId64, j == 0 ? '\t' : ' ', param->values[j]);
+        fputc('\n', out);
+    }
+}
+
+static void write_row(FILE *out, const struct at_config *config, const struct at_recorded *result)
+{
+    for (size_t i = 0; i < config->family->param_count; i++)
+        fprintf(out, "%s%" PRId32, i == 0 ? "" : " ", config->values[i]);
+    if (result->outcome != AT_CORRECT)
+        fprintf(out, "\t%s", at_outcome_names[result->outcome]);
+    /* A sample below half a nanosecond is none; the reader would refuse it. */
+    for (size_t i = 0; i < result->sample_count; i++)
+        fprintf(out, "%c%" PRId64, i == 0 ? '\t' : ' ',
+                result->samples_ns[i] < 1 ? 1 : (int64_t)(result->samples_ns[i] + 0.5));
+    fputc('\n', out);
+}
+
+static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
+{
+    size_t row = 0;
+
+    (void)err;
+    write_head(out, recording);
+    for (size_t i = 0; i < recording->family_count; i++) {
+        write_family(out, &recording->families[i]);
+        for (size_t j = 0; j < recording->families[i].config_count; j++, row++)
+            write_row(out, &recording->space.configs[row], &recording->results[row]);
+    }
+    return AT_OK;
+}
+
+const struct at_recording_format at_recording_text = {
+    .name = "recording",
+    .summary = "autotune's own format",
+    .write = write,
+};
+
+enum at_status at_recording_write(const struct at_recording *recording, const char *path,
+                                  struct at_error *err)
+{
+    struct at_text_stream stream;
+    char *text;
+    size_t size;
+    FILE *out = at_text_open(&stream);
+    enum at_status status;
+
+    write(recording, out, err);
+    text = at_text_close(&stream, &size);
+    status = at_output_replace(path, text, size, err);
+    free(text);
+    return status;
+}
+
+/* ---- reading, whichever format it is ---- */
+
+enum at_status at_recording_read(struct at_recording *recording, const char *path,
+                                 struct at_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    enum at_status status = at_file_read(&text, &size, path, AT_RECORDING_BYTES_MAX, err);
+
+    if (status != AT_OK)
+        return status;
+    if (text[strspn(text, " \t\r\n")] == '{')
+        status = at_recording_read_json(recording, path, text, size, err);
+    else
+        status = at_recording_read_text(recording, path, text, size, err);
+    free(text);
+    return status;
+}
+
+/* ---- what both kinds of readers need ---- */
+
+static size_t level_of(const struct at_param *param, int32_t value)
+{
+    size_t level = 0;
+
+    while (param->values[level] != value)
+        level++;
+    return level;
+}
+
+int at_config_compare(const struct at_config *a, const struct at_config *b)
+{
+    for (size_t i = 0; i < a->family->param_count; i++) {
+        size_t left = level_of(&a->family->params[i], a->values[i]);
+        size_t right = level_of(&b->family->params[i], b->values[i]);
+
+        if (left != right)
+            return left < right ? -1 : 1;
+    }
+    return 0;
+}
+
+bool at_recording_text_fits(const char *text)
+{
+    size_t size = strnlen(text, AT_RECORDING_TEXT_MAX + 1);
+
+    return size >= 1 && size <= AT_RECORDING_TEXT_MAX && at_text_is_printable(text, size);
+}
+
+bool at_recording_find_best(struct at_recording *recording)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < recording->space.count; i++) {
+        if (recording->results[i].outcome != AT_CORRECT)
+            continue;
+        if (!found || recording->results[i].time_ns < recording->results[recording->best].time_ns)
+            recording->best = i;
+        found = true;
+    }
+    return found;
+}
+
+char *at_recording_title(const struct at_recording *recording)
+{
+    return recording->kernel ? at_strdup(recording->kernel)
+                             : at_problem_format(&recording->problem);
+}
+
+void at_recording_clear(struct at_recording *recording)
+{
+    for (size_t i = 0; i < recording->space.count; i++)
+        free(recording->results[i].samples_ns);
+    for (size_t i = 0; i < recording->family_count; i++) {
+        at_family_free(recording->families[i].family);
+        free(recording->families[i].hash);
+    }
+    free(recording->families);
+    free(recording->results);
+    free(recording->kernel);
+    free(recording->device);
+    free(recording->setting);
+    at_space_clear(&recording->space);
+    *recording = (struct at_recording){0};
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings as T4 results, version 1.0.0 of the schema that auto-tuners agreed upon
+ * (github.com/odgaard/TuningSchema, results-schema.json) as Kernel Tuner has it
+ * (kernel_tuner/schema/T4/1.0.0/results-schema.json), which knows "correct" too. */
+#include "base/memory.h"
+#include "recording/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const invalidities[AT_OUTCOMES] = {
+    [AT_CORRECT] = "correct",   [AT_CONSTRAINT] = "constraints",
+    [AT_COMPILE] = "compile",   [AT_LAUNCH] = "runtime",
+    [AT_TIMEOUT] = "timeout",   [AT_CRASH] = "runtime",
+    [AT_WRONG] = "correctness", [AT_OOM] = "runtime",
+};
+
+/* ---- reading ---- */
+
+/* The schema says nothing of a unit: Kernel Tuner writes milliseconds, and says so
+ * (get_t4_results in kernel_tuner/file_utils.py), spelt in a second way in benchmark_hub. */
+static enum at_status read_unit(const struct at_json_reader *reader, const json_t *root,
+                                double *unit_ns)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"milliseconds", 1e6}, {"miliseconds", 1e6},  {"ms", 1e6},
+                 {"seconds", 1e9},      {"microseconds", 1e3}, {"nanoseconds", 1}};
+    const json_t *unit = json_object_get(json_object_get(root, "metadata"), "timeunit");
+
+    *unit_ns = AT_JSON_NS_PER_MS;
+    for (size_t i = 0; i < AT_COUNT(units) && unit; i++)
+        if (json_is_string(unit) && strcmp(json_string_value(unit), units[i].name) == 0) {
+            *unit_ns = units[i].ns;
+            return AT_OK;
+        }
+    return unit ? at_fail(reader->err, AT_USAGE, "timeunit: no such unit is known") : AT_OK;
+}
+
+/* The measurement of this name. */
+static const json_t *find_measurement(const json_t *result, const char *name)
+{
+    const json_t *measurements = json_object_get(result, "measurements");
+
+    for (size_t i = 0; i < json_array_size(measurements); i++) {
+        const json_t *measurement = json_array_get(measurements, i);
+        const char *its_name = json_string_value(json_object_get(measurement, "name"));
+
+        if (its_name && strcmp(its_name, name) == 0)
+            return json_object_get(measurement, "value");
+    }
+    return NULL;
+}
+
+static enum at_status read_result(struct at_json_reader *reader, const json_t *result,
+                                  double unit_ns)
+{
+    const char *invalidity = json_string_value(json_object_get(result, "invalidity"));
+    struct at_json_row row = {0};
+    enum at_status status =
+        at_json_read_config(reader, json_object_get(result, "configuration"), &row);
+
+    if (status == AT_OK)
+        status = at_json_read_outcome(reader, result, invalidities, invalidity ? invalidity : "",
+                                      &row.result.outcome);
+    if (status == AT_OK && row.result.outcome == AT_CORRECT)
+        status = at_json_read_samples(reader,
+                                      json_object_get(json_object_get(result, "times"), "runtimes"),
+                                      find_measurement(result, "time"), unit_ns, &row.result);
+    return status == AT_OK ? at_json_add_row(reader, &row) : status;
+}
+
+static enum at_status read_results(struct at_json_reader *reader, const json_t *root)
+{
+    /* Kernel Tuner says "compilation" where the schema has "compilation_time". */
+    static const char *const times[] = {"compilation_time", "compilation",      "benchmark",
+                                        "framework",        "search_algorithm", "validation"};
+    const json_t *results = json_object_get(root, "results");
+    double unit_ns, sum = 0;
+    enum at_status status = read_unit(reader, root, &unit_ns);
+
+    for (size_t i = 0; i < json_array_size(results) && status == AT_OK; i++) {
+        const json_t *result = json_array_get(results, i);
+
+        status = read_result(reader, result, unit_ns);
+        if (status != AT_OK)
+            at_fail_within(reader->err, "result %zu", i);
+        sum += at_json_sum(json_object_get(result, "times"), times, AT_COUNT(times));
+    }
+    if (status == AT_OK)
+        at_json_set_evaluation(reader, sum * unit_ns);
+    return status;
+}
+
+/* ---- the space of a file of others, which lists no values but those of its configs ---- */
+
+static enum at_status add_value(const struct at_json_reader *reader, struct at_param *param,
+                                const json_t *value)
+{
+    int64_t number;
+    size_t at;
+
+    if (!at_json_integer(value, &number))
+        return at_fail(reader->err, AT_USAGE, "%.80s: a whole number of 32 bits was expected",
+                       param->name);
+    if (at_param_has_value(param, number))
+        return AT_OK;
+    if (param->value_count == AT_PARAM_VALUES_MAX)
+        return at_fail(reader->err, AT_USAGE, "%.80s: more than %d values", param->name,
+                       AT_PARAM_VALUES_MAX);
+    for (at = param->value_count++; at > 0 && param->values[at - 1] > number; at--)
+        param->values[at] = param->values[at - 1];
+    param->values[at] = number;
+    return AT_OK;
+}
+
+static enum at_status add_values(const struct at_json_reader *reader, struct at_family *family,
+                                 const json_t *configuration)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < family->param_count && status == AT_OK; i++)
+        status = add_value(reader, &family->params[i],
+                           json_object_get(configuration, family->params[i].name));
+    return status;
+}
+
+static enum at_status name_params(const struct at_json_reader *reader, struct at_family *family,
+                                  const json_t *configuration)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)configuration, name, value)
+    {
+        struct at_param *param = &family->params[family->param_count];
+
+        if (!at_recording_text_fits(name))
+            return at_fail(reader->err, AT_USAGE, "the name of a parameter cannot be shown");
+        family->param_count++;
+        param->name = at_strdup(name);
+        param->values = at_alloc_array(AT_PARAM_VALUES_MAX, sizeof *param->values);
+    }
+    return AT_OK;
+}
+
+static enum at_status read_space(struct at_json_reader *reader, const json_t *root)
+{
+    const json_t *results = json_object_get(root, "results");
+    const json_t *first = json_object_get(json_array_get(results, 0), "configuration");
+    struct at_family *family;
+    enum at_status status;
+
+    if (json_object_size(first) == 0 || json_object_size(first) > AT_PARAMS_MAX)
+        return at_fail(reader->err, AT_USAGE,
+                       "the first result: a configuration of 1 to %d parameters was expected",
+                       AT_PARAMS_MAX);
+    reader->recording.kernel = at_strdup("a kernel that T4 does not name");
+    reader->recording.device = at_strdup("a device that T4 does not name");
+    reader->recording.setting = at_strdup("T4");
+    family = at_json_foreign_family(reader, "kernel", json_object_size(first));
+    status = name_params(reader, family, first);
+    for (size_t i = 0; i < json_array_size(results) && status == AT_OK; i++) {
+        status = add_values(reader, family,
+                            json_object_get(json_array_get(results, i), "configuration"));
+        if (status != AT_OK)
+            at_fail_within(reader->err, "result %zu", i);
+    }
+    for (size_t i = 0; i < family->param_count && status == AT_OK; i++)
+        family->params[i].default_value = family->params[i].values[0];
+    return status;
+}
+
+enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root)
+{
+    enum at_status status = reader->ours ? AT_OK : read_space(reader, root);
+
+    return status == AT_OK ? read_results(reader, root) : status;
+}
+
+/* ---- writing ---- */
+
+/* No compilation_time and no validation: they are not known of a single config. What an evaluation
+ * took on the average, all of it, is "framework". */
+static enum at_status write_result(const struct at_recording *recording, size_t row, FILE *out,
+                                   struct at_error *err)
+{
+    const struct at_recorded *result = &recording->results[row];
+    bool correct = result->outcome == AT_CORRECT;
+    json_t *measurements = json_array(), *object;
+
+    if (correct)
+        json_array_append_new(measurements,
+                              json_pack("{s:s, s:f, s:s}", "name", "time", "value",
+                                        result->time_ns / AT_JSON_NS_PER_MS, "unit", "ms"));
+    object = json_pack("{s:o, s:[s], s:{s:o, s:f}, s:s, s:i, s:o}", "configuration",
+                       at_json_config(&recording->space.configs[row]), "objectives", "time",
+                       "times", "runtimes", at_json_samples(result), "framework",
+                       (double)recording->evaluation_ns / AT_JSON_NS_PER_MS, "invalidity",
+                       invalidities[result->outcome], "correctness", correct, "measurements",
+                       measurements);
+    if (!correct)
+        json_object_set_new(object, "outcome", json_string(at_outcome_names[result->outcome]));
+    return at_json_put(object, out, err);
+}
+
+static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
+{
+    enum at_status status = at_json_check_names(recording, err);
+
+    if (status != AT_OK)
+        return status;
+    fputs("{\n\"schema_version\": \"1.0.0\",\n\"metadata\": {\"timeunit\": \"milliseconds\"},\n"
+          "\"autotune\": ",
+          out);
+    status = at_json_put(at_json_about(recording), out, err);
+    fputs(",\n\"results\": [", out);
+    for (size_t i = 0; i < recording->space.count && status == AT_OK; i++) {
+        fputs(i == 0 ? "\n" : ",\n", out);
+        status = write_result(recording, i, out, err);
+    }
+    fputs("\n]\n}\n", out);
+    return status;
+}
+
+const struct at_recording_format at_recording_t4 = {
+    .name = "t4",
+    .summary = "T4 results",
+    .write = write,
+};

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/compare.h"
+
+#include "base/memory.h"
+#include "tune/warm_start.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t within_percents[] = {5, 1, 0};
+
+enum { REACHES = AT_COUNT(within_percents) };
+
+/* ---- recordings that belong together ---- */
+
+static bool same_params(const struct at_family *a, const struct at_family *b)
+{
+    if (a->param_count != b->param_count)
+        return false;
+    for (size_t i = 0; i < a->param_count; i++) {
+        const struct at_param *p = &a->params[i], *q = &b->params[i];
+
+        if (strcmp(p->name, q->name) != 0 || p->value_count != q->value_count ||
+            p->default_value != q->default_value ||
+            memcmp(p->values, q->values, p->value_count * sizeof *p->values) != 0)
+            return false;
+    }
+    return true;
+}
+
+static const struct at_recorded_family *find_family(const struct at_recording *recording,
+                                                    const char *name)
+{
+    for (size_t i = 0; i < recording->family_count; i++)
+        if (strcmp(recording->families[i].family->name, name) == 0)
+            return &recording->families[i];
+    return NULL;
+}
+
+static enum at_status check_spaces(const struct at_recording *recordings, char *const *names,
+                                   size_t count, struct at_error *err)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = 0; j < recordings[i].family_count; j++) {
+            const struct at_recorded_family *family = &recordings[i].families[j], *other = NULL;
+            size_t k = 0;
+
+            for (; k < i && !other; k++)
+                other = find_family(&recordings[k], family->family->name);
+            if (other && !same_params(other->family, family->family))
+                return at_fail(err, AT_USAGE,
+                               "%s has another space of family %s than %s: replay them apart",
+                               names[i], family->family->name, names[k - 1]);
+        }
+    return AT_OK;
+}
+
+/* ---- figures ---- */
+
+static int by_count(const void *left, const void *right)
+{
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* The smallest value that so many percent of the sorted ones do not exceed; 0 for SIZE_MAX. */
+static int64_t percentile(const size_t *sorted, size_t count, size_t percent)
+{
+    size_t value = sorted[(count * percent + 99) / 100 - 1];
+
+    return value == SIZE_MAX ? 0 : (int64_t)value;
+}
+
+static int64_t to_ms(int64_t evaluations, int64_t evaluation_ns)
+{
+    return (int64_t)llround((double)evaluations * (double)evaluation_ns / 1e6);
+}
+
+static struct at_reach_record measure_reach(const struct at_recording *recording,
+                                            const struct at_course *courses, size_t runs,
+                                            int64_t percent)
+{
+    struct at_reach_record reach = {.within_percent = percent};
+    size_t *evaluations = at_alloc_array(runs, sizeof *evaluations);
+
+    for (size_t i = 0; i < runs; i++)
+        evaluations[i] = at_course_reach(&courses[i], recording, (double)percent);
+    qsort(evaluations, runs, sizeof *evaluations, by_count);
+    reach.median_evaluations = percentile(evaluations, runs, 50);
+    reach.p95_evaluations = percentile(evaluations, runs, 95);
+    reach.median_ms = to_ms(reach.median_evaluations, recording->evaluation_ns);
+    reach.p95_ms = to_ms(reach.p95_evaluations, recording->evaluation_ns);
+    free(evaluations);
+    return reach;
+}
+
+static void measure_ends(struct at_strategy_record *record, const struct at_recording *recording,
+                         const struct at_course *courses, size_t runs)
+{
+    size_t *ends = at_alloc_array(runs, sizeof *ends), stopped = 0;
+
+    for (size_t i = 0; i < runs; i++) {
+        if (courses[i].reason)
+            ends[stopped++] = courses[i].count;
+        record->ended_within_1_percent += at_course_reach(&courses[i], recording, 1) != SIZE_MAX;
+    }
+    qsort(ends, stopped, sizeof *ends, by_count);
+    record->stopped = (int64_t)stopped;
+    record->stopped_evaluations = stopped > 0 ? percentile(ends, stopped, 50) : 0;
+    free(ends);
+}
+
+static enum at_status
+run_strategy(struct at_strategy_record *record, const struct at_recording *recording,
+             const struct at_baseline *baseline, const struct at_replay_plan *first,
+             const struct at_comparison_options *options, struct at_error *err)
+{
+    struct at_course *courses = at_alloc_array(options->runs, sizeof *courses);
+    struct at_reach_record *reaches = at_alloc_array(REACHES, sizeof *reaches);
+    struct at_replay_plan plan = *first;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < options->runs && status == AT_OK; i++) {
+        plan.start.seed = options->seed + i;
+        status = at_replay(&courses[i], recording, &plan, err);
+    }
+    record->reaches = (struct at_list){reaches, REACHES};
+    record->runs = (int64_t)options->runs;
+    snprintf(record->name, sizeof record->name, "%s", plan.strategy->name);
+    if (status == AT_OK) {
+        for (size_t i = 0; i < REACHES; i++)
+            reaches[i] = measure_reach(recording, courses, options->runs, within_percents[i]);
+        measure_ends(record, recording, courses, options->runs);
+        record->score_permille = llround(1000 * at_score(baseline, courses, options->runs));
+    }
+    for (size_t i = 0; i < options->runs; i++)
+        at_course_clear(&courses[i]);
+    free(courses);
+    return status;
+}
+
+/* The best of a recording; fewer where so few are correct. */
+static void know_best(struct at_knowledge *knowledge, const struct at_recording *recording)
+{
+    const struct at_recorded *results = recording->results;
+    bool *taken = at_alloc_array(recording->space.count, sizeof *taken);
+    size_t best = recording->best;
+
+    for (int known = 0; known < AT_KNOWN_BEST && best != SIZE_MAX; known++) {
+        at_knowledge_add(knowledge, &(struct at_winner){.problem = recording->problem,
+                                                        .config = recording->space.configs[best]});
+        taken[best] = true;
+        best = SIZE_MAX;
+        for (size_t i = 0; i < recording->space.count; i++)
+            if (!taken[i] && results[i].outcome == AT_CORRECT &&
+                (best == SIZE_MAX || results[i].time_ns < results[best].time_ns))
+                best = i;
+    }
+    free(taken);
+}
+
+static void know_winners(struct at_knowledge *knowledge, const struct at_recording *recordings,
+                         size_t count, const struct at_recording *except)
+{
+    for (size_t i = 0; i < count; i++)
+        if (&recordings[i] != except && !recordings[i].kernel && !except->kernel)
+            know_best(knowledge, &recordings[i]);
+}
+
+static enum at_status compare_on(struct at_compared_recording *compared,
+                                 const struct at_recording *recording,
+                                 const struct at_knowledge *knowledge,
+                                 const struct at_comparison_options *options, struct at_error *err)
+{
+    size_t *likely, likely_count = at_knowledge_likely(knowledge, &recording->problem,
+                                                       &recording->space, &likely);
+    struct at_strategy_record *records = at_alloc_array(options->strategy_count, sizeof *records);
+    struct at_baseline baseline;
+    struct at_replay_plan plan = {
+        .start = {.likely = likely,
+                  .likely_count = likely_count,
+                  .copy_ns = (double)recording->copy_ns},
+        .ahead = options->ahead,
+        .budget = options->budget,
+    };
+    enum at_status status = AT_OK;
+
+    compared->problem = at_recording_title(recording);
+    compared->device = at_strdup(recording->device);
+    compared->configs = (int64_t)recording->space.count;
+    compared->optimum_ns = llround(recording->results[recording->best].time_ns);
+    compared->strategies = (struct at_list){records, options->strategy_count};
+    at_baseline_make(&baseline, recording);
+    for (size_t i = 0; i < options->strategy_count && status == AT_OK; i++) {
+        plan.strategy = options->strategies[i];
+        status = run_strategy(&records[i], recording, &baseline, &plan, options, err);
+    }
+    at_baseline_clear(&baseline);
+    free(likely);
+    return status;
+}
+
+/* ---- over all recordings ---- */
+
+/* The median of values that are 0 for never, which is the greatest. */
+static int64_t median_of(size_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] == 0)
+            values[i] = SIZE_MAX;
+    qsort(values, count, sizeof *values, by_count);
+    return percentile(values, count, 50);
+}
+
+/* The median of a member of a strategy's reaches over the recordings. */
+static int64_t median_reach(const struct at_comparison *comparison, size_t strategy, size_t reach,
+                            size_t offset)
+{
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    size_t count = comparison->recordings.count;
+    size_t *values = at_alloc_array(count, sizeof *values);
+    int64_t median;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct at_strategy_record *records = recordings[i].strategies.items;
+        const struct at_reach_record *reaches = records[strategy].reaches.items;
+        int64_t value;
+
+        memcpy(&value, (const char *)&reaches[reach] + offset, sizeof value);
+        values[i] = (size_t)value;
+    }
+    median = median_of(values, count);
+    free(values);
+    return median;
+}
+
+/* The median over the recordings on which it stopped by itself; 0 where there is none. */
+static int64_t median_stop(const struct at_comparison *comparison, size_t strategy)
+{
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    size_t *values = at_alloc_array(comparison->recordings.count, sizeof *values), count = 0;
+    int64_t median;
+
+    for (size_t i = 0; i < comparison->recordings.count; i++) {
+        const struct at_strategy_record *records = recordings[i].strategies.items;
+
+        if (records[strategy].stopped > 0)
+            values[count++] = (size_t)records[strategy].stopped_evaluations;
+    }
+    median = count > 0 ? median_of(values, count) : 0;
+    free(values);
+    return median;
+}
+
+static void sum_up(struct at_comparison *comparison, size_t strategy)
+{
+    struct at_strategy_record *all = (struct at_strategy_record *)comparison->all.items + strategy;
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    struct at_reach_record *reaches = at_alloc_array(REACHES, sizeof *reaches);
+    size_t count = comparison->recordings.count;
+    int64_t score = 0;
+
+#define MEDIAN(reach, member)                                                                      \
+    median_reach(comparison, strategy, reach, offsetof(struct at_reach_record, member))
+    for (size_t i = 0; i < REACHES; i++)
+        reaches[i] = (struct at_reach_record){
+            .within_percent = within_percents[i],
+            .median_evaluations = MEDIAN(i, median_evaluations),
+            .p95_evaluations = MEDIAN(i, p95_evaluations),
+            .median_ms = MEDIAN(i, median_ms),
+            .p95_ms = MEDIAN(i, p95_ms),
+        };
+#undef MEDIAN
+    all->reaches = (struct at_list){reaches, REACHES};
+    for (size_t i = 0; i < count; i++) {
+        const struct at_strategy_record *one =
+            (const struct at_strategy_record *)recordings[i].strategies.items + strategy;
+
+        memcpy(all->name, one->name, sizeof all->name);
+        all->runs += one->runs;
+        all->stopped += one->stopped;
+        all->ended_within_1_percent += one->ended_within_1_percent;
+        score += one->score_permille;
+    }
+    all->score_permille = llround((double)score / (double)count);
+    all->stopped_evaluations = median_stop(comparison, strategy);
+}
+
+enum at_status at_compare(struct at_comparison *comparison, const struct at_recording *recordings,
+                          char *const *names, size_t count,
+                          const struct at_comparison_options *options, struct at_error *err)
+{
+    struct at_compared_recording *compared = at_alloc_array(count, sizeof *compared);
+    struct at_strategy_record *all = at_alloc_array(options->strategy_count, sizeof *all);
+    struct at_comparison made = {{compared, count}, {all, options->strategy_count}};
+    enum at_status status = check_spaces(recordings, names, count, err);
+
+    for (size_t i = 0; i < count && status == AT_OK; i++) {
+        struct at_knowledge knowledge = {0};
+
+        if (options->winners_known)
+            know_winners(&knowledge, recordings, count, &recordings[i]);
+        status = compare_on(&compared[i], &recordings[i], &knowledge, options, err);
+        at_knowledge_clear(&knowledge);
+    }
+    for (size_t i = 0; i < options->strategy_count && status == AT_OK; i++)
+        sum_up(&made, i);
+    if (status == AT_OK)
+        *comparison = made;
+    else
+        at_schema_clear(&at_comparison_schema, &made);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many seeded replays of each strategy on each recording, in figures. */
+#ifndef AT_REPLAY_COMPARE_H
+#define AT_REPLAY_COMPARE_H
+
+#include "replay/replay.h"
+#include "schema/schema.h"
+
+struct at_comparison_options {
+    const struct at_strategy *const *strategies;
+    size_t strategy_count;
+    size_t runs;
+    uint64_t seed; /* of the first run; the others count on */
+    size_t ahead;
+    size_t budget;
+    bool winners_known; /* each search starts from the best configs of the other recordings */
+};
+
+/* How long it took to come within so many percent of the optimum. 0: more than so many runs never
+ * did; where the recording does not tell what an evaluation took, the times are 0 too. */
+struct at_reach_record {
+    int64_t within_percent;
+    int64_t median_evaluations, p95_evaluations;
+    int64_t median_ms, p95_ms;
+};
+
+struct at_strategy_record {
+    char name[32];
+    int64_t runs;
+    struct at_list reaches; /* 5, 1 and 0 percent */
+    int64_t score_permille;
+    int64_t stopped;             /* runs that ended by the strategy's own reason */
+    int64_t stopped_evaluations; /* the median of theirs */
+    int64_t ended_within_1_percent;
+};
+
+struct at_compared_recording {
+    char *problem, *device;
+    int64_t configs, optimum_ns;
+    struct at_list strategies; /* of struct at_strategy_record */
+};
+
+struct at_comparison {
+    struct at_list recordings; /* of struct at_compared_recording */
+    struct at_list all;        /* of struct at_strategy_record: medians over the recordings, means
+                                  of scores, sums of runs */
+};
+
+extern const struct at_schema at_comparison_schema;
+
+/* AT_USAGE where a family has other parameters in one recording than in another. */
+enum at_status at_compare(struct at_comparison *comparison, const struct at_recording *recordings,
+                          char *const *names, size_t count,
+                          const struct at_comparison_options *options, struct at_error *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strategies against recordings: a search as the pipeline would make it, with the recorded results,
+ * and what its course is worth. */
+#ifndef AT_REPLAY_REPLAY_H
+#define AT_REPLAY_REPLAY_H
+
+#include "recording/recording.h"
+#include "search/strategy.h"
+
+struct at_replay_plan {
+    const struct at_strategy *strategy;
+    struct at_start start;
+    size_t ahead;  /* configs between ask and tell, as the pipeline has them on their way; >= 1 */
+    size_t budget; /* evaluations; 0: no limit */
+};
+
+/* The course of one search. */
+struct at_course {
+    double *best_ns; /* after evaluation 1, 2, ...; INFINITY before the first correct one; owned */
+    size_t count;    /* evaluations; a strategy without a reason to stop is not asked beyond the
+                        best config */
+    const char *reason; /* why the strategy stopped; NULL: it did not by itself */
+};
+
+/* Runs one search. AT_INTERNAL for a strategy that breaks its contract: asks for a config twice, or
+ * for one that is not there. */
+enum at_status at_replay(struct at_course *course, const struct at_recording *recording,
+                         const struct at_replay_plan *plan, struct at_error *err);
+void at_course_clear(struct at_course *course);
+
+/* Evaluations until the best is within so many percent of the recorded optimum; SIZE_MAX: never. */
+size_t at_course_reach(const struct at_course *course, const struct at_recording *recording,
+                       double percent);
+
+/* Random search on a recording, the baseline of the score: its expected best after each evaluation,
+ * up to the budget at which it has closed 95 % of the gap from the median to the optimum. */
+struct at_baseline {
+    double *best_ns; /* owned */
+    size_t budget;
+    double optimum_ns;
+    double worst_ns; /* what a search that has nothing yet is taken to have */
+};
+
+void at_baseline_make(struct at_baseline *baseline, const struct at_recording *recording);
+void at_baseline_clear(struct at_baseline *baseline);
+
+/* The performance score of Willemsen, Schoonhoven, Filipovic, Torring, van Nieuwpoort and van
+ * Werkhoven, "A methodology for comparing optimization algorithms for auto-tuning", Future
+ * Generation Computer Systems 159, 2024: the mean over the budget of how much of the gap between
+ * the baseline and the optimum the courses' mean best closes. 1: the optimum at once; 0: no better
+ * than random search; below: worse. */
+double at_score(const struct at_baseline *baseline, const struct at_course *courses, size_t count);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which configs can be evaluated at once, while others are still to be compiled: so that the GPU
+ * has something to do, a search prefers the former where little speaks for the latter. */
+#ifndef AT_SEARCH_BAYESIAN_COMPILED_H
+#define AT_SEARCH_BAYESIAN_COMPILED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct at_landscape;
+struct at_promise;
+
+struct at_hand {
+    bool (*has)(void *state, size_t index); /* NULL: all are at hand */
+    void *state;
+};
+
+/* So many promises are worth being chosen from. */
+enum { AT_HAND_CHOICE = 64 };
+
+/* Of promises, the greatest first, the first one that is at hand, if not much less is expected of
+ * it than of the greatest; else that one. */
+size_t at_hand_choose(const struct at_hand *hand, const struct at_promise *promises, size_t count);
+
+/* Are so many results awaited that they are worth it, or will some soon be there? */
+bool at_hand_awaits(const struct at_hand *hand, const struct at_landscape *land);
+
+#endif

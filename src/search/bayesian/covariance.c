@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/bayesian/covariance.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LEVELS = AT_PARAM_VALUES_MAX, TABLE = LEVELS * LEVELS };
+
+/* What is chosen from. A rate of 0 is left out: from a few results it would look as if most
+ * parameters did not matter at all, and the model would be sure too soon. */
+static const double rates[] = {0.06, 0.2, 0.6, 2};
+static const double family_shares[] = {0, 0.2, 0.5, 0.8};
+static const double alone_shares[] = {0.1, 0.3, 0.6};
+static const double noises[] = {1e-4, 1e-3, 1e-2};
+
+static const double usual_rate = 0.3, usual_share = 0.3, usual_noise = 1e-3;
+
+/* Half of the distance is that two values differ, half by how much: right for numbers, and not
+ * wrong for names. */
+static float distance(size_t a, size_t b, size_t count)
+{
+    double apart = a > b ? (double)(a - b) : (double)(b - a);
+
+    return a == b ? 0 : (float)(0.5 + 0.5 * apart / (double)(count - 1));
+}
+
+static const struct at_family *family_of(const struct at_likeness *likeness)
+{
+    return likeness->land->regions[likeness->region].family;
+}
+
+static void fill_table(struct at_likeness *likeness, size_t param)
+{
+    size_t count = family_of(likeness)->params[param].value_count;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            likeness->tables[param * TABLE + i * LEVELS + j] =
+                -(float)likeness->rates[param] * distance(i, j, count);
+}
+
+void at_likeness_init(struct at_likeness *likeness, const struct at_landscape *land, size_t region)
+{
+    size_t params = land->regions[region].family->param_count;
+
+    *likeness = (struct at_likeness){.land = land,
+                                     .region = region,
+                                     .family = usual_share,
+                                     .alone = usual_share,
+                                     .noise = usual_noise};
+    likeness->tables = at_alloc_array(params, TABLE * sizeof *likeness->tables);
+    for (size_t i = 0; i < params; i++) {
+        likeness->rates[i] = usual_rate;
+        fill_table(likeness, i);
+    }
+}
+
+void at_likeness_clear(struct at_likeness *likeness)
+{
+    free(likeness->tables);
+    *likeness = (struct at_likeness){0};
+}
+
+double at_likeness(const struct at_likeness *likeness, size_t a, size_t b)
+{
+    size_t params = family_of(likeness)->param_count, alike = 0;
+    const uint8_t *x = at_landscape_levels(likeness->land, a);
+    const uint8_t *y = at_landscape_levels(likeness->land, b);
+    float together = 0;
+    double by_parameter;
+
+    for (size_t i = 0; i < params; i++) {
+        together += likeness->tables[i * TABLE + y[i] * LEVELS + x[i]];
+        alike += x[i] == y[i];
+    }
+    by_parameter = likeness->alone * (params > 0 ? (double)alike / (double)params : 1) +
+                   (1 - likeness->alone) * (double)expf(together);
+    return likeness->family + (1 - likeness->family) * by_parameter;
+}
+
+/* ---- fitting ---- */
+
+struct data {
+    const size_t *configs;
+    const double *values;
+    size_t count;
+    double *lower;
+};
+
+/* The logarithm of the likelihood, but for a constant, under the amplitude that makes it greatest.
+ */
+static double likelihood(const struct at_likeness *likeness, const struct data *data)
+{
+    double sum = 0, squares = 0, solved[data->count];
+
+    for (size_t i = 0; i < data->count; i++) {
+        double *row = &data->lower[i * data->count], rest = 1 + likeness->noise;
+
+        solved[i] = data->values[data->configs[i]];
+        for (size_t j = 0; j < i; j++) {
+            const double *other = &data->lower[j * data->count];
+            double value = at_likeness(likeness, data->configs[i], data->configs[j]);
+
+            for (size_t k = 0; k < j; k++)
+                value -= row[k] * other[k];
+            row[j] = value / other[j];
+            rest -= row[j] * row[j];
+            solved[i] -= row[j] * solved[j];
+        }
+        row[i] = sqrt(fmax(rest, 1e-9));
+        solved[i] /= row[i];
+        sum -= log(row[i]);
+        squares += solved[i] * solved[i];
+    }
+    return sum - (double)data->count / 2 * log(1e-9 + squares);
+}
+
+/* Keeps the choice that is likeliest. */
+static double choose(struct at_likeness *likeness, const struct data *data, double *slot,
+                     const double *choices, size_t count, double best)
+{
+    double kept = *slot;
+
+    for (size_t i = 0; i < count; i++) {
+        double likely;
+
+        *slot = choices[i];
+        likely = likelihood(likeness, data);
+        if (likely > best) {
+            best = likely;
+            kept = choices[i];
+        }
+    }
+    *slot = kept;
+    return best;
+}
+
+static double choose_rate(struct at_likeness *likeness, const struct data *data, size_t param,
+                          double best)
+{
+    double *rate = &likeness->rates[param], kept = *rate;
+
+    for (size_t i = 0; i < AT_COUNT(rates); i++) {
+        double likely;
+
+        *rate = rates[i];
+        fill_table(likeness, param);
+        likely = likelihood(likeness, data);
+        if (likely > best) {
+            best = likely;
+            kept = rates[i];
+        }
+    }
+    *rate = kept;
+    fill_table(likeness, param);
+    return best;
+}
+
+void at_likeness_fit(struct at_likeness *likeness, const size_t *configs, const double *values,
+                     size_t count)
+{
+    struct data data = {configs, values, count, NULL};
+    double best;
+
+    data.lower = at_alloc_array(count, count * sizeof *data.lower);
+    best = likelihood(likeness, &data);
+    best = choose(likeness, &data, &likeness->alone, alone_shares, AT_COUNT(alone_shares), best);
+    best = choose(likeness, &data, &likeness->family, family_shares, AT_COUNT(family_shares), best);
+    best = choose(likeness, &data, &likeness->noise, noises, AT_COUNT(noises), best);
+    for (size_t i = 0; i < family_of(likeness)->param_count; i++)
+        best = choose_rate(likeness, &data, i, best);
+    free(data.lower);
+}

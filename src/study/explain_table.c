@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study/explain_table.h"
+
+#include "base/memory.h"
+#include "system/paths.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The source's text at a line of the family's template, without its indentation; "" elsewhere. The
+ * caller frees it. */
+static char *source_text(const struct at_family *family, const struct at_explained_line *line)
+{
+    const char *text = family->source;
+
+    if (line->line < 1 || strcmp(at_path_name(family->template_path), line->file) != 0)
+        return at_strdup("");
+    for (int64_t i = 1; i < line->line && *text; i++) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    text += strspn(text, " ");
+    return at_strndup(text, strcspn(text, "\n"));
+}
+
+static void print_line(const struct at_family *family, const struct at_explained_line *line)
+{
+    bool shared = line->wavefronts > 0;
+    double requests = (double)line->requests;
+    double cost = (double)(shared ? line->wavefronts : line->sectors);
+    double least = (double)(shared ? line->least_wavefronts : line->least_sectors);
+    char *text = source_text(family, line), place[96];
+
+    snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
+    printf("  %-18s %-13s %3jd B %10jd %8.2f %8.2f %6.1f%%  %.60s\n", place, line->access,
+           (intmax_t)line->bytes, (intmax_t)line->requests, cost / requests, least / requests,
+           100 * least / cost, text);
+    free(text);
+}
+
+static void print_bytes(const char *what, int64_t bytes, int64_t needed)
+{
+    printf("%s %.2f MB, %.2f times the %.2f MB needed", what, (double)bytes / 1e6,
+           (double)bytes / (double)needed, (double)needed / 1e6);
+}
+
+/* Sectors against the least that the same requests could take, and the bytes of the whole grid's
+ * against what the elements take. */
+static void print_traffic(const struct at_explanation *e)
+{
+    const struct at_explained_line *lines = e->lines.items;
+    int64_t sectors = 0, least = 0, wavefronts = 0, least_wavefronts = 0;
+
+    for (size_t i = 0; i < e->lines.count; i++) {
+        sectors += lines[i].sectors;
+        least += lines[i].least_sectors;
+        wavefronts += lines[i].wavefronts;
+        least_wavefronts += lines[i].least_wavefronts;
+    }
+    printf("\n  global: %jd sectors, %.2f times the least\n", (intmax_t)sectors,
+           least ? (double)sectors / (double)least : 0);
+    print_bytes("  whole grid: reads", e->bytes_read, e->bytes_needed);
+    print_bytes("; writes", e->bytes_written, e->bytes_needed);
+    putchar('\n');
+    if (wavefronts > 0)
+        printf("  shared: %jd wavefronts, of which %jd are bank conflicts\n", (intmax_t)wavefronts,
+               (intmax_t)(wavefronts - least_wavefronts));
+}
+
+static void print_times(const struct at_explanation *e)
+{
+    if (e->measured_ns)
+        printf("  measured %.2f us, spread %.1f%%\n", (double)e->measured_ns / 1e3,
+               (double)e->measured_spread_permille / 10);
+    if (!e->predicted_ns) {
+        printf("  no time is predicted: tuning/devices does not describe this GPU\n");
+        return;
+    }
+    printf("  predicted %.1f us, bound by %s (a prediction, not a measurement%s)\n",
+           (double)e->predicted_ns / 1e3, e->bound,
+           strcmp(e->predictions, AT_UNCALIBRATED) == 0
+               ? "; uncalibrated: no such GPU has been measured"
+               : "");
+}
+
+void at_explanation_print(const struct at_explanation *e, const struct at_family *family)
+{
+    const struct at_explained_line *lines = e->lines.items;
+
+    printf("%s %s\non %s, %s%s\n\n", e->family, e->config, e->problem, e->device,
+           strcmp(e->kind, AT_KIND_EMULATED) == 0 ? " (emulated)" : "");
+    printf("  %jd blocks of %jd threads, %jd registers, %jd B static and %jd B dynamic shared "
+           "memory\n",
+           (intmax_t)e->blocks, (intmax_t)e->threads, (intmax_t)e->registers,
+           (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
+    printf("  occupancy %jd%%: %jd blocks a multiprocessor, limited by %s\n",
+           (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
+    print_times(e);
+    if (e->blocks_counted < e->blocks)
+        printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);
+    printf("\n  %-18s %-13s %5s %10s %8s %8s %7s  %s\n", "line", "access", "lane", "requests",
+           "cost", "least", "good", "source");
+    for (size_t i = 0; i < e->lines.count; i++)
+        print_line(family, &lines[i]);
+    puts("  cost and least: sectors a request (global), wavefronts a request (shared)");
+    print_traffic(e);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An explanation as people read it: the lines of the source that access memory, with what each
+ * access costs beside them. */
+#ifndef AT_STUDY_EXPLAIN_TABLE_H
+#define AT_STUDY_EXPLAIN_TABLE_H
+
+#include "explain/explain.h"
+#include "space/family.h"
+
+void at_explanation_print(const struct at_explanation *explanation, const struct at_family *family);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study/study_file.h"
+
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { READING_MAX = 2000 };
+
+const char *const at_study_column_names[AT_STUDY_COLUMNS] = {
+    [AT_STUDY_LOAD_SECTORS] = "load_sectors",   [AT_STUDY_LOAD_USED] = "load_used",
+    [AT_STUDY_STORE_SECTORS] = "store_sectors", [AT_STUDY_STORE_USED] = "store_used",
+    [AT_STUDY_SHARED_LOAD] = "shared_load",     [AT_STUDY_SHARED_STORE] = "shared_store",
+    [AT_STUDY_CONFLICTS] = "conflicts",
+};
+
+static const struct at_field row_fields[] = {
+    AT_KERNEL_ROW_FIELDS(offsetof(struct at_study_row, kernel)),
+    {.key = "problem",
+     .kind = AT_FIELD_LOCATED,
+     .offset = offsetof(struct at_study_row, problem),
+     .optional = true},
+};
+static const struct at_schema row_schema = {"a row", sizeof(struct at_study_row), row_fields,
+                                            AT_COUNT(row_fields)};
+static const struct at_field study_fields[] = {
+    {.key = "columns",
+     .kind = AT_FIELD_LOCATEDS,
+     .offset = offsetof(struct at_study, columns),
+     .max = AT_STUDY_COLUMNS},
+    {.key = "problem", .kind = AT_FIELD_LOCATED, .offset = offsetof(struct at_study, problem)},
+    {.key = "reading",
+     .kind = AT_FIELD_TEXT,
+     .offset = offsetof(struct at_study, reading),
+     .max = READING_MAX},
+    {.key = "rows",
+     .kind = AT_FIELD_OBJECTS,
+     .offset = offsetof(struct at_study, rows),
+     .min = 1,
+     .max = AT_STUDY_ROWS_MAX,
+     .object = &row_schema},
+    {.key = "schema",
+     .kind = AT_FIELD_INT,
+     .offset = offsetof(struct at_study, schema),
+     .min = 1,
+     .max = 1},
+    {.key = "title",
+     .kind = AT_FIELD_CHARS,
+     .offset = offsetof(struct at_study, title),
+     .max = sizeof(((struct at_study *)0)->title)},
+};
+static const struct at_schema study_schema = {"a study", sizeof(struct at_study), study_fields,
+                                              AT_COUNT(study_fields)};
+
+static bool is_column(const char *word)
+{
+    for (int i = 0; i < AT_STUDY_COLUMNS; i++)
+        if (strcmp(at_study_column_names[i], word) == 0)
+            return true;
+    return false;
+}
+
+static enum at_status check_columns(const struct at_study *study, const char *path,
+                                    struct at_error *err)
+{
+    const struct at_located *columns = study->columns.items;
+    char *known;
+
+    for (size_t i = 0; i < study->columns.count; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(columns[i].text, columns[j].text) == 0)
+                return at_fail(err, AT_USAGE, "%s:%d:%d: column %s is named twice", path,
+                               columns[i].line, columns[i].column, columns[i].text);
+        if (is_column(columns[i].text))
+            continue;
+        known = at_join(at_study_column_names, AT_STUDY_COLUMNS);
+        at_fail(err, AT_USAGE, "%s:%d:%d: there is no column \"%s\"; known are %s", path,
+                columns[i].line, columns[i].column, columns[i].text, known);
+        free(known);
+        return AT_USAGE;
+    }
+    return AT_OK;
+}
+
+static enum at_status check_problem(const struct at_located *spec, const char *path,
+                                    struct at_error *err)
+{
+    struct at_problem problem;
+
+    if (!spec->text || at_problem_parse(&problem, spec->text, err) == AT_OK)
+        return AT_OK;
+    return at_fail_within(err, "%s:%d:%d", path, spec->line, spec->column);
+}
+
+static const char *problem_text(const struct at_study *study, const struct at_study_row *row)
+{
+    return row->problem.text ? row->problem.text : study->problem.text;
+}
+
+static bool look_alike(const struct at_study *study, const struct at_study_row *a,
+                       const struct at_study_row *b)
+{
+    return strcmp(a->kernel.label, b->kernel.label) == 0 &&
+           strcmp(problem_text(study, a), problem_text(study, b)) == 0;
+}
+
+static enum at_status check_rows(const struct at_study *study, const char *path,
+                                 struct at_error *err)
+{
+    const struct at_study_row *rows = study->rows.items;
+    enum at_status status = check_problem(&study->problem, path, err);
+
+    for (size_t i = 0; i < study->rows.count && status == AT_OK; i++) {
+        status = check_problem(&rows[i].problem, path, err);
+        for (size_t j = 0; j < i && status == AT_OK; j++)
+            if (look_alike(study, &rows[i], &rows[j]))
+                status = at_fail(err, AT_USAGE, "%s: two rows on %s are named \"%s\"", path,
+                                 problem_text(study, &rows[i]), rows[i].kernel.label);
+    }
+    return status;
+}
+
+enum at_status at_study_read(struct at_study *study, const char *path, struct at_error *err)
+{
+    enum at_status status = at_schema_read_file(&study_schema, study, path, err);
+
+    if (status != AT_OK)
+        return status;
+    status = check_columns(study, path, err);
+    if (status == AT_OK)
+        status = check_rows(study, path, err);
+    if (status != AT_OK)
+        at_study_clear(study);
+    return status;
+}
+
+void at_study_clear(struct at_study *study)
+{
+    at_schema_clear(&study_schema, study);
+}
+
+struct at_problem at_study_problem(const struct at_study *study, size_t index)
+{
+    const struct at_study_row *rows = study->rows.items;
+    struct at_problem problem;
+
+    /* The reader has seen that it parses. */
+    at_problem_parse(&problem, problem_text(study, &rows[index]), NULL);
+    return problem;
+}

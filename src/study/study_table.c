@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A study as a table. */
+#include "base/memory.h"
+#include "profile/flow.h"
+#include "study/study_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 100, INDENT = 2, GAP = 2 };
+
+/* What a column shows of a line. Negative: nothing, the line has no such accesses. */
+typedef double figure_fn(const struct at_study_line *line);
+
+static double ratio(int64_t part, int64_t whole)
+{
+    return whole ? (double)part / (double)whole : -1;
+}
+
+static double load_sectors(const struct at_study_line *line)
+{
+    return ratio(line->load.sectors, line->load.requests);
+}
+
+static double store_sectors(const struct at_study_line *line)
+{
+    return ratio(line->store.sectors, line->store.requests);
+}
+
+static double load_used(const struct at_study_line *line)
+{
+    return ratio(100 * line->load.wanted_bytes, 32 * line->load.sectors);
+}
+
+static double store_used(const struct at_study_line *line)
+{
+    return ratio(100 * line->store.wanted_bytes, 32 * line->store.sectors);
+}
+
+static double shared_load(const struct at_study_line *line)
+{
+    return ratio(line->shared_load.wavefronts, line->shared_load.least_wavefronts);
+}
+
+static double shared_store(const struct at_study_line *line)
+{
+    return ratio(line->shared_store.wavefronts, line->shared_store.least_wavefronts);
+}
+
+static double conflicts(const struct at_study_line *line)
+{
+    const struct at_study_shared *load = &line->shared_load, *store = &line->shared_store;
+
+    return ratio(load->wavefronts - load->least_wavefronts + store->wavefronts -
+                     store->least_wavefronts,
+                 line->blocks_counted);
+}
+
+static double time_us(const struct at_study_line *line)
+{
+    return (double)line->time_ns / 1e3;
+}
+
+static double bandwidth(const struct at_study_line *line)
+{
+    return (double)line->bandwidth_mbps / 1e3;
+}
+
+struct column {
+    const char *above, *title;
+    int width, digits;
+    figure_fn *figure;
+};
+
+static const struct column chosen_columns[AT_STUDY_COLUMNS] = {
+    [AT_STUDY_LOAD_SECTORS] = {"sectors", "a load", 7, 2, load_sectors},
+    [AT_STUDY_LOAD_USED] = {"used", "%", 5, 1, load_used},
+    [AT_STUDY_STORE_SECTORS] = {"sectors", "a store", 7, 2, store_sectors},
+    [AT_STUDY_STORE_USED] = {"used", "%", 5, 1, store_used},
+    [AT_STUDY_SHARED_LOAD] = {"shared", "load ways", 9, 1, shared_load},
+    [AT_STUDY_SHARED_STORE] = {"shared", "store ways", 10, 1, shared_store},
+    [AT_STUDY_CONFLICTS] = {"conflicts", "a block", 9, 0, conflicts},
+};
+static const struct column predicted_column = {"predicted", "us", 9, 1, time_us};
+static const struct column measured_column = {"time", "us", 9, 1, time_us};
+static const struct column bandwidth_column = {"GB", "a second", 8, 0, bandwidth};
+
+/* The columns of a table, in their order; returns how many. */
+static size_t choose(const struct at_study *study, bool predicted,
+                     const struct column *columns[AT_STUDY_COLUMNS + 2])
+{
+    const struct at_located *words = study->columns.items;
+    size_t count = 0;
+
+    for (size_t i = 0; i < study->columns.count; i++)
+        for (size_t j = 0; j < AT_STUDY_COLUMNS; j++)
+            if (strcmp(words[i].text, at_study_column_names[j]) == 0)
+                columns[count++] = &chosen_columns[j];
+    columns[count++] = predicted ? &predicted_column : &measured_column;
+    columns[count++] = &bandwidth_column;
+    return count;
+}
+
+static int label_width(const struct at_study_result *result)
+{
+    const struct at_study_line *lines = result->lines.items;
+    size_t width = strlen("kernel");
+
+    for (size_t i = 0; i < result->lines.count; i++)
+        if (strlen(lines[i].label) > width)
+            width = strlen(lines[i].label);
+    return (int)width;
+}
+
+static void print_titles(const struct column *const *columns, size_t count, int width)
+{
+    printf("%*s%*s", INDENT, "", width, "");
+    for (size_t i = 0; i < count; i++)
+        printf("%*s%*s", GAP, "", columns[i]->width, columns[i]->above);
+    printf("\n%*s%-*s", INDENT, "", width, "kernel");
+    for (size_t i = 0; i < count; i++)
+        printf("%*s%*s", GAP, "", columns[i]->width, columns[i]->title);
+    putchar('\n');
+}
+
+static void print_line(const struct at_study_line *line, const struct column *const *columns,
+                       size_t count, int width)
+{
+    printf("%*s%-*s", INDENT, "", width, line->label);
+    for (size_t i = 0; i < count; i++) {
+        double figure = columns[i]->figure(line);
+
+        if (figure < 0)
+            printf("%*s%*s", GAP, "", columns[i]->width, "-");
+        else
+            printf("%*s%*.*f", GAP, "", columns[i]->width, columns[i]->digits, figure);
+    }
+    putchar('\n');
+}
+
+static void print_reading(const char *reading)
+{
+    struct at_flow flow = at_flow_begin(stdout, WIDTH, 0, "");
+    char *words = at_strdup(reading), *rest = words, *word;
+
+    while ((word = strsep(&rest, " ")) != NULL)
+        at_flow_add(&flow, "%s", word);
+    at_flow_end(&flow);
+    free(words);
+}
+
+void at_study_print(const struct at_study *study, const struct at_study_result *result)
+{
+    const struct at_study_line *lines = result->lines.items;
+    const struct column *columns[AT_STUDY_COLUMNS + 2];
+    bool predicted = strcmp(result->times, "predicted") == 0;
+    size_t count = choose(study, predicted, columns);
+    int width = label_width(result);
+
+    printf(predicted ? "%s: %s\non %s (emulated: %s)\n\n" : "%s: %s\non %s; %s\n\n", result->study,
+           result->title, result->device, result->note);
+    print_titles(columns, count, width);
+    for (size_t i = 0; i < result->lines.count; i++) {
+        if (i == 0 || strcmp(lines[i].problem, lines[i - 1].problem) != 0)
+            printf("%s\n", lines[i].problem);
+        print_line(&lines[i], columns, count, width);
+    }
+    putchar('\n');
+    print_reading(result->reading);
+}

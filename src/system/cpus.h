@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CPUs that this process may use, at least 1: a container or taskset may leave it fewer than
+ * the machine has. */
+#ifndef AT_SYSTEM_CPUS_H
+#define AT_SYSTEM_CPUS_H
+
+int at_usable_cpus(void);
+
+#endif

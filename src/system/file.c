@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "system/file.h"
+
+#include "base/guard.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void at_file_close(void *data)
+{
+    close(*(const int *)data);
+}
+
+enum at_status at_file_read(char **text, size_t *size, const char *path, size_t max_bytes,
+                            struct at_error *err)
+{
+    struct stat info;
+    char *buffer = NULL;
+    size_t used = 0, wanted;
+    ssize_t got = 1;
+    struct at_cleanup cleanup;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    enum at_status status;
+
+    if (fd < 0)
+        return at_fail(err, AT_USAGE, "cannot open %s: %s", path, strerror(errno));
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        status = at_fail(err, AT_USAGE, "%s is not a regular file", path);
+        goto close_fd;
+    }
+    if (info.st_size < 0 || (uintmax_t)info.st_size > max_bytes) {
+        status = at_fail(err, AT_USAGE, "%s has %jd bytes; at most %zu are read", path,
+                         (intmax_t)info.st_size, max_bytes);
+        goto close_fd;
+    }
+    wanted = (size_t)info.st_size;
+    at_cleanup_push(&cleanup, at_file_close, &fd);
+    buffer = at_alloc(wanted + 1);
+    at_cleanup_pop(&cleanup);
+    while (used < wanted && (got = read(fd, buffer + used, wanted - used)) != 0) {
+        if (got > 0)
+            used += (size_t)got;
+        else if (errno != EINTR)
+            break;
+    }
+    if (got < 0) {
+        status = at_fail(err, AT_USAGE, "cannot read %s: %s", path, strerror(errno));
+        goto free_buffer;
+    }
+    buffer[used] = '\0';
+    *text = buffer;
+    *size = used;
+    close(fd);
+    return AT_OK;
+
+free_buffer:
+    at_free(buffer);
+close_fd:
+    close(fd);
+    return status;
+}

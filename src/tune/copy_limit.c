@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tune/copy_limit.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "pipeline/ranking.h"
+#include "system/interrupt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char at_copy_family[] = "copy";
+
+/* Copies are much alike, so the guided search needs few of them, and fewer where those of another
+ * size are known, or even of this one; and an emulated device takes long. */
+enum {
+    COPY_SPACE_MAX = 4096,
+    COPIES = 48,
+    COPIES_KNOWING = 16,
+    COPIES_CONFIRMING = 8,
+    EMULATED_COPIES = 24
+};
+
+struct at_copy_candidates {
+    struct at_copies *items;
+    size_t count, capacity;
+};
+
+void at_copy_candidates_free(struct at_copy_candidates *candidates)
+{
+    if (!candidates)
+        return;
+    free(candidates->items);
+    free(candidates);
+}
+
+static const struct at_copies *remembered(const struct at_session *session,
+                                          const struct at_problem *problem)
+{
+    const struct at_copy_candidates *known = session->copies;
+
+    /* Elements of any size make the same bytes. */
+    for (size_t i = 0; known && i < known->count; i++)
+        if (at_problem_bytes(&known->items[i].problem) == at_problem_bytes(problem))
+            return &known->items[i];
+    return NULL;
+}
+
+static void remember(struct at_session *session, const struct at_copies *copies)
+{
+    if (!session->copies)
+        session->copies = at_alloc(sizeof *session->copies);
+    AT_PUSH(session->copies->items, session->copies->count, session->copies->capacity, *copies);
+    for (size_t i = 0; i < copies->count; i++)
+        at_knowledge_add(
+            &session->copy_knowledge,
+            &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});
+}
+
+/* The family of copies; a session without one has only the driver's. */
+static struct at_family *const *find_family(const struct at_session *session)
+{
+    for (size_t i = 0; i < session->options.family_count; i++)
+        if (strcmp(session->options.families[i]->name, at_copy_family) == 0)
+            return &session->options.families[i];
+    return NULL;
+}
+
+/* Has an earlier run found the best copies of so many bytes, and has nothing changed since? */
+static bool is_known(const struct at_session *session, const struct at_problem *problem)
+{
+    const struct at_knowledge *knowledge = &session->copy_knowledge;
+
+    for (size_t i = 0; i < knowledge->count; i++)
+        if (knowledge->winners[i].time_ns > 0 &&
+            at_problem_bytes(&knowledge->winners[i].problem) == at_problem_bytes(problem))
+            return true;
+    return false;
+}
+
+/* How many are enough. */
+static int64_t count_wanted(const struct at_session *session, const struct at_problem *problem)
+{
+    if (at_device_is_emulated(at_gpu_info(session->gpu)))
+        return EMULATED_COPIES;
+    return is_known(session, problem)          ? COPIES_CONFIRMING
+           : session->copy_knowledge.count > 0 ? COPIES_KNOWING
+                                               : COPIES;
+}
+
+static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
+                                    const struct at_budget *budget,
+                                    const struct at_progress_state *progress,
+                                    struct at_copies *copies, struct at_error *err)
+{
+    int64_t wanted = count_wanted(session, &copies->problem);
+    bool enough = budget->evaluations == 0 || budget->evaluations >= wanted;
+    struct at_search search = {
+        .session = session,
+        .problem = copies->problem,
+        .strategy = &at_strategy_guided,
+        .start = {.seed = session->options.seed},
+        .budget = {budget->ends_ns, enough ? wanted : budget->evaluations},
+        .progress = *progress,
+    };
+    size_t best[AT_COPIES_MAX], *likely = NULL;
+    enum at_status status = at_space_build(&search.space, family, 1, &search.problem,
+                                           at_gpu_info(session->gpu), COPY_SPACE_MAX, err);
+
+    if (status == AT_OK) {
+        search.start.likely_count =
+            at_knowledge_likely(&session->copy_knowledge, &search.problem, &search.space, &likely);
+        search.start.likely = likely;
+        status = at_pipeline_run(&search, SIZE_MAX, err);
+    }
+    if (status == AT_OK) {
+        copies->count = at_rank_best(&search, best, AT_COPIES_MAX);
+        for (size_t i = 0; i < copies->count; i++)
+            copies->configs[i] = search.space.configs[best[i]];
+        copies->complete = (enough || search.complete) && !at_interrupt_seen() &&
+                           (budget->ends_ns == 0 || at_now_ns() < budget->ends_ns);
+        if (copies->count > 0)
+            copies->best_ns = search.candidates[best[0]].time_ns;
+    }
+    free(likely);
+    at_search_clear(&search);
+    return status;
+}
+
+enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
+                              const struct at_budget *budget,
+                              const struct at_progress_state *progress, struct at_copies *copies,
+                              struct at_error *err)
+{
+    struct at_copies found = {.problem = at_problem_copy_of(problem)};
+    const struct at_copies *known = remembered(session, &found.problem);
+    struct at_family *const *family = find_family(session);
+    struct at_progress_state copy_progress = *progress;
+    enum at_status status = AT_OK;
+
+    if (known) {
+        *copies = *known;
+        return AT_OK;
+    }
+    copy_progress.what = "copy limit";
+    if (family)
+        status = search_copies(session, family, budget, &copy_progress, &found, err);
+    if (status != AT_OK)
+        return status;
+    if (found.complete || !family) /* a search that was cut short is not worth remembering */
+        remember(session, &found);
+    *copies = found;
+    return AT_OK;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tune/tune.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/text_stream.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/recorder.h"
+#include "system/interrupt.h"
+#include "tune/copy_limit.h"
+#include "tune/finals.h"
+#include "tune/precompile.h"
+#include "tune/profile_entry.h"
+#include "tune/verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The best finalist that verifies once more after all the timing. One that does not is no longer
+ * correct, and if it is the default, there is no default's time. */
+static enum at_status choose_winner(struct at_search *search, struct at_line_up *line_up,
+                                    size_t *winner, struct at_error *err)
+{
+    bool refused[AT_CONTESTANTS_MAX] = {false};
+    size_t samples = (size_t)search->session->options.policy->shootout_samples;
+    enum at_status status = AT_OK;
+
+    while (status == AT_OK &&
+           (*winner = at_verdict(line_up->contestants, line_up->finalists, samples, refused,
+                                 line_up->fallback)) != SIZE_MAX) {
+        const struct at_contestant *best = &line_up->contestants[*winner];
+        struct at_measurement measurement = {0};
+        bool correct;
+
+        status = at_shootout_verify(search->session, best, &measurement, err);
+        correct = measurement.outcome == AT_CORRECT;
+        if (status == AT_OK && !correct) {
+            at_warn(search->session->options.progress,
+                    "%s: a finalist failed when it was verified again: %s: %s",
+                    search->progress.what, at_outcome_names[measurement.outcome],
+                    measurement.message);
+            refused[*winner] = true;
+            if (*winner == line_up->fallback)
+                line_up->fallback = SIZE_MAX;
+            at_search_refuse(search, (size_t)(best->config - search->space.configs), &measurement);
+        }
+        at_measurement_clear(&measurement);
+        if (correct)
+            break;
+    }
+    if (status == AT_OK && *winner == SIZE_MAX)
+        status = at_fail(err, AT_FAILED, "%s: no finalist is correct", search->progress.what);
+    return status;
+}
+
+/* The winner and those next to it, for the problems that follow. */
+static void remember_best(struct at_search *search, const struct at_line_up *line_up, size_t winner)
+{
+    struct at_knowledge *knowledge = &search->session->knowledge;
+    bool taken[AT_CONTESTANTS_MAX] = {false};
+
+    taken[winner] = true;
+    at_knowledge_add(knowledge, &(struct at_winner){.problem = search->problem,
+                                                    .config = *line_up->contestants[winner].config,
+                                                    .verified = true});
+    for (int known = 1; known < AT_KNOWN_BEST; known++) {
+        const struct at_contestant *next = NULL;
+
+        for (size_t i = 0; i < line_up->finalists; i++)
+            if (!taken[i] && (!next || line_up->contestants[i].time_ns < next->time_ns))
+                next = &line_up->contestants[i];
+        if (!next)
+            break;
+        taken[next - line_up->contestants] = true;
+        at_knowledge_add(knowledge,
+                         &(struct at_winner){.problem = search->problem, .config = *next->config});
+    }
+}
+
+/* In a worker that has timed a much larger problem before, launches of a few microseconds take a
+ * percent longer than in one that has not, and not all of them the same (H200;
+ * doc/measurement.md). Who uses the winner has a process of his own: so has the shoot-out. */
+static const double brief_ns = 20000;
+enum { MUCH_LARGER = 16 };
+
+static bool needs_new_worker(const struct at_search *search)
+{
+    const struct at_gpu *gpu = search->session->gpu;
+
+    return search->copy_ns > 0 && search->copy_ns < brief_ns &&
+           at_gpu_largest_bytes(gpu) >= MUCH_LARGER * at_problem_bytes(&search->problem) &&
+           !at_device_is_emulated(at_gpu_info(gpu));
+}
+
+static enum at_status finish(struct at_search *search, struct at_line_up *line_up,
+                             const struct at_problem *next, struct at_entry *entry,
+                             struct at_error *err)
+{
+    struct at_session *session = search->session;
+    struct at_foresight foresight = {session, next, search->budget.evaluations}; /* much alike */
+    size_t winner;
+    enum at_status status = at_shootout_build(session, line_up->contestants, line_up->count, err);
+
+    if (needs_new_worker(search))
+        at_gpu_renew(session->gpu);
+    if (status == AT_OK)
+        status = at_shootout_prepare(session, &search->problem, err);
+    if (status == AT_OK)
+        status = at_line_up_thin(line_up, session, err);
+    at_gpu_meanwhile(session->gpu, at_foresee, &foresight);
+    if (status == AT_OK)
+        status = at_shootout_time(session, line_up->contestants, line_up->count, err);
+    at_gpu_meanwhile(session->gpu, NULL, NULL);
+    if (status == AT_OK)
+        status = choose_winner(search, line_up, &winner, err);
+    if (status == AT_OK) {
+        const struct at_contestant *all = line_up->contestants;
+        const struct at_record_sources sources = {
+            .search = search,
+            .winner = &all[winner],
+            .fallback = line_up->fallback == SIZE_MAX ? NULL : &all[line_up->fallback],
+            .copies = &all[line_up->finalists],
+            .copy_count = line_up->count - line_up->finalists,
+        };
+
+        at_record_entry(&sources, entry);
+        remember_best(search, line_up, winner);
+    }
+    return status;
+}
+
+/* "412 wrong, 3 compile" */
+static char *count_failures(const struct at_search *search)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    const char *between = "";
+
+    for (int i = 0; i < AT_OUTCOMES; i++) {
+        if (search->counts[i] == 0)
+            continue;
+        fprintf(out, "%s%zu %s", between, search->counts[i], at_outcome_names[i]);
+        between = ", ";
+    }
+    return at_text_close(&stream, NULL);
+}
+
+static int64_t count_measured(const struct at_search *search)
+{
+    size_t measured = 0;
+
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        measured += search->counts[i];
+    return (int64_t)measured;
+}
+
+static enum at_status no_winner(const struct at_search *search, struct at_error *err)
+{
+    int64_t measured = count_measured(search);
+    char *counts;
+
+    if (search->space.count == 0)
+        return at_fail(err, AT_FAILED, "%s: no config of the space is legal on this device",
+                       search->progress.what);
+    if (measured == 0)
+        return at_fail(err, AT_INTERRUPTED, "%s: %s before a config was measured",
+                       search->progress.what,
+                       at_interrupt_seen() ? "interrupted" : "the budget was spent");
+    counts = count_failures(search);
+    at_fail(err, AT_FAILED, "%s: no valid config among the %" PRId64 " measured of %zu (%s)",
+            search->progress.what, measured, search->space.count, counts);
+    free(counts);
+    return AT_FAILED;
+}
+
+/* Where the default config stands in the space; SIZE_MAX if it is not legal here. */
+static size_t find_default(const struct at_search *search)
+{
+    const struct at_session *session = search->session;
+    struct at_config config;
+
+    if (at_space_default(&config, session->options.tuned, session->options.tuned_count,
+                         &search->problem, at_gpu_info(session->gpu), NULL) != AT_OK)
+        return SIZE_MAX;
+    for (size_t i = 0; i < search->space.count; i++)
+        if (search->space.configs[i].family == config.family &&
+            memcmp(search->space.configs[i].values, config.values, sizeof config.values) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* A family of the user's own that has nothing to offer is likely a mistake in its space file. */
+static void warn_of_empty_families(const struct at_search *search)
+{
+    const struct at_session_options *options = &search->session->options;
+
+    for (size_t i = options->own_first; i < options->family_count; i++) {
+        bool found = false, tuned = false;
+
+        for (size_t j = 0; j < options->tuned_count; j++)
+            tuned |= options->tuned[j] == options->families[i];
+        for (size_t j = 0; j < search->space.count && !found; j++)
+            found = search->space.configs[j].family == options->families[i];
+        if (tuned && !found)
+            at_warn(options->progress, "%s: no config of %s is legal", search->progress.what,
+                    options->families[i]->path);
+    }
+}
+
+static void tell_of_search(const struct at_search *search, int64_t took_ns, int64_t busy_ns)
+{
+    struct at_progress *progress = search->session->options.progress;
+
+    at_note(progress, "%s: searched for %.2f s, the GPU at work for %.1f %% of it",
+            search->progress.what, (double)took_ns / 1e9, 100 * (double)busy_ns / (double)took_ns);
+    if (search->doubted > 0)
+        at_note(progress, "%s: results that seemed too good and were measured twice: %zu",
+                search->progress.what, search->doubted);
+    if (search->reason)
+        at_note(progress, "%s: the search stopped after %zu of %zu configs: %s",
+                search->progress.what, search->progress.done, search->space.count, search->reason);
+}
+
+/* Searches, from what is known, and records if that is asked for. */
+static enum at_status run_search(struct at_search *search, size_t fallback, struct at_error *err)
+{
+    const struct at_session *session = search->session;
+    struct at_winner winner;
+    size_t *likely;
+    int64_t began_ns = at_now_ns(), busy_ns = at_gpu_conditions(session->gpu)->busy_ns, took_ns;
+    enum at_status status;
+
+    search->start.likely_count =
+        at_knowledge_likely(&session->knowledge, &search->problem, &search->space, &likely);
+    search->start.likely = likely;
+    search->start.known = at_knowledge_knows(&session->knowledge, &search->problem, &search->space,
+                                             &winner, &search->start.winner);
+    search->start.winner_ns = search->start.known ? winner.time_ns : 0;
+    search->start.seed = session->options.seed;
+    search->start.copy_ns = search->copy_ns;
+    if (session->options.record)
+        at_recorder_begin(search);
+    status = at_pipeline_run(search, fallback, err);
+    search->start.likely = NULL;
+    free(likely);
+    took_ns = at_now_ns() - began_ns;
+    if (status == AT_OK)
+        tell_of_search(search, took_ns, at_gpu_conditions(session->gpu)->busy_ns - busy_ns);
+    if (status == AT_OK && session->options.record)
+        status = at_recorder_write(search, session->options.record, took_ns, err);
+    return status;
+}
+
+/* The copies take a quarter of the time at most, so that there is some left for what they are the
+ * limit of. Of configs they take none, but are as many as those at most. */
+static struct at_budget copies_budget(const struct at_search *search)
+{
+    struct at_budget budget = search->budget;
+    int64_t now_ns = at_now_ns();
+
+    if (budget.ends_ns > now_ns)
+        budget.ends_ns = now_ns + (budget.ends_ns - now_ns) / 4;
+    return budget;
+}
+
+static enum at_status search_and_finish(struct at_search *search, const struct at_problem *next,
+                                        struct at_entry *entry, struct at_error *err)
+{
+    struct at_session *session = search->session;
+    struct at_line_up line_up = {0};
+    struct at_copies copies;
+    struct at_budget budget = copies_budget(search);
+    size_t fallback = find_default(search);
+    enum at_status status =
+        at_copies_find(session, &search->problem, &budget, &search->progress, &copies, err);
+
+    if (status == AT_FAILED)
+        return at_fail_within(err, "%s: its copies", search->progress.what);
+    if (status != AT_OK)
+        return status;
+    search->copy_ns = copies.best_ns;
+    search->canary = copies.count > 0 ? &copies.configs[0] : NULL;
+    search->canary_problem = copies.problem;
+    if (needs_new_worker(search))
+        at_gpu_will_renew(session->gpu);
+    if (!at_interrupt_seen())
+        status = run_search(search, fallback, err);
+    if (status != AT_OK)
+        return status;
+    if (search->counts[AT_CORRECT] == 0)
+        return no_winner(search, err);
+    at_line_up_make(&line_up, search, fallback, &copies);
+    status = finish(search, &line_up, next, entry, err);
+    at_shootout_end(line_up.contestants, line_up.count);
+    return status;
+}
+
+enum at_status at_tune_problem(struct at_session *session, const struct at_problem *problem,
+                               const struct at_budget *budget, struct at_tune_place place,
+                               struct at_entry *entry, struct at_error *err)
+{
+    struct at_search search = {
+        .session = session,
+        .problem = *problem,
+        .strategy = session->options.strategy,
+        .budget = *budget,
+    };
+    char *what = at_problem_format(problem);
+    enum at_status status =
+        at_space_build(&search.space, session->options.tuned, session->options.tuned_count, problem,
+                       at_gpu_info(session->gpu), AT_SPACE_MAX, err);
+
+    search.progress.what = what;
+    search.progress.index = place.index;
+    search.progress.of = place.of;
+    search.progress.predicted = at_device_is_emulated(at_gpu_info(session->gpu));
+    if (status == AT_OK)
+        warn_of_empty_families(&search);
+    if (status == AT_OK)
+        status = search.space.count > 0 ? search_and_finish(&search, place.next, entry, err)
+                                        : no_winner(&search, err);
+    session->measured += count_measured(&search);
+    at_search_clear(&search);
+    at_session_warn(session);
+    free(what);
+    return status;
+}

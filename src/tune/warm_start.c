@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tune/warm_start.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many winners are worth their evaluations; further ones are of problems less and less alike. */
+enum { WINNERS_TRIED = 6 };
+
+void at_knowledge_add(struct at_knowledge *knowledge, const struct at_winner *winner)
+{
+    AT_PUSH(knowledge->winners, knowledge->count, knowledge->capacity, *winner);
+}
+
+void at_knowledge_clear(struct at_knowledge *knowledge)
+{
+    free(knowledge->winners);
+    *knowledge = (struct at_knowledge){0};
+}
+
+bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_config *config,
+                      int64_t elem_size)
+{
+    for (size_t i = 0; i < knowledge->count; i++) {
+        const struct at_winner *winner = &knowledge->winners[i];
+
+        if (winner->verified && winner->problem.elem_size == elem_size &&
+            winner->config.family == config->family &&
+            memcmp(winner->config.values, config->values, sizeof config->values) == 0)
+            return true;
+    }
+    return false;
+}
+
+static double doublings(int64_t a, int64_t b)
+{
+    return fabs(log2((double)a) - log2((double)b));
+}
+
+/* The largest power of two up to 16 that divides it: how wide its accesses may be. */
+static int64_t alignment(int64_t value)
+{
+    return value & -value & 31 ? value & -value & 31 : 16;
+}
+
+/* How far two problems are from each other. Element size decides the tile's shape and the width of
+ * accesses, alignment whether vectors are legal at all; how narrow a matrix is comes next, and size
+ * for its own sake hardly matters. */
+static double distance(const struct at_problem *a, const struct at_problem *b)
+{
+    return 3 * doublings(a->elem_size, b->elem_size) +
+           2 * doublings(alignment(a->ld_src), alignment(b->ld_src)) +
+           2 * doublings(alignment(a->ld_dst), alignment(b->ld_dst)) +
+           fmin(doublings(a->rows, b->rows), 6) + fmin(doublings(a->cols, b->cols), 6);
+}
+
+/* In how many parameters two configs of one family's name differ. INT_MAX for other families. */
+static size_t difference(const struct at_config *a, const struct at_config *b)
+{
+    size_t differing = 0;
+
+    if (a->family != b->family && strcmp(a->family->name, b->family->name) != 0)
+        return SIZE_MAX;
+    if (a->family->param_count != b->family->param_count)
+        return SIZE_MAX;
+    for (size_t i = 0; i < a->family->param_count; i++)
+        differing += a->values[i] != b->values[i];
+    return differing;
+}
+
+static size_t nearest(const struct at_space *space, const struct at_config *config)
+{
+    size_t best = SIZE_MAX, least = SIZE_MAX;
+
+    for (size_t i = 0; i < space->count && least > 0; i++) {
+        size_t differing = difference(&space->configs[i], config);
+
+        if (differing >= least)
+            continue;
+        best = i;
+        least = differing;
+    }
+    return best;
+}
+
+bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_problem *problem,
+                        const struct at_space *space, struct at_winner *winner, size_t *index)
+{
+    const struct at_winner *known = NULL;
+
+    for (size_t i = 0; i < knowledge->count; i++) {
+        const struct at_winner *candidate = &knowledge->winners[i];
+
+        if (candidate->space == (int64_t)space->count &&
+            at_problem_equal(&candidate->problem, problem) &&
+            (!known || (known->time_ns <= 0 && candidate->time_ns > 0)))
+            known = candidate;
+    }
+    if (!known)
+        return false;
+    *winner = *known;
+    *index = nearest(space, &known->config);
+    return *index != SIZE_MAX;
+}
+
+static void add(size_t *likely, size_t *count, size_t index)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (likely[i] == index)
+            return;
+    if (index != SIZE_MAX)
+        likely[(*count)++] = index;
+}
+
+/* Of each family of the space its default, or what comes nearest to it, in the order of preference.
+ */
+static void add_defaults(const struct at_space *space, size_t *likely, size_t *count)
+{
+    size_t first = *count;
+
+    for (size_t i = 0; i < space->count; i++) {
+        const struct at_family *family = space->configs[i].family;
+        struct at_config usual = at_family_default(family);
+        size_t before = *count;
+
+        if (i > 0 && space->configs[i - 1].family == family)
+            continue;
+        add(likely, count, nearest(space, &usual));
+        for (size_t j = before; j > first && *count > before; j--) {
+            size_t added = likely[j];
+
+            if (space->configs[likely[j - 1]].family->preference <= family->preference)
+                break;
+            likely[j] = likely[j - 1];
+            likely[j - 1] = added;
+        }
+    }
+}
+
+size_t at_knowledge_likely(const struct at_knowledge *knowledge, const struct at_problem *problem,
+                           const struct at_space *space, size_t **likely)
+{
+    size_t count = 0, tried = knowledge->count < WINNERS_TRIED ? knowledge->count : WINNERS_TRIED;
+    bool *taken = at_alloc_array(knowledge->count, sizeof *taken);
+
+    *likely = at_alloc_array(space->count, sizeof **likely);
+    for (size_t i = 0; i < tried; i++) {
+        size_t best = SIZE_MAX;
+
+        for (size_t j = 0; j < knowledge->count; j++)
+            if (!taken[j] &&
+                (best == SIZE_MAX || distance(problem, &knowledge->winners[j].problem) <
+                                         distance(problem, &knowledge->winners[best].problem)))
+                best = j;
+        taken[best] = true;
+        add(*likely, &count, nearest(space, &knowledge->winners[best].config));
+    }
+    add_defaults(space, *likely, &count);
+    free(taken);
+    return count;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tune/winners.h"
+
+#include "device/relation.h"
+#include "space/named.h"
+
+#include <string.h>
+
+/* What a search of fewer configs has found may not be the best, unless it ended by itself. */
+enum { SEARCHED_LEAST = 100 };
+
+static bool is_searched(const struct at_entry *entry)
+{
+    const struct at_evaluations *e = &entry->evaluations;
+
+    return entry->settled ||
+           e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong + e->oom >=
+               SEARCHED_LEAST;
+}
+
+/* What a time depends on besides the kernel. */
+static bool is_unchanged(const struct at_device_record *record, const struct at_device_record *now)
+{
+    return at_device_relation(&now->device, &record->device) == AT_SAME_DEVICE &&
+           memcmp(&record->environment, &now->environment, sizeof now->environment) == 0 &&
+           strcmp(record->policy.name, now->policy.name) == 0;
+}
+
+struct recall {
+    const struct at_device_record *record, *now;
+    struct at_family *const *families;
+    size_t family_count;
+};
+
+static bool recall_winner(struct at_knowledge *knowledge, const struct recall *recall,
+                          const struct at_entry *entry)
+{
+    const struct at_result_record *found = &entry->winner;
+    struct at_winner winner = {0};
+
+    if (at_device_relation(&recall->now->device, &recall->record->device) == AT_SAME_DEVICE &&
+        is_searched(entry))
+        winner.space = entry->evaluations.space;
+    if (winner.space > 0 && is_unchanged(recall->record, recall->now))
+        winner.time_ns = (double)found->time_ns;
+    if (at_problem_parse(&winner.problem, entry->problem, NULL) != AT_OK ||
+        at_config_from_names(&winner.config, recall->families, recall->family_count, found->family,
+                             &found->parameters, NULL) != AT_OK)
+        return false;
+    at_knowledge_add(knowledge, &winner);
+    return true;
+}
+
+static void recall_copy(struct at_knowledge *copies, const struct recall *recall,
+                        const struct at_entry *entry)
+{
+    struct at_winner copy = {0};
+    struct at_problem problem;
+
+    if (at_problem_parse(&problem, entry->problem, NULL) != AT_OK ||
+        at_config_parse(&copy.config, recall->families, recall->family_count, entry->copy.method,
+                        NULL) != AT_OK)
+        return;
+    copy.problem = at_problem_copy_of(&problem);
+    if (is_unchanged(recall->record, recall->now))
+        copy.time_ns = (double)entry->copy.time_ns;
+    at_knowledge_add(copies, &copy);
+}
+
+static size_t recall_device(struct at_knowledge *knowledge, struct at_knowledge *copies,
+                            const struct recall *recall)
+{
+    const struct at_entry *entries = recall->record->problems.items;
+    size_t taken = 0;
+
+    for (size_t i = 0; i < recall->record->problems.count; i++) {
+        taken += recall_winner(knowledge, recall, &entries[i]);
+        recall_copy(copies, recall, &entries[i]);
+    }
+    return taken;
+}
+
+size_t at_knowledge_recall(struct at_knowledge *knowledge, struct at_knowledge *copies,
+                           const struct at_profiles *profiles, const struct at_device_record *now,
+                           struct at_family *const *families, size_t family_count)
+{
+    size_t taken = 0;
+
+    for (int relation = AT_SAME_DEVICE; relation <= AT_SAME_ARCHITECTURE; relation++)
+        for (size_t i = 0; i < profiles->count; i++) {
+            const struct at_list *devices = &profiles->files[i].profile.devices;
+            const struct at_device_record *records = devices->items;
+
+            for (size_t j = 0; j < devices->count; j++)
+                if ((int)at_device_relation(&now->device, &records[j].device) == relation)
+                    taken +=
+                        recall_device(knowledge, copies,
+                                      &(struct recall){&records[j], now, families, family_count});
+        }
+    return taken;
+}
