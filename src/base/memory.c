@@ -2,7 +2,6 @@
 #include "base/memory.h"
 
 #include "base/guard.h"
-#include "base/text_stream.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,16 +58,6 @@ char *at_vformat(const char *format, va_list args)
     char *text = NULL;
 
     return at_guard_note(vasprintf(&text, format, args) < 0 ? NULL : text);
-}
-
-char *at_join(const char *const *names, size_t count)
-{
-    struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "%s%s", i ? ", " : "", names[i]);
-    return at_text_close(&stream, NULL);
 }
 
 void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size)

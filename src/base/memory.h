@@ -19,9 +19,6 @@ char *at_vformat(const char *format, va_list args) __attribute__((format(printf,
 /* free(), which the guard of the call gets to know of; other blocks of malloc may be given too. */
 void at_free(void *block);
 
-/* "a, b, c", of count names; the caller frees it. */
-char *at_join(const char *const *names, size_t count);
-
 /* Makes room for one more item in a growing array: returns items, moved if need be, with capacity
  * for at least count + 1 items of item_size bytes. *capacity is in items. */
 void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size);

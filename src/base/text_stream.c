@@ -60,3 +60,13 @@ char *at_text_close(struct at_text_stream *stream, size_t *size)
         *size = stream->size;
     return stream->text ? at_guard_note(stream->text) : at_strdup("");
 }
+
+char *at_join(const char *const *names, size_t count)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", names[i]);
+    return at_text_close(&stream, NULL);
+}

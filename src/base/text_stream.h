@@ -24,4 +24,7 @@ FILE *at_text_open(struct at_text_stream *stream);
 /* What was written, NUL-terminated and the caller's to free; *size, unless NULL, is its length. */
 char *at_text_close(struct at_text_stream *stream, size_t *size);
 
+/* "a, b, c", of count names; the caller frees it. */
+char *at_join(const char *const *names, size_t count);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/bench_report.h"
 
-#include "cmd/cmd.h"
+#include "base/error.h"
 #include "schema/table.h"
 
 static const struct at_field row_fields[] = {

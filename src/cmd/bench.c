@@ -5,6 +5,7 @@
 #include "bench/bench_lookup.h"
 #include "bench/bench_table.h"
 #include "cmd/cmd.h"
+#include "options/format.h"
 #include "options/run_problems.h"
 #include "space/named.h"
 #include "study/textbook.h"

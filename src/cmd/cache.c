@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune cache: what is kept of compiled kernels. */
 #include "cmd/cmd.h"
-#include "kernel/cubin_folder.h"
+#include "kernel/cubin_cache.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static const struct argp argp = {
 
 static void print_usage(const struct at_cubin_cache *cache, const struct at_cubin_usage *usage)
 {
-    printf("%s\n", at_cubin_cache_path(cache));
+    printf("%s\n", at_cubin_cache_folder(cache)->path);
     printf("  kernels   %zu in %zu programs\n", usage->kernels, usage->programs);
     printf("  size      %.1f MiB, of at most %" PRId64 " MiB\n", (double)usage->bytes / 0x1p20,
            AT_CUBIN_CACHE_BYTES_MAX >> 20);
@@ -56,9 +56,9 @@ static enum at_status run_cache(int argc, char **argv, struct at_error *err)
     if (status != AT_OK)
         return status;
     if (options.clear)
-        status = at_cubin_cache_clear(cache, err);
+        status = at_cubin_folder_clear(at_cubin_cache_folder(cache), err);
     if (status == AT_OK)
-        status = at_cubin_cache_usage(cache, &usage, err);
+        status = at_cubin_folder_usage(at_cubin_cache_folder(cache), &usage, err);
     if (status == AT_OK)
         print_usage(cache, &usage);
     at_cubin_cache_close(cache);

@@ -8,6 +8,7 @@
 #include "kernel/render.h"
 #include "measure/select.h"
 #include "model/description.h"
+#include "options/format.h"
 #include "options/run_options.h"
 #include "study/explain_table.h"
 #include "system/paths.h"

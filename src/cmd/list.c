@@ -3,8 +3,10 @@
 #include "base/memory.h"
 #include "cmd/cmd.h"
 #include "device/relation.h"
+#include "device/schema.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
+#include "options/format.h"
 #include "profile/profile.h"
 #include "system/paths.h"
 

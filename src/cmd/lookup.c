@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cmd/cmd.h"
 #include "options/device_options.h"
+#include "options/format.h"
 #include "options/run_options.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/replay_table.h"
+#include "options/format.h"
 
 #include <dirent.h>
 #include <stdio.h>

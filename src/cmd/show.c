@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune show: a profile as a table. */
 #include "cmd/cmd.h"
+#include "options/format.h"
 #include "profile/profile.h"
 
 #include <stdio.h>

@@ -2,7 +2,9 @@
 /* autotune study: the classic experiments on memory accesses, each a table and what it tells. */
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/text_stream.h"
 #include "cmd/cmd.h"
+#include "options/format.h"
 #include "options/run_options.h"
 #include "study/study_run.h"
 #include "system/interrupt.h"

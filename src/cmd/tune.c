@@ -4,6 +4,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/tune_run.h"
+#include "options/format.h"
 #include "options/run_problems.h"
 #include "pipeline/recorder.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/tune_run.h"
+#include "options/format.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

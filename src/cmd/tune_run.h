@@ -4,6 +4,7 @@
 #define AT_CMD_TUNE_RUN_H
 
 #include "cmd/cmd.h"
+#include "options/format.h"
 #include "options/run_options.h"
 #include "profile/profile.h"
 #include "system/output.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A device: something that loads compiled kernels and runs them. Each kind is one const struct of
- * functions, listed in devices.c. A device lives in a GPU worker process, never in the driver.
+ * functions, listed in measure/devices.c. A device lives in a GPU worker process, never in the
+ * driver.
  *
  * The functions that can fail return how the evaluation in hand would end: AT_CORRECT stands for
  * success. at_outcome_loses_device tells after which the process must go. */
@@ -10,7 +11,7 @@
 #include "base/error.h"
 #include "base/outcome.h"
 #include "device/info.h"
-#include "space/family.h"
+#include "device/launch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,7 +88,7 @@ struct at_device_ops {
 
     /* All devices of this kind; the caller frees *infos. AT_DEVICE where there is no driver. */
     enum at_status (*list)(struct at_device_info **infos, size_t *count, struct at_error *err);
-    /* A device stays open until its process ends. */
+    /* See at_device_open. */
     enum at_status (*open)(struct at_device **device, int64_t ordinal, struct at_error *err);
 
     /* Versions for the record: the driver's and the CUDA version that it speaks. */
@@ -129,6 +130,16 @@ struct at_device_ops {
     void (*free_train)(struct at_device *device, struct at_train *train);
 };
 
-extern const struct at_device_ops *const at_device_kinds[]; /* NULL-ended */
+/* Opens a device of this kind, which stays open until its process ends. */
+static inline enum at_status at_device_open(const struct at_device_ops *ops,
+                                            struct at_device **device, int64_t ordinal,
+                                            struct at_error *err)
+{
+    enum at_status status = ops->open(device, ordinal, err);
+
+    if (status == AT_OK)
+        ((struct at_device_base *)*device)->ops = ops;
+    return status;
+}
 
 #endif

@@ -7,10 +7,13 @@
 #ifndef AT_EMU_MACHINE_H
 #define AT_EMU_MACHINE_H
 
-#include "ptx/ptx.h"
-#include "space/family.h"
+#include "base/error.h"
+#include "device/launch.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct at_ptx_kernel; /* emu/op.h */
 
 enum { AT_WARP = 32 };
 

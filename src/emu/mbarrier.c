@@ -104,36 +104,6 @@ void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *
     }
 }
 
-/* mbarrier.try_wait.parity: whether the phase of this parity is complete, that is, not the current
- * one. A warp of which a lane waits in vain lets others go on. */
-void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
-{
-    const uint32_t *parity = AT_EMU_ROW(uint32_t, warp, op->row[2]);
-    struct at_emu_block *block = warp->block;
-    uint64_t address[AT_WARP];
-    uint32_t complete = 0;
-
-    if (!at_emu_mbarrier_reach(op, warp, lanes, true, address))
-        return;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i]) {
-        struct at_emu_mbarrier *mbarrier = at_emu_mbarrier_find(block, address[i]);
-
-        if (mbarrier->phase % 2 == (parity[i] & 1))
-            continue;
-        complete |= at_lane_bit[i];
-        if (!at_emu_bulk_land(block, (uint32_t)(mbarrier - block->mbarriers)))
-            return;
-    }
-    if (complete) {
-        block->mbarrier_events++;
-        at_emu_shared_acquire(warp);
-    }
-    if (complete != lanes)
-        warp->stalled = op;
-    at_keep_predicate(warp, op->row[0], complete, lanes);
-}
-
 /* fence.proxy.async: what the lanes have written, bulk copies may read. */
 void at_emu_run_proxy_fence(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {

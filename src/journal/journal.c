@@ -24,7 +24,7 @@ static const char find_sql[] =
 /* A measurement takes three pages of the log, of four KiB. */
 enum { FOLD_AFTER = 300 };
 
-enum at_status at_journal_prepare(struct at_journal *journal, struct at_error *err)
+static enum at_status prepare(struct at_journal *journal, struct at_error *err)
 {
     if (sqlite3_prepare_v3(journal->db, add_sql, -1, SQLITE_PREPARE_PERSISTENT, &journal->add,
                            NULL) != SQLITE_OK ||
@@ -32,6 +32,35 @@ enum at_status at_journal_prepare(struct at_journal *journal, struct at_error *e
                            NULL) != SQLITE_OK)
         return at_journal_fail(journal, err);
     return AT_OK;
+}
+
+enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,
+                               bool resume, struct at_error *err)
+{
+    struct at_journal *opened = at_alloc(sizeof *opened);
+    enum at_status status = at_journal_open_file(opened, path, err);
+
+    if (status == AT_OK)
+        status = at_journal_choose_run(opened, setting, resume, err);
+    if (status == AT_OK)
+        status = prepare(opened, err);
+    if (status != AT_OK) {
+        at_journal_close(opened);
+        return status;
+    }
+    *journal = opened;
+    return AT_OK;
+}
+
+void at_journal_close(struct at_journal *journal)
+{
+    if (!journal)
+        return;
+    sqlite3_finalize(journal->add);
+    sqlite3_finalize(journal->find);
+    sqlite3_close(journal->db);
+    free(journal->path);
+    free(journal);
 }
 
 static void bind_key(sqlite3_stmt *statement, const struct at_journal *journal,

@@ -47,82 +47,6 @@ static const char tables_sql[] =
     "CREATE INDEX measurements_by_key"
     "  ON measurements (run, problem, family, family_hash, config);";
 
-/* SQLite's own text says nothing of why. What it has not found is another file of its own: the
- * folder was there. */
-static enum at_status cannot_open(const struct at_journal *journal, struct at_error *err)
-{
-    int error = sqlite3_system_errno(journal->db);
-
-    return at_fail(err, AT_USAGE, "cannot open journal %s: %s", journal->path,
-                   error != 0 && error != ENOENT ? strerror(error) : sqlite3_errmsg(journal->db));
-}
-
-enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err)
-{
-    const char *path = journal->path;
-
-    switch (sqlite3_errcode(journal->db)) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return at_fail(err, AT_USAGE,
-                       "journal %s is in use by another process: wait for it, or name another file",
-                       path);
-    case SQLITE_NOTADB:
-        return at_fail(err, AT_USAGE, "%s is not a journal of autotune: name another file", path);
-    case SQLITE_CORRUPT:
-        return at_fail(err, AT_USAGE,
-                       "journal %s is damaged: name another file; `sqlite3 %s .recover` may save "
-                       "what is in it",
-                       path, path);
-    case SQLITE_CANTOPEN:
-        return cannot_open(journal, err);
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-        return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
-                       sqlite3_errmsg(journal->db));
-    /* Our own statements are right: it is what the file says of its tables that is not. */
-    case SQLITE_ERROR:
-    case SQLITE_TOOBIG:
-        return at_fail(err, AT_USAGE,
-                       "journal %s was not made by this program, or was changed (%s): name another "
-                       "file",
-                       path, sqlite3_errmsg(journal->db));
-    default:
-        return at_fail(err, AT_INTERNAL, "journal %s: %s", path, sqlite3_errmsg(journal->db));
-    }
-}
-
-enum at_status at_journal_execute(struct at_journal *journal, const char *sql, struct at_error *err)
-{
-    return sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK
-               ? AT_OK
-               : at_journal_fail(journal, err);
-}
-
-static const char *first_text(sqlite3_stmt *row)
-{
-    const unsigned char *text = sqlite3_column_text(row, 0);
-
-    return text ? (const char *)text : "";
-}
-
-enum at_status at_journal_query(struct at_journal *journal, const char *sql, sqlite3_int64 *number,
-                                char **text, struct at_error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    enum at_status status = AT_OK;
-
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK ||
-        sqlite3_step(statement) != SQLITE_ROW)
-        status = at_journal_fail(journal, err);
-    else if (text)
-        *text = at_strdup(first_text(statement));
-    else
-        *number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return status;
-}
-
 /* Is it ours, of this version and sound? Only reads, so that a file which is not stays as it is. */
 static enum at_status check_existing(struct at_journal *journal, struct at_error *err)
 {
@@ -269,9 +193,8 @@ static enum at_status add_run(struct at_journal *journal, const char *setting, s
     return status;
 }
 
-/* The run to file under: the newest of this setting, or a new one. */
-static enum at_status choose_run(struct at_journal *journal, const char *setting, bool resume,
-                                 struct at_error *err)
+enum at_status at_journal_choose_run(struct at_journal *journal, const char *setting, bool resume,
+                                     struct at_error *err)
 {
     enum at_status status = resume ? find_run(journal, setting, err) : AT_OK;
 
@@ -309,33 +232,10 @@ static enum at_status open_file(struct at_journal *journal, const char *path, st
     return at_journal_harden(journal, err);
 }
 
-enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,
-                               bool resume, struct at_error *err)
+enum at_status at_journal_open_file(struct at_journal *journal, const char *path,
+                                    struct at_error *err)
 {
-    struct at_journal *opened = at_alloc(sizeof *opened);
-    enum at_status status = open_file(opened, path, err);
+    enum at_status status = open_file(journal, path, err);
 
-    if (status == AT_OK)
-        status = prepare_file(opened, err);
-    if (status == AT_OK)
-        status = choose_run(opened, setting, resume, err);
-    if (status == AT_OK)
-        status = at_journal_prepare(opened, err);
-    if (status != AT_OK) {
-        at_journal_close(opened);
-        return status;
-    }
-    *journal = opened;
-    return AT_OK;
-}
-
-void at_journal_close(struct at_journal *journal)
-{
-    if (!journal)
-        return;
-    sqlite3_finalize(journal->add);
-    sqlite3_finalize(journal->find);
-    sqlite3_close(journal->db);
-    free(journal->path);
-    free(journal);
+    return status == AT_OK ? prepare_file(journal, err) : status;
 }

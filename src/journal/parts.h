@@ -50,7 +50,12 @@ enum at_status at_journal_measurement(const struct at_journal *journal,
                                       const struct at_journal_row *row,
                                       struct at_measurement *measurement, struct at_error *err);
 
-/* Makes the statements that are used again and again. */
-enum at_status at_journal_prepare(struct at_journal *journal, struct at_error *err);
+/* open.c: opens the file and makes its tables, or finds out whether it is one of ours. */
+enum at_status at_journal_open_file(struct at_journal *journal, const char *path,
+                                    struct at_error *err);
+
+/* open.c: the run to file under, the newest of this setting or a new one. */
+enum at_status at_journal_choose_run(struct at_journal *journal, const char *setting, bool resume,
+                                     struct at_error *err);
 
 #endif

@@ -9,39 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- jobs ---- */
-
-void at_job_push(struct at_job_queue *queue, struct at_job *job)
-{
-    AT_PUSH(queue->items, queue->count, queue->capacity, job);
-}
-
-struct at_job *at_job_pop(struct at_job_queue *queue)
-{
-    struct at_job *job;
-
-    if (queue->first == queue->count)
-        return NULL;
-    job = queue->items[queue->first++];
-    if (queue->first == queue->count)
-        queue->first = queue->count = 0;
-    return job;
-}
-
-void at_builder_finish(struct at_builder *builder, struct at_job *job, struct at_program *program)
-{
-    if (job->foreseen) {
-        free(job);
-        return;
-    }
-    job->built.owner = job->owner;
-    job->built.program = program;
-    if (program)
-        program->users++;
-    memcpy(job->built.entry, job->rendering.entry, sizeof job->built.entry);
-    at_job_push(&builder->done, job);
-}
-
 static bool finish_from_cache(struct at_builder *builder, struct at_job *job)
 {
     struct at_cached_kernel kernel;
@@ -75,18 +42,6 @@ static struct at_job *make_job(struct at_builder *builder, const struct at_confi
     at_kernel_key(job->key, &builder->compiler, builder->options.header, config, elem_size);
     at_kernel_entry(job->rendering.entry, job->key);
     return job;
-}
-
-struct at_job *at_builder_find_in_hand(const struct at_builder *builder, const char *key)
-{
-    for (int i = 0; i < builder->options.workers; i++) {
-        const struct at_batch *batch = builder->processes[i].batch;
-
-        for (size_t j = 0; batch && j < batch->count; j++)
-            if (batch->jobs[j]->foreseen && strcmp(batch->jobs[j]->key, key) == 0)
-                return batch->jobs[j];
-    }
-    return NULL;
 }
 
 void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
@@ -133,18 +88,6 @@ bool at_builder_has(const struct at_builder *builder, const struct at_config *co
 bool at_builder_has_built(const struct at_builder *builder)
 {
     return builder->done.first < builder->done.count;
-}
-
-bool at_builder_take(struct at_builder *builder, struct at_built *built)
-{
-    struct at_job *job = at_job_pop(&builder->done);
-
-    if (!job)
-        return false;
-    *built = job->built;
-    free(job);
-    builder->pending--;
-    return true;
 }
 
 size_t at_builder_pending(const struct at_builder *builder)

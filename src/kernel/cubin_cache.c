@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/guard.h"
 #include "base/memory.h"
-#include "kernel/cubin_folder.h"
 #include "system/file.h"
 #include "system/paths.h"
 
@@ -23,8 +22,7 @@ static const char entry_magic[8] = "atcube2";
 enum { ENTRY_BYTES_MAX = 64 << 20 };
 
 struct at_cubin_cache {
-    int folder_fd;
-    char *path;
+    struct at_cubin_folder folder;
     int64_t written_bytes; /* since the folder was last trimmed */
     bool swept;            /* before the first entry was written */
 };
@@ -76,8 +74,7 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
         close(fd);
         goto free_all;
     }
-    opened->folder_fd = fd;
-    opened->path = path;
+    opened->folder = (struct at_cubin_folder){fd, path};
     *cache = opened;
     return AT_OK;
 
@@ -91,19 +88,14 @@ void at_cubin_cache_close(struct at_cubin_cache *cache)
 {
     if (!cache)
         return;
-    close(cache->folder_fd);
-    at_free(cache->path);
+    close(cache->folder.fd);
+    at_free(cache->folder.path);
     at_free(cache);
 }
 
-const char *at_cubin_cache_path(const struct at_cubin_cache *cache)
+const struct at_cubin_folder *at_cubin_cache_folder(const struct at_cubin_cache *cache)
 {
-    return cache->path;
-}
-
-int at_cubin_cache_folder(const struct at_cubin_cache *cache)
-{
-    return cache->folder_fd;
+    return &cache->folder;
 }
 
 /* Reads size bytes; fewer is a failure. */
@@ -153,7 +145,7 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
     int fd;
 
     snprintf(name, sizeof name, "%s.%s", key, kind);
-    fd = openat(cache->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    fd = openat(cache->folder.fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return NULL;
     if (is_ours(fd) && read_exactly(fd, &header, sizeof header) &&
@@ -179,7 +171,7 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
  * process has left. Where there are no locks it is written all the same. */
 static FILE *open_aside(struct at_cubin_cache *cache, const char *aside)
 {
-    int fd = openat(cache->folder_fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = openat(cache->folder.fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *out = NULL;
 
     if (fd < 0)
@@ -188,7 +180,7 @@ static FILE *open_aside(struct at_cubin_cache *cache, const char *aside)
         out = fdopen(fd, "w");
     if (!out) {
         close(fd);
-        unlinkat(cache->folder_fd, aside, 0);
+        unlinkat(cache->folder.fd, aside, 0);
     }
     return out;
 }
@@ -203,7 +195,7 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     int failed;
 
     if (!cache->swept)
-        at_cubin_cache_sweep(cache);
+        at_cubin_folder_sweep(&cache->folder);
     cache->swept = true;
     memcpy(header.magic, entry_magic, sizeof entry_magic);
     memcpy(header.key, key, AT_HASH_CHARS);
@@ -219,12 +211,12 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     fwrite(content, size, 1, out);
     failed = fflush(out) != 0 || ferror(out);
     /* No fsync: after a crash of the machine the checksum tells a torn entry from a whole one. */
-    if (failed || renameat(cache->folder_fd, aside, cache->folder_fd, name) != 0)
-        unlinkat(cache->folder_fd, aside, 0);
+    if (failed || renameat(cache->folder.fd, aside, cache->folder.fd, name) != 0)
+        unlinkat(cache->folder.fd, aside, 0);
     fclose(out); /* not before it has its name: that gives the lock back */
     cache->written_bytes += (int64_t)size;
     if (cache->written_bytes > trim_interval_bytes) {
-        at_cubin_cache_trim(cache, AT_CUBIN_CACHE_BYTES_MAX);
+        at_cubin_folder_trim(&cache->folder, AT_CUBIN_CACHE_BYTES_MAX);
         cache->written_bytes = 0;
     }
 }

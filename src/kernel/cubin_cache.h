@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "kernel/compile_worker.h"
+#include "kernel/cubin_folder.h"
 #include "kernel/render.h"
 
 #include <stdbool.h>
@@ -35,8 +36,8 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
                                    struct at_error *err);
 void at_cubin_cache_close(struct at_cubin_cache *cache);
 
-/* The folder's path; borrowed. */
-const char *at_cubin_cache_path(const struct at_cubin_cache *cache);
+/* The folder that it is kept in; borrowed. */
+const struct at_cubin_folder *at_cubin_cache_folder(const struct at_cubin_cache *cache);
 
 /* Each takes cache == NULL as an empty cache that keeps nothing. The image is the caller's. */
 bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,

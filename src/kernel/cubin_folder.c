@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -68,42 +69,41 @@ static bool list_entry(struct listing *listing, int folder, const char *name)
     return true;
 }
 
-static enum at_status list_entries(const struct at_cubin_cache *cache, struct listing *listing,
+static enum at_status list_entries(const struct at_cubin_folder *folder, struct listing *listing,
                                    struct at_error *err)
 {
-    int fd = openat(at_cubin_cache_folder(cache), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     enum at_status status = AT_OK;
     struct dirent *next;
     struct at_cleanup cleanup;
 
     *listing = (struct listing){0};
-    if (!folder) {
-        at_fail(err, AT_USAGE, "cannot read the folder %s: %s", at_cubin_cache_path(cache),
-                strerror(errno));
+    if (!stream) {
+        at_fail(err, AT_USAGE, "cannot read the folder %s: %s", folder->path, strerror(errno));
         if (fd >= 0)
             close(fd);
         return AT_USAGE;
     }
-    at_cleanup_push(&cleanup, close_stream, folder);
-    for (errno = 0; (next = readdir(folder)); errno = 0)
+    at_cleanup_push(&cleanup, close_stream, stream);
+    for (errno = 0; (next = readdir(stream)); errno = 0)
         if (!list_entry(listing, fd, next->d_name))
             break;
     if (errno != 0) {
-        status = at_fail(err, AT_USAGE, "cannot list the folder %s: %s", at_cubin_cache_path(cache),
-                         strerror(errno));
+        status =
+            at_fail(err, AT_USAGE, "cannot list the folder %s: %s", folder->path, strerror(errno));
         free_listing(listing);
     }
     at_cleanup_pop(&cleanup);
-    closedir(folder);
+    closedir(stream);
     return status;
 }
 
-enum at_status at_cubin_cache_usage(const struct at_cubin_cache *cache,
-                                    struct at_cubin_usage *usage, struct at_error *err)
+enum at_status at_cubin_folder_usage(const struct at_cubin_folder *folder,
+                                     struct at_cubin_usage *usage, struct at_error *err)
 {
     struct listing listing;
-    enum at_status status = list_entries(cache, &listing, err);
+    enum at_status status = list_entries(folder, &listing, err);
 
     if (status != AT_OK)
         return status;
@@ -127,12 +127,12 @@ static int by_use(const void *left, const void *right)
     return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-void at_cubin_cache_trim(struct at_cubin_cache *cache, int64_t most)
+void at_cubin_folder_trim(const struct at_cubin_folder *folder, int64_t most)
 {
     struct listing listing;
     int64_t bytes = 0;
 
-    if (list_entries(cache, &listing, NULL) != AT_OK)
+    if (list_entries(folder, &listing, NULL) != AT_OK)
         return;
     for (size_t i = 0; i < listing.count; i++)
         bytes += listing.entries[i].bytes;
@@ -140,49 +140,48 @@ void at_cubin_cache_trim(struct at_cubin_cache *cache, int64_t most)
         if (listing.count > 0)
             qsort(listing.entries, listing.count, sizeof *listing.entries, by_use);
         for (size_t i = 0; i < listing.count && bytes > most / 4 * 3; i++)
-            if (unlinkat(at_cubin_cache_folder(cache), listing.entries[i].name, 0) == 0)
+            if (unlinkat(folder->fd, listing.entries[i].name, 0) == 0)
                 bytes -= listing.entries[i].bytes;
     }
     free_listing(&listing);
 }
 
-void at_cubin_cache_sweep(struct at_cubin_cache *cache)
+void at_cubin_folder_sweep(const struct at_cubin_folder *folder)
 {
-    int folder = at_cubin_cache_folder(cache);
     struct listing listing;
 
-    if (list_entries(cache, &listing, NULL) != AT_OK)
+    if (list_entries(folder, &listing, NULL) != AT_OK)
         return;
     for (size_t i = 0; i < listing.count; i++) {
         const struct entry *entry = &listing.entries[i];
-        int fd = entry->kind == ASIDE
-                     ? openat(folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-                     : -1;
+        int fd = entry->kind == ASIDE ? openat(folder->fd, entry->name,
+                                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                                      : -1;
 
         if (fd < 0)
             continue;
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) /* its writer has ended */
-            unlinkat(folder, entry->name, 0);
+            unlinkat(folder->fd, entry->name, 0);
         close(fd);
     }
     free_listing(&listing);
 }
 
-enum at_status at_cubin_cache_clear(struct at_cubin_cache *cache, struct at_error *err)
+enum at_status at_cubin_folder_clear(const struct at_cubin_folder *folder, struct at_error *err)
 {
     struct listing listing;
     size_t kept = 0;
-    enum at_status status = list_entries(cache, &listing, err);
+    enum at_status status = list_entries(folder, &listing, err);
 
     if (status != AT_OK)
         return status;
     for (size_t i = 0; i < listing.count; i++) {
-        if (unlinkat(at_cubin_cache_folder(cache), listing.entries[i].name, 0) == 0 ||
+        if (unlinkat(folder->fd, listing.entries[i].name, 0) == 0 ||
             errno == ENOENT) /* another process may clear it, too */
             continue;
         if (kept++ == 0)
-            at_fail(err, AT_USAGE, "cannot remove %s/%s: %s", at_cubin_cache_path(cache),
-                    listing.entries[i].name, strerror(errno));
+            at_fail(err, AT_USAGE, "cannot remove %s/%s: %s", folder->path, listing.entries[i].name,
+                    strerror(errno));
     }
     if (kept > 1)
         at_fail_within(err, "%zu files stay", kept);

@@ -6,7 +6,7 @@
 #define AT_LOOKUP_LOOKUP_H
 
 #include "lookup/distance.h"
-#include "lookup/profiles.h"
+#include "profile/profiles.h"
 #include "space/family.h"
 
 /* The best first. */

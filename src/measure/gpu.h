@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "device/info.h"
-#include "journal/journal.h"
 #include "kernel/builder.h"
 #include "measure/gpu_protocol.h"
+#include "measure/measurement.h"
 
 #include <stdbool.h>
 #include <stddef.h>

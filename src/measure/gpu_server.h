@@ -44,6 +44,10 @@ enum at_outcome at_gpu_server_take_program(struct at_gpu_server *server,
  * or the power supply held them down since it was looked at last? */
 bool at_gpu_server_note_conditions(struct at_gpu_server *server);
 
+/* Adds the time since the request began. What a request without figures took is told with the next
+ * one that has some. */
+void at_gpu_server_note_busy(struct at_gpu_server *server);
+
 /* Puts what has been seen into a reply. */
 void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *reply);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "journal/journal.h"
+#include "measure/measurement.h"
 
 #include "base/memory.h"
 #include "measure/limits.h"

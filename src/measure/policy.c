@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/policy.h"
+#include "base/text_stream.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/cost.h"
+#include "ptx/ptx.h"
 
 #include "base/memory.h"
 

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "device/relation.h"
-#include "profile/profile.h"
+#include "device/schema.h"
 #include "system/paths.h"
 
 #include <ctype.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options/run_options.h"
+#include "base/text_stream.h"
 
 #include "base/integer.h"
 #include "base/memory.h"

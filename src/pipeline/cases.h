@@ -6,6 +6,7 @@
 
 #include "measure/gpu_protocol.h"
 #include "measure/policy.h"
+#include "space/family.h"
 
 enum { AT_VERIFICATION_CASES_MAX = 24 };
 

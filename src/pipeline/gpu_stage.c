@@ -57,34 +57,6 @@ enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *er
     return status;
 }
 
-/* The small cases take the host a fraction of a second, and each megabyte of the problem tens of
- * milliseconds; this leaves room for one that is a hundred times as slow, or as busy. An endless
- * loop ends long before, by the number of its instructions. */
-static int64_t emulated_allowance_ns(const struct at_problem *problem)
-{
-    static const int64_t cases_ns = 300 * INT64_C(1000000000);
-
-    return cases_ns + 1000 * at_problem_bytes(problem);
-}
-
-int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at_problem *problem)
-{
-    /* An evaluation passes over the buffers some twenty times, checks included, and a config a
-     * hundred times slower than the memory is still worth a result. */
-    static const int64_t passes = 2000;
-    int64_t mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
-    int64_t pass_ns = at_problem_bytes(problem) / (mbps > 0 ? mbps : 100000) * 1000;
-
-    if (at_device_is_emulated(at_gpu_info(session->gpu)))
-        return session->options.timeout_ns + emulated_allowance_ns(problem);
-    return session->options.timeout_ns + passes * pass_ns;
-}
-
-int64_t at_verify_more(const struct at_session *session, int64_t times)
-{
-    return at_device_is_emulated(at_gpu_info(session->gpu)) ? 0 : times;
-}
-
 /* Of a kernel that is suspiciously fast. */
 enum { AGAIN_VERIFICATIONS = 16 };
 

@@ -48,11 +48,4 @@ void at_search_refuse(struct at_search *search, size_t index, const struct at_me
 /* Frees candidates and space. */
 void at_search_clear(struct at_search *search);
 
-/* How long one evaluation of a problem may take before its worker is killed. */
-int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at_problem *problem);
-
-/* How often a kernel is verified besides that may be wrong now and then: so many times on a GPU; an
- * emulated device computes the same each time. */
-int64_t at_verify_more(const struct at_session *session, int64_t times);
-
 #endif

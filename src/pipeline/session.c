@@ -5,7 +5,6 @@
 #include "base/text_stream.h"
 #include "journal/setting.h"
 #include "pipeline/cases.h"
-#include "tune/copy_limit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -187,7 +186,7 @@ void at_session_close(struct at_session *session)
     at_gpu_close(session->gpu);
     at_journal_close(session->journal);
     at_device_lock_release(session->lock);
-    at_copy_candidates_free(session->copies);
+    free(session->copies);
     free(session->compile_failure_shown);
     free(session->family_hashes);
     free(session->header);
@@ -288,4 +287,32 @@ void at_session_warn(struct at_session *session)
                 "heat or the power supply slows the %s down: times may not be reached again",
                 device);
     }
+}
+
+/* The small cases take the host a fraction of a second, and each megabyte of the problem tens of
+ * milliseconds; this leaves room for one that is a hundred times as slow, or as busy. An endless
+ * loop ends long before, by the number of its instructions. */
+static int64_t emulated_allowance_ns(const struct at_problem *problem)
+{
+    static const int64_t cases_ns = 300 * INT64_C(1000000000);
+
+    return cases_ns + 1000 * at_problem_bytes(problem);
+}
+
+int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at_problem *problem)
+{
+    /* An evaluation passes over the buffers some twenty times, checks included, and a config a
+     * hundred times slower than the memory is still worth a result. */
+    static const int64_t passes = 2000;
+    int64_t mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
+    int64_t pass_ns = at_problem_bytes(problem) / (mbps > 0 ? mbps : 100000) * 1000;
+
+    if (at_device_is_emulated(at_gpu_info(session->gpu)))
+        return session->options.timeout_ns + emulated_allowance_ns(problem);
+    return session->options.timeout_ns + passes * pass_ns;
+}
+
+int64_t at_verify_more(const struct at_session *session, int64_t times)
+{
+    return at_device_is_emulated(at_gpu_info(session->gpu)) ? 0 : times;
 }

@@ -9,9 +9,9 @@
 #include "measure/gpu.h"
 #include "measure/policy.h"
 #include "search/strategy.h"
+#include "search/warm_start.h"
 #include "space/space.h"
 #include "system/progress.h"
-#include "tune/warm_start.h"
 
 /* How long a search may go on; 0: no limit. */
 struct at_budget {
@@ -38,7 +38,7 @@ struct at_session_options {
     struct at_progress *progress; /* borrowed */
 };
 
-struct at_copy_candidates; /* the best copies found so far, by size */
+struct at_copies; /* tune/copy_limit.h */
 
 struct at_session {
     struct at_session_options options;
@@ -51,7 +51,8 @@ struct at_session {
     char *setting;              /* everything but problem and config that a time depends on */
     char (*family_hashes)[AT_HASH_CHARS]; /* of options.families */
     char templates[AT_HASH_CHARS];        /* of all of them */
-    struct at_copy_candidates *copies;
+    struct at_copies *copies;             /* the best found so far, by size */
+    size_t copy_count, copy_capacity;
     struct at_knowledge knowledge;      /* what has won so far */
     struct at_knowledge copy_knowledge; /* the same of copies */
     bool *compile_failure_shown;        /* by family: the first is shown, once */
@@ -77,5 +78,12 @@ enum at_status at_session_check_memory(struct at_session *session,
 
 /* Warns, once each, of what was seen on the device that makes its times doubtful. */
 void at_session_warn(struct at_session *session);
+
+/* How long one evaluation of a problem may take before its worker is killed. */
+int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at_problem *problem);
+
+/* How often a kernel is verified besides that may be wrong now and then: so many times on a GPU; an
+ * emulated device computes the same each time. */
+int64_t at_verify_more(const struct at_session *session, int64_t times);
 
 #endif

@@ -10,7 +10,7 @@
 #ifndef AT_PROFILE_MERGE_H
 #define AT_PROFILE_MERGE_H
 
-#include "lookup/profiles.h"
+#include "profile/profiles.h"
 
 struct at_merge {
     struct at_profile profile;

@@ -113,8 +113,7 @@ struct at_profile {
 };
 
 extern const struct at_schema at_profile_schema;
-extern const struct at_schema at_device_schema; /* of struct at_device_info */
-extern const struct at_schema at_entry_schema;  /* of struct at_entry */
+extern const struct at_schema at_entry_schema; /* of struct at_entry */
 
 /* Reads and checks a profile: schema version, problems that parse, times and shares that agree with
  * each other. An unknown schema version is AT_USAGE and says which are known. */

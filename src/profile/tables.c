@@ -2,16 +2,14 @@
 /* What a profile may hold: the keys of each record, in the order of the alphabet, and the bounds of
  * each number. Bounds are there to refuse nonsense before anything computes with it; what the
  * numbers say about each other is checked in check.c. */
+#include "device/schema.h"
 #include "measure/limits.h"
 #include "profile/internal.h"
 #include "schema/table.h"
 #include "space/space.h"
 
-#define BYTES_MAX          ((int64_t)1 << 50)
-#define BANDWIDTH_MBPS_MAX INT64_C(1000000000)
-#define CLOCK_KHZ_MAX      INT64_C(100000000)
-#define COUNT_MAX          INT64_C(1000000000000)
-#define PERMILLE_MAX       INT64_C(1000000)
+#define COUNT_MAX    INT64_C(1000000000000)
+#define PERMILLE_MAX INT64_C(1000000)
 
 enum { DEVICES_MAX = 64, PARAMETERS_MAX = 24 };
 
@@ -35,31 +33,6 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
 /* What may be unknown is optional: 0 or empty, and then not in the file. */
 #define WORD .word = true
 
-static const struct at_field device_fields[] = {
-    AT_INT(at_device_info, compute_capability, 10, 999),
-    AT_CHARS(at_device_info, kind, WORD),
-    AT_INT(at_device_info, l2_bytes, 0, BYTES_MAX, AT_OPTIONAL),
-    AT_INT(at_device_info, max_threads_per_block, 1, 65536),
-    AT_INT(at_device_info, max_threads_per_multiprocessor, 1, 65536),
-    AT_INT(at_device_info, memory_bus_bits, 0, 1 << 20, AT_OPTIONAL),
-    AT_INT(at_device_info, memory_bytes, 1, BYTES_MAX),
-    AT_INT(at_device_info, memory_clock_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
-    AT_INT(at_device_info, multiprocessors, 1, 65536),
-    AT_CHARS(at_device_info, name),
-    AT_INT(at_device_info, ordinal, 0, 65535),
-    AT_CHARS(at_device_info, pci_bus_id, AT_OPTIONAL),
-    AT_INT(at_device_info, pci_device_id, 0, UINT32_MAX, AT_OPTIONAL),
-    AT_INT(at_device_info, peak_bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX, AT_OPTIONAL),
-    AT_CHARS(at_device_info, predictions, AT_OPTIONAL),
-    AT_INT(at_device_info, registers_per_multiprocessor, 1, 1 << 24),
-    AT_INT(at_device_info, shared_bytes_per_block, 0, 1 << 24),
-    AT_INT(at_device_info, shared_bytes_per_block_optin, 0, 1 << 24),
-    AT_INT(at_device_info, shared_bytes_per_multiprocessor, 0, 1 << 24),
-    AT_CHARS(at_device_info, uuid, AT_OPTIONAL),
-    AT_INT(at_device_info, warp_size, 1, 1024),
-};
-const struct at_schema at_device_schema = AT_SCHEMA("a device", at_device_info, device_fields);
-
 static const struct at_field environment_fields[] = {
     AT_CHARS(at_environment, autotune),
     AT_CHARS(at_environment, cuda_driver, AT_OPTIONAL),
@@ -72,7 +45,7 @@ static const struct at_schema environment_schema =
     AT_SCHEMA("an environment", at_environment, environment_fields);
 
 static const struct at_field policy_fields[] = {
-    AT_INT(at_policy_record, buffer_bytes, 0, BYTES_MAX),
+    AT_INT(at_policy_record, buffer_bytes, 0, AT_DEVICE_BYTES_MAX),
     AT_CHARS(at_policy_record, name, WORD),
     AT_INT(at_policy_record, search_samples, 1, 1000000),
     AT_INT(at_policy_record, shootout_samples, 1, 1000000),
@@ -83,9 +56,9 @@ static const struct at_schema policy_schema =
 
 static const struct at_field conditions_fields[] = {
     AT_INT(at_conditions, capped_ms, 0, INT64_MAX, AT_OPTIONAL),
-    AT_INT(at_conditions, clock_memory_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
-    AT_INT(at_conditions, clock_sm_max_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
-    AT_INT(at_conditions, clock_sm_min_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, clock_memory_khz, 0, AT_DEVICE_CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, clock_sm_max_khz, 0, AT_DEVICE_CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_conditions, clock_sm_min_khz, 0, AT_DEVICE_CLOCK_KHZ_MAX, AT_OPTIONAL),
     AT_INT(at_conditions, discarded_samples, 0, INT64_MAX, AT_OPTIONAL),
     AT_INT(at_conditions, drifts, 0, INT64_MAX, AT_OPTIONAL),
     AT_INT(at_conditions, other_processes, 0, INT64_MAX, AT_OPTIONAL),
@@ -99,9 +72,9 @@ static const struct at_schema conditions_schema =
     AT_SCHEMA("measurement conditions", at_conditions, conditions_fields);
 
 static const struct at_field result_fields[] = {
-    AT_INT(at_result_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
+    AT_INT(at_result_record, bandwidth_mbps, 0, AT_DEVICE_BANDWIDTH_MBPS_MAX),
     AT_LIST(at_result_record, block, AT_FIELD_INTS, 3, 3),
-    AT_INT(at_result_record, clock_sm_khz, 0, CLOCK_KHZ_MAX, AT_OPTIONAL),
+    AT_INT(at_result_record, clock_sm_khz, 0, AT_DEVICE_CLOCK_KHZ_MAX, AT_OPTIONAL),
     AT_CHARS(at_result_record, family, WORD),
     AT_LIST(at_result_record, grid, AT_FIELD_INTS, 3, 3),
     AT_INT(at_result_record, of_copy_permille, 0, PERMILLE_MAX),
@@ -119,7 +92,7 @@ static const struct at_schema result_schema =
     AT_SCHEMA("a result", at_result_record, result_fields);
 
 static const struct at_field copy_fields[] = {
-    AT_INT(at_copy_record, bandwidth_mbps, 0, BANDWIDTH_MBPS_MAX),
+    AT_INT(at_copy_record, bandwidth_mbps, 0, AT_DEVICE_BANDWIDTH_MBPS_MAX),
     AT_INT(at_copy_record, memcpy_ns, 0, AT_TIME_NS_MAX, AT_OPTIONAL),
     AT_CHARS(at_copy_record, method),
     AT_INT(at_copy_record, time_ns, 1, AT_TIME_NS_MAX),

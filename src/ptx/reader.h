@@ -16,6 +16,7 @@
 
 #include "emu/op.h"
 #include "ptx/lex.h"
+#include "ptx/ptx.h"
 
 enum {
     AT_PTX_TEXT_MAX = 64 << 20, /* bytes of a module */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "recording/parts.h"
+#include "system/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,4 +40,21 @@ enum at_status at_recording_write_as(const struct at_recording *recording,
                        "not written",
                        recording->kernel);
     return format->write(recording, out, err);
+}
+
+enum at_status at_recording_read(struct at_recording *recording, const char *path,
+                                 struct at_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    enum at_status status = at_file_read(&text, &size, path, AT_RECORDING_BYTES_MAX, err);
+
+    if (status != AT_OK)
+        return status;
+    if (text[strspn(text, " \t\r\n")] == '{')
+        status = at_recording_read_json(recording, path, text, size, err);
+    else
+        status = at_recording_read_text(recording, path, text, size, err);
+    free(text);
+    return status;
 }

@@ -90,25 +90,6 @@ enum at_status at_recording_write(const struct at_recording *recording, const ch
     return status;
 }
 
-/* ---- reading, whichever format it is ---- */
-
-enum at_status at_recording_read(struct at_recording *recording, const char *path,
-                                 struct at_error *err)
-{
-    char *text = NULL;
-    size_t size;
-    enum at_status status = at_file_read(&text, &size, path, AT_RECORDING_BYTES_MAX, err);
-
-    if (status != AT_OK)
-        return status;
-    if (text[strspn(text, " \t\r\n")] == '{')
-        status = at_recording_read_json(recording, path, text, size, err);
-    else
-        status = at_recording_read_text(recording, path, text, size, err);
-    free(text);
-    return status;
-}
-
 /* ---- what both kinds of readers need ---- */
 
 static size_t level_of(const struct at_param *param, int32_t value)

@@ -2,7 +2,7 @@
 #include "replay/compare.h"
 
 #include "base/memory.h"
-#include "tune/warm_start.h"
+#include "search/warm_start.h"
 
 #include <math.h>
 #include <stdio.h>

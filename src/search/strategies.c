@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>

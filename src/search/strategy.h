@@ -6,7 +6,7 @@
 #define AT_SEARCH_STRATEGY_H
 
 #include "base/outcome.h"
-#include "search/bayesian/compiled.h"
+#include "search/compiled.h"
 #include "space/space.h"
 
 #include <stdbool.h>

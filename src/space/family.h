@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "device/info.h"
+#include "device/launch.h"
 #include "problem/problem.h"
 #include "space/expr.h"
 
@@ -21,23 +22,6 @@ struct at_param {
     int64_t *values; /* in the order of the file, each within 32 bits, no two alike */
     size_t value_count;
     int64_t default_value; /* one of values */
-};
-
-/* Launch geometry, as expressions over everything. */
-enum at_launch_field {
-    AT_GRID_X,
-    AT_GRID_Y,
-    AT_GRID_Z,
-    AT_BLOCK_X,
-    AT_BLOCK_Y,
-    AT_BLOCK_Z,
-    AT_SHARED_BYTES,     /* dynamic shared memory a block; 0 unless given */
-    AT_CARVEOUT_PERCENT, /* preferred shared memory share of L1; -1: the driver's choice */
-    AT_LAUNCH_FIELDS,
-};
-
-struct at_launch {
-    int64_t field[AT_LAUNCH_FIELDS];
 };
 
 struct at_rule; /* space/rules.h */

@@ -17,14 +17,6 @@
 
 enum { LINKS_MAX = 40 }; /* the system's own limit */
 
-enum at_status at_output_cannot(const struct at_output *output, int error, struct at_error *err)
-{
-    return at_fail(err, AT_USAGE, "cannot write \"%s\": %s%s", output->path, strerror(error),
-                   error == ENAMETOOLONG ? ": it is first written as .NAME.autotune, which takes "
-                                           "ten bytes more"
-                                         : "");
-}
-
 /* What the link at `name` names; NULL: it is none. The caller frees it. */
 static char *follow(const char *name)
 {

@@ -17,6 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
+enum at_status at_output_cannot(const struct at_output *output, int error, struct at_error *err)
+{
+    return at_fail(err, AT_USAGE, "cannot write \"%s\": %s%s", output->path, strerror(error),
+                   error == ENAMETOOLONG ? ": it is first written as .NAME.autotune, which takes "
+                                           "ten bytes more"
+                                         : "");
+}
+
 /* ---- who writes it ---- */
 
 /* The process that has locked the file, as it says itself; 0: it has not said. */

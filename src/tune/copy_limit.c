@@ -21,36 +21,19 @@ enum {
     EMULATED_COPIES = 24
 };
 
-struct at_copy_candidates {
-    struct at_copies *items;
-    size_t count, capacity;
-};
-
-void at_copy_candidates_free(struct at_copy_candidates *candidates)
-{
-    if (!candidates)
-        return;
-    free(candidates->items);
-    free(candidates);
-}
-
 static const struct at_copies *remembered(const struct at_session *session,
                                           const struct at_problem *problem)
 {
-    const struct at_copy_candidates *known = session->copies;
-
     /* Elements of any size make the same bytes. */
-    for (size_t i = 0; known && i < known->count; i++)
-        if (at_problem_bytes(&known->items[i].problem) == at_problem_bytes(problem))
-            return &known->items[i];
+    for (size_t i = 0; i < session->copy_count; i++)
+        if (at_problem_bytes(&session->copies[i].problem) == at_problem_bytes(problem))
+            return &session->copies[i];
     return NULL;
 }
 
 static void remember(struct at_session *session, const struct at_copies *copies)
 {
-    if (!session->copies)
-        session->copies = at_alloc(sizeof *session->copies);
-    AT_PUSH(session->copies->items, session->copies->count, session->copies->capacity, *copies);
+    AT_PUSH(session->copies, session->copy_count, session->copy_capacity, *copies);
     for (size_t i = 0; i < copies->count; i++)
         at_knowledge_add(
             &session->copy_knowledge,

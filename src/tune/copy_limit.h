@@ -26,6 +26,4 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
                               const struct at_progress_state *progress, struct at_copies *copies,
                               struct at_error *err);
 
-void at_copy_candidates_free(struct at_copy_candidates *candidates);
-
 #endif

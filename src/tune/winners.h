@@ -3,8 +3,8 @@
 #ifndef AT_TUNE_WINNERS_H
 #define AT_TUNE_WINNERS_H
 
-#include "lookup/profiles.h"
-#include "tune/warm_start.h"
+#include "profile/profiles.h"
+#include "search/warm_start.h"
 
 /* Takes up the winners on devices of the same architecture, those of the nearest model first, and
  * into `copies` the fastest copies. `now` is this run's device, with its environment and policy.

@@ -7,6 +7,7 @@
  * An argument @N stands for the address of a new buffer of N bytes. */
 #include "base/memory.h"
 #include "emu/machine.h"
+#include "ptx/ptx.h"
 #include "system/file.h"
 
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "kernel/builder.h"
 #include "model/description.h"
 #include "model/predict.h"
+#include "ptx/ptx.h"
 #include "recording/recording.h"
 #include "roles.h"
 #include "space/space.h"

@@ -2,6 +2,7 @@
 /* Verifies a sample of the families' kernels, all in this process, which does nothing else on the
  * device: for compute-sanitizer, which makes each launch slow (tests/gpu/sanitizer.bats). */
 #include "verify-families.h"
+#include "measure/devices.h"
 
 #include "base/integer.h"
 #include "base/memory.h"
@@ -206,7 +207,7 @@ static struct at_bench open_bench(const struct at_device_ops *ops, struct at_bui
     require(at_template_read(&harness.source, "harness.cu", &err), &err);
     at_builder_add(builder, &config, 1, NULL);
     require(at_builder_rouse(builder, &err), &err); /* it is compiled while the device opens */
-    require(ops->open(&bench.device, options.ordinal, &err), &err);
+    require(at_device_open(ops, &bench.device, options.ordinal, &err), &err);
     require(at_builder_wait(builder, &built, &err), &err);
     if (built.outcome != AT_CORRECT)
         end_with(built.message);

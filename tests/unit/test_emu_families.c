@@ -9,6 +9,7 @@
 #include "emu/machine.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
+#include "ptx/ptx.h"
 #include "space/space.h"
 
 #include <setjmp.h>

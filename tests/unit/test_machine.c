@@ -4,6 +4,7 @@
  * threads; what an observer sees. */
 #include "base/memory.h"
 #include "emu/machine.h"
+#include "ptx/ptx.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

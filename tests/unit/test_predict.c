@@ -6,6 +6,7 @@
 #include "model/description.h"
 #include "model/predict.h"
 #include "model/traffic.h"
+#include "ptx/ptx.h"
 #include "space/space.h"
 #include "system/file.h"
 

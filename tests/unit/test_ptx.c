@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "emu/machine.h"
+#include "ptx/ptx.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

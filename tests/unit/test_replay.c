@@ -4,7 +4,7 @@
 #include "replay/compare.h"
 #include "search/bayesian/coverage.h"
 #include "search/landscape.h"
-#include "tune/warm_start.h"
+#include "search/warm_start.h"
 
 #include <math.h>
 #include <setjmp.h>

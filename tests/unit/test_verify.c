@@ -82,7 +82,7 @@ static int prepare(void **state)
     ops = at_emu_device_ops;
     ops.start = start_and_spoil;
     bench.ops = &ops;
-    assert_int_equal(ops.open(&bench.device, 0, NULL), AT_OK);
+    assert_int_equal(at_device_open(&ops, &bench.device, 0, NULL), AT_OK);
     built = build(&harness_config);
     assert_int_equal(at_bench_harness(&bench, built.program->image, built.program->size, NULL),
                      AT_CORRECT);

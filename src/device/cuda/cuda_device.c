@@ -7,41 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What results mean, where they do not mean a crash. All but the last concern the call in hand
- * alone; every other failure leaves the context unusable. */
-static const struct {
-    CUresult result;
-    enum at_outcome outcome;
-} outcomes[] = {
-    {CUDA_SUCCESS, AT_CORRECT},
-    {CUDA_ERROR_OUT_OF_MEMORY, AT_OOM},
-    {CUDA_ERROR_INVALID_VALUE, AT_LAUNCH},
-    {CUDA_ERROR_INVALID_IMAGE, AT_LAUNCH},
-    {CUDA_ERROR_INVALID_PTX, AT_LAUNCH},
-    {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, AT_LAUNCH},
-    {CUDA_ERROR_INVALID_SOURCE, AT_LAUNCH},
-    {CUDA_ERROR_NO_BINARY_FOR_GPU, AT_LAUNCH},
-    {CUDA_ERROR_NOT_FOUND, AT_LAUNCH},
-    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, AT_LAUNCH},
-    {CUDA_ERROR_NOT_SUPPORTED, AT_LAUNCH},
-    {CUDA_ERROR_LAUNCH_TIMEOUT, AT_TIMEOUT},
-};
-
-enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err)
-{
-    enum at_outcome outcome = AT_CRASH;
-    char text[256];
-
-    for (size_t i = 0; i < AT_COUNT(outcomes); i++)
-        if (outcomes[i].result == result)
-            outcome = outcomes[i].outcome;
-    if (outcome != AT_CORRECT) {
-        at_cuda_describe(result, text, sizeof text);
-        at_fail(err, AT_FAILED, "%s: %s", doing, text);
-    }
-    return outcome;
-}
-
 static enum at_status open_context(struct at_cuda_device *device, struct at_error *err)
 {
     CUresult result = at_cuda.cuDevicePrimaryCtxRetain(&device->context, device->handle);
@@ -70,7 +35,6 @@ static enum at_status open_device(struct at_device **device, int64_t ordinal, st
         return at_fail(err, AT_DEVICE, "there is no CUDA device %d; this machine has %d",
                        (int)ordinal, count);
     opened = at_alloc(sizeof *opened);
-    opened->base.ops = &at_cuda_device_ops;
     at_cuda.cuDeviceGet(&opened->handle, (int)ordinal);
     status = at_cuda_info(opened->handle, ordinal, &opened->base.info, err);
     if (status == AT_OK)

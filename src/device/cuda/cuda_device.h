@@ -42,7 +42,8 @@ static inline struct at_cuda_device *at_cuda_device_of(struct at_device *device)
     return (struct at_cuda_device *)device;
 }
 
-/* Turns a failed call into an outcome, with a message that begins with what was being done. */
+/* outcome.c: turns a failed call into an outcome, with a message that begins with what was being
+ * done. */
 enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err);
 
 /* clock.c: makes stamps possible, if it can; starts one, which changes nothing if it could not; and

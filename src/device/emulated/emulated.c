@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The emulated device: memory, modules, running. */
 #include "device/emulated/emulated.h"
+#include "ptx/ptx.h"
 
 #include "base/memory.h"
 #include "emu/op.h"
@@ -9,10 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Instructions of a thread. A matrix that one thread transposes alone stays below it up to about a
- * million elements; an endless loop is found out in a second. */
-static const uint64_t instruction_limit = 16000000;
 
 static void versions(struct at_device *device, char *driver, size_t driver_size, char *cuda,
                      size_t cuda_size)
@@ -104,22 +101,6 @@ static enum at_outcome find(struct at_device *device, struct at_module *module, 
 }
 
 /* ---- running ---- */
-
-struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
-                                      const struct at_call *call)
-{
-    const struct at_ptx_kernel *kernel = call->kernel->handle;
-    struct at_emu_launch launch = {
-        .kernel = kernel,
-        .args = call->args,
-        .arg_count = kernel->param_count < AT_CALL_ARGS ? kernel->param_count : AT_CALL_ARGS,
-        .instruction_limit = instruction_limit,
-        .threads = device->threads,
-    };
-
-    at_emu_launch_take(&launch, &call->launch);
-    return launch;
-}
 
 /* What the driver refuses of a launch, and the machine, which knows no particular device, does not.
  */

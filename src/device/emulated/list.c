@@ -73,7 +73,6 @@ enum at_status at_emu_open(struct at_device **device, int64_t ordinal, struct at
         free(opened);
         return status;
     }
-    opened->base.ops = &at_emu_device_ops;
     opened->memory = at_emu_memory_new();
     opened->threads = at_usable_cpus();
     keep_memory();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What earlier searches have found: configs that won on one problem are tried early on the next. */
-#ifndef AT_TUNE_WARM_START_H
-#define AT_TUNE_WARM_START_H
+#ifndef AT_SEARCH_WARM_START_H
+#define AT_SEARCH_WARM_START_H
 
 #include "space/space.h"
 

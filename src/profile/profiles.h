@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several profiles that are asked together: those a user names, and those on the search path. */
-#ifndef AT_LOOKUP_PROFILES_H
-#define AT_LOOKUP_PROFILES_H
+#ifndef AT_PROFILE_PROFILES_H
+#define AT_PROFILE_PROFILES_H
 
 #include "profile/profile.h"
 

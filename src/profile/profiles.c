@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lookup/profiles.h"
+#include "profile/profiles.h"
 
 #include "base/memory.h"
 #include "system/folder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tune/warm_start.h"
+#include "search/warm_start.h"
 
 #include "base/memory.h"
 

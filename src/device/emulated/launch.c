@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/emulated/emulated.h"
+#include "emu/op.h"
+
+/* Instructions of a thread. A matrix that one thread transposes alone stays below it up to about a
+ * million elements; an endless loop is found out in a second. */
+static const uint64_t instruction_limit = 16000000;
+
+struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
+                                      const struct at_call *call)
+{
+    const struct at_ptx_kernel *kernel = call->kernel->handle;
+    struct at_emu_launch launch = {
+        .kernel = kernel,
+        .args = call->args,
+        .arg_count = kernel->param_count < AT_CALL_ARGS ? kernel->param_count : AT_CALL_ARGS,
+        .instruction_limit = instruction_limit,
+        .threads = device->threads,
+    };
+
+    at_emu_launch_take(&launch, &call->launch);
+    return launch;
+}
