@@ -171,8 +171,8 @@ static enum at_status add_looked_up(const struct bench_run *run, struct at_bench
                            : status;
 }
 
-static enum at_status line_up(const struct bench_run *run, struct at_bench_table *table,
-                              size_t index, struct at_error *err)
+static enum at_status finals(const struct bench_run *run, struct at_bench_table *table,
+                             size_t index, struct at_error *err)
 {
     const struct at_session_options *session = &run->options->run.session;
     const struct at_kernel_row *rows = run->textbook.rows.items;
@@ -208,7 +208,7 @@ static enum at_status bench_problem(const struct bench_run *run, size_t index, s
     enum at_status status;
 
     table->problem = run->problems[index];
-    status = line_up(run, table, index, err);
+    status = finals(run, table, index, err);
     /* What an interrupt cut short is not the tuned kernel, nor the copy limit. */
     if (status == AT_OK && at_interrupt_seen())
         status = at_fail(err, AT_INTERRUPTED, "interrupted");

@@ -7,7 +7,7 @@
 #include "measure/select.h"
 #include "space/named.h"
 #include "system/interrupt.h"
-#include "tune/verdict.h"
+#include "tune/finals.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -76,8 +76,8 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
 
     record->problems.items = entries;
     /* The first problem's configs compile while its copies are searched. */
-    at_foresee(&(struct at_foresight){session, run->problems,
-                                      share_of_budget(run, of - first).evaluations});
+    at_precompile_next(&(struct at_precompile){session, run->problems,
+                                               share_of_budget(run, of - first).evaluations});
     for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
         size_t index = first + i;
         struct at_budget budget = share_of_budget(run, of - index);
@@ -112,8 +112,8 @@ static void recall(const struct at_tune_run *run, struct at_session *session,
         at_profiles_add(&profiles, run->options->out, &err);
     if (at_profiles_add_path(&profiles, &err) != AT_OK)
         at_warn(options->progress, "earlier profiles are not used: %s", err.message);
-    count = at_knowledge_recall(&session->knowledge, &session->copy_knowledge, &profiles, now,
-                                options->families, options->family_count);
+    count = at_warm_start_read(&session->warm_start, &session->copy_warm_start, &profiles, now,
+                               options->families, options->family_count);
     if (count > 0)
         at_note(options->progress, "starting from %zu winners of earlier runs", count);
     at_profiles_clear(&profiles);

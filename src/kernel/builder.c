@@ -58,21 +58,21 @@ void at_builder_add(struct at_builder *builder, const struct at_config *config, 
         at_job_push(&builder->waiting, job);
         return;
     }
-    in_hand->foreseen = false;
+    in_hand->precompile = false;
     in_hand->owner = owner;
     free(job);
 }
 
-void at_builder_foresee(struct at_builder *builder, const struct at_config *config,
-                        int64_t elem_size)
+void at_builder_precompile(struct at_builder *builder, const struct at_config *config,
+                           int64_t elem_size)
 {
     struct at_job *job;
 
     if (!builder->cache)
         return;
     job = make_job(builder, config, elem_size);
-    job->foreseen = true;
-    at_job_push(&builder->foreseen, job);
+    job->precompile = true;
+    at_job_push(&builder->precompile, job);
 }
 
 bool at_builder_has(const struct at_builder *builder, const struct at_config *config,
@@ -126,8 +126,8 @@ enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err
 
 size_t at_builder_idle(const struct at_builder *builder)
 {
-    size_t waiting = builder->waiting.count - builder->waiting.first + builder->foreseen.count -
-                     builder->foreseen.first,
+    size_t waiting = builder->waiting.count - builder->waiting.first + builder->precompile.count -
+                     builder->precompile.first,
            idle = 0;
 
     for (int i = 0; i < builder->options.workers; i++)
@@ -219,7 +219,7 @@ void at_builder_close(struct at_builder *builder)
     at_cubin_cache_close(builder->cache);
     free(builder->processes);
     free(builder->waiting.items);
-    free(builder->foreseen.items);
+    free(builder->precompile.items);
     free(builder->done.items);
     free(builder->retries);
     free(builder);

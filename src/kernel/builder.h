@@ -62,8 +62,8 @@ void at_builder_add(struct at_builder *builder, const struct at_config *config, 
 
 /* Queues one that is likely to be added later: it is compiled while nothing that was added waits,
  * and goes to the cache, to be found there. Nothing is done where there is no cache. */
-void at_builder_foresee(struct at_builder *builder, const struct at_config *config,
-                        int64_t elem_size);
+void at_builder_precompile(struct at_builder *builder, const struct at_config *config,
+                           int64_t elem_size);
 
 /* Is it in the cache? */
 bool at_builder_has(const struct at_builder *builder, const struct at_config *config,
@@ -83,7 +83,7 @@ bool at_builder_take(struct at_builder *builder, struct at_built *built);
 /* Added and neither taken nor dropped. */
 size_t at_builder_pending(const struct at_builder *builder);
 
-/* Forgets all that was added or foreseen, and kills the workers that have some of it in hand. */
+/* Forgets all that was added or precompile, and kills the workers that have some of it in hand. */
 void at_builder_drop(struct at_builder *builder);
 
 /* Forgets what was added and is not done, without a trace but for what the workers have in hand,

@@ -19,13 +19,13 @@ static struct at_batch *batch_of(struct at_job *job)
     return batch;
 }
 
-/* One that was foreseen, unless it has been compiled, or is just being, since then. */
-static struct at_batch *foreseen_batch(struct at_builder *builder)
+/* One that was precompile, unless it has been compiled, or is just being, since then. */
+static struct at_batch *precompile_batch(struct at_builder *builder)
 {
     struct at_cached_kernel kernel;
     struct at_job *job;
 
-    while ((job = at_job_pop(&builder->foreseen))) {
+    while ((job = at_job_pop(&builder->precompile))) {
         if (!at_builder_find_in_hand(builder, job->key) &&
             !at_cubin_cache_find(builder->cache, job->key, &kernel))
             return batch_of(job);
@@ -44,7 +44,7 @@ struct at_batch *at_builder_next_batch(struct at_builder *builder)
     if (builder->retry_count > 0)
         return builder->retries[--builder->retry_count];
     if (waiting == 0)
-        return foreseen_batch(builder);
+        return precompile_batch(builder);
     batch = at_batch_new(size);
     while (batch->count < size)
         batch->jobs[batch->count++] = at_job_pop(&builder->waiting);

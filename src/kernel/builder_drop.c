@@ -7,7 +7,7 @@
 static void drop_batch(struct at_builder *builder, struct at_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        builder->pending -= !batch->jobs[i]->foreseen;
+        builder->pending -= !batch->jobs[i]->precompile;
         free(batch->jobs[i]);
     }
     at_batch_free(batch);
@@ -24,7 +24,7 @@ void at_builder_drop(struct at_builder *builder)
         free(job);
         builder->pending--;
     }
-    while ((job = at_job_pop(&builder->foreseen)))
+    while ((job = at_job_pop(&builder->precompile)))
         free(job);
     while (builder->retry_count > 0)
         drop_batch(builder, builder->retries[--builder->retry_count]);
@@ -43,8 +43,8 @@ static size_t let_go_of(struct at_batch *batch)
     size_t count = 0;
 
     for (size_t i = 0; i < batch->count; i++) {
-        count += !batch->jobs[i]->foreseen;
-        batch->jobs[i]->foreseen = true;
+        count += !batch->jobs[i]->precompile;
+        batch->jobs[i]->precompile = true;
     }
     return count;
 }

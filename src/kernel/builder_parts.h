@@ -17,8 +17,8 @@ struct at_builder {
     struct at_compiler compiler;
     struct at_cubin_cache *cache;
     struct at_compile_process *processes;
-    struct at_job_queue waiting;  /* for a compile worker */
-    struct at_job_queue foreseen; /* for one that has nothing else to do */
+    struct at_job_queue waiting;    /* for a compile worker */
+    struct at_job_queue precompile; /* for one that has nothing else to do */
     struct at_job_queue done;
     struct at_batch **retries; /* halves of programs that failed */
     size_t retry_count, retry_capacity;
@@ -39,7 +39,7 @@ struct at_program *at_program_add(struct at_builder *builder, const char *hash, 
 /* The job is done, with a kernel of the program, or without one. */
 void at_builder_finish(struct at_builder *builder, struct at_job *job, struct at_program *program);
 
-/* A foreseen job that some worker has in hand; NULL: there is none of this key. */
+/* A precompile job that some worker has in hand; NULL: there is none of this key. */
 struct at_job *at_builder_find_in_hand(const struct at_builder *builder, const char *key);
 
 /* ---- what compile workers are given, and give back (builder_batches.c) ---- */

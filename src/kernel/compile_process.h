@@ -14,8 +14,8 @@ struct at_job {
     struct at_rendering rendering; /* of config */
     char key[AT_HASH_CHARS];
     void *owner;
-    bool foreseen; /* nobody waits for it: it goes to the cache */
-    int tries;     /* alone in a program, when the compiler's process died */
+    bool precompile; /* nobody waits for it: it goes to the cache */
+    int tries;       /* alone in a program, when the compiler's process died */
     struct at_built built;
 };
 

@@ -25,7 +25,7 @@ struct at_job *at_job_pop(struct at_job_queue *queue)
 
 void at_builder_finish(struct at_builder *builder, struct at_job *job, struct at_program *program)
 {
-    if (job->foreseen) {
+    if (job->precompile) {
         free(job);
         return;
     }
@@ -43,7 +43,7 @@ struct at_job *at_builder_find_in_hand(const struct at_builder *builder, const c
         const struct at_batch *batch = builder->processes[i].batch;
 
         for (size_t j = 0; batch && j < batch->count; j++)
-            if (batch->jobs[j]->foreseen && strcmp(batch->jobs[j]->key, key) == 0)
+            if (batch->jobs[j]->precompile && strcmp(batch->jobs[j]->key, key) == 0)
                 return batch->jobs[j];
     }
     return NULL;

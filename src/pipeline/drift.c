@@ -13,7 +13,7 @@
 static const int64_t interval_ns = 250000000;
 enum { CANARY_SAMPLES = 3 };
 
-enum at_status at_watch_open(struct at_pipeline *p, struct at_error *err)
+enum at_status at_drift_open(struct at_pipeline *p, struct at_error *err)
 {
     const struct at_search *search = p->search;
 
@@ -23,7 +23,7 @@ enum at_status at_watch_open(struct at_pipeline *p, struct at_error *err)
     return search->canary ? at_shootout_build(p->session, &p->copy, 1, err) : AT_OK;
 }
 
-void at_watch_close(struct at_pipeline *p)
+void at_drift_close(struct at_pipeline *p)
 {
     at_shootout_end(&p->copy, 1);
     at_canary_clear(&p->canary);
@@ -42,14 +42,14 @@ static void note_touched(struct at_pipeline *p, const size_t *touched, size_t co
     }
 }
 
-bool at_watch_wants(const struct at_pipeline *p)
+bool at_drift_wants(const struct at_pipeline *p)
 {
     return p->again_count > 0 && !p->stopping;
 }
 
-void at_watch_start(struct at_pipeline *p)
+void at_drift_start(struct at_pipeline *p)
 {
-    while (at_watch_wants(p) && p->in_flight < p->window) {
+    while (at_drift_wants(p) && p->in_flight < p->window) {
         size_t index = p->again[--p->again_count];
 
         p->session->remeasured++;
@@ -60,7 +60,7 @@ void at_watch_start(struct at_pipeline *p)
     }
 }
 
-void at_watch_look(struct at_pipeline *p, bool last)
+void at_drift_look(struct at_pipeline *p, bool last)
 {
     const struct at_policy *policy = p->session->options.policy;
     struct at_gpu_run run;

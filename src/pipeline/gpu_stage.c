@@ -149,7 +149,7 @@ enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_erro
     at_program_release(p->on_gpu.built.program);
     at_pipeline_file(p, index, &measurement);
     at_canary_touch(&p->canary, index);
-    at_watch_look(p, false);
+    at_drift_look(p, false);
     fed = at_pipeline_feed_gpu(p, err);
     at_pipeline_settle_filed(p, index, &measurement);
     at_measurement_clear(&measurement);

@@ -52,7 +52,7 @@ static void fill(struct at_pipeline *p)
 {
     size_t index;
 
-    at_watch_start(p);
+    at_drift_start(p);
     for (size_t asked = 1; may_ask(p); asked++) {
         if (ask(p, &index))
             start_candidate(p, index);
@@ -65,10 +65,10 @@ static void fill(struct at_pipeline *p)
 
 /* Whether a config is compiled. A look into the cache takes some 20 us, so what was not there is
  * looked for once more only if somebody was to compile it. */
-static bool is_at_hand(void *state, size_t index)
+static bool is_compiled(void *state, size_t index)
 {
     struct at_pipeline *p = state;
-    bool coming = p->foreseen[index] || p->search->candidates[index].started;
+    bool coming = p->precompile[index] || p->search->candidates[index].started;
 
     if (p->at_hand[index] == 0 || (p->at_hand[index] < 0 && coming))
         p->at_hand[index] = at_builder_has(p->session->builder, &p->search->space.configs[index],
@@ -98,18 +98,18 @@ static enum at_status foresee(struct at_pipeline *p, struct at_error *err)
 {
     const struct at_search *search = p->search;
     struct at_builder *builder = p->session->builder;
-    size_t indices[AT_FORESEEN_MAX], idle = at_builder_idle(builder), count;
+    size_t indices[AT_NEXT_MAX], idle = at_builder_idle(builder), count;
 
-    if (!p->news || p->stopping || idle <= KEPT_FREE || !search->strategy->foresee)
+    if (!p->news || p->stopping || idle <= KEPT_FREE || !search->strategy->likely_next)
         return AT_OK;
     p->news = false;
-    count = idle - KEPT_FREE < AT_FORESEEN_MAX ? idle - KEPT_FREE : AT_FORESEEN_MAX;
-    count = search->strategy->foresee(p->strategy, indices, count);
+    count = idle - KEPT_FREE < AT_NEXT_MAX ? idle - KEPT_FREE : AT_NEXT_MAX;
+    count = search->strategy->likely_next(p->strategy, indices, count);
     for (size_t i = 0; i < count; i++) {
-        if (!search->candidates[indices[i]].started && !p->foreseen[indices[i]])
-            at_builder_foresee(builder, &search->space.configs[indices[i]],
-                               search->problem.elem_size);
-        p->foreseen[indices[i]] = true;
+        if (!search->candidates[indices[i]].started && !p->precompile[indices[i]])
+            at_builder_precompile(builder, &search->space.configs[indices[i]],
+                                  search->problem.elem_size);
+        p->precompile[indices[i]] = true;
     }
     return at_builder_step(builder, err);
 }
@@ -187,11 +187,11 @@ static void draw(struct at_pipeline *p)
 /* Is there nothing more to be done, and nothing in what was done that the canary has found off? */
 static bool is_finished(struct at_pipeline *p)
 {
-    if (p->in_flight > 0 || may_ask(p) || at_watch_wants(p))
+    if (p->in_flight > 0 || may_ask(p) || at_drift_wants(p))
         return false;
     if (!p->stopping)
-        at_watch_look(p, true);
-    return !at_watch_wants(p);
+        at_drift_look(p, true);
+    return !at_drift_wants(p);
 }
 
 static enum at_status loop(struct at_pipeline *p, struct at_error *err)
@@ -227,11 +227,11 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
 
     p->window = (size_t)p->session->options.jobs * WINDOW_PER_JOB;
     p->ready = at_alloc_array(p->window, sizeof *p->ready);
-    p->foreseen = at_alloc_array(search->space.count, sizeof *p->foreseen);
+    p->precompile = at_alloc_array(search->space.count, sizeof *p->precompile);
     p->at_hand = at_alloc_array(search->space.count, sizeof *p->at_hand);
     p->problem_text = at_problem_format(&search->problem);
     if (!at_device_is_emulated(at_gpu_info(p->session->gpu))) /* which takes longer by far */
-        search->start.hand = (struct at_hand){is_at_hand, p};
+        search->start.hand = (struct at_compiled){is_compiled, p};
     p->strategy = search->strategy->create(&search->space, &search->start);
     search->candidates = at_alloc_array(search->space.count, sizeof *search->candidates);
     search->progress.total = search->space.count;
@@ -243,9 +243,9 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
                                  at_gpu_info(p->session->gpu), p->cases);
     status = at_gpu_prepare(p->session->gpu, p->cases, p->case_count, err);
     if (status == AT_OK)
-        status = at_watch_open(p, err);
+        status = at_drift_open(p, err);
     if (status == AT_OK)
-        status = at_pipeline_recall(p, err);
+        status = at_pipeline_resume(p, err);
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", p->problem_text);
 }
 
@@ -263,10 +263,10 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
         search->reason = search->strategy->reason(p.strategy);
     at_progress_clear(p.session->options.progress);
     search->strategy->destroy(p.strategy);
-    at_watch_close(&p);
+    at_drift_close(&p);
     free(p.problem_text);
     free(p.ready);
-    free(p.foreseen);
+    free(p.precompile);
     free(p.at_hand);
     return status;
 }

@@ -63,7 +63,7 @@ static void find_in_space(struct known_list *list, const struct at_space *space)
     qsort(list->items, list->count, sizeof *list->items, by_number);
 }
 
-enum at_status at_pipeline_recall(struct at_pipeline *p, struct at_error *err)
+enum at_status at_pipeline_resume(struct at_pipeline *p, struct at_error *err)
 {
     struct known_list list = {0};
     enum at_status status;

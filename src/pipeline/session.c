@@ -191,8 +191,8 @@ void at_session_close(struct at_session *session)
     free(session->family_hashes);
     free(session->header);
     free(session->setting);
-    at_knowledge_clear(&session->knowledge);
-    at_knowledge_clear(&session->copy_knowledge);
+    at_warm_start_clear(&session->warm_start);
+    at_warm_start_clear(&session->copy_warm_start);
     free(session);
 }
 

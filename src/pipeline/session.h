@@ -53,11 +53,11 @@ struct at_session {
     char templates[AT_HASH_CHARS];        /* of all of them */
     struct at_copies *copies;             /* the best found so far, by size */
     size_t copy_count, copy_capacity;
-    struct at_knowledge knowledge;      /* what has won so far */
-    struct at_knowledge copy_knowledge; /* the same of copies */
-    bool *compile_failure_shown;        /* by family: the first is shown, once */
-    int64_t measured;                   /* configs of all problems' searches, failed ones' too */
-    int64_t drifts, remeasured;         /* of the canary; and configs measured again for that */
+    struct at_warm_start warm_start;      /* what has won so far */
+    struct at_warm_start copy_warm_start; /* the same of copies */
+    bool *compile_failure_shown;          /* by family: the first is shown, once */
+    int64_t measured;                     /* configs of all problems' searches, failed ones' too */
+    int64_t drifts, remeasured;           /* of the canary; and configs measured again for that */
     bool told_of_others, told_of_slowing;
 };
 

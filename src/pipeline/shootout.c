@@ -145,7 +145,7 @@ enum at_status at_shootout_verify(struct at_session *session,
                                   struct at_measurement *measurement, struct at_error *err)
 {
     bool again =
-        at_knowledge_has(&session->knowledge, contestant->config, contestant->problem.elem_size);
+        at_warm_start_has(&session->warm_start, contestant->config, contestant->problem.elem_size);
     const struct at_gpu_timing timing = {
         .train_ns = session->options.policy->search_train_ns,
         .samples = 1,

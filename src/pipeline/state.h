@@ -24,12 +24,12 @@ struct at_pipeline {
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
     size_t case_count;
     char *problem_text;
-    size_t first;   /* to be evaluated before all others; SIZE_MAX: none, or done */
-    bool exhausted; /* the strategy wants no more for now */
-    bool stopping;  /* budget or interrupt */
-    bool news;      /* a result has come in since it was last asked what it is likely to want */
-    bool *foreseen; /* by config: handed to the builder before it was asked for */
-    char *at_hand;  /* by config: 1: compiled, -1: not when it was looked for, 0: nobody has */
+    size_t first;     /* to be evaluated before all others; SIZE_MAX: none, or done */
+    bool exhausted;   /* the strategy wants no more for now */
+    bool stopping;    /* budget or interrupt */
+    bool news;        /* a result has come in since it was last asked what it is likely to want */
+    bool *precompile; /* by config: handed to the builder before it was asked for */
+    char *at_hand;    /* by config: 1: compiled, -1: not when it was looked for, 0: nobody has */
     size_t in_flight;
     struct at_ready *ready; /* compiled, waiting for the GPU: a ring of window entries */
     size_t window, ready_first, ready_count;
@@ -56,16 +56,16 @@ enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
                                            struct at_error *err);
 
 /* recall.c: takes in what the journal has of the problem, if the run is resumed. */
-enum at_status at_pipeline_recall(struct at_pipeline *p, struct at_error *err);
+enum at_status at_pipeline_resume(struct at_pipeline *p, struct at_error *err);
 
 /* watch.c: the canary's kernel built; given back; and a look at it while the GPU is idle, if it is
  * time or, `last`, if anything was measured since. Whether it has found configs that are to be
  * measured again, and as many of them as there is room for on their way. */
-enum at_status at_watch_open(struct at_pipeline *p, struct at_error *err);
-void at_watch_close(struct at_pipeline *p);
-void at_watch_look(struct at_pipeline *p, bool last);
-bool at_watch_wants(const struct at_pipeline *p);
-void at_watch_start(struct at_pipeline *p);
+enum at_status at_drift_open(struct at_pipeline *p, struct at_error *err);
+void at_drift_close(struct at_pipeline *p);
+void at_drift_look(struct at_pipeline *p, bool last);
+bool at_drift_wants(const struct at_pipeline *p);
+void at_drift_start(struct at_pipeline *p);
 
 /* gpu_stage.c: compiled configs made ready; the next one given to the GPU, if it is free; and its
  * result taken: filed, and then the next one given before that is settled. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* A file of another version may have keys that ours does not know, and "unknown key" would be a
- * useless thing to say of it. Every version promises a line `schema: N` without indentation, so the
- * version is found before the file is parsed. A file without it is for the parser to refuse. */
+ * useless thing to say of it. Every version improvements a line `schema: N` without indentation, so
+ * the version is found before the file is parsed. A file without it is for the parser to refuse. */
 static enum at_status check_version(const char *name, const char *text, struct at_error *err)
 {
     static const char key[] = "schema:";

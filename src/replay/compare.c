@@ -143,15 +143,16 @@ run_strategy(struct at_strategy_record *record, const struct at_recording *recor
 }
 
 /* The best of a recording; fewer where so few are correct. */
-static void know_best(struct at_knowledge *knowledge, const struct at_recording *recording)
+static void know_best(struct at_warm_start *warm_start, const struct at_recording *recording)
 {
     const struct at_recorded *results = recording->results;
     bool *taken = at_alloc_array(recording->space.count, sizeof *taken);
     size_t best = recording->best;
 
     for (int known = 0; known < AT_KNOWN_BEST && best != SIZE_MAX; known++) {
-        at_knowledge_add(knowledge, &(struct at_winner){.problem = recording->problem,
-                                                        .config = recording->space.configs[best]});
+        at_warm_start_add(warm_start,
+                          &(struct at_winner){.problem = recording->problem,
+                                              .config = recording->space.configs[best]});
         taken[best] = true;
         best = SIZE_MAX;
         for (size_t i = 0; i < recording->space.count; i++)
@@ -162,21 +163,21 @@ static void know_best(struct at_knowledge *knowledge, const struct at_recording 
     free(taken);
 }
 
-static void know_winners(struct at_knowledge *knowledge, const struct at_recording *recordings,
+static void know_winners(struct at_warm_start *warm_start, const struct at_recording *recordings,
                          size_t count, const struct at_recording *except)
 {
     for (size_t i = 0; i < count; i++)
         if (&recordings[i] != except && !recordings[i].kernel && !except->kernel)
-            know_best(knowledge, &recordings[i]);
+            know_best(warm_start, &recordings[i]);
 }
 
 static enum at_status compare_on(struct at_compared_recording *compared,
                                  const struct at_recording *recording,
-                                 const struct at_knowledge *knowledge,
+                                 const struct at_warm_start *warm_start,
                                  const struct at_comparison_options *options, struct at_error *err)
 {
-    size_t *likely, likely_count = at_knowledge_likely(knowledge, &recording->problem,
-                                                       &recording->space, &likely);
+    size_t *likely, likely_count = at_warm_start_likely(warm_start, &recording->problem,
+                                                        &recording->space, &likely);
     struct at_strategy_record *records = at_alloc_array(options->strategy_count, sizeof *records);
     struct at_baseline baseline;
     struct at_replay_plan plan = {
@@ -299,12 +300,12 @@ enum at_status at_compare(struct at_comparison *comparison, const struct at_reco
     enum at_status status = check_spaces(recordings, names, count, err);
 
     for (size_t i = 0; i < count && status == AT_OK; i++) {
-        struct at_knowledge knowledge = {0};
+        struct at_warm_start warm_start = {0};
 
         if (options->winners_known)
-            know_winners(&knowledge, recordings, count, &recordings[i]);
-        status = compare_on(&compared[i], &recordings[i], &knowledge, options, err);
-        at_knowledge_clear(&knowledge);
+            know_winners(&warm_start, recordings, count, &recordings[i]);
+        status = compare_on(&compared[i], &recordings[i], &warm_start, options, err);
+        at_warm_start_clear(&warm_start);
     }
     for (size_t i = 0; i < options->strategy_count && status == AT_OK; i++)
         sum_up(&made, i);

@@ -4,7 +4,7 @@
  * loses and the longer the search has gone on. Chains share what they have seen: a step to a known
  * config costs nothing. */
 #include "base/memory.h"
-#include "search/initial_design.h"
+#include "search/starts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,21 +8,22 @@
 #include <stddef.h>
 
 struct at_landscape;
-struct at_promise;
+struct at_improvement;
 
-struct at_hand {
+struct at_compiled {
     bool (*has)(void *state, size_t index); /* NULL: all are at hand */
     void *state;
 };
 
-/* So many promises are worth being chosen from. */
-enum { AT_HAND_CHOICE = 64 };
+/* So many improvements are worth being chosen from. */
+enum { AT_COMPILED_CHOICE = 64 };
 
-/* Of promises, the greatest first, the first one that is at hand, if not much less is expected of
- * it than of the greatest; else that one. */
-size_t at_hand_choose(const struct at_hand *hand, const struct at_promise *promises, size_t count);
+/* Of improvements, the greatest first, the first one that is at compiled, if not much less is
+ * expected of it than of the greatest; else that one. */
+size_t at_compiled_choose(const struct at_compiled *compiled,
+                          const struct at_improvement *improvements, size_t count);
 
 /* Are so many results awaited that they are worth it, or will some soon be there? */
-bool at_hand_awaits(const struct at_hand *hand, const struct at_landscape *land);
+bool at_compiled_awaits(const struct at_compiled *compiled, const struct at_landscape *land);
 
 #endif

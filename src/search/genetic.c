@@ -3,7 +3,7 @@
  * one of two parents, then sometimes a step to a neighbour. One child at a time takes the place of
  * the slowest, rather than generations, so that nobody waits for results. */
 #include "base/memory.h"
-#include "search/initial_design.h"
+#include "search/starts.h"
 
 #include <math.h>
 #include <stdlib.h>

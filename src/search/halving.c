@@ -4,7 +4,7 @@
  * up, and the others are given twice as many; until one is left, and when that has nothing left
  * around it, anew with other starts. */
 #include "base/memory.h"
-#include "search/initial_design.h"
+#include "search/starts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * that may be while results are awaited, so that the way does not depend on how the space is
  * written down. */
 #include "base/memory.h"
-#include "search/initial_design.h"
+#include "search/starts.h"
 
 #include <stdlib.h>
 

@@ -23,7 +23,7 @@ struct at_start {
     size_t winner;    /* that one, and */
     double winner_ns; /* its time then, if nothing that it depends on has changed; 0: it has */
     double copy_ns;   /* a copy of as many bytes, which no transpose beats by much; 0: not known */
-    struct at_hand hand; /* what needs not be compiled */
+    struct at_compiled hand; /* what needs not be compiled */
 };
 
 struct at_strategy {
@@ -37,7 +37,7 @@ struct at_strategy {
 
     /* What it is likely to ask for when more results are told, likeliest first, at most so many;
      * returns how many. A strategy without this member cannot tell. */
-    size_t (*foresee)(const void *state, size_t *indices, size_t most);
+    size_t (*likely_next)(const void *state, size_t *indices, size_t most);
 
     /* The result of one, asked for or not: its time in ns a launch if the outcome is AT_CORRECT. */
     void (*tell)(void *state, size_t index, enum at_outcome outcome, double time_ns);
@@ -49,7 +49,7 @@ struct at_strategy {
     void (*destroy)(void *state);
 };
 
-enum { AT_FORESEEN_MAX = 8 }; /* asked of a strategy at a time */
+enum { AT_NEXT_MAX = 8 }; /* asked of a strategy at a time */
 
 extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first is the default */
 extern const struct at_strategy at_strategy_annealing, at_strategy_exhaustive, at_strategy_genetic,

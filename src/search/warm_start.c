@@ -10,22 +10,22 @@
 /* So many winners are worth their evaluations; further ones are of problems less and less alike. */
 enum { WINNERS_TRIED = 6 };
 
-void at_knowledge_add(struct at_knowledge *knowledge, const struct at_winner *winner)
+void at_warm_start_add(struct at_warm_start *warm_start, const struct at_winner *winner)
 {
-    AT_PUSH(knowledge->winners, knowledge->count, knowledge->capacity, *winner);
+    AT_PUSH(warm_start->winners, warm_start->count, warm_start->capacity, *winner);
 }
 
-void at_knowledge_clear(struct at_knowledge *knowledge)
+void at_warm_start_clear(struct at_warm_start *warm_start)
 {
-    free(knowledge->winners);
-    *knowledge = (struct at_knowledge){0};
+    free(warm_start->winners);
+    *warm_start = (struct at_warm_start){0};
 }
 
-bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_config *config,
-                      int64_t elem_size)
+bool at_warm_start_has(const struct at_warm_start *warm_start, const struct at_config *config,
+                       int64_t elem_size)
 {
-    for (size_t i = 0; i < knowledge->count; i++) {
-        const struct at_winner *winner = &knowledge->winners[i];
+    for (size_t i = 0; i < warm_start->count; i++) {
+        const struct at_winner *winner = &warm_start->winners[i];
 
         if (winner->verified && winner->problem.elem_size == elem_size &&
             winner->config.family == config->family &&
@@ -86,13 +86,13 @@ static size_t nearest(const struct at_space *space, const struct at_config *conf
     return best;
 }
 
-bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_problem *problem,
-                        const struct at_space *space, struct at_winner *winner, size_t *index)
+bool at_warm_start_knows(const struct at_warm_start *warm_start, const struct at_problem *problem,
+                         const struct at_space *space, struct at_winner *winner, size_t *index)
 {
     const struct at_winner *known = NULL;
 
-    for (size_t i = 0; i < knowledge->count; i++) {
-        const struct at_winner *candidate = &knowledge->winners[i];
+    for (size_t i = 0; i < warm_start->count; i++) {
+        const struct at_winner *candidate = &warm_start->winners[i];
 
         if (candidate->space == (int64_t)space->count &&
             at_problem_equal(&candidate->problem, problem) &&
@@ -140,23 +140,24 @@ static void add_defaults(const struct at_space *space, size_t *likely, size_t *c
     }
 }
 
-size_t at_knowledge_likely(const struct at_knowledge *knowledge, const struct at_problem *problem,
-                           const struct at_space *space, size_t **likely)
+size_t at_warm_start_likely(const struct at_warm_start *warm_start,
+                            const struct at_problem *problem, const struct at_space *space,
+                            size_t **likely)
 {
-    size_t count = 0, tried = knowledge->count < WINNERS_TRIED ? knowledge->count : WINNERS_TRIED;
-    bool *taken = at_alloc_array(knowledge->count, sizeof *taken);
+    size_t count = 0, tried = warm_start->count < WINNERS_TRIED ? warm_start->count : WINNERS_TRIED;
+    bool *taken = at_alloc_array(warm_start->count, sizeof *taken);
 
     *likely = at_alloc_array(space->count, sizeof **likely);
     for (size_t i = 0; i < tried; i++) {
         size_t best = SIZE_MAX;
 
-        for (size_t j = 0; j < knowledge->count; j++)
+        for (size_t j = 0; j < warm_start->count; j++)
             if (!taken[j] &&
-                (best == SIZE_MAX || distance(problem, &knowledge->winners[j].problem) <
-                                         distance(problem, &knowledge->winners[best].problem)))
+                (best == SIZE_MAX || distance(problem, &warm_start->winners[j].problem) <
+                                         distance(problem, &warm_start->winners[best].problem)))
                 best = j;
         taken[best] = true;
-        add(*likely, &count, nearest(space, &knowledge->winners[best].config));
+        add(*likely, &count, nearest(space, &warm_start->winners[best].config));
     }
     add_defaults(space, *likely, &count);
     free(taken);

@@ -18,27 +18,28 @@ struct at_winner {
 /* Of each problem so many configs are worth being tried elsewhere. */
 enum { AT_KNOWN_BEST = 3 };
 
-struct at_knowledge {
+struct at_warm_start {
     struct at_winner *winners;
     size_t count, capacity;
 };
 
-void at_knowledge_add(struct at_knowledge *knowledge, const struct at_winner *winner);
-void at_knowledge_clear(struct at_knowledge *knowledge);
+void at_warm_start_add(struct at_warm_start *warm_start, const struct at_winner *winner);
+void at_warm_start_clear(struct at_warm_start *warm_start);
 
 /* Has this config been verified as the winner of a problem of this element size? */
-bool at_knowledge_has(const struct at_knowledge *knowledge, const struct at_config *config,
-                      int64_t elem_size);
+bool at_warm_start_has(const struct at_warm_start *warm_start, const struct at_config *config,
+                       int64_t elem_size);
 
 /* Has this very problem been tuned on this device, in a space of as many configs? Then *winner is
  * what won, one whose time still holds if there is any, and *index its place in the space. */
-bool at_knowledge_knows(const struct at_knowledge *knowledge, const struct at_problem *problem,
-                        const struct at_space *space, struct at_winner *winner, size_t *index);
+bool at_warm_start_knows(const struct at_warm_start *warm_start, const struct at_problem *problem,
+                         const struct at_space *space, struct at_winner *winner, size_t *index);
 
 /* The configs of a space to be tried first: the best of the most similar problems (or what comes
  * nearest to them where they are not legal), then each family's default, or what comes nearest to
  * it. None twice. The caller frees *likely. */
-size_t at_knowledge_likely(const struct at_knowledge *knowledge, const struct at_problem *problem,
-                           const struct at_space *space, size_t **likely);
+size_t at_warm_start_likely(const struct at_warm_start *warm_start,
+                            const struct at_problem *problem, const struct at_space *space,
+                            size_t **likely);
 
 #endif

@@ -35,8 +35,8 @@ static void remember(struct at_session *session, const struct at_copies *copies)
 {
     AT_PUSH(session->copies, session->copy_count, session->copy_capacity, *copies);
     for (size_t i = 0; i < copies->count; i++)
-        at_knowledge_add(
-            &session->copy_knowledge,
+        at_warm_start_add(
+            &session->copy_warm_start,
             &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});
 }
 
@@ -52,11 +52,11 @@ static struct at_family *const *find_family(const struct at_session *session)
 /* Has an earlier run found the best copies of so many bytes, and has nothing changed since? */
 static bool is_known(const struct at_session *session, const struct at_problem *problem)
 {
-    const struct at_knowledge *knowledge = &session->copy_knowledge;
+    const struct at_warm_start *warm_start = &session->copy_warm_start;
 
-    for (size_t i = 0; i < knowledge->count; i++)
-        if (knowledge->winners[i].time_ns > 0 &&
-            at_problem_bytes(&knowledge->winners[i].problem) == at_problem_bytes(problem))
+    for (size_t i = 0; i < warm_start->count; i++)
+        if (warm_start->winners[i].time_ns > 0 &&
+            at_problem_bytes(&warm_start->winners[i].problem) == at_problem_bytes(problem))
             return true;
     return false;
 }
@@ -66,9 +66,9 @@ static int64_t count_wanted(const struct at_session *session, const struct at_pr
 {
     if (at_device_is_emulated(at_gpu_info(session->gpu)))
         return EMULATED_COPIES;
-    return is_known(session, problem)          ? COPIES_CONFIRMING
-           : session->copy_knowledge.count > 0 ? COPIES_KNOWING
-                                               : COPIES;
+    return is_known(session, problem)           ? COPIES_CONFIRMING
+           : session->copy_warm_start.count > 0 ? COPIES_KNOWING
+                                                : COPIES;
 }
 
 static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
@@ -91,8 +91,8 @@ static enum at_status search_copies(struct at_session *session, struct at_family
                                            at_gpu_info(session->gpu), COPY_SPACE_MAX, err);
 
     if (status == AT_OK) {
-        search.start.likely_count =
-            at_knowledge_likely(&session->copy_knowledge, &search.problem, &search.space, &likely);
+        search.start.likely_count = at_warm_start_likely(&session->copy_warm_start, &search.problem,
+                                                         &search.space, &likely);
         search.start.likely = likely;
         status = at_pipeline_run(&search, SIZE_MAX, err);
     }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tune/finals.h"
 
+#include "base/stats.h"
 #include "pipeline/ranking.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* So many of the fastest are timed again, if they took at most so many times what the fastest did:
@@ -19,35 +22,35 @@ static const double finalists_within = 1.006;
 _Static_assert(QUALIFIERS_MAX + 1 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
                "qualifiers, default, copies and the driver's copy fit the shoot-out");
 
-static size_t add(struct at_line_up *line_up, const struct at_config *config,
+static size_t add(struct at_finals *finals, const struct at_config *config,
                   const struct at_problem *problem)
 {
-    line_up->contestants[line_up->count] =
+    finals->contestants[finals->count] =
         (struct at_contestant){.config = config, .problem = *problem};
-    return line_up->count++;
+    return finals->count++;
 }
 
-void at_line_up_make(struct at_line_up *line_up, const struct at_search *search, size_t fallback,
-                     const struct at_copies *copies)
+void at_finals_make(struct at_finals *finals, const struct at_search *search, size_t fallback,
+                    const struct at_copies *copies)
 {
     size_t best[QUALIFIERS_MAX], count = at_rank_best(search, best, QUALIFIERS_MAX);
 
-    line_up->fallback = SIZE_MAX;
+    finals->fallback = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
         if (search->candidates[best[i]].time_ns >
             qualifiers_within * search->candidates[best[0]].time_ns)
             break;
         if (best[i] == fallback)
-            line_up->fallback = i;
-        add(line_up, &search->space.configs[best[i]], &search->problem);
+            finals->fallback = i;
+        add(finals, &search->space.configs[best[i]], &search->problem);
     }
-    if (line_up->fallback == SIZE_MAX && fallback != SIZE_MAX &&
-        search->candidates[fallback].done && search->candidates[fallback].outcome == AT_CORRECT)
-        line_up->fallback = add(line_up, &search->space.configs[fallback], &search->problem);
-    line_up->finalists = line_up->count;
+    if (finals->fallback == SIZE_MAX && fallback != SIZE_MAX && search->candidates[fallback].done &&
+        search->candidates[fallback].outcome == AT_CORRECT)
+        finals->fallback = add(finals, &search->space.configs[fallback], &search->problem);
+    finals->finalists = finals->count;
     for (size_t i = 0; i < copies->count; i++)
-        add(line_up, &copies->configs[i], &copies->problem);
-    add(line_up, NULL, &copies->problem);
+        add(finals, &copies->configs[i], &copies->problem);
+    add(finals, NULL, &copies->problem);
 }
 
 /* A part of the contestants: those from `first` to before `end`. */
@@ -55,9 +58,9 @@ struct part {
     size_t first, end, most;
 };
 
-static bool has_chance(const struct at_line_up *line_up, size_t index, struct part part)
+static bool has_chance(const struct at_finals *finals, size_t index, struct part part)
 {
-    const struct at_contestant *all = line_up->contestants;
+    const struct at_contestant *all = finals->contestants;
     size_t faster = 0;
 
     for (size_t i = part.first; i < part.end; i++) {
@@ -68,40 +71,113 @@ static bool has_chance(const struct at_line_up *line_up, size_t index, struct pa
     return faster < part.most;
 }
 
-static void send_home(struct at_line_up *line_up, size_t index)
+static void send_home(struct at_finals *finals, size_t index)
 {
-    at_shootout_end(&line_up->contestants[index], 1);
-    line_up->count--;
-    line_up->finalists -= index < line_up->finalists;
-    memmove(&line_up->contestants[index], &line_up->contestants[index + 1],
-            (line_up->count - index) * sizeof line_up->contestants[0]);
-    if (line_up->fallback != SIZE_MAX && line_up->fallback > index)
-        line_up->fallback--;
+    at_shootout_end(&finals->contestants[index], 1);
+    finals->count--;
+    finals->finalists -= index < finals->finalists;
+    memmove(&finals->contestants[index], &finals->contestants[index + 1],
+            (finals->count - index) * sizeof finals->contestants[0]);
+    if (finals->fallback != SIZE_MAX && finals->fallback > index)
+        finals->fallback--;
 }
 
-void at_line_up_keep(struct at_line_up *line_up)
+void at_finals_keep(struct at_finals *finals)
 {
-    const struct part finalists = {0, line_up->finalists, FINALISTS_MAX},
-                      copies = {line_up->finalists, line_up->count - 1, COPIES_MAX};
+    const struct part finalists = {0, finals->finalists, FINALISTS_MAX},
+                      copies = {finals->finalists, finals->count - 1, COPIES_MAX};
     bool stays[AT_CONTESTANTS_MAX];
 
     for (size_t i = 0; i < copies.end; i++)
-        stays[i] = i == line_up->fallback ||
-                   has_chance(line_up, i, i < finalists.end ? finalists : copies);
+        stays[i] =
+            i == finals->fallback || has_chance(finals, i, i < finalists.end ? finalists : copies);
     for (size_t i = copies.end; i-- > 0;)
         if (!stays[i])
-            send_home(line_up, i);
+            send_home(finals, i);
 }
 
-enum at_status at_line_up_thin(struct at_line_up *line_up, struct at_session *session,
-                               struct at_error *err)
+enum at_status at_finals_thin(struct at_finals *finals, struct at_session *session,
+                              struct at_error *err)
 {
     enum at_status status;
 
-    if (line_up->finalists <= FINALISTS_MAX)
+    if (finals->finalists <= FINALISTS_MAX)
         return AT_OK;
-    status = at_shootout_look(session, line_up->contestants, line_up->count - 1, err);
+    status = at_shootout_look(session, finals->contestants, finals->count - 1, err);
     if (status == AT_OK)
-        at_line_up_keep(line_up);
+        at_finals_keep(finals);
     return status;
+}
+
+/* ---- who wins ---- */
+
+const double at_equal_at_most = 1.005;
+
+static bool is_equal(const struct at_contestant *contestant, const struct at_contestant *fastest,
+                     size_t samples)
+{
+    double low, high;
+
+    at_median_ratio_interval(contestant->samples_ns, fastest->samples_ns, samples, &low, &high);
+    return low <= 1 && contestant->time_ns <= at_equal_at_most * fastest->time_ns;
+}
+
+static int64_t parameters_off_default(const struct at_config *config)
+{
+    const struct at_config usual = at_family_default(config->family);
+    int64_t count = 0;
+
+    for (size_t i = 0; i < config->family->param_count; i++)
+        count += config->values[i] != usual.values[i];
+    return count;
+}
+
+/* What makes a kernel simple, the weightiest first; less is simpler. */
+enum { MEASURES = 5 };
+
+static void measure_simplicity(const struct at_contestant *contestant, bool is_fallback,
+                               int64_t measures[MEASURES])
+{
+    const struct at_launch *launch = &contestant->launch;
+
+    measures[0] = !is_fallback;
+    measures[1] = contestant->config->family->preference;
+    measures[2] = parameters_off_default(contestant->config);
+    measures[3] = contestant->kernel.registers;
+    measures[4] = contestant->kernel.shared_bytes + launch->field[AT_SHARED_BYTES];
+}
+
+static bool is_simpler(const struct at_contestant *contestants, size_t a, size_t b, size_t fallback)
+{
+    int64_t of_a[MEASURES], of_b[MEASURES];
+
+    measure_simplicity(&contestants[a], a == fallback, of_a);
+    measure_simplicity(&contestants[b], b == fallback, of_b);
+    for (size_t i = 0; i < MEASURES; i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i];
+    return contestants[a].time_ns < contestants[b].time_ns;
+}
+
+size_t at_finals_winner(const struct at_contestant *contestants, size_t count, size_t samples,
+                        const bool *refused, size_t fallback)
+{
+    size_t fastest = SIZE_MAX, winner;
+    double most_ns;
+
+    for (size_t i = 0; i < count; i++)
+        if (!refused[i] &&
+            (fastest == SIZE_MAX || contestants[i].time_ns < contestants[fastest].time_ns))
+            fastest = i;
+    if (fastest == SIZE_MAX)
+        return SIZE_MAX;
+    /* No profile may name a winner that is slower than the default. */
+    most_ns = fallback == SIZE_MAX ? INFINITY : contestants[fallback].time_ns;
+    winner = fastest;
+    for (size_t i = 0; i < count; i++)
+        if (!refused[i] && contestants[i].time_ns <= most_ns &&
+            is_equal(&contestants[i], &contestants[fastest], samples) &&
+            is_simpler(contestants, i, winner, fallback))
+            winner = i;
+    return winner;
 }

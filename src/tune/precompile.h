@@ -7,14 +7,14 @@
 
 #include "pipeline/session.h"
 
-struct at_foresight {
+struct at_precompile {
     struct at_session *session;
     const struct at_problem *problem; /* to be tuned next; NULL: none is */
     int64_t evaluations;              /* that its search may make; 0: no limit */
 };
 
 /* Hands to the builder what the problem's search will ask for whatever comes of it. The state is a
- * struct at_foresight. */
-void at_foresee(void *state);
+ * struct at_precompile. */
+void at_precompile_next(void *state);
 
 #endif

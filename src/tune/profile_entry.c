@@ -108,7 +108,7 @@ static void record_evaluations(const struct at_search *search, struct at_evaluat
     };
 }
 
-void at_record_entry(const struct at_record_sources *sources, struct at_entry *entry)
+void at_profile_entry_make(const struct at_profile_entry_sources *sources, struct at_entry *entry)
 {
     const struct at_search *search = sources->search;
     const struct at_session *session = search->session;

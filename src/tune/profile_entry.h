@@ -7,13 +7,13 @@
 #include "pipeline/shootout.h"
 #include "profile/profile.h"
 
-struct at_record_sources {
+struct at_profile_entry_sources {
     const struct at_search *search;
     const struct at_contestant *winner, *fallback; /* fallback may be NULL */
     const struct at_contestant *copies;            /* the last is the driver's */
     size_t copy_count;
 };
 
-void at_record_entry(const struct at_record_sources *sources, struct at_entry *entry);
+void at_profile_entry_make(const struct at_profile_entry_sources *sources, struct at_entry *entry);
 
 #endif

@@ -11,7 +11,6 @@
 #include "tune/finals.h"
 #include "tune/precompile.h"
 #include "tune/profile_entry.h"
-#include "tune/verdict.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@
 
 /* The best finalist that verifies once more after all the timing. One that does not is no longer
  * correct, and if it is the default, there is no default's time. */
-static enum at_status choose_winner(struct at_search *search, struct at_line_up *line_up,
+static enum at_status choose_winner(struct at_search *search, struct at_finals *finals,
                                     size_t *winner, struct at_error *err)
 {
     bool refused[AT_CONTESTANTS_MAX] = {false};
@@ -28,9 +27,9 @@ static enum at_status choose_winner(struct at_search *search, struct at_line_up 
     enum at_status status = AT_OK;
 
     while (status == AT_OK &&
-           (*winner = at_verdict(line_up->contestants, line_up->finalists, samples, refused,
-                                 line_up->fallback)) != SIZE_MAX) {
-        const struct at_contestant *best = &line_up->contestants[*winner];
+           (*winner = at_finals_winner(finals->contestants, finals->finalists, samples, refused,
+                                       finals->fallback)) != SIZE_MAX) {
+        const struct at_contestant *best = &finals->contestants[*winner];
         struct at_measurement measurement = {0};
         bool correct;
 
@@ -42,8 +41,8 @@ static enum at_status choose_winner(struct at_search *search, struct at_line_up 
                     search->progress.what, at_outcome_names[measurement.outcome],
                     measurement.message);
             refused[*winner] = true;
-            if (*winner == line_up->fallback)
-                line_up->fallback = SIZE_MAX;
+            if (*winner == finals->fallback)
+                finals->fallback = SIZE_MAX;
             at_search_refuse(search, (size_t)(best->config - search->space.configs), &measurement);
         }
         at_measurement_clear(&measurement);
@@ -56,26 +55,26 @@ static enum at_status choose_winner(struct at_search *search, struct at_line_up 
 }
 
 /* The winner and those next to it, for the problems that follow. */
-static void remember_best(struct at_search *search, const struct at_line_up *line_up, size_t winner)
+static void remember_best(struct at_search *search, const struct at_finals *finals, size_t winner)
 {
-    struct at_knowledge *knowledge = &search->session->knowledge;
+    struct at_warm_start *warm_start = &search->session->warm_start;
     bool taken[AT_CONTESTANTS_MAX] = {false};
 
     taken[winner] = true;
-    at_knowledge_add(knowledge, &(struct at_winner){.problem = search->problem,
-                                                    .config = *line_up->contestants[winner].config,
-                                                    .verified = true});
+    at_warm_start_add(warm_start, &(struct at_winner){.problem = search->problem,
+                                                      .config = *finals->contestants[winner].config,
+                                                      .verified = true});
     for (int known = 1; known < AT_KNOWN_BEST; known++) {
         const struct at_contestant *next = NULL;
 
-        for (size_t i = 0; i < line_up->finalists; i++)
-            if (!taken[i] && (!next || line_up->contestants[i].time_ns < next->time_ns))
-                next = &line_up->contestants[i];
+        for (size_t i = 0; i < finals->finalists; i++)
+            if (!taken[i] && (!next || finals->contestants[i].time_ns < next->time_ns))
+                next = &finals->contestants[i];
         if (!next)
             break;
-        taken[next - line_up->contestants] = true;
-        at_knowledge_add(knowledge,
-                         &(struct at_winner){.problem = search->problem, .config = *next->config});
+        taken[next - finals->contestants] = true;
+        at_warm_start_add(warm_start,
+                          &(struct at_winner){.problem = search->problem, .config = *next->config});
     }
 }
 
@@ -94,39 +93,39 @@ static bool needs_new_worker(const struct at_search *search)
            !at_device_is_emulated(at_gpu_info(gpu));
 }
 
-static enum at_status finish(struct at_search *search, struct at_line_up *line_up,
+static enum at_status finish(struct at_search *search, struct at_finals *finals,
                              const struct at_problem *next, struct at_entry *entry,
                              struct at_error *err)
 {
     struct at_session *session = search->session;
-    struct at_foresight foresight = {session, next, search->budget.evaluations}; /* much alike */
+    struct at_precompile ahead = {session, next, search->budget.evaluations}; /* much alike */
     size_t winner;
-    enum at_status status = at_shootout_build(session, line_up->contestants, line_up->count, err);
+    enum at_status status = at_shootout_build(session, finals->contestants, finals->count, err);
 
     if (needs_new_worker(search))
         at_gpu_renew(session->gpu);
     if (status == AT_OK)
         status = at_shootout_prepare(session, &search->problem, err);
     if (status == AT_OK)
-        status = at_line_up_thin(line_up, session, err);
-    at_gpu_meanwhile(session->gpu, at_foresee, &foresight);
+        status = at_finals_thin(finals, session, err);
+    at_gpu_meanwhile(session->gpu, at_precompile_next, &ahead);
     if (status == AT_OK)
-        status = at_shootout_time(session, line_up->contestants, line_up->count, err);
+        status = at_shootout_time(session, finals->contestants, finals->count, err);
     at_gpu_meanwhile(session->gpu, NULL, NULL);
     if (status == AT_OK)
-        status = choose_winner(search, line_up, &winner, err);
+        status = choose_winner(search, finals, &winner, err);
     if (status == AT_OK) {
-        const struct at_contestant *all = line_up->contestants;
-        const struct at_record_sources sources = {
+        const struct at_contestant *all = finals->contestants;
+        const struct at_profile_entry_sources sources = {
             .search = search,
             .winner = &all[winner],
-            .fallback = line_up->fallback == SIZE_MAX ? NULL : &all[line_up->fallback],
-            .copies = &all[line_up->finalists],
-            .copy_count = line_up->count - line_up->finalists,
+            .fallback = finals->fallback == SIZE_MAX ? NULL : &all[finals->fallback],
+            .copies = &all[finals->finalists],
+            .copy_count = finals->count - finals->finalists,
         };
 
-        at_record_entry(&sources, entry);
-        remember_best(search, line_up, winner);
+        at_profile_entry_make(&sources, entry);
+        remember_best(search, finals, winner);
     }
     return status;
 }
@@ -233,10 +232,10 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     enum at_status status;
 
     search->start.likely_count =
-        at_knowledge_likely(&session->knowledge, &search->problem, &search->space, &likely);
+        at_warm_start_likely(&session->warm_start, &search->problem, &search->space, &likely);
     search->start.likely = likely;
-    search->start.known = at_knowledge_knows(&session->knowledge, &search->problem, &search->space,
-                                             &winner, &search->start.winner);
+    search->start.known = at_warm_start_knows(&session->warm_start, &search->problem,
+                                              &search->space, &winner, &search->start.winner);
     search->start.winner_ns = search->start.known ? winner.time_ns : 0;
     search->start.seed = session->options.seed;
     search->start.copy_ns = search->copy_ns;
@@ -269,7 +268,7 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
                                         struct at_entry *entry, struct at_error *err)
 {
     struct at_session *session = search->session;
-    struct at_line_up line_up = {0};
+    struct at_finals finals = {0};
     struct at_copies copies;
     struct at_budget budget = copies_budget(search);
     size_t fallback = find_default(search);
@@ -291,9 +290,9 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
         return status;
     if (search->counts[AT_CORRECT] == 0)
         return no_winner(search, err);
-    at_line_up_make(&line_up, search, fallback, &copies);
-    status = finish(search, &line_up, next, entry, err);
-    at_shootout_end(line_up.contestants, line_up.count);
+    at_finals_make(&finals, search, fallback, &copies);
+    status = finish(search, &finals, next, entry, err);
+    at_shootout_end(finals.contestants, finals.count);
     return status;
 }
 

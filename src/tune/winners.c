@@ -26,63 +26,63 @@ static bool is_unchanged(const struct at_device_record *record, const struct at_
            strcmp(record->policy.name, now->policy.name) == 0;
 }
 
-struct recall {
+struct reading {
     const struct at_device_record *record, *now;
     struct at_family *const *families;
     size_t family_count;
 };
 
-static bool recall_winner(struct at_knowledge *knowledge, const struct recall *recall,
-                          const struct at_entry *entry)
+static bool read_winner(struct at_warm_start *warm_start, const struct reading *reading,
+                        const struct at_entry *entry)
 {
     const struct at_result_record *found = &entry->winner;
     struct at_winner winner = {0};
 
-    if (at_device_relation(&recall->now->device, &recall->record->device) == AT_SAME_DEVICE &&
+    if (at_device_relation(&reading->now->device, &reading->record->device) == AT_SAME_DEVICE &&
         is_searched(entry))
         winner.space = entry->evaluations.space;
-    if (winner.space > 0 && is_unchanged(recall->record, recall->now))
+    if (winner.space > 0 && is_unchanged(reading->record, reading->now))
         winner.time_ns = (double)found->time_ns;
     if (at_problem_parse(&winner.problem, entry->problem, NULL) != AT_OK ||
-        at_config_from_names(&winner.config, recall->families, recall->family_count, found->family,
-                             &found->parameters, NULL) != AT_OK)
+        at_config_from_names(&winner.config, reading->families, reading->family_count,
+                             found->family, &found->parameters, NULL) != AT_OK)
         return false;
-    at_knowledge_add(knowledge, &winner);
+    at_warm_start_add(warm_start, &winner);
     return true;
 }
 
-static void recall_copy(struct at_knowledge *copies, const struct recall *recall,
-                        const struct at_entry *entry)
+static void read_copy(struct at_warm_start *copies, const struct reading *reading,
+                      const struct at_entry *entry)
 {
     struct at_winner copy = {0};
     struct at_problem problem;
 
     if (at_problem_parse(&problem, entry->problem, NULL) != AT_OK ||
-        at_config_parse(&copy.config, recall->families, recall->family_count, entry->copy.method,
+        at_config_parse(&copy.config, reading->families, reading->family_count, entry->copy.method,
                         NULL) != AT_OK)
         return;
     copy.problem = at_problem_copy_of(&problem);
-    if (is_unchanged(recall->record, recall->now))
+    if (is_unchanged(reading->record, reading->now))
         copy.time_ns = (double)entry->copy.time_ns;
-    at_knowledge_add(copies, &copy);
+    at_warm_start_add(copies, &copy);
 }
 
-static size_t recall_device(struct at_knowledge *knowledge, struct at_knowledge *copies,
-                            const struct recall *recall)
+static size_t read_device(struct at_warm_start *warm_start, struct at_warm_start *copies,
+                          const struct reading *reading)
 {
-    const struct at_entry *entries = recall->record->problems.items;
+    const struct at_entry *entries = reading->record->problems.items;
     size_t taken = 0;
 
-    for (size_t i = 0; i < recall->record->problems.count; i++) {
-        taken += recall_winner(knowledge, recall, &entries[i]);
-        recall_copy(copies, recall, &entries[i]);
+    for (size_t i = 0; i < reading->record->problems.count; i++) {
+        taken += read_winner(warm_start, reading, &entries[i]);
+        read_copy(copies, reading, &entries[i]);
     }
     return taken;
 }
 
-size_t at_knowledge_recall(struct at_knowledge *knowledge, struct at_knowledge *copies,
-                           const struct at_profiles *profiles, const struct at_device_record *now,
-                           struct at_family *const *families, size_t family_count)
+size_t at_warm_start_read(struct at_warm_start *warm_start, struct at_warm_start *copies,
+                          const struct at_profiles *profiles, const struct at_device_record *now,
+                          struct at_family *const *families, size_t family_count)
 {
     size_t taken = 0;
 
@@ -94,8 +94,8 @@ size_t at_knowledge_recall(struct at_knowledge *knowledge, struct at_knowledge *
             for (size_t j = 0; j < devices->count; j++)
                 if ((int)at_device_relation(&now->device, &records[j].device) == relation)
                     taken +=
-                        recall_device(knowledge, copies,
-                                      &(struct recall){&records[j], now, families, family_count});
+                        read_device(warm_start, copies,
+                                    &(struct reading){&records[j], now, families, family_count});
         }
     return taken;
 }

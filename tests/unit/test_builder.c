@@ -227,8 +227,8 @@ static void test_foresee(void **state)
     int owner;
 
     (void)state;
-    at_builder_foresee(builder, &ready, 4);
-    at_builder_foresee(builder, &bad, 4);
+    at_builder_precompile(builder, &ready, 4);
+    at_builder_precompile(builder, &bad, 4);
     assert_int_equal(at_builder_idle(builder), 0);
     settle(builder);
     assert_int_equal(at_builder_pending(builder), 0);
@@ -238,7 +238,7 @@ static void test_foresee(void **state)
     assert_ptr_equal(built.owner, &owner);
     at_program_release(built.program);
 
-    at_builder_foresee(builder, &late, 4);
+    at_builder_precompile(builder, &late, 4);
     assert_int_equal(at_builder_step(builder, NULL), AT_OK); /* and a worker has it */
     at_builder_add(builder, &late, 4, &owner);
     assert_int_equal(at_builder_idle(builder), 1);
@@ -248,7 +248,7 @@ static void test_foresee(void **state)
     at_program_release(built.program);
     assert_int_equal(at_builder_pending(builder), 0);
 
-    at_builder_foresee(builder, &dropped, 4);
+    at_builder_precompile(builder, &dropped, 4);
     at_builder_drop(builder);
     settle(builder);
     at_builder_close(builder);

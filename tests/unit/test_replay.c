@@ -344,7 +344,7 @@ static void test_at_hand_awaits(void **state)
         size_t waiting;
         bool all, even; /* are worth waiting for, if all are at hand, or the even ones */
     } cases[] = {{0, false, false}, {1, true, false}, {2, true, true}, {5, true, true}};
-    const struct at_hand all = {0}, none_but_even = {.has = is_even};
+    const struct at_compiled all = {0}, none_but_even = {.has = is_even};
     struct at_rng rng = {1};
     size_t index;
 
@@ -356,12 +356,12 @@ static void test_at_hand_awaits(void **state)
         for (size_t j = 0; j < cases[i].waiting; j++)
             assert_true(at_landscape_take(&land, j + 1));
         at_landscape_tell(&land, 0, AT_CORRECT, 1000);
-        assert_int_equal(at_hand_awaits(&all, &land), cases[i].all);
-        assert_int_equal(at_hand_awaits(&none_but_even, &land), cases[i].even);
+        assert_int_equal(at_compiled_awaits(&all, &land), cases[i].all);
+        assert_int_equal(at_compiled_awaits(&none_but_even, &land), cases[i].even);
         /* When nothing else is left to be asked for, all are. */
         while (at_landscape_draw(&land, &rng, &index))
             at_landscape_tell(&land, index, AT_CORRECT, 1000);
-        assert_int_equal(at_hand_awaits(&none_but_even, &land), cases[i].waiting > 0);
+        assert_int_equal(at_compiled_awaits(&none_but_even, &land), cases[i].waiting > 0);
         at_landscape_clear(&land);
     }
 }
@@ -375,9 +375,10 @@ static void test_guided_foresees(void **state)
     size_t foreseen[4], count, index, met = 0, asked = 0;
 
     (void)state;
-    assert_int_equal(strategy->foresee(guided, foreseen, AT_COUNT(foreseen)), 0); /* no idea yet */
+    assert_int_equal(strategy->likely_next(guided, foreseen, AT_COUNT(foreseen)),
+                     0); /* no idea yet */
     while (asked < 100) {
-        count = asked > 0 ? strategy->foresee(guided, foreseen, AT_COUNT(foreseen)) : 0;
+        count = asked > 0 ? strategy->likely_next(guided, foreseen, AT_COUNT(foreseen)) : 0;
         assert_true(count <= AT_COUNT(foreseen));
         if (!strategy->ask(guided, &index))
             break;
@@ -556,42 +557,43 @@ static void test_score(void **state)
 
 static void test_knowledge(void **state)
 {
-    struct at_knowledge knowledge = {0};
+    struct at_warm_start warm_start = {0};
     struct at_winner winner;
     size_t index, *likely,
-        defaults = at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely);
+        defaults = at_warm_start_likely(&warm_start, &small.problem, &small.space, &likely);
 
     (void)state;
     assert_int_equal(defaults, 4); /* naive, odd, skew and tile */
     assert_string_equal(small.space.configs[likely[0]].family->name, "tile"); /* preferred */
     free(likely);
-    at_knowledge_add(&knowledge, &(struct at_winner){.problem = large.problem,
-                                                     .config = large.space.configs[large.best],
-                                                     .verified = true});
-    at_knowledge_add(&knowledge, &(struct at_winner){.problem = small.problem,
-                                                     .config = small.space.configs[small.best],
-                                                     .verified = true});
-    assert_int_equal(at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely), 5);
+    at_warm_start_add(&warm_start, &(struct at_winner){.problem = large.problem,
+                                                       .config = large.space.configs[large.best],
+                                                       .verified = true});
+    at_warm_start_add(&warm_start, &(struct at_winner){.problem = small.problem,
+                                                       .config = small.space.configs[small.best],
+                                                       .verified = true});
+    assert_int_equal(at_warm_start_likely(&warm_start, &small.problem, &small.space, &likely), 5);
     assert_int_equal(likely[0], small.best); /* of the same problem */
     free(likely);
-    assert_true(at_knowledge_has(&knowledge, &small.space.configs[small.best], 1));
-    assert_false(at_knowledge_has(&knowledge, &small.space.configs[small.best], 4));
-    assert_false(at_knowledge_has(&knowledge, &small.space.configs[small.best + 1], 1));
-    assert_false(at_knowledge_knows(&knowledge, &small.problem, &small.space, &winner, &index));
-    knowledge.winners[1].space = (int64_t)small.space.count;
-    assert_true(at_knowledge_knows(&knowledge, &small.problem, &small.space, &winner, &index));
+    assert_true(at_warm_start_has(&warm_start, &small.space.configs[small.best], 1));
+    assert_false(at_warm_start_has(&warm_start, &small.space.configs[small.best], 4));
+    assert_false(at_warm_start_has(&warm_start, &small.space.configs[small.best + 1], 1));
+    assert_false(at_warm_start_knows(&warm_start, &small.problem, &small.space, &winner, &index));
+    warm_start.winners[1].space = (int64_t)small.space.count;
+    assert_true(at_warm_start_knows(&warm_start, &small.problem, &small.space, &winner, &index));
     assert_int_equal(index, small.best);
     assert_true(winner.time_ns == 0); /* nobody knows what has changed since */
-    assert_false(at_knowledge_knows(&knowledge, &small.problem, &large.space, &winner, &index));
-    assert_false(at_knowledge_knows(&knowledge, &large.problem, &small.space, &winner, &index));
-    at_knowledge_add(&knowledge, &(struct at_winner){.problem = small.problem,
-                                                     .config = small.space.configs[small.best + 1],
-                                                     .space = (int64_t)small.space.count,
-                                                     .time_ns = 1000});
-    assert_true(at_knowledge_knows(&knowledge, &small.problem, &small.space, &winner, &index));
+    assert_false(at_warm_start_knows(&warm_start, &small.problem, &large.space, &winner, &index));
+    assert_false(at_warm_start_knows(&warm_start, &large.problem, &small.space, &winner, &index));
+    at_warm_start_add(&warm_start,
+                      &(struct at_winner){.problem = small.problem,
+                                          .config = small.space.configs[small.best + 1],
+                                          .space = (int64_t)small.space.count,
+                                          .time_ns = 1000});
+    assert_true(at_warm_start_knows(&warm_start, &small.problem, &small.space, &winner, &index));
     assert_int_equal(index, small.best + 1); /* for nothing has */
     assert_true(winner.time_ns == 1000);
-    at_knowledge_clear(&knowledge);
+    at_warm_start_clear(&warm_start);
 }
 
 /* A family whose default is not legal still has a start: what is nearest to it. */
@@ -599,12 +601,12 @@ static void test_knowledge_of_each_family(void **state)
 {
     size_t *likely, count;
     bool seen[32] = {false}; /* a recording has no more families */
-    struct at_knowledge knowledge = {0};
+    struct at_warm_start warm_start = {0};
     struct at_landscape land;
 
     (void)state;
     at_landscape_init(&land, &small.space);
-    count = at_knowledge_likely(&knowledge, &small.problem, &small.space, &likely);
+    count = at_warm_start_likely(&warm_start, &small.problem, &small.space, &likely);
     for (size_t i = 0; i < count; i++)
         seen[land.region_of[likely[i]]] = true;
     for (size_t i = 0; i < land.region_count; i++)

@@ -345,12 +345,12 @@ static void test_results(void **state)
     globfree(&files);
 }
 
-static size_t count_unchanged(const struct at_knowledge *knowledge)
+static size_t count_unchanged(const struct at_warm_start *warm_start)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < knowledge->count; i++)
-        count += knowledge->winners[i].time_ns > 0;
+    for (size_t i = 0; i < warm_start->count; i++)
+        count += warm_start->winners[i].time_ns > 0;
     return count;
 }
 
@@ -370,7 +370,7 @@ static void test_winners(void **state)
     record = profiles.files[0].profile.devices.items;
     for (size_t families = 0; families <= options.session.family_count; families++) {
         struct at_family *const *known = options.session.families;
-        struct at_knowledge knowledge = {0}, copies = {0};
+        struct at_warm_start warm_start = {0}, copies = {0};
         const struct at_entry *entries = record->problems.items;
         size_t expected = 0;
 
@@ -378,25 +378,25 @@ static void test_winners(void **state)
             for (size_t j = 0; j < families; j++)
                 expected += strcmp(entries[i].winner.family, known[j]->name) == 0;
         now = *record;
-        assert_int_equal(at_knowledge_recall(&knowledge, &copies, &profiles, &now, known, families),
+        assert_int_equal(at_warm_start_read(&warm_start, &copies, &profiles, &now, known, families),
                          expected);
-        assert_int_equal(knowledge.count, expected);
-        assert_true(count_unchanged(&knowledge) <=
+        assert_int_equal(warm_start.count, expected);
+        assert_true(count_unchanged(&warm_start) <=
                     expected); /* which a few configs are no search of */
         if (families == options.session.family_count) {
             assert_int_equal(expected, record->problems.count);
-            assert_true(count_unchanged(&knowledge) > 0);
+            assert_true(count_unchanged(&warm_start) > 0);
         }
-        at_knowledge_clear(&knowledge);
-        at_knowledge_clear(&copies);
+        at_warm_start_clear(&warm_start);
+        at_warm_start_clear(&copies);
         snprintf(now.environment.driver, sizeof now.environment.driver, "1.2.3");
-        assert_int_equal(at_knowledge_recall(&knowledge, &copies, &profiles, &now, known, families),
+        assert_int_equal(at_warm_start_read(&warm_start, &copies, &profiles, &now, known, families),
                          expected);
-        assert_int_equal(count_unchanged(&knowledge) + count_unchanged(&copies), 0);
-        at_knowledge_clear(&knowledge);
-        at_knowledge_clear(&copies);
+        assert_int_equal(count_unchanged(&warm_start) + count_unchanged(&copies), 0);
+        at_warm_start_clear(&warm_start);
+        at_warm_start_clear(&copies);
         assert_int_equal(
-            at_knowledge_recall(&knowledge, &copies, &profiles, &other, known, families), 0);
+            at_warm_start_read(&warm_start, &copies, &profiles, &other, known, families), 0);
     }
     at_profiles_clear(&profiles);
     free(path);
@@ -414,17 +414,17 @@ static void test_copies(void **state)
         fail_msg("%s", err.message);
     for (size_t i = 0; i < profiles.files[0].profile.devices.count; i++) {
         const struct at_device_record *records = profiles.files[0].profile.devices.items;
-        struct at_knowledge knowledge = {0}, copies = {0};
+        struct at_warm_start warm_start = {0}, copies = {0};
 
-        at_knowledge_recall(&knowledge, &copies, &profiles, &records[i], options.session.families,
-                            options.session.family_count);
+        at_warm_start_read(&warm_start, &copies, &profiles, &records[i], options.session.families,
+                           options.session.family_count);
         assert_true(count_unchanged(&copies) > 0);
         for (size_t j = 0; j < copies.count; j++) {
             assert_string_equal(copies.winners[j].config.family->name, "copy");
             assert_int_equal(copies.winners[j].problem.rows, 1);
         }
-        at_knowledge_clear(&knowledge);
-        at_knowledge_clear(&copies);
+        at_warm_start_clear(&warm_start);
+        at_warm_start_clear(&copies);
     }
     at_profiles_clear(&profiles);
     free(path);

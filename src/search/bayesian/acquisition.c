@@ -12,71 +12,71 @@
  * larger space the rest comes in as neighbours of what is good, so that its size costs nothing. */
 enum { CANDIDATES = 6144, FAMILY_CANDIDATES = 256 };
 
-struct at_model {
+struct at_acquisition {
     const struct at_landscape *land;
-    struct at_process *processes; /* by region */
-    size_t *place;                /* by config: of its candidate, + 1; 0: none */
-    double *values;               /* by config, of those told: centred and scaled */
+    struct at_gp *gps; /* by region */
+    size_t *place;     /* by config: of its candidate, + 1; 0: none */
+    double *values;    /* by config, of those told: centred and scaled */
     double center, scale;
 };
 
-static void consider_region(struct at_model *model, size_t number, struct at_rng *rng)
+static void consider_region(struct at_acquisition *acquisition, size_t number, struct at_rng *rng)
 {
-    const struct at_region *region = &model->land->regions[number];
-    size_t most = region->count * CANDIDATES / model->land->space->count;
+    const struct at_region *region = &acquisition->land->regions[number];
+    size_t most = region->count * CANDIDATES / acquisition->land->space->count;
 
     most = most < FAMILY_CANDIDATES ? FAMILY_CANDIDATES : most;
     if (region->count <= most)
         for (size_t i = 0; i < region->count; i++)
-            at_model_consider(model, region->first + i);
-    while (model->processes[number].candidate_count < most &&
-           model->processes[number].candidate_count < region->count)
-        at_model_consider(model, region->first + at_rng_below(rng, region->count));
+            at_acquisition_consider(acquisition, region->first + i);
+    while (acquisition->gps[number].candidate_count < most &&
+           acquisition->gps[number].candidate_count < region->count)
+        at_acquisition_consider(acquisition, region->first + at_rng_below(rng, region->count));
 }
 
-struct at_model *at_model_create(const struct at_landscape *land, uint64_t seed)
+struct at_acquisition *at_acquisition_create(const struct at_landscape *land, uint64_t seed)
 {
-    struct at_model *model = at_alloc(sizeof *model);
+    struct at_acquisition *acquisition = at_alloc(sizeof *acquisition);
     struct at_rng rng = {seed};
 
-    *model = (struct at_model){.land = land, .scale = 1};
-    model->processes = at_alloc_array(land->region_count, sizeof *model->processes);
-    model->place = at_alloc_array(land->space->count, sizeof *model->place);
-    model->values = at_alloc_array(land->space->count, sizeof *model->values);
+    *acquisition = (struct at_acquisition){.land = land, .scale = 1};
+    acquisition->gps = at_alloc_array(land->region_count, sizeof *acquisition->gps);
+    acquisition->place = at_alloc_array(land->space->count, sizeof *acquisition->place);
+    acquisition->values = at_alloc_array(land->space->count, sizeof *acquisition->values);
     for (size_t i = 0; i < land->region_count; i++) {
-        at_process_init(&model->processes[i], land, i);
-        consider_region(model, i, &rng);
+        at_gp_init(&acquisition->gps[i], land, i);
+        consider_region(acquisition, i, &rng);
     }
-    return model;
+    return acquisition;
 }
 
-void at_model_free(struct at_model *model)
+void at_acquisition_free(struct at_acquisition *acquisition)
 {
-    if (!model)
+    if (!acquisition)
         return;
-    for (size_t i = 0; i < model->land->region_count; i++)
-        at_process_clear(&model->processes[i]);
-    free(model->processes);
-    free(model->place);
-    free(model->values);
-    free(model);
+    for (size_t i = 0; i < acquisition->land->region_count; i++)
+        at_gp_clear(&acquisition->gps[i]);
+    free(acquisition->gps);
+    free(acquisition->place);
+    free(acquisition->values);
+    free(acquisition);
 }
 
-static struct at_process *process_of(const struct at_model *model, size_t index)
+static struct at_gp *process_of(const struct at_acquisition *acquisition, size_t index)
 {
-    return &model->processes[model->land->region_of[index]];
+    return &acquisition->gps[acquisition->land->region_of[index]];
 }
 
-void at_model_consider(struct at_model *model, size_t index)
+void at_acquisition_consider(struct at_acquisition *acquisition, size_t index)
 {
-    if (!model->place[index])
-        model->place[index] = at_process_consider(process_of(model, index), index) + 1;
+    if (!acquisition->place[index])
+        acquisition->place[index] = at_gp_consider(process_of(acquisition, index), index) + 1;
 }
 
-bool at_model_add(struct at_model *model, size_t index)
+bool at_acquisition_add(struct at_acquisition *acquisition, size_t index)
 {
-    at_model_consider(model, index);
-    return at_process_add(process_of(model, index), model->place[index] - 1);
+    at_acquisition_consider(acquisition, index);
+    return at_gp_add(process_of(acquisition, index), acquisition->place[index] - 1);
 }
 
 /* ---- belief ---- */
@@ -91,31 +91,32 @@ static double slowness(const struct at_landscape *land, size_t index)
     return (1 - pow(land->time_ns[land->best] / land->time_ns[index], steepness)) / steepness;
 }
 
-static void center_and_scale(struct at_model *model)
+static void center_and_scale(struct at_acquisition *acquisition)
 {
-    const struct at_landscape *land = model->land;
+    const struct at_landscape *land = acquisition->land;
     double sum = 0, squares = 0, count = (double)land->told_count;
 
     for (size_t i = 0; i < land->space->count; i++)
         if (land->told[i])
-            sum += model->values[i] = slowness(land, i);
-    model->center = sum / count;
+            sum += acquisition->values[i] = slowness(land, i);
+    acquisition->center = sum / count;
     for (size_t i = 0; i < land->space->count; i++)
         if (land->told[i])
-            squares += pow(model->values[i] - model->center, 2);
-    model->scale = squares > 0 ? sqrt(squares / count) : 1;
+            squares += pow(acquisition->values[i] - acquisition->center, 2);
+    acquisition->scale = squares > 0 ? sqrt(squares / count) : 1;
     for (size_t i = 0; i < land->space->count; i++)
         if (land->told[i])
-            model->values[i] = (model->values[i] - model->center) / model->scale;
+            acquisition->values[i] =
+                (acquisition->values[i] - acquisition->center) / acquisition->scale;
 }
 
-void at_model_update(struct at_model *model)
+void at_acquisition_update(struct at_acquisition *acquisition)
 {
-    if (model->land->best == SIZE_MAX)
+    if (acquisition->land->best == SIZE_MAX)
         return;
-    center_and_scale(model);
-    for (size_t i = 0; i < model->land->region_count; i++)
-        at_process_update(&model->processes[i], model->values);
+    center_and_scale(acquisition);
+    for (size_t i = 0; i < acquisition->land->region_count; i++)
+        at_gp_update(&acquisition->gps[i], acquisition->values);
 }
 
 /* The expectation of the part of a normal variable that lies below 0 (Jones, Schonlau and Welch,
@@ -128,39 +129,41 @@ static double expected_below(double mean, double deviation)
 }
 
 /* Puts a promise in its place among count of at most so many; returns how many there are then. */
-static size_t rank(struct at_promise *promises, size_t count, size_t most, struct at_promise added)
+static size_t rank(struct at_improvement *improvements, size_t count, size_t most,
+                   struct at_improvement added)
 {
     size_t place = count;
 
-    if (count == most && added.gain <= promises[most - 1].gain)
+    if (count == most && added.gain <= improvements[most - 1].gain)
         return count;
-    while (place > 0 && promises[place - 1].gain < added.gain)
+    while (place > 0 && improvements[place - 1].gain < added.gain)
         place--;
     count += count < most;
-    memmove(&promises[place + 1], &promises[place], (count - place - 1) * sizeof *promises);
-    promises[place] = added;
+    memmove(&improvements[place + 1], &improvements[place],
+            (count - place - 1) * sizeof *improvements);
+    improvements[place] = added;
     return count;
 }
 
-size_t at_model_promising(const struct at_model *model, const bool *wanted,
-                          struct at_promise *promises, size_t most)
+size_t at_acquisition_best(const struct at_acquisition *acquisition, const bool *wanted,
+                           struct at_improvement *improvements, size_t most)
 {
-    const struct at_landscape *land = model->land;
+    const struct at_landscape *land = acquisition->land;
     /* The best time's slowness is 0. */
-    double best_value = -model->center / model->scale;
+    double best_value = -acquisition->center / acquisition->scale;
     size_t count = 0;
 
     for (size_t i = 0; i < land->region_count; i++) {
-        const struct at_process *process = &model->processes[i];
+        const struct at_gp *gp = &acquisition->gps[i];
 
-        for (size_t j = 0; j < process->candidate_count; j++) {
-            double variance = fmax(process->variance[j], 1e-9) * process->amplitude, gain;
-            size_t index = process->candidates[j];
+        for (size_t j = 0; j < gp->candidate_count; j++) {
+            double variance = fmax(gp->variance[j], 1e-9) * gp->amplitude, gain;
+            size_t index = gp->candidates[j];
 
             if (land->asked[index] || (wanted && !wanted[index]))
                 continue;
-            gain = model->scale * expected_below(process->mean[j] - best_value, sqrt(variance));
-            count = rank(promises, count, most, (struct at_promise){index, gain});
+            gain = acquisition->scale * expected_below(gp->mean[j] - best_value, sqrt(variance));
+            count = rank(improvements, count, most, (struct at_improvement){index, gain});
         }
     }
     return count;

@@ -26,58 +26,59 @@ static float distance(size_t a, size_t b, size_t count)
     return a == b ? 0 : (float)(0.5 + 0.5 * apart / (double)(count - 1));
 }
 
-static const struct at_family *family_of(const struct at_likeness *likeness)
+static const struct at_family *family_of(const struct at_covariance *covariance)
 {
-    return likeness->land->regions[likeness->region].family;
+    return covariance->land->regions[covariance->region].family;
 }
 
-static void fill_table(struct at_likeness *likeness, size_t param)
+static void fill_table(struct at_covariance *covariance, size_t param)
 {
-    size_t count = family_of(likeness)->params[param].value_count;
+    size_t count = family_of(covariance)->params[param].value_count;
 
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
-            likeness->tables[param * TABLE + i * LEVELS + j] =
-                -(float)likeness->rates[param] * distance(i, j, count);
+            covariance->tables[param * TABLE + i * LEVELS + j] =
+                -(float)covariance->rates[param] * distance(i, j, count);
 }
 
-void at_likeness_init(struct at_likeness *likeness, const struct at_landscape *land, size_t region)
+void at_covariance_init(struct at_covariance *covariance, const struct at_landscape *land,
+                        size_t region)
 {
     size_t params = land->regions[region].family->param_count;
 
-    *likeness = (struct at_likeness){.land = land,
-                                     .region = region,
-                                     .family = usual_share,
-                                     .alone = usual_share,
-                                     .noise = usual_noise};
-    likeness->tables = at_alloc_array(params, TABLE * sizeof *likeness->tables);
+    *covariance = (struct at_covariance){.land = land,
+                                         .region = region,
+                                         .family = usual_share,
+                                         .alone = usual_share,
+                                         .noise = usual_noise};
+    covariance->tables = at_alloc_array(params, TABLE * sizeof *covariance->tables);
     for (size_t i = 0; i < params; i++) {
-        likeness->rates[i] = usual_rate;
-        fill_table(likeness, i);
+        covariance->rates[i] = usual_rate;
+        fill_table(covariance, i);
     }
 }
 
-void at_likeness_clear(struct at_likeness *likeness)
+void at_covariance_clear(struct at_covariance *covariance)
 {
-    free(likeness->tables);
-    *likeness = (struct at_likeness){0};
+    free(covariance->tables);
+    *covariance = (struct at_covariance){0};
 }
 
-double at_likeness(const struct at_likeness *likeness, size_t a, size_t b)
+double at_covariance(const struct at_covariance *covariance, size_t a, size_t b)
 {
-    size_t params = family_of(likeness)->param_count, alike = 0;
-    const uint8_t *x = at_landscape_levels(likeness->land, a);
-    const uint8_t *y = at_landscape_levels(likeness->land, b);
+    size_t params = family_of(covariance)->param_count, alike = 0;
+    const uint8_t *x = at_landscape_levels(covariance->land, a);
+    const uint8_t *y = at_landscape_levels(covariance->land, b);
     float together = 0;
     double by_parameter;
 
     for (size_t i = 0; i < params; i++) {
-        together += likeness->tables[i * TABLE + y[i] * LEVELS + x[i]];
+        together += covariance->tables[i * TABLE + y[i] * LEVELS + x[i]];
         alike += x[i] == y[i];
     }
-    by_parameter = likeness->alone * (params > 0 ? (double)alike / (double)params : 1) +
-                   (1 - likeness->alone) * (double)expf(together);
-    return likeness->family + (1 - likeness->family) * by_parameter;
+    by_parameter = covariance->alone * (params > 0 ? (double)alike / (double)params : 1) +
+                   (1 - covariance->alone) * (double)expf(together);
+    return covariance->family + (1 - covariance->family) * by_parameter;
 }
 
 /* ---- fitting ---- */
@@ -91,17 +92,17 @@ struct data {
 
 /* The logarithm of the likelihood, but for a constant, under the amplitude that makes it greatest.
  */
-static double likelihood(const struct at_likeness *likeness, const struct data *data)
+static double likelihood(const struct at_covariance *covariance, const struct data *data)
 {
     double sum = 0, squares = 0, solved[data->count];
 
     for (size_t i = 0; i < data->count; i++) {
-        double *row = &data->lower[i * data->count], rest = 1 + likeness->noise;
+        double *row = &data->lower[i * data->count], rest = 1 + covariance->noise;
 
         solved[i] = data->values[data->configs[i]];
         for (size_t j = 0; j < i; j++) {
             const double *other = &data->lower[j * data->count];
-            double value = at_likeness(likeness, data->configs[i], data->configs[j]);
+            double value = at_covariance(covariance, data->configs[i], data->configs[j]);
 
             for (size_t k = 0; k < j; k++)
                 value -= row[k] * other[k];
@@ -118,7 +119,7 @@ static double likelihood(const struct at_likeness *likeness, const struct data *
 }
 
 /* Keeps the choice that is likeliest. */
-static double choose(struct at_likeness *likeness, const struct data *data, double *slot,
+static double choose(struct at_covariance *covariance, const struct data *data, double *slot,
                      const double *choices, size_t count, double best)
 {
     double kept = *slot;
@@ -127,7 +128,7 @@ static double choose(struct at_likeness *likeness, const struct data *data, doub
         double likely;
 
         *slot = choices[i];
-        likely = likelihood(likeness, data);
+        likely = likelihood(covariance, data);
         if (likely > best) {
             best = likely;
             kept = choices[i];
@@ -137,39 +138,41 @@ static double choose(struct at_likeness *likeness, const struct data *data, doub
     return best;
 }
 
-static double choose_rate(struct at_likeness *likeness, const struct data *data, size_t param,
+static double choose_rate(struct at_covariance *covariance, const struct data *data, size_t param,
                           double best)
 {
-    double *rate = &likeness->rates[param], kept = *rate;
+    double *rate = &covariance->rates[param], kept = *rate;
 
     for (size_t i = 0; i < AT_COUNT(rates); i++) {
         double likely;
 
         *rate = rates[i];
-        fill_table(likeness, param);
-        likely = likelihood(likeness, data);
+        fill_table(covariance, param);
+        likely = likelihood(covariance, data);
         if (likely > best) {
             best = likely;
             kept = rates[i];
         }
     }
     *rate = kept;
-    fill_table(likeness, param);
+    fill_table(covariance, param);
     return best;
 }
 
-void at_likeness_fit(struct at_likeness *likeness, const size_t *configs, const double *values,
-                     size_t count)
+void at_covariance_fit(struct at_covariance *covariance, const size_t *configs,
+                       const double *values, size_t count)
 {
     struct data data = {configs, values, count, NULL};
     double best;
 
     data.lower = at_alloc_array(count, count * sizeof *data.lower);
-    best = likelihood(likeness, &data);
-    best = choose(likeness, &data, &likeness->alone, alone_shares, AT_COUNT(alone_shares), best);
-    best = choose(likeness, &data, &likeness->family, family_shares, AT_COUNT(family_shares), best);
-    best = choose(likeness, &data, &likeness->noise, noises, AT_COUNT(noises), best);
-    for (size_t i = 0; i < family_of(likeness)->param_count; i++)
-        best = choose_rate(likeness, &data, i, best);
+    best = likelihood(covariance, &data);
+    best =
+        choose(covariance, &data, &covariance->alone, alone_shares, AT_COUNT(alone_shares), best);
+    best = choose(covariance, &data, &covariance->family, family_shares, AT_COUNT(family_shares),
+                  best);
+    best = choose(covariance, &data, &covariance->noise, noises, AT_COUNT(noises), best);
+    for (size_t i = 0; i < family_of(covariance)->param_count; i++)
+        best = choose_rate(covariance, &data, i, best);
     free(data.lower);
 }

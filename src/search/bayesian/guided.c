@@ -8,7 +8,7 @@
 #include "search/bayesian/acquisition.h"
 #include "search/bayesian/coverage.h"
 #include "search/bayesian/patience.h"
-#include "search/initial_design.h"
+#include "search/starts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,11 +49,11 @@ static const char model_full[] = "its model holds no more results";
 struct guided {
     struct at_landscape land;
     struct at_starts starts;
-    struct at_model *model;
+    struct at_acquisition *acquisition;
     struct at_patience patience;
     size_t winner;    /* what won an earlier search of this very problem, and */
     double winner_ns; /* its time, if that still holds; 0: it may not */
-    struct at_hand hand;
+    struct at_compiled hand;
     size_t scout_count, scouts; /* to be sent out, and sent */
     bool *wanted;  /* by config: to be looked at; brought up to date when it is needed */
     size_t centre; /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
@@ -93,7 +93,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
                                             .knowing = is_knowing(guided),
                                             .gained_ns = INFINITY};
     guided->scout_count = count_scouts(guided);
-    guided->model = at_model_create(&guided->land, start->seed);
+    guided->acquisition = at_acquisition_create(&guided->land, start->seed);
     guided->wanted = at_alloc_array(space->count, sizeof *guided->wanted);
     return guided;
 }
@@ -105,11 +105,11 @@ static void refresh_model(struct guided *guided)
     if (guided->centre != best) {
         count = at_landscape_neighbours(&guided->land, best, neighbours);
         for (size_t i = 0; i < count; i++)
-            at_model_consider(guided->model, neighbours[i]);
+            at_acquisition_consider(guided->acquisition, neighbours[i]);
         guided->centre = best;
     }
     if (guided->stale)
-        at_model_update(guided->model);
+        at_acquisition_update(guided->acquisition);
     guided->stale = false;
 }
 
@@ -126,11 +126,11 @@ static bool is_confirmed(const struct guided *guided)
 
 /* The configs of which most is expected; of the wanted ones, unless that is NULL. */
 static size_t find_promising(struct guided *guided, const bool *wanted,
-                             struct at_promise promises[AT_HAND_CHOICE])
+                             struct at_improvement improvements[AT_COMPILED_CHOICE])
 {
     refresh_model(guided);
-    return at_model_promising(guided->model, wanted, promises,
-                              guided->hand.has ? AT_HAND_CHOICE : 1);
+    return at_acquisition_best(guided->acquisition, wanted, improvements,
+                               guided->hand.has ? AT_COMPILED_CHOICE : 1);
 }
 
 /* Brings up to date what should be looked at; false: there is nothing. */
@@ -146,13 +146,13 @@ static bool find_looks(const struct guided *guided)
 static bool take_look(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    struct at_promise promises[AT_HAND_CHOICE];
+    struct at_improvement improvements[AT_COMPILED_CHOICE];
     size_t count;
 
     if (!find_looks(guided))
         return false;
-    count = find_promising(guided, guided->wanted, promises);
-    *index = count > 0 ? at_hand_choose(&guided->hand, promises, count) : 0;
+    count = find_promising(guided, guided->wanted, improvements);
+    *index = count > 0 ? at_compiled_choose(&guided->hand, improvements, count) : 0;
     while (!guided->wanted[*index])
         ++*index;
     return at_landscape_take(land, *index);
@@ -180,17 +180,17 @@ static bool take_neighbour(struct guided *guided, size_t *index)
 static bool take_by_model(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    struct at_promise promises[AT_HAND_CHOICE];
-    size_t count = find_promising(guided, NULL, promises);
+    struct at_improvement improvements[AT_COMPILED_CHOICE];
+    size_t count = find_promising(guided, NULL, improvements);
 
-    if (count > 0 && (promises[0].gain >= least_gain ||
+    if (count > 0 && (improvements[0].gain >= least_gain ||
                       !at_patience_is_over(&guided->patience, land->asked_count))) {
-        *index = at_hand_choose(&guided->hand, promises, count);
+        *index = at_compiled_choose(&guided->hand, improvements, count);
         return at_landscape_take(land, *index);
     }
     if (take_look(guided, index) || take_neighbour(guided, index))
         return true;
-    if (!at_hand_awaits(&guided->hand, land) && land->told_count < land->space->count)
+    if (!at_compiled_awaits(&guided->hand, land) && land->told_count < land->space->count)
         guided->reason = no_gain;
     return false;
 }
@@ -238,7 +238,7 @@ static bool may_ask(struct guided *guided)
         at_patience_reaches_copy(&guided->patience, land->time_ns[land->best]))
         guided->reason = copy_reached;
     if (is_confirmed(guided)) {
-        if (!at_hand_awaits(&guided->hand, land))
+        if (!at_compiled_awaits(&guided->hand, land))
             guided->reason = confirmed;
         return false;
     }
@@ -255,13 +255,13 @@ static bool ask(void *state, size_t *index)
 
     if (!may_ask(guided) || !take(guided, index))
         return false;
-    if (!at_model_add(guided->model, *index))
+    if (!at_acquisition_add(guided->acquisition, *index))
         guided->reason = model_full;
     return true;
 }
 
 /* Adds a config to those that are foreseen, once. */
-static void foresee_one(size_t *indices, size_t *count, size_t index)
+static void precompile_one(size_t *indices, size_t *count, size_t index)
 {
     for (size_t i = 0; i < *count; i++)
         if (indices[i] == index)
@@ -273,20 +273,20 @@ static void foresee_one(size_t *indices, size_t *count, size_t index)
 static size_t foresee(const void *state, size_t *indices, size_t most)
 {
     const struct guided *guided = state;
-    struct at_promise expected[AT_FORESEEN_MAX], wanted[AT_FORESEEN_MAX];
+    struct at_improvement expected[AT_NEXT_MAX], wanted[AT_NEXT_MAX];
     size_t count = 0, expected_count, wanted_count = 0;
 
     if (guided->land.best == SIZE_MAX)
         return 0;
-    most = most < AT_FORESEEN_MAX ? most : AT_FORESEEN_MAX;
-    expected_count = at_model_promising(guided->model, NULL, expected, most);
+    most = most < AT_NEXT_MAX ? most : AT_NEXT_MAX;
+    expected_count = at_acquisition_best(guided->acquisition, NULL, expected, most);
     if (find_looks(guided))
-        wanted_count = at_model_promising(guided->model, guided->wanted, wanted, most);
+        wanted_count = at_acquisition_best(guided->acquisition, guided->wanted, wanted, most);
     for (size_t i = 0; i < most; i++) {
         if (i < expected_count && count < most)
-            foresee_one(indices, &count, expected[i].index);
+            precompile_one(indices, &count, expected[i].index);
         if (i < wanted_count && count < most)
-            foresee_one(indices, &count, wanted[i].index);
+            precompile_one(indices, &count, wanted[i].index);
     }
     return count;
 }
@@ -296,7 +296,7 @@ static void tell(void *state, size_t index, enum at_outcome outcome, double time
     struct guided *guided = state;
 
     if (!guided->land.asked[index])
-        at_model_add(guided->model, index);
+        at_acquisition_add(guided->acquisition, index);
     at_landscape_tell(&guided->land, index, outcome, time_ns);
     guided->stale = true;
     if (outcome == AT_CORRECT)
@@ -312,7 +312,7 @@ static void destroy(void *state)
 {
     struct guided *guided = state;
 
-    at_model_free(guided->model);
+    at_acquisition_free(guided->acquisition);
     at_starts_clear(&guided->starts);
     at_landscape_clear(&guided->land);
     free(guided->wanted);
@@ -324,7 +324,7 @@ const struct at_strategy at_strategy_guided = {
     .summary = "the most promising by a model of what has been measured; stops by itself",
     .create = create,
     .ask = ask,
-    .foresee = foresee,
+    .likely_next = foresee,
     .tell = tell,
     .reason = reason,
     .destroy = destroy,

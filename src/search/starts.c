@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "search/initial_design.h"
+#include "search/starts.h"
 
 #include "base/memory.h"
 

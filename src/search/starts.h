@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where searches that go from config to config begin: with what is likely, then anywhere. */
-#ifndef AT_SEARCH_INITIAL_DESIGN_H
-#define AT_SEARCH_INITIAL_DESIGN_H
+#ifndef AT_SEARCH_STARTS_H
+#define AT_SEARCH_STARTS_H
 
 #include "search/landscape.h"
 

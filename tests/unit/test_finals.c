@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "tune/finals.h"
-#include "tune/verdict.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,7 +111,7 @@ static size_t verdict_of(const struct shootout_case *shootout)
                                                 .time_ns = at_median(samples[i], SAMPLES)};
         refused[i] = entry->refused;
     }
-    return at_verdict(contestants, CONTESTANTS, SAMPLES, refused, shootout->fallback);
+    return at_finals_winner(contestants, CONTESTANTS, SAMPLES, refused, shootout->fallback);
 }
 
 static void test_verdicts(void **state)
@@ -160,20 +159,20 @@ static void test_line_up(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(lines); i++) {
-        struct at_line_up line_up = {
+        struct at_finals finals = {
             .count = ALL, .finalists = FINALISTS, .fallback = lines[i].fallback};
         size_t left = 0;
 
         while (left < ALL && lines[i].left_ns[left] > 0)
             left++;
         for (size_t j = 0; j < ALL; j++)
-            line_up.contestants[j].time_ns = lines[i].times_ns[j];
-        at_line_up_keep(&line_up);
-        assert_int_equal(line_up.finalists, lines[i].finalists);
-        assert_int_equal(line_up.count, left);
-        assert_int_equal(line_up.fallback, lines[i].fallback_then);
-        for (size_t j = 0; j < line_up.count; j++)
-            assert_true(line_up.contestants[j].time_ns == lines[i].left_ns[j]);
+            finals.contestants[j].time_ns = lines[i].times_ns[j];
+        at_finals_keep(&finals);
+        assert_int_equal(finals.finalists, lines[i].finalists);
+        assert_int_equal(finals.count, left);
+        assert_int_equal(finals.fallback, lines[i].fallback_then);
+        for (size_t j = 0; j < finals.count; j++)
+            assert_true(finals.contestants[j].time_ns == lines[i].left_ns[j]);
     }
 }
 
