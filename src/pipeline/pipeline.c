@@ -70,12 +70,12 @@ static bool is_compiled(void *state, size_t index)
     struct at_pipeline *p = state;
     bool coming = p->precompile[index] || p->search->candidates[index].started;
 
-    if (p->at_hand[index] == 0 || (p->at_hand[index] < 0 && coming))
-        p->at_hand[index] = at_builder_has(p->session->builder, &p->search->space.configs[index],
-                                           p->search->problem.elem_size)
-                                ? 1
-                                : -1;
-    return p->at_hand[index] > 0;
+    if (p->compiled[index] == 0 || (p->compiled[index] < 0 && coming))
+        p->compiled[index] = at_builder_has(p->session->builder, &p->search->space.configs[index],
+                                            p->search->problem.elem_size)
+                                 ? 1
+                                 : -1;
+    return p->compiled[index] > 0;
 }
 
 /* Nobody waits for what the search has stopped without; what a worker has in hand is finished for
@@ -228,10 +228,10 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     p->window = (size_t)p->session->options.jobs * WINDOW_PER_JOB;
     p->ready = at_alloc_array(p->window, sizeof *p->ready);
     p->precompile = at_alloc_array(search->space.count, sizeof *p->precompile);
-    p->at_hand = at_alloc_array(search->space.count, sizeof *p->at_hand);
+    p->compiled = at_alloc_array(search->space.count, sizeof *p->compiled);
     p->problem_text = at_problem_format(&search->problem);
     if (!at_device_is_emulated(at_gpu_info(p->session->gpu))) /* which takes longer by far */
-        search->start.hand = (struct at_compiled){is_compiled, p};
+        search->start.compiled = (struct at_compiled){is_compiled, p};
     p->strategy = search->strategy->create(&search->space, &search->start);
     search->candidates = at_alloc_array(search->space.count, sizeof *search->candidates);
     search->progress.total = search->space.count;
@@ -267,7 +267,7 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
     free(p.problem_text);
     free(p.ready);
     free(p.precompile);
-    free(p.at_hand);
+    free(p.compiled);
     return status;
 }
 

@@ -29,7 +29,7 @@ struct at_pipeline {
     bool stopping;    /* budget or interrupt */
     bool news;        /* a result has come in since it was last asked what it is likely to want */
     bool *precompile; /* by config: handed to the builder before it was asked for */
-    char *at_hand;    /* by config: 1: compiled, -1: not when it was looked for, 0: nobody has */
+    char *compiled;   /* by config: 1: compiled, -1: not when it was looked for, 0: nobody has */
     size_t in_flight;
     struct at_ready *ready; /* compiled, waiting for the GPU: a ring of window entries */
     size_t window, ready_first, ready_count;

@@ -6,12 +6,17 @@
 #define AT_SEARCH_STRATEGY_H
 
 #include "base/outcome.h"
-#include "search/compiled.h"
 #include "space/space.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Which configs need not be compiled. */
+struct at_compiled {
+    bool (*has)(void *state, size_t index); /* NULL: all are at hand */
+    void *state;
+};
 
 /* What is known before the first result. */
 struct at_start {
@@ -23,7 +28,7 @@ struct at_start {
     size_t winner;    /* that one, and */
     double winner_ns; /* its time then, if nothing that it depends on has changed; 0: it has */
     double copy_ns;   /* a copy of as many bytes, which no transpose beats by much; 0: not known */
-    struct at_compiled hand; /* what needs not be compiled */
+    struct at_compiled compiled; /* what needs not be compiled */
 };
 
 struct at_strategy {

@@ -2,6 +2,7 @@
 /* Recordings, and strategies on them: src/store/recording*.c, src/search/ as far as it searches. */
 #include "base/memory.h"
 #include "replay/compare.h"
+#include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
 #include "search/landscape.h"
 #include "search/warm_start.h"
@@ -321,7 +322,7 @@ static void test_guided_takes_what_is_at_hand(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(at_hand); i++) {
-        const struct at_start start = {.seed = 1, .hand = {.has = at_hand[i]}};
+        const struct at_start start = {.seed = 1, .compiled = {.has = at_hand[i]}};
         void *guided = at_strategy_guided.create(&large.space, &start);
         size_t index;
 

@@ -6,6 +6,7 @@
  * autotune replay on tests/recordings. */
 #include "base/memory.h"
 #include "search/bayesian/acquisition.h"
+#include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
 #include "search/bayesian/patience.h"
 #include "search/starts.h"
@@ -53,7 +54,7 @@ struct guided {
     struct at_patience patience;
     size_t winner;    /* what won an earlier search of this very problem, and */
     double winner_ns; /* its time, if that still holds; 0: it may not */
-    struct at_compiled hand;
+    struct at_compiled compiled;
     size_t scout_count, scouts; /* to be sent out, and sent */
     bool *wanted;  /* by config: to be looked at; brought up to date when it is needed */
     size_t centre; /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
@@ -84,7 +85,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
 
     *guided = (struct guided){.winner = start->winner,
                               .winner_ns = start->winner_ns,
-                              .hand = start->hand,
+                              .compiled = start->compiled,
                               .centre = SIZE_MAX};
     at_landscape_init(&guided->land, space);
     at_starts_init(&guided->starts, start);
@@ -130,7 +131,7 @@ static size_t find_promising(struct guided *guided, const bool *wanted,
 {
     refresh_model(guided);
     return at_acquisition_best(guided->acquisition, wanted, improvements,
-                               guided->hand.has ? AT_COMPILED_CHOICE : 1);
+                               guided->compiled.has ? AT_COMPILED_CHOICE : 1);
 }
 
 /* Brings up to date what should be looked at; false: there is nothing. */
@@ -152,7 +153,7 @@ static bool take_look(struct guided *guided, size_t *index)
     if (!find_looks(guided))
         return false;
     count = find_promising(guided, guided->wanted, improvements);
-    *index = count > 0 ? at_compiled_choose(&guided->hand, improvements, count) : 0;
+    *index = count > 0 ? at_compiled_choose(&guided->compiled, improvements, count) : 0;
     while (!guided->wanted[*index])
         ++*index;
     return at_landscape_take(land, *index);
@@ -185,12 +186,12 @@ static bool take_by_model(struct guided *guided, size_t *index)
 
     if (count > 0 && (improvements[0].gain >= least_gain ||
                       !at_patience_is_over(&guided->patience, land->asked_count))) {
-        *index = at_compiled_choose(&guided->hand, improvements, count);
+        *index = at_compiled_choose(&guided->compiled, improvements, count);
         return at_landscape_take(land, *index);
     }
     if (take_look(guided, index) || take_neighbour(guided, index))
         return true;
-    if (!at_compiled_awaits(&guided->hand, land) && land->told_count < land->space->count)
+    if (!at_compiled_awaits(&guided->compiled, land) && land->told_count < land->space->count)
         guided->reason = no_gain;
     return false;
 }
@@ -238,7 +239,7 @@ static bool may_ask(struct guided *guided)
         at_patience_reaches_copy(&guided->patience, land->time_ns[land->best]))
         guided->reason = copy_reached;
     if (is_confirmed(guided)) {
-        if (!at_compiled_awaits(&guided->hand, land))
+        if (!at_compiled_awaits(&guided->compiled, land))
             guided->reason = confirmed;
         return false;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "search/compiled.h"
+#include "search/bayesian/compiled.h"
 
 #include "search/bayesian/acquisition.h"
 

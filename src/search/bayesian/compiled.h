@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which configs can be evaluated at once, while others are still to be compiled: so that the GPU
  * has something to do, a search prefers the former where little speaks for the latter. */
-#ifndef AT_SEARCH_COMPILED_H
-#define AT_SEARCH_COMPILED_H
+#ifndef AT_SEARCH_BAYESIAN_COMPILED_H
+#define AT_SEARCH_BAYESIAN_COMPILED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-struct at_landscape;
-struct at_improvement;
-
-struct at_compiled {
-    bool (*has)(void *state, size_t index); /* NULL: all are at hand */
-    void *state;
-};
+#include "search/bayesian/acquisition.h"
 
 /* So many improvements are worth being chosen from. */
 enum { AT_COMPILED_CHOICE = 64 };
