@@ -4,7 +4,8 @@
 # prints a line for each thing that can be checked, as KIND, tab, line number, tab, text:
 #   anchor   a heading, as GitHub makes an anchor of it
 #   link     the target of a link
-#   code     a code span, a command of a session, or a line of a block of language sh
+#   file     a path from the top of the tree, and what follows it in a code span
+#   command  a code span, a command of a session or a line of a block of language sh, where it names autotune
 #   session  a command line in a block that names no language
 # With -v steps=DIR -v files=DIR it writes instead, for each command of a console block, the files
 # NNN.command, NNN.shown and NNN.line to steps; and to files each block that begins with its file's name.
@@ -12,6 +13,14 @@
 function report(kind, line, text) {
     if (!steps)
         printf "%s\t%d\t%s\n", kind, line, text
+}
+
+# Text is a code span or a line of shell.
+function report_code(line, text) {
+    if (text ~ /^(build-aux|completion|doc|examples|m4|results|src|templates|tests|tuning)\//)
+        report("file", line, text)
+    if (text ~ /autotune|quickstart/)
+        report("command", line, text)
 }
 
 # The number of newlines in the first n characters of text.
@@ -30,7 +39,7 @@ function end_paragraph(    rest, prose, line, span) {
         line += newlines(rest, RSTART)
         prose = prose substr(rest, 1, RSTART - 1) "`" span_newlines(span) "`"
         rest = substr(rest, RSTART + RLENGTH)
-        report("code", line, one_line(span))
+        report_code(line, one_line(span))
         line += newlines(span, length(span))
     }
     prose = prose rest
@@ -63,6 +72,14 @@ function report_anchor(heading,    anchor) {
     seen[anchor]++
 }
 
+# A command in a block that is no console block.
+function report_prompt(text) {
+    if (language == "")
+        report("session", NR, text)
+    else
+        report_code(NR, text)
+}
+
 # Begins a command of a session.
 function begin_command(text) {
     command++
@@ -72,7 +89,7 @@ function begin_command(text) {
     if (steps)
         printf "" >(step ".shown")
     add(step ".line", NR)
-    report("code", NR, text)
+    report_code(NR, text)
 }
 
 function add(path, text) {
@@ -117,9 +134,9 @@ in_block {
     if (path)
         add(path, $0)
     if (/^\$ /)
-        report(language == "" ? "session" : "code", NR, substr($0, 3))
+        report_prompt(substr($0, 3))
     else if (language == "sh")
-        report("code", NR, $0)
+        report_code(NR, $0)
     next
 }
 

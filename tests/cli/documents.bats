@@ -36,12 +36,12 @@ none() {
 }
 
 @test "files that are named exist" {
-    for_facts code check_file
+    for_facts file check_file
 }
 
 @test "commands that are named exist, and so do their options" {
     write_helps
-    for_facts code check_code
+    for_facts command check_command
 }
 
 @test "sessions are in blocks of language console or text" {
@@ -98,9 +98,9 @@ DOCUMENT
     run -1 for_facts link check_link
     [ "$output" = "README.md:3: nothing at doc/none.md
 README.md:3: no heading in README.md makes #two-heading" ]
-    run -1 for_facts code check_file
+    run -1 for_facts file check_file
     [ "$output" = "README.md:5: no file src/none.c" ]
-    run -1 for_facts code check_code
+    run -1 for_facts command check_command
     echo "$output"
     [ "$output" = "README.md:7: no command autotune none
 README.md:9: autotune tune has no --none
