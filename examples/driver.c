@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transposes a matrix on the GPU, with the CUDA Driver API:
+/* Transposes a matrix on the GPU with the CUDA Driver API. To build it:
  *   cc driver.c $(pkg-config --cflags --libs autotune) -I$CUDA_HOME/include -lcuda -o driver */
 #include <autotune.h>
 
@@ -27,7 +27,7 @@ static int fail_cuda(CUresult result, const char *doing)
     return AUTOTUNE_NO_DEVICE;
 }
 
-/* Needs a current context. */
+/* A CUDA context must be current. */
 static int run(const float *source, float *result)
 {
     const autotune_problem problem = {.elem_size = sizeof(float), .rows = ROWS, .cols = COLS};

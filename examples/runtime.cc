@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes the matrices of a batch on the GPU, in a stream, with the CUDA Runtime API:
+// Transposes a batch of matrices on the GPU, in a stream, with the CUDA Runtime API. To build it:
 //   c++ runtime.cc $(pkg-config --cflags --libs autotune) -I$CUDA_HOME/include
 //       -L$CUDA_HOME/lib64 -lcudart -o runtime
 #include <autotune.h>
@@ -75,7 +75,7 @@ static int run()
     for (int64_t i = 0; i < count; i++)
         source[i] = double(i);
 
-    // The first call of the runtime API makes the context that the plan is for.
+    // The first call of the runtime API creates the context that the plan uses.
     require(cudaMalloc(&src, bytes));
     require(cudaMalloc(&dst, bytes));
     require(cudaStreamCreate(&stream));

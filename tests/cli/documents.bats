@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What the documents say holds: links and named files exist, commands and options too, sessions print
+# what they show, and none is longer than it may be.
+#
+# A fenced block of language `console` is a session: a line that begins with `$ ` is a command, `> ` after
+# it goes on with it, and what follows is what it prints, errors too. There a line `...` stands for any
+# lines, and `...` within a line for any text. A command ends with 0, unless `$ echo $?` is the next one.
+# All sessions of a document run in order, in one shell and one folder, which has the folders of the source
+# tree in it and where `autotune` is the one under test. A block of another language whose first line is a
+# comment with a file's name alone, as `/* use.c */` or `# Makefile`, is written to that file beforehand.
+# Sessions show what NVRTC 13.0 compiles: with another, only the commands' exit codes are checked.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load helpers-documents
+
+shown_nvrtc=13.0
+
+setup_file() {
+    find_nvrtc
+}
+
+setup() {
+    export LC_ALL=C
+    cd "$srcdir" || return 1
+}
+
+# none LINES: fails where there are any, and prints them.
+none() {
+    [ -z "$1" ] || { echo "$1" && return 1; }
+}
+
+@test "links lead to files and headings that exist" {
+    for_facts link check_link
+}
+
+@test "files that are named exist" {
+    for_facts file check_file
+}
+
+@test "commands that are named exist, and so do their options" {
+    write_helps
+    for_facts command check_command
+}
+
+@test "sessions are in blocks of language console or text" {
+    for_facts session check_labelled
+}
+
+@test "sessions run, and print what they show" {
+    need_nvrtc
+    version=$(nvrtc_version)
+    [ -n "$version" ]
+    [ "$version" = "$shown_nvrtc" ] || export OTHER_NVRTC=1
+    isolate
+    none "$(documents | while read -r document; do run_sessions "$document"; done)"
+}
+
+@test "documents are no longer than they may be" {
+    none "$(
+        check_length 900 README.md
+        check_length 1500 HACKING.md
+        check_length 500 doc/glossary.md
+        check_length 3000 doc/kernels.md
+        check_length 2000 doc/measurement.md
+        check_length 1500 doc/search.md
+        check_length 1200 doc/tutorial.md
+        check_length 6500 doc/{downstream,emulation,robustness,studies}.md
+    )"
+}
+
+# Makes a tree with this document alone, README.md, and goes there.
+make_tree() {
+    mkdir -p "$BATS_TEST_TMPDIR"/tree/{doc,examples,results,src,templates,tests,tuning}
+    cd "$BATS_TEST_TMPDIR/tree" || return 1
+    cat >README.md
+}
+
+@test "these checks find links, files, commands and options that are wrong" {
+    make_tree <<'DOCUMENT'
+# One `heading`
+[right](README.md#one-heading), [also](doc), `[no](link)`, [wrong
+words](doc/none.md) and [wrong](#two-heading).
+
+| `src/none.c` | `src/NAME.c` |
+|---|---|
+| `autotune show FILE` | `autotune none` |
+
+`autotune tune
+--none`, `FORCE=1 build/autotune tune --budget=5 | autotune merge --nothing`
+
+```
+$ autotune
+```
+DOCUMENT
+    write_helps
+    run -1 for_facts link check_link
+    [ "$output" = "README.md:3: nothing at doc/none.md
+README.md:3: no heading in README.md makes #two-heading" ]
+    run -1 for_facts file check_file
+    [ "$output" = "README.md:5: no file src/none.c" ]
+    run -1 for_facts command check_command
+    echo "$output"
+    [ "$output" = "README.md:7: no command autotune none
+README.md:9: autotune tune has no --none
+README.md:10: autotune merge has no --nothing" ]
+    run -1 for_facts session check_labelled
+    [[ $output == 'README.md:13: a session'* ]]
+    run -0 check_length 3 README.md
+    [[ $output == 'README.md: '*' words of at most 3' ]]
+    run -0 check_length 300 README.md doc/none.md
+    [[ $output == *'not all are there' ]]
+    run -0 check_length 300 README.md
+    [ -z "$output" ]
+}
+
+@test "these checks find sessions that are wrong" {
+    make_tree <<'DOCUMENT'
+```sh
+# numbers
+4
+5
+```
+
+```console
+$ cat numbers.txt
+4
+$ seq 1 12
+...
+3
+...
+1...
+12
+$ cd doc && there=1
+$ echo "${PWD##*/} $there" &&
+> echo 3.25 s, 4 of 9
+doc 1
+... s, 4 of ...
+$ false
+$ (exit 3)
+$ echo $?
+3
+```
+
+```text
+$ false
+```
+
+```c
+/* numbers.txt */
+```
+
+```console
+$ echo two; echo lines
+two
+$ echo 'cost 4 us'
+cost ... ms
+```
+DOCUMENT
+    run -0 run_sessions README.md
+    echo "$output"
+    [ "$(grep -c '^README' <<<"$output")" -eq 4 ]
+    [[ $output == *'README.md:8: cat numbers.txt: printed something else'* ]]
+    [[ $output == *'README.md:21: false: ended with 1'* ]]
+    [[ $output == *'README.md:36: echo two; echo lines: printed something else'* ]]
+    [[ $output == *"README.md:38: echo 'cost 4 us': printed something else"* ]]
+}

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+# What documents.bats checks documents with. All functions look at the tree in the current folder; those
+# named check_* and run_sessions print what is wrong, a line each, beginning with DOCUMENT:LINE.
+
+# Prints the names of all documents.
+documents() {
+    find ./*.md doc examples results src templates tests tuning -name '*.md' | sed 's|^\./||' | sort
+}
+
+# facts KIND DOCUMENT: prints "LINE TEXT" for each, with a tab between. documents.awk lists the kinds.
+facts() {
+    awk -f "$srcdir/tests/cli/documents.awk" "$2" | sed -n "s/^$1\t//p"
+}
+
+# for_facts KIND COMMAND...: calls it with document, line and text of each such fact in the documents, and
+# fails where it has printed something.
+for_facts() {
+    local kind=$1 document line text faults
+    shift
+    faults=$(documents | while read -r document; do
+        facts "$kind" "$document" | while IFS=$'\t' read -r line text; do
+            "$@" "$document" "$line" "$text"
+        done
+    done)
+    [ -z "$faults" ] || { echo "$faults" && return 1; }
+}
+
+# ---- links and files ----
+
+check_link() {
+    local document=$1 line=$2 target=$3 path=${3%%#*}
+    case $target in
+    http://* | https://* | mailto:*) return ;;
+    esac
+    path=${path:+$(dirname "$document")/$path}
+    path=${path:-$document}
+    if [ ! -e "$path" ]; then
+        echo "$document:$line: nothing at $target"
+    elif [[ $target == *'#'* ]]; then
+        facts anchor "$path" | cut -f 2 | grep -qxF -- "${target#*#}" ||
+            echo "$document:$line: no heading in $path makes #${target#*#}"
+    fi
+}
+
+# A path from the top of the tree, or the program that is built from a source of that name. A path with
+# NAME in it stands for any.
+check_file() {
+    local document=$1 line=$2 path=${3%% *}
+    [[ $path == *NAME* ]] || compgen -G "$path" >/dev/null || compgen -G "$path.c*" >/dev/null ||
+        echo "$document:$line: no file $path"
+}
+
+# ---- commands ----
+
+# Writes the help of each command to a file of its name in the folder helps.
+write_helps() {
+    local command
+    helps=$BATS_TEST_TMPDIR/help
+    mkdir "$helps"
+    for command in "${commands[@]}"; do
+        "$AUTOTUNE" "$command" --help >"$helps/$command"
+    done
+}
+
+# Does each `autotune COMMAND --option...` in a line of shell name a command and options that exist?
+check_command() {
+    local document=$1 line=$2 command word
+    local -a words
+    while read -ra words; do
+        while [[ ${words[0]-} == [A-Z]*=* || ${words[0]-} == if || ${words[0]-} == ! ]]; do
+            words=("${words[@]:1}")
+        done
+        case ${words[0]-} in
+        autotune | */autotune | ./quickstart) ;;
+        *) continue ;;
+        esac
+        command=${words[1]-tune}
+        case $command in
+        -*) command=tune ;;
+        check) [[ ${words[0]} != ./quickstart ]] || continue ;;
+        recording | *[!a-z]*) continue ;; # a recording begins with these words
+        esac
+        if [ ! -f "$helps/$command" ]; then
+            echo "$document:$line: no command autotune $command"
+            continue
+        fi
+        for word in "${words[@]}"; do
+            [[ $word =~ ^--[a-z][a-z-]* ]] || continue
+            grep -qE -- "${BASH_REMATCH[0]}([=,[:space:]]|\[|\$)" "$helps/$command" ||
+                echo "$document:$line: autotune $command has no ${BASH_REMATCH[0]}"
+        done
+    done <<<"${3//[;|&()]/$'\n'}"
+}
+
+# ---- sessions ----
+
+check_labelled() {
+    echo "$1:$2: a session in a block without a language: console runs it, text does not"
+}
+
+# Makes a folder like the top of the source tree, where what is written stays apart.
+make_place() {
+    local name
+    mkdir -p "$1"
+    for name in doc examples results src templates tests tuning; do
+        ln -s "$srcdir/$name" "$1/$name"
+    done
+}
+
+# write_script STEPS: prints a script that runs all commands of a document in one shell.
+write_script() {
+    local step
+    # shellcheck disable=SC2016 # expanded there
+    echo 'ended() { local status=$?; echo "$status" >"$1"; return "$status"; }'
+    for step in "$1"/*.command; do
+        step=${step%.command}
+        printf '{\n%s\n} >%q 2>&1 </dev/null\nended %q\n' "$(<"$step.command")" "$step.printed" \
+            "$step.status"
+    done
+}
+
+# compare DOCUMENT STEP NEXT: prints what is not as the document says.
+compare() {
+    local document=$1 step=$2 next=$3 status what=
+    status=$(cat "$step.status" 2>/dev/null) || status='nothing: it was not run to its end'
+    # shellcheck disable=SC2016 # a command of a document
+    if [[ $status != 0 && $(cat "$next" 2>/dev/null) != 'echo $?' ]]; then
+        what="ended with $status"
+    elif [ -z "${OTHER_NVRTC-}" ]; then
+        awk -f "$srcdir/tests/cli/documents-compare.awk" "$step.shown" "$step.printed" ||
+            what="printed something else than is shown"
+    fi
+    [ -z "$what" ] || printf '%s:%s: %s: %s\n---- shown\n%s\n---- printed\n%s\n----\n' "$document" \
+        "$(<"$step.line")" "$(head -n 1 "$step.command")" "$what" "$(<"$step.shown")" \
+        "$(cat "$step.printed" 2>/dev/null)"
+}
+
+# run_sessions DOCUMENT: runs its console blocks.
+run_sessions() {
+    local document=$1 place=$BATS_TEST_TMPDIR/${1//\//-} i
+    local steps=$place.steps
+    local -a all
+    mkdir "$steps" "$place.files"
+    awk -v steps="$steps" -v files="$place.files" -f "$srcdir/tests/cli/documents.awk" "$document"
+    compgen -G "$steps/*.command" >/dev/null || return 0
+    make_place "$place"
+    cp -r "$place.files/." "$place"
+    write_script "$steps" >"$place.script"
+    (cd "$place" && XDG_CACHE_HOME=$place.cache bash "$place.script" 2>"$place.errors") || true
+    all=("$steps"/*.command)
+    for ((i = 0; i < ${#all[@]}; i++)); do
+        compare "$document" "${all[i]%.command}" "${all[i + 1]-}"
+    done
+    cat "$place.errors" # the shell's, of a command that it cannot read
+}
+
+# What the commands find comes from this tree alone; and `make` in a session is no part of `make check`.
+isolate() {
+    export PATH=${AUTOTUNE%/*}:$PATH XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+    unset AUTOTUNE_PROFILE_PATH MAKEFLAGS MAKELEVEL MFLAGS
+}
+
+# Prints the version of NVRTC that is in use.
+nvrtc_version() {
+    "$AUTOTUNE" tune --quiet --gpu emu --family naive --problem 1x1:f32 --budget 1 --out - |
+        sed -n "s/^ *nvrtc: '\(.*\)'/\1/p"
+}
+
+# ---- length ----
+
+# check_length BOUND DOCUMENT...: together they have at most that many words.
+check_length() {
+    local bound=$1 words count
+    shift
+    words=$(cat "$@") || { echo "$*: not all are there" && return; }
+    count=$(wc -w <<<"$words")
+    ((count <= bound)) || echo "$*: $count words of at most $bound"
+}
