@@ -63,7 +63,7 @@ static int find_lock_holder(int fd)
     return holder;
 }
 
-/* "process 1234" */
+/* Write "process 1234", or "another process" if it is unknown. */
 static void name_holder(int fd, char *text, size_t size)
 {
     int pid = find_lock_holder(fd);

@@ -6,7 +6,7 @@
 
 #include "device/info.h"
 
-/* The nearest first. */
+/* From near to far. */
 enum at_relation {
     AT_SAME_DEVICE,       /* the same model */
     AT_SAME_CHIP,         /* a slice of it, or another model with the same multiprocessors */

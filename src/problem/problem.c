@@ -77,7 +77,7 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
     return AT_OK;
 }
 
-/* One buffer holds both, so both are laid out alike. */
+/* In place, source and destination are one buffer, so their layouts must be the same. */
 static enum at_status check_in_place(const struct at_problem *problem, const char *spec,
                                      struct at_error *err)
 {

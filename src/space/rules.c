@@ -16,7 +16,7 @@ static const struct {
     [AT_BLOCK_X] = {"block_x", 1, 1, 1024},
     [AT_BLOCK_Y] = {"block_y", 1, 1, 1024},
     [AT_BLOCK_Z] = {"block_z", 1, 1, 64},
-    [AT_SHARED_BYTES] = {"shared_bytes", 0, 0, INT32_MAX}, /* the device has a lower bound */
+    [AT_SHARED_BYTES] = {"shared_bytes", 0, 0, INT32_MAX}, /* the device's limit is lower */
     [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
 };
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "a, b or c" */
+/* Join names (NULL-ended) to "a, b or c"; the caller frees it. */
 static char *list_names(const char *const *names)
 {
     struct at_text_stream stream;

@@ -67,7 +67,7 @@ extern struct at_cuda_api at_cuda;
  */
 enum at_status at_cuda_load(struct at_error *err);
 
-/* "CUDA_ERROR_INVALID_VALUE: invalid argument" */
+/* Write a result's name and meaning: "CUDA_ERROR_INVALID_VALUE: invalid argument". */
 void at_cuda_describe(CUresult result, char *text, size_t capacity);
 
 #endif

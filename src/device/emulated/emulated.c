@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The emulated device: memory, modules, running. */
+/* The emulated device: memory, modules and launches. */
 #include "device/emulated/emulated.h"
 #include "ptx/ptx.h"
 
