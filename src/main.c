@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which subcommand, and what its end means: the one place that prints errors and chooses exit
- * codes. */
+/* Runs a subcommand. The only place that prints errors and chooses exit codes. */
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "base/printable.h"
+#include "base/suggest.h"
 #include "cmd/cmd.h"
 #include "roles.h"
 #include "system/streams.h"
@@ -20,12 +19,12 @@ const char *argp_program_version = "autotune " PACKAGE_VERSION;
 static void print_overview(void)
 {
     puts("Usage: autotune [COMMAND] [OPTION...]\n"
-         "Finds the fastest matrix transpose for the GPU at hand and writes it down.\n");
+         "Finds the fastest matrix transpose for this GPU and writes it to a profile.\n");
     for (size_t i = 0; at_commands[i]; i++)
         printf("  autotune %-8s %s%s\n", at_commands[i]->name, at_commands[i]->summary,
                i == 0 ? " (the default)" : "");
-    puts("\nautotune COMMAND --help tells the options of each. Exit codes: 0 done; 1 no valid "
-         "config, or\na check failed; 2 usage or a bad file; 3 no device, driver or compiler; 4 "
+    puts("\nautotune COMMAND --help lists the options of a command. Exit codes: 0 done; 1 no valid "
+         "config,\nor a check failed; 2 usage or a bad file; 3 no device, driver or compiler; 4 "
          "profile of another\ndevice; 5 internal; 130 interrupted, with the best so far written.");
 }
 
@@ -39,7 +38,7 @@ static enum at_status unknown_command(const char *word, struct at_error *err)
         known[count] = at_commands[count]->name;
         count++;
     }
-    at_nearest(nearest, sizeof nearest, word, known, count);
+    at_suggest(nearest, sizeof nearest, word, known, count);
     return at_fail(err, AT_USAGE, "unknown command \"%s\"; did you mean %s? See autotune --help",
                    word, nearest);
 }
@@ -77,8 +76,8 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
     return status;
 }
 
-/* Whatever was printed, by whatever way the program ends: a full disk is a failure, not silence. A
- * reader that goes away has had what it wanted. */
+/* Flush stdout at every kind of exit: a full disk is a failure. A reader that closed its end of a
+ * pipe (head, say) is none. */
 static void deliver_stdout(void)
 {
     if ((fflush(stdout) == 0 && !ferror(stdout)) || at_streams_reader_is_gone(STDOUT_FILENO))
@@ -87,7 +86,7 @@ static void deliver_stdout(void)
     _exit(AT_INTERNAL);
 }
 
-/* An argument is quoted in messages, some of which getopt prints as it came. */
+/* Refuse control characters: messages quote arguments, and getopt prints them unescaped. */
 static enum at_status check_arguments(int argc, char **argv, struct at_error *err)
 {
     for (int i = 1; i < argc; i++)
@@ -119,7 +118,7 @@ int main(int argc, char **argv)
     }
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* at the file size limit, write fails as on a full disk */
     atexit(deliver_stdout);
     argp_err_exit_status = AT_USAGE;
     status = check_arguments(argc, argv, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time that only moves forward, for deadlines and budgets. */
+/* Monotonic time, for deadlines and budgets, and processor time. */
 #ifndef AT_BASE_CLOCK_H
 #define AT_BASE_CLOCK_H
 
@@ -15,7 +15,7 @@ static inline int64_t at_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The processor time that a process has taken; 0 where it cannot be told. */
+/* The processor time that a process has used; 0 if unknown. */
 static inline int64_t at_cpu_time_ns(pid_t pid)
 {
     struct timespec taken;

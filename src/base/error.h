@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors as values. A function that can fail returns an at_status and fills a struct at_error with
- * a message that names the cause and the mend; outputs are set on success only. The function that
- * first knows it is an error writes the message; main.c alone prints it. */
+/* Errors as values. A function that can fail returns an at_status and fills a struct at_error. Its
+ * message names the cause and the remedy. Outputs are set on success only. The function that first
+ * knows of an error writes the message; only main.c prints it. */
 #ifndef AT_BASE_ERROR_H
 #define AT_BASE_ERROR_H
 
@@ -10,12 +10,12 @@
 /* The values are the program's exit codes. */
 enum at_status {
     AT_OK = 0,
-    AT_FAILED = 1,    /* no valid config, or a check that did not hold */
-    AT_USAGE = 2,     /* the command line, or a file's content */
+    AT_FAILED = 1,    /* no valid config, or a check failed */
+    AT_USAGE = 2,     /* a bad command line or file */
     AT_DEVICE = 3,    /* no device, driver or NVRTC */
     AT_MISMATCH = 4,  /* a profile for another device */
-    AT_INTERNAL = 5,  /* a fault of ours or of the system */
-    AT_NO_MEMORY = 6, /* of the library: the command ends with AT_INTERNAL (base/guard.h) */
+    AT_INTERNAL = 5,  /* a fault of the program or of the system */
+    AT_NO_MEMORY = 6, /* library only: the command exits with AT_INTERNAL (base/guard.h) */
     AT_INTERRUPTED = 130,
 };
 
@@ -24,11 +24,11 @@ struct at_error {
     char message[1024]; /* one line, no newline at its end */
 };
 
-/* Fills err (which may be NULL) and returns status, so that `return at_fail(...)` reads well. */
+/* Fill err (may be NULL) and return status, for `return at_fail(...)`. */
 enum at_status at_fail(struct at_error *err, enum at_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts context before the message already in err: "context: message". Returns err's status. */
+/* Put context before the message in err: "context: message". Returns err's status. */
 enum at_status at_fail_within(struct at_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

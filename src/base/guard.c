@@ -11,24 +11,24 @@
 
 enum { FEW = 16, LEAST_BITS = 6 };
 
-/* The latest blocks, which mostly are the next to be freed, are a list: a lookup has no others. The
- * others are a hash table with linear probing, at most half full; NULL is a free slot. */
+/* The latest blocks are in a short list: most are freed soon, and a lookup has no others. Older
+ * ones are in a hash table with linear probing, at most half full; NULL is a free slot. */
 struct guard {
     jmp_buf out;
     struct at_cleanup *cleanups;
     size_t few_count;
     void *few[FEW];
     void **slots; /* 1 << bits; NULL at first */
-    size_t count;
+    size_t count; /* of blocks in the table */
     unsigned bits;
 };
 
-/* Of this thread. Initial-exec: each allocation asks for it, and it is but a pointer. */
+/* Initial-exec: every allocation reads it, and a pointer fits the static TLS block. */
 static _Thread_local struct guard *current __attribute__((tls_model("initial-exec")));
 
-/* ---- the noted blocks ---- */
+/* ---- noted blocks ---- */
 
-/* Fibonacci hashing, of what malloc's alignment leaves. */
+/* Fibonacci hashing, without the 4 low bits that malloc's alignment makes 0. */
 static size_t home_of(const struct guard *guard, const void *block)
 {
     return (size_t)(((uint64_t)(uintptr_t)block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
@@ -40,7 +40,7 @@ static size_t after(const struct guard *guard, size_t slot)
     return (slot + 1) & (((size_t)1 << guard->bits) - 1);
 }
 
-/* The block's slot, or the free one where it would go. */
+/* Find the block's slot, or the free one where it belongs. */
 static size_t find(const struct guard *guard, const void *block)
 {
     size_t slot = home_of(guard, block);
@@ -77,7 +77,7 @@ static bool grow(struct guard *guard)
     return true;
 }
 
-/* Moves the older half of the list into the table. */
+/* Move the older half of the list into the table. */
 static bool spill(struct guard *guard)
 {
     if (guard->count + FEW / 2 > slots_of(guard) / 2 && !grow(guard))
@@ -105,7 +105,7 @@ void *at_guard_note(void *block)
     return block;
 }
 
-/* Blocks that lie behind the free slot come forward, unless they were at home there. */
+/* Move blocks behind the freed slot forward, except those that are at home after it. */
 static void close_gap(const struct guard *guard, size_t gap)
 {
     size_t mask = ((size_t)1 << guard->bits) - 1;
@@ -126,7 +126,7 @@ static void forget_slot(struct guard *guard, const void *block)
     size_t slot = find(guard, block);
 
     if (!guard->slots[slot])
-        return; /* of another library, or from an earlier call */
+        return; /* another library's, or from an earlier call */
     guard->slots[slot] = NULL;
     guard->count--;
     close_gap(guard, slot);
@@ -172,7 +172,7 @@ void at_cleanup_pop(struct at_cleanup *cleanup)
 
 /* ---- the call ---- */
 
-/* The frames that owe the releases are still there: only then does the call end. */
+/* Called before longjmp: cleanups and their data are in frames that must still exist. */
 static void release_all(struct guard *guard)
 {
     while (guard->cleanups) {
@@ -194,7 +194,7 @@ void at_out_of_memory(void)
     struct guard *guard = current;
 
     if (!guard) {
-        /* write, not fprintf: stdio may want memory itself. */
+        /* write, not fprintf: stdio may allocate. */
         ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
 
         (void)written;
@@ -205,8 +205,7 @@ void at_out_of_memory(void)
     longjmp(guard->out, 1);
 }
 
-/* The only setjmp. Nothing of this frame is read after it returns for the second time, so nothing
- * needs to be volatile. */
+/* The only setjmp. After its second return no local variable is read, so none is volatile. */
 enum at_status at_guard_run(enum at_status (*body)(void *data, struct at_error *err), void *data,
                             struct at_error *err)
 {

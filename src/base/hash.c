@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <xxhash.h>
 
+uint64_t at_hash64(const void *bytes, size_t size, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(bytes, size, seed);
+}
+
 void at_hash(char hex[AT_HASH_CHARS], const void *bytes, size_t size)
 {
     XXH128_hash_t hash = XXH3_128bits(bytes, size);

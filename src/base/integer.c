@@ -14,7 +14,7 @@ bool at_integer_parse(const char *text, size_t length, int64_t *value)
 
         if (digit < 0 || digit > 9)
             return false;
-        /* Towards the sign, because INT64_MIN has no positive counterpart. */
+        /* Digits are subtracted if negative, because -INT64_MIN overflows. */
         if (__builtin_mul_overflow(sum, 10, &sum) ||
             __builtin_add_overflow(sum, negative ? -digit : digit, &sum))
             return false;

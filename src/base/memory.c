@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What glibc's malloc keeps at hand for a thread, which its calloc passes over. */
-enum { AT_HAND_BYTES = 1032 };
+/* The largest block in glibc malloc's thread cache, which its calloc does not use. */
+enum { THREAD_CACHE_BYTES = 1032 };
 
 void *at_alloc(size_t size)
 {
-    if (size > 0 && size <= AT_HAND_BYTES)
+    if (size > 0 && size <= THREAD_CACHE_BYTES)
         return memset(at_guard_note(malloc(size)), 0, size);
     return at_guard_note(calloc(1, size ? size : 1));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation that does not return NULL. A command that has run out of host memory cannot go on, so
- * it says so on stderr and exits with AT_INTERNAL; in the library the call ends (base/guard.h).
- * Everything here is released with at_free(), or outside of the library with free(). */
+/* Allocation that never returns NULL. If host memory runs out, a command prints a message and exits
+ * with AT_INTERNAL; in the library the call ends (base/guard.h). Blocks are released with
+ * at_free(), or with free() in code that is not part of the library. */
 #ifndef AT_BASE_MEMORY_H
 #define AT_BASE_MEMORY_H
 
@@ -16,14 +16,14 @@ void *at_memdup(const void *bytes, size_t size);
 char *at_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *at_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* free(), which the guard of the call gets to know of; other blocks of malloc may be given too. */
+/* free() that tells the guard. Legal for any malloc block, and for NULL. */
 void at_free(void *block);
 
-/* Makes room for one more item in a growing array: returns items, moved if need be, with capacity
- * for at least count + 1 items of item_size bytes. *capacity is in items. */
+/* Make room for one more item of item_size bytes in a growing array of count items. Returns the
+ * array, which may have moved. *capacity is in items. */
 void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size);
 
-/* Appends value to the array `items` with its `count` and `capacity` lvalues. */
+/* Append value to the array `items`; `items`, `count` and `capacity` are lvalues. */
 #define AT_PUSH(items, count, capacity, value)                                                     \
     ((items) = at_grow((items), (count), &(capacity), sizeof *(items)),                            \
      (items)[(count)++] = (value))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the evaluation of a config ended. The words stand in journals and profiles. */
+/* How the evaluation of a config ended. Journals and profiles contain the names. */
 #ifndef AT_BASE_OUTCOME_H
 #define AT_BASE_OUTCOME_H
 
@@ -12,15 +12,15 @@ enum at_outcome {
     AT_LAUNCH,     /* the driver refused to load or launch it */
     AT_TIMEOUT,    /* did not end in time; its worker was killed */
     AT_CRASH,      /* illegal access, trap, or the worker died */
-    AT_WRONG,      /* ended, with a wrong result or a write where none belongs */
+    AT_WRONG,      /* wrong result, or a write outside the destination */
     AT_OOM,        /* device memory ran out */
     AT_OUTCOMES,
 };
 
 extern const char *const at_outcome_names[AT_OUTCOMES];
 
-/* After these the device is lost to the process that had it: cuda.h says that it must be terminated
- * and relaunched. */
+/* After these outcomes the process cannot use the device any more: cuda.h says that it must be
+ * terminated and relaunched. */
 static inline bool at_outcome_loses_device(enum at_outcome outcome)
 {
     return outcome == AT_CRASH || outcome == AT_TIMEOUT;

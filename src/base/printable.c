@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Decodes one character of the `left` bytes at text (RFC 3629). Returns its length, 0 if invalid.
- */
+/* Decode one UTF-8 character of the `left` bytes at text (RFC 3629). Returns its length; 0 if
+ * invalid. */
 static size_t decode(const unsigned char *text, size_t left, uint32_t *character)
 {
     static const struct {
@@ -30,12 +30,21 @@ static size_t decode(const unsigned char *text, size_t left, uint32_t *character
     return form + 1;
 }
 
-/* C0, DEL and C1 can steer a terminal; the line and paragraph separators end a line for YAML; and
- * what changes the direction of text shows it in another order than it has (Unicode TR 36, 2.5). */
+/* C0, DEL and C1 control a terminal. The line and paragraph separators end a line in YAML. Bidi
+ * controls show text in another order than it has (Unicode TR 36, 2.5). */
 static bool is_control(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x2028 && c <= 0x202e) ||
            (c >= 0x2066 && c <= 0x2069);
+}
+
+/* The length of the character at text if it is printable, else 0. */
+static size_t printable_length(const char *text, size_t left)
+{
+    uint32_t character;
+    size_t length = decode((const unsigned char *)text, left, &character);
+
+    return length > 0 && !is_control(character) ? length : 0;
 }
 
 bool at_text_is_printable(const char *text, size_t size)
@@ -43,10 +52,8 @@ bool at_text_is_printable(const char *text, size_t size)
     size_t length;
 
     for (size_t at = 0; at < size; at += length) {
-        uint32_t character;
-
-        length = decode((const unsigned char *)text + at, size - at, &character);
-        if (length == 0 || is_control(character))
+        length = printable_length(text + at, size - at);
+        if (length == 0)
             return false;
     }
     return true;
@@ -54,32 +61,28 @@ bool at_text_is_printable(const char *text, size_t size)
 
 void at_text_make_printable(char *text)
 {
-    size_t size = strlen(text), length;
+    size_t size = strlen(text);
 
-    for (size_t at = 0; at < size; at += length) {
-        uint32_t character;
+    for (size_t at = 0; at < size;) {
+        size_t length = printable_length(text + at, size - at);
 
-        length = decode((const unsigned char *)text + at, size - at, &character);
-        if (length > 0 && !is_control(character))
-            continue;
-        length = 1;
-        text[at] = '?';
+        if (length == 0)
+            text[at] = '?';
+        at += length ? length : 1;
     }
 }
 
 void at_print_safely(FILE *out, const char *text)
 {
-    size_t size = strlen(text), length;
+    size_t size = strlen(text);
 
-    for (size_t at = 0; at < size; at += length) {
-        uint32_t character;
+    for (size_t at = 0; at < size;) {
+        size_t length = printable_length(text + at, size - at);
 
-        length = decode((const unsigned char *)text + at, size - at, &character);
-        if (length > 0 && !is_control(character)) {
-            fwrite(text + at, 1, length, out);
-        } else {
-            length = 1;
+        if (length == 0)
             fprintf(out, "\\x%02x", (unsigned char)text[at]);
-        }
+        else
+            fwrite(text + at, 1, length, out);
+        at += length ? length : 1;
     }
 }

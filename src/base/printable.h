@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that may be shown: UTF-8 without control characters. A terminal takes those as orders, to
- * rewrite what stands on it or to type for the user, and messages quote files, logs of compilers
- * and names that others have written. */
+/* Printable text: UTF-8 without control characters. Messages quote files, compiler logs and names
+ * from elsewhere; control characters in them could rewrite the terminal or type input. */
 #ifndef AT_BASE_PRINTABLE_H
 #define AT_BASE_PRINTABLE_H
 
@@ -11,10 +10,10 @@
 
 bool at_text_is_printable(const char *text, size_t size);
 
-/* Puts a '?' in place of each byte of what is not printable. */
+/* Replace each byte of an unprintable character by '?'. */
 void at_text_make_printable(char *text);
 
-/* Prints it, with each byte of what is not printable as \xNN. */
+/* Print text, with each byte of an unprintable character as \xNN. */
 void at_print_safely(FILE *out, const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A seeded generator (SplitMix64: Steele, Lea and Flood, OOPSLA 2014), the same on every machine,
- * so that a search can be repeated from its seed. */
+/* A seeded random number generator (SplitMix64: Steele, Lea and Flood, OOPSLA 2014). It is the same
+ * on every machine, so that a search can be repeated from its seed. */
 #ifndef AT_BASE_RNG_H
 #define AT_BASE_RNG_H
 
@@ -18,8 +18,8 @@ static inline uint64_t at_rng_next(struct at_rng *rng)
     return z ^ z >> 31;
 }
 
-/* Uniform in 0 .. bound - 1, bound >= 1, without the bias of a remainder: draws again where the
- * last incomplete range is hit. */
+/* Draw uniformly from 0 .. bound - 1 (bound >= 1). Numbers in the last, incomplete range are drawn
+ * again: a plain remainder would favour small results. */
 static inline uint64_t at_rng_below(struct at_rng *rng, uint64_t bound)
 {
     uint64_t limit = UINT64_MAX - UINT64_MAX % bound, drawn;

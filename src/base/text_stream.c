@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* Called within stdio, which a call must not end in: a failure waits for at_text_close. */
+/* Called by stdio, out of which at_out_of_memory must not jump: at_text_close reports failures. */
 static ssize_t take(void *cookie, const char *bytes, size_t size)
 {
     struct at_text_stream *stream = cookie;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream that collects what is written to it. Unlike open_memstream's, its text is never cut off:
- * memory that runs out is out of memory (base/guard.h). */
+/* A stream that collects text in memory. Unlike with open_memstream, running out of memory never
+ * truncates the text: at_text_close ends the call (base/guard.h). */
 #ifndef AT_BASE_TEXT_STREAM_H
 #define AT_BASE_TEXT_STREAM_H
 
@@ -18,13 +18,14 @@ struct at_text_stream {
     struct at_cleanup cleanup;
 };
 
-/* Returns stream->out, which at_text_close closes. The struct has to stay where it is. */
+/* Open a stream and return stream->out. The struct must not move until at_text_close. */
 FILE *at_text_open(struct at_text_stream *stream);
 
-/* What was written, NUL-terminated and the caller's to free; *size, unless NULL, is its length. */
+/* Close the stream and return its text, NUL-terminated; the caller frees it. *size (may be NULL) is
+ * its length. */
 char *at_text_close(struct at_text_stream *stream, size_t *size);
 
-/* "a, b, c", of count names; the caller frees it. */
+/* Join count names to "a, b, c"; the caller frees it. */
 char *at_join(const char *const *names, size_t count);
 
 #endif

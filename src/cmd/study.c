@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune study: the classic experiments on memory accesses, each a table and what it tells. */
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "options/format.h"
@@ -118,7 +118,7 @@ static enum at_status find_study(const struct study_names *names, const char *na
             *path = names->files.gl_pathv[i];
             return AT_OK;
         }
-    at_nearest(nearest, sizeof nearest, name, names->items, count);
+    at_suggest(nearest, sizeof nearest, name, names->items, count);
     known = at_join(names->items, count);
     at_fail(err, AT_USAGE, "there is no study \"%s\"; did you mean %s? There are %s", name, nearest,
             known);

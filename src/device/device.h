@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device: something that loads compiled kernels and runs them. Each kind is one const struct of
- * functions, listed in measure/devices.c. A device lives in a GPU worker process, never in the
- * driver.
+/* A device loads compiled kernels and runs them. Each kind is one const struct of functions, listed
+ * in measure/devices.c. A device is opened in a GPU worker process, never in the driver process.
  *
- * The functions that can fail return how the evaluation in hand would end: AT_CORRECT stands for
- * success. at_outcome_loses_device tells after which the process must go. */
+ * Functions that can fail return an outcome: AT_CORRECT for success, else how the current
+ * evaluation ends. After some outcomes the process must end: see at_outcome_loses_device. */
 #ifndef AT_DEVICE_DEVICE_H
 #define AT_DEVICE_DEVICE_H
 
@@ -30,39 +29,40 @@ typedef uint64_t at_address; /* of device memory; 0: none */
 
 struct at_kernel {
     void *handle;
-    int64_t registers;    /* a thread */
-    int64_t local_bytes;  /* a thread: spills and arrays that are not in registers */
-    int64_t shared_bytes; /* static, a block */
+    int64_t registers;    /* per thread */
+    int64_t local_bytes;  /* per thread: spills and arrays that are not in registers */
+    int64_t shared_bytes; /* static, per block */
 };
 
 enum { AT_CALL_ARGS = 12 };
 
-/* One launch of a kernel; or, where kernel is NULL, a copy by the driver of args[2] bytes from
- * args[1] to args[0]. No argument of our kernels is longer than 8
- * bytes, and the machine is little-endian, so each takes one word. */
+/* One launch of a kernel; if kernel is NULL, a copy by the driver of args[2] bytes from args[1] to
+ * args[0]. Each argument takes one word: none is longer than 8 bytes, and the machine is
+ * little-endian. */
 struct at_call {
     const struct at_kernel *kernel;
     struct at_launch launch;
     uint64_t args[AT_CALL_ARGS];
-    bool cold; /* its data shall come from DRAM: for a device that predicts the time of a train */
+    bool cold; /* its data is read from DRAM: for a device that predicts the time of a train */
 };
 
-/* How long a train took, and the multiprocessors' mean clock meanwhile; -1: not known. */
+/* The duration of a train, and the mean clock of the multiprocessors during it; -1: unknown. */
 struct at_train_time {
     double ns;
     int64_t clock_sm_khz;
 };
 
-/* What NVML says of the device's state; a negative number where it does not. */
+/* The device's state according to NVML; negative numbers are unknown. */
 struct at_device_state {
     int64_t clock_sm_khz, clock_memory_khz;
     int64_t power_mw;
     int64_t temperature_c;
-    int64_t capped_ns; /* how long the power limit has held the clocks down, since some beginning */
-    int64_t slowed_ns; /* the same of heat and of the power supply */
-    int64_t other_processes; /* that have a context on the device, besides this one */
+    int64_t
+        capped_ns; /* total time with clocks lowered by the power limit; only differences count */
+    int64_t slowed_ns;       /* the same for clocks lowered by heat or by the power supply */
+    int64_t other_processes; /* besides this one, with a context on the device */
     bool throttle_known;
-    uint64_t throttle; /* set of enum at_throttle */
+    uint64_t throttle; /* bits of enum at_throttle */
 };
 
 static inline struct at_device_state at_device_state_unknown(void)
@@ -70,7 +70,7 @@ static inline struct at_device_state at_device_state_unknown(void)
     return (struct at_device_state){-1, -1, -1, -1, -1, -1, -1, false, 0};
 }
 
-/* Why clocks are held down; one bit each. */
+/* Reasons for lowered clocks; one bit each. */
 enum at_throttle {
     AT_THROTTLE_SW_POWER_CAP = 1 << 0,
     AT_THROTTLE_HW_SLOWDOWN = 1 << 1,
@@ -86,12 +86,12 @@ extern const char *const at_throttle_names[AT_THROTTLES]; /* by bit */
 struct at_device_ops {
     const char *kind; /* "cuda", "emulated" */
 
-    /* All devices of this kind; the caller frees *infos. AT_DEVICE where there is no driver. */
+    /* List all devices of this kind; the caller frees *infos. AT_DEVICE if there is no driver. */
     enum at_status (*list)(struct at_device_info **infos, size_t *count, struct at_error *err);
     /* See at_device_open. */
     enum at_status (*open)(struct at_device **device, int64_t ordinal, struct at_error *err);
 
-    /* Versions for the record: the driver's and the CUDA version that it speaks. */
+    /* The versions of the driver and of the CUDA that it supports, for profiles. */
     void (*versions)(struct at_device *device, char *driver, size_t driver_size, char *cuda,
                      size_t cuda_size);
     void (*state)(struct at_device *device, struct at_device_state *state);
@@ -104,24 +104,24 @@ struct at_device_ops {
     enum at_outcome (*load)(struct at_device *device, const void *image, size_t size,
                             struct at_module **module, struct at_error *err);
     void (*unload)(struct at_device *device, struct at_module *module);
-    /* The kernel comes with what the compiler said of it, for a device that knows no better. */
+    /* Fill the kernel. The caller has set the compiler's figures, for a device without its own. */
     enum at_outcome (*find)(struct at_device *device, struct at_module *module, const char *entry,
                             struct at_kernel *kernel, struct at_error *err);
 
-    /* Starts a call; wait ends when all that was started has, and tells if any of it failed. */
+    /* start queues a call; wait returns when all calls have ended, with the first failure. */
     enum at_outcome (*start)(struct at_device *device, const struct at_call *call,
                              struct at_error *err);
     enum at_outcome (*wait)(struct at_device *device, struct at_error *err);
 
-    /* Copies between host and device, after all that was started before. */
+    /* Copy between host and device, after all calls started before. */
     enum at_outcome (*read)(struct at_device *device, void *bytes, at_address address, size_t size,
                             struct at_error *err);
     enum at_outcome (*write)(struct at_device *device, at_address address, const void *bytes,
                              size_t size, struct at_error *err);
 
-    /* A train: calls that run back to back, as one unit that can be timed again and again. The
-     * last lead_in (at least one, at most count) of them also run before, untimed, so that each
-     * timed one finds the device as it would in an endless round of them. */
+    /* A train: calls that run back to back and are timed as one unit, as often as wanted. Its last
+     * lead_in calls (1 to count) also run before, untimed, so that the first timed call finds
+     * caches and pipelines in the same state as the later ones. */
     enum at_outcome (*make_train)(struct at_device *device, const struct at_call *calls,
                                   size_t count, size_t lead_in, struct at_train **train,
                                   struct at_error *err);
@@ -130,7 +130,7 @@ struct at_device_ops {
     void (*free_train)(struct at_device *device, struct at_train *train);
 };
 
-/* Opens a device of this kind, which stays open until its process ends. */
+/* Open a device of this kind. It stays open until the process ends. */
 static inline enum at_status at_device_open(const struct at_device_ops *ops,
                                             struct at_device **device, int64_t ordinal,
                                             struct at_error *err)

@@ -21,7 +21,7 @@ struct at_device_lock {
     int fd;
 };
 
-/* Opens the device's special file; -1 with the reason in err. */
+/* Open the device's special file; -1 with the reason in err. */
 static int open_node(const struct at_device_info *info, struct at_error *err)
 {
     char *path;
@@ -36,9 +36,9 @@ static int open_node(const struct at_device_info *info, struct at_error *err)
     return fd;
 }
 
-/* Finds the process that has the lock in /proc/locks (proc(5)); 0: it has ended, or belongs to
+/* Find the process that holds the lock in /proc/locks (proc(5)); 0 if it has ended or belongs to
  * another container. */
-static int holder_of(int fd)
+static int find_lock_holder(int fd)
 {
     FILE *locks = fopen("/proc/locks", "re");
     struct stat file;
@@ -63,10 +63,10 @@ static int holder_of(int fd)
     return holder;
 }
 
-/* "process 1234" */
+/* Write "process 1234", or "another process" if it is unknown. */
 static void name_holder(int fd, char *text, size_t size)
 {
-    int pid = holder_of(fd);
+    int pid = find_lock_holder(fd);
 
     if (pid > 0)
         snprintf(text, size, "process %d", pid);
@@ -74,16 +74,15 @@ static void name_holder(int fd, char *text, size_t size)
         snprintf(text, size, "another process");
 }
 
-/* Takes the lock if it is free. A process that is killed while it starts a worker leaves the lock
- * to the worker, which drops it once its program is loaded. That is waited for, five seconds at
- * most. */
+/* Take the lock if it is free. If a process is killed while it starts a worker, the worker inherits
+ * the lock until exec closes it. Wait for that, at most five seconds. */
 static bool try_lock(int fd)
 {
     const struct timespec pause_time = {0, 10000000};
     bool taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
 
     for (int i = 0; i < 500 && !taken && errno == EWOULDBLOCK; i++) {
-        if (holder_of(fd) > 0) {
+        if (find_lock_holder(fd) > 0) {
             errno = EWOULDBLOCK;
             break;
         }
@@ -93,7 +92,7 @@ static bool try_lock(int fd)
     return taken;
 }
 
-/* Takes the lock of an open file. *taken is false where files of its kind have none. */
+/* Lock an open file. If its file system has no locks, warns and sets *taken to false. */
 static enum at_status lock_file(int fd, const struct at_device_info *info, bool wait,
                                 struct at_progress *progress, bool *taken, struct at_error *err)
 {
@@ -110,7 +109,7 @@ static enum at_status lock_file(int fd, const struct at_device_info *info, bool 
     name_holder(fd, holder, sizeof holder);
     if (!wait)
         return at_fail(err, AT_DEVICE,
-                       "%s (%s) is in use by another run of autotune, %s: wait for its end with "
+                       "%s (%s) is in use by another run of autotune, %s: wait until it ends with "
                        "--wait, or name another device",
                        info->name, info->uuid, holder);
     at_note(progress, "waiting for %s (%s), which %s uses", info->name, info->uuid, holder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a device: plain data, passed between processes and written into profiles. */
+/* The description of a device: plain data, passed between processes and written to profiles. */
 #ifndef AT_DEVICE_INFO_H
 #define AT_DEVICE_INFO_H
 
@@ -9,30 +9,29 @@
 
 #define AT_KIND_EMULATED "emulated"
 
-/* Before the name of its description, what the uuid of an emulated device is, and its selector. */
+/* The uuid and the selector of an emulated device are this and the name of its description. */
 #define AT_EMULATED_PREFIX "emu:"
 
-/* Whether times of a device of this model have been measured, and the predictions fitted to them.
- */
+/* Calibrated predictions are fitted to times that were measured on a device of this model. */
 #define AT_CALIBRATED   "calibrated"
 #define AT_UNCALIBRATED "uncalibrated"
 
 struct at_device_info {
     char name[128];
-    char kind[16];        /* "cuda", "emulated" */
-    char predictions[16]; /* of an emulated device: AT_CALIBRATED, AT_UNCALIBRATED; else empty */
-    char uuid[48];        /* "GPU-xxxxxxxx-xxxx-...", "emu:h200" */
-    char pci_bus_id[32];  /* "0000:0f:00.0" */
-    int64_t
-        pci_device_id; /* vendor in the low 16 bits, device above, as NVML gives it; 0: unknown */
-    int64_t ordinal;   /* CUDA's index, after CUDA_VISIBLE_DEVICES */
+    char kind[16];         /* "cuda", "emulated" */
+    char predictions[16];  /* of an emulated device: AT_CALIBRATED, AT_UNCALIBRATED; else empty */
+    char uuid[48];         /* "GPU-xxxxxxxx-xxxx-...", "emu:h200" */
+    char pci_bus_id[32];   /* "0000:0f:00.0" */
+    int64_t pci_device_id; /* as in NVML: vendor in the low 16 bits, device above; 0: unknown */
+    int64_t ordinal;       /* CUDA's index, after CUDA_VISIBLE_DEVICES */
     int64_t compute_capability; /* 10 * major + minor: 90 */
     int64_t multiprocessors;
     int64_t memory_bytes;
     int64_t l2_bytes;
     int64_t memory_clock_khz;
     int64_t memory_bus_bits;
-    int64_t peak_bandwidth_mbps; /* DRAM, 10^6 bytes a second, by clock and bus width; 0: unknown */
+    int64_t
+        peak_bandwidth_mbps; /* DRAM, in 10^6 bytes per second, from clock and width; 0: unknown */
     int64_t warp_size;
     int64_t max_threads_per_block;
     int64_t max_threads_per_multiprocessor;
@@ -42,13 +41,13 @@ struct at_device_info {
     int64_t shared_bytes_per_multiprocessor;
 };
 
-/* Its times are predictions, and are called so wherever they are shown. */
+/* The times of an emulated device are predicted; every output has to call them so. */
 static inline bool at_device_is_emulated(const struct at_device_info *info)
 {
     return strcmp(info->kind, AT_KIND_EMULATED) == 0;
 }
 
-/* To be said wherever times of an emulated device are shown. */
+/* The notice for every output that shows times of an emulated device. */
 static inline const char *at_emulated_times(const struct at_device_info *info)
 {
     if (strcmp(info->predictions, AT_UNCALIBRATED) == 0)

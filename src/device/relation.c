@@ -8,7 +8,7 @@ bool at_memory_matches(int64_t a_bytes, int64_t b_bytes)
     return llabs(a_bytes - b_bytes) <= (a_bytes > b_bytes ? a_bytes : b_bytes) / 8;
 }
 
-/* 1: the same; 0: another; -1: one of them does not know its own. */
+/* 1: the same; 0: different; -1: unknown for one of them. */
 static int same_pci_id(const struct at_device_info *a, const struct at_device_info *b)
 {
     if (a->pci_device_id == 0 || b->pci_device_id == 0)

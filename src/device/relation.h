@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much of what was tuned on one device holds on another. Names are for people: drivers, clouds
- * and virtual GPUs spell one model in several ways, so nothing here looks at them. */
+/* How well a result tuned on one device suits another. Device names are not compared: drivers,
+ * clouds and virtual GPUs spell the same model in several ways. */
 #ifndef AT_DEVICE_RELATION_H
 #define AT_DEVICE_RELATION_H
 
 #include "device/info.h"
 
-/* The nearest first. */
+/* From near to far. */
 enum at_relation {
-    AT_SAME_DEVICE,       /* the same model, in full */
-    AT_SAME_CHIP,         /* a slice of it, or a model with as many of the same multiprocessors */
+    AT_SAME_DEVICE,       /* the same model */
+    AT_SAME_CHIP,         /* a slice of it, or another model with the same multiprocessors */
     AT_SAME_ARCHITECTURE, /* the same compute capability */
     AT_OTHER_ARCHITECTURE,
 };
 
-/* A model is its PCI device id, where both know it, its compute capability, its number of
- * multiprocessors, and its memory to within an eighth: error correction and what the driver keeps
- * for itself take up to a sixteenth of it. Whether it is emulated makes no difference. */
+/* Two devices are the same model if they have the same compute capability and number of
+ * multiprocessors, memory sizes within an eighth, and PCI device ids that are equal or unknown.
+ * (Error correction and the driver take up to a sixteenth of the memory.) Emulated devices are
+ * compared like others. */
 enum at_relation at_device_relation(const struct at_device_info *a, const struct at_device_info *b);
 
-/* How far apart two architectures are; 0: the same compute capability. A major version counts for
- * more than any number of minor ones. */
+/* The distance of two architectures; 0: the same compute capability. A difference in the major
+ * version outweighs any in the minor version. */
 int64_t at_architecture_gap(const struct at_device_info *a, const struct at_device_info *b);
 
-/* Is it the same amount of memory, to within what drivers and error correction keep? */
+/* Are the two memory sizes within an eighth of each other? */
 bool at_memory_matches(int64_t a_bytes, int64_t b_bytes);
 
 #endif

@@ -4,7 +4,7 @@
 #include "device/info.h"
 #include "schema/table.h"
 
-/* What may be unknown is optional: 0 or empty, and then not in the file. */
+/* Optional fields may be unknown: they are then 0 or empty, and not in the file. */
 #define WORD .word = true
 static const struct at_field device_fields[] = {
     AT_INT(at_device_info, compute_capability, 10, 999),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device as a record in files, and the bounds of its figures. */
+/* The schema of a device in files, and the bounds of its figures. */
 #ifndef AT_DEVICE_SCHEMA_H
 #define AT_DEVICE_SCHEMA_H
 

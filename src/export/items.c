@@ -31,11 +31,8 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
 
 static bool same_kernel(const struct at_export_item *a, const struct at_export_item *b)
 {
-    const struct at_family *family = a->answer.config.family;
-
-    return a->problem.elem_size == b->problem.elem_size && family == b->answer.config.family &&
-           memcmp(a->answer.config.values, b->answer.config.values,
-                  family->param_count * sizeof a->answer.config.values[0]) == 0;
+    return a->problem.elem_size == b->problem.elem_size &&
+           at_config_equal(&a->answer.config, &b->answer.config);
 }
 
 static size_t find_kernel(const struct at_export *export, size_t item)

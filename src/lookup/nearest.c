@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lookup/nearest.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "lookup/facts.h"
 #include "lookup/standing.h"
@@ -13,11 +14,8 @@ uint64_t at_nearest_identity(const struct at_problem *problem)
                                problem->ld_src,     problem->ld_dst,     problem->batch,
                                problem->stride_src, problem->stride_dst, problem->offset_src,
                                problem->offset_dst, problem->in_place};
-    uint64_t identity = 0;
 
-    for (size_t i = 0; i < AT_COUNT(numbers); i++)
-        identity = (identity ^ (uint64_t)numbers[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return identity;
+    return at_hash64(numbers, sizeof numbers, 0);
 }
 
 struct search {

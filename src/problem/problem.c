@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Alignment repeats after less: no access is wider than 16 bytes, no line of a cache than 128. */
+/* In elements. Alignment repeats before that: accesses have at most 16 bytes, cache lines 128. */
 enum { OFFSET_MAX = 255 };
 
 static enum at_status fill_defaults(struct at_problem *problem, const char *spec,
@@ -15,23 +15,22 @@ static enum at_status fill_defaults(struct at_problem *problem, const char *spec
 {
     for (size_t i = 0; i < AT_PROBLEM_KEYS; i++) {
         int64_t *value = at_problem_member(problem, i);
-        /* Of a single matrix there is no next one: its stride says nothing, and two problems that
-         * are the same work must not differ by it. */
-        bool idle = at_problem_keys[i].other != SIZE_MAX && problem->batch == 1;
+        /* The stride of a single matrix has no meaning; equal work must be an equal problem. */
+        bool unused = at_problem_keys[i].is_stride && problem->batch == 1;
 
-        if ((*value == 0 || idle) && !at_problem_default(problem, i, value))
+        if ((*value == 0 || unused) && !at_problem_default(problem, i, value))
             return at_problem_fail(err, spec, "the matrix does not fit 62 bits of bytes");
     }
     return AT_OK;
 }
 
-/* The bytes of all matrices on one side. False if they do not fit 62 bits. */
+/* The bytes of all matrices on one side. Returns false if they do not fit 62 bits. */
 static bool side_bytes(const struct at_problem *problem, int64_t stride, int64_t lines, int64_t ld,
                        int64_t *bytes)
 {
     int64_t matrix;
 
-    /* Whole lines and strides: a little more than is touched, and simpler to say. */
+    /* With whole lines and strides: a little more than is accessed, but simpler. */
     return !__builtin_mul_overflow(lines, ld, &matrix) &&
            !__builtin_mul_overflow(problem->batch, stride > matrix ? stride : matrix, bytes) &&
            !__builtin_mul_overflow(*bytes, problem->elem_size, bytes) && *bytes >> 62 == 0;
@@ -63,11 +62,10 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
             (total += bytes) >> 62 != 0)
             return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
         if (sides[i].offset > OFFSET_MAX)
-            return at_fail(
-                err, AT_USAGE,
-                "problem \"%.200s\": %s=%lld is more than %d elements; an offset tells how "
-                "far a matrix begins from an aligned address",
-                spec, sides[i].offset_name, (long long)sides[i].offset, OFFSET_MAX);
+            return at_fail(err, AT_USAGE,
+                           "problem \"%.200s\": %s=%lld is more than %d elements; an offset is the "
+                           "distance of a matrix from an aligned address",
+                           spec, sides[i].offset_name, (long long)sides[i].offset, OFFSET_MAX);
         matrix = (sides[i].lines - 1) * sides[i].ld + sides[i].line;
         if (sides[i].stride < matrix)
             return at_fail(err, AT_USAGE,
@@ -79,7 +77,7 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
     return AT_OK;
 }
 
-/* One buffer holds both, so both are laid out alike. */
+/* In place, source and destination are one buffer, so their layouts must be the same. */
 static enum at_status check_in_place(const struct at_problem *problem, const char *spec,
                                      struct at_error *err)
 {
@@ -90,7 +88,7 @@ static enum at_status check_in_place(const struct at_problem *problem, const cha
         return at_problem_fail(
             err, spec,
             "in place, ld_dst is ld_src, stride_dst is stride_src and offset_dst is "
-            "offset_src; leave the former away");
+            "offset_src; leave out the former");
     return AT_OK;
 }
 
@@ -103,7 +101,7 @@ enum at_status at_problem_fill(struct at_problem *problem, const char *spec, str
     return status == AT_OK ? check_layout(problem, spec, err) : status;
 }
 
-/* The type that is named after its size. */
+/* Take the type that is named after the element size, such as "b4". */
 static enum at_status check_elem_size(struct at_problem *problem, const char *spec,
                                       struct at_error *err)
 {
@@ -142,7 +140,7 @@ enum at_status at_problem_complete(struct at_problem *problem, struct at_error *
         *problem = made;
         return AT_OK;
     }
-    /* Once more for the message: a text that nobody reads would take longer than all the rest. */
+    /* Once more with a message: formatting a text each time would take longer than the checks. */
     made = *problem;
     spec = at_format("%lldx%lld:b%lld", (long long)made.rows, (long long)made.cols,
                      (long long)made.elem_size);

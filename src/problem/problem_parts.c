@@ -11,22 +11,16 @@ const struct at_problem_type at_problem_types[AT_PROBLEM_TYPES] = {
     {"u32", 4}, {"f64", 8}, {"i64", 8},  {"u64", 8}, {"c64", 8},  {"c128", 16},
 };
 
-/* In place of a factor. */
-#define NOTHING (SIZE_MAX - 1)
+enum { LD_SRC, LD_DST, BATCH, STRIDE_SRC, STRIDE_DST, OFFSET_SRC, OFFSET_DST };
 
 const struct at_problem_key at_problem_keys[AT_PROBLEM_KEYS] = {
-    {"ld_src", offsetof(struct at_problem, ld_src), offsetof(struct at_problem, cols), SIZE_MAX,
-     SIZE_MAX},
-    {"ld_dst", offsetof(struct at_problem, ld_dst), offsetof(struct at_problem, rows), SIZE_MAX,
-     offsetof(struct at_problem, ld_src)},
-    {"batch", offsetof(struct at_problem, batch), SIZE_MAX, SIZE_MAX, SIZE_MAX},
-    {"stride_src", offsetof(struct at_problem, stride_src), offsetof(struct at_problem, rows),
-     offsetof(struct at_problem, ld_src), SIZE_MAX},
-    {"stride_dst", offsetof(struct at_problem, stride_dst), offsetof(struct at_problem, cols),
-     offsetof(struct at_problem, ld_dst), offsetof(struct at_problem, stride_src)},
-    {"offset_src", offsetof(struct at_problem, offset_src), NOTHING, SIZE_MAX, SIZE_MAX},
-    {"offset_dst", offsetof(struct at_problem, offset_dst), NOTHING, SIZE_MAX,
-     offsetof(struct at_problem, offset_src)},
+    [LD_SRC] = {"ld_src", offsetof(struct at_problem, ld_src), false},
+    [LD_DST] = {"ld_dst", offsetof(struct at_problem, ld_dst), false},
+    [BATCH] = {"batch", offsetof(struct at_problem, batch), false},
+    [STRIDE_SRC] = {"stride_src", offsetof(struct at_problem, stride_src), true},
+    [STRIDE_DST] = {"stride_dst", offsetof(struct at_problem, stride_dst), true},
+    [OFFSET_SRC] = {"offset_src", offsetof(struct at_problem, offset_src), false},
+    [OFFSET_DST] = {"offset_dst", offsetof(struct at_problem, offset_dst), false},
 };
 
 int64_t *at_problem_member(struct at_problem *problem, size_t key)
@@ -34,21 +28,29 @@ int64_t *at_problem_member(struct at_problem *problem, size_t key)
     return (int64_t *)((char *)problem + at_problem_keys[key].offset);
 }
 
-static int64_t factor_of(const struct at_problem *problem, size_t offset)
-{
-    if (offset == NOTHING)
-        return 0;
-    return offset == SIZE_MAX ? 1 : *(const int64_t *)((const char *)problem + offset);
-}
-
 bool at_problem_default(const struct at_problem *problem, size_t key, int64_t *value)
 {
-    if (problem->in_place && at_problem_keys[key].in_place != SIZE_MAX) {
-        *value = factor_of(problem, at_problem_keys[key].in_place);
+    bool in_place = problem->in_place != 0;
+
+    switch (key) {
+    case LD_SRC:
+        *value = problem->cols;
+        return true;
+    case LD_DST:
+        *value = in_place ? problem->ld_src : problem->rows;
+        return true;
+    case BATCH:
+        *value = 1;
+        return true;
+    case STRIDE_SRC:
+        return !__builtin_mul_overflow(problem->rows, problem->ld_src, value);
+    case STRIDE_DST:
+        *value = problem->stride_src;
+        return in_place || !__builtin_mul_overflow(problem->cols, problem->ld_dst, value);
+    default:
+        *value = in_place && key == OFFSET_DST ? problem->offset_src : 0;
         return true;
     }
-    return !__builtin_mul_overflow(factor_of(problem, at_problem_keys[key].factor),
-                                   factor_of(problem, at_problem_keys[key].other), value);
 }
 
 enum at_status at_problem_fail(struct at_error *err, const char *spec, const char *reason)

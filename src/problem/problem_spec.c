@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems as text: ROWSxCOLS:TYPE[,key=value...], in both directions. */
+/* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...]. */
 #include "base/integer.h"
 #include "base/memory.h"
 #include "problem/problem_parts.h"
@@ -10,10 +10,10 @@
 static const char example[] =
     "expected ROWSxCOLS:TYPE[,key=value...], for instance 10007x10009:f16,ld_src=10016";
 
-/* The one key that is there or not: its value is 1. */
+/* The only key with a fixed value: inplace=1. */
 static const char in_place_key[] = "inplace";
 
-/* Reads the positive integer of `length` bytes at text; what: its name in messages. */
+/* Read the positive integer of `length` bytes at text; `what` is its name in messages. */
 static enum at_status read_size(int64_t *value, const char *text, size_t length, const char *what,
                                 const char *spec, struct at_error *err)
 {
@@ -38,7 +38,7 @@ static enum at_status read_type(struct at_problem *problem, const char *text, si
     return at_problem_fail_type(err, text, length, spec);
 }
 
-/* "inplace=1" */
+/* Read the value of "inplace=1". */
 static enum at_status read_in_place(struct at_problem *problem, const char *value, size_t length,
                                     const char *spec, struct at_error *err)
 {
@@ -46,12 +46,12 @@ static enum at_status read_in_place(struct at_problem *problem, const char *valu
         return at_problem_fail(err, spec, "inplace is given twice");
     if (length != 1 || *value != '1')
         return at_problem_fail(err, spec,
-                               "inplace can only be 1; leave it away if src and dst differ");
+                               "inplace can only be 1; leave it out if src and dst differ");
     problem->in_place = 1;
     return AT_OK;
 }
 
-/* Reads one key=value of `length` bytes. A member that has no value yet is 0. */
+/* Read one key=value of `length` bytes. Members without a value yet are 0. */
 static enum at_status read_key(struct at_problem *problem, const char *text, size_t length,
                                const char *spec, struct at_error *err)
 {

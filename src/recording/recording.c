@@ -92,20 +92,11 @@ enum at_status at_recording_write(const struct at_recording *recording, const ch
 
 /* ---- what both kinds of readers need ---- */
 
-static size_t level_of(const struct at_param *param, int32_t value)
-{
-    size_t level = 0;
-
-    while (param->values[level] != value)
-        level++;
-    return level;
-}
-
 int at_config_compare(const struct at_config *a, const struct at_config *b)
 {
     for (size_t i = 0; i < a->family->param_count; i++) {
-        size_t left = level_of(&a->family->params[i], a->values[i]);
-        size_t right = level_of(&b->family->params[i], b->values[i]);
+        size_t left = at_param_level(&a->family->params[i], a->values[i]);
+        size_t right = at_param_level(&b->family->params[i], b->values[i]);
 
         if (left != right)
             return left < right ? -1 : 1;

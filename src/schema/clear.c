@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What an item of a list points to. */
+/* Free what an item of a list points to. */
 static void clear_item(const struct at_field *field, void *item)
 {
     switch (field->kind) {

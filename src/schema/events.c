@@ -12,7 +12,7 @@ static struct at_source source_of(const struct at_events *events, yaml_mark_t ma
     return (struct at_source){events->name, (int)mark.line + 1, (int)mark.column + 1};
 }
 
-/* The place of a byte: libyaml gives no line for what it cannot even decode. */
+/* The position of a byte: libyaml gives no line number for bytes that it cannot decode. */
 static struct at_source source_of_byte(const struct at_events *events, size_t offset)
 {
     struct at_source source = {events->name, 1, 1};
@@ -45,10 +45,10 @@ enum at_status at_events_open(struct at_events *events, const char *name, const 
     if (!yaml_parser_initialize(&events->parser))
         at_out_of_memory();
     at_cleanup_push(&events->cleanup, delete_parser, events);
-    events->text = at_alloc(size + 1); /* with a NUL, which the caller's text may lack */
+    events->text = at_alloc(size + 1); /* NUL-terminated; the caller's text may not be */
     if (size > 0)
         memcpy(events->text, text, size);
-    /* Said rather than guessed: otherwise a file can begin with the mark of UTF-16. */
+    /* Otherwise libyaml accepts UTF-16 after a byte order mark. */
     yaml_parser_set_encoding(&events->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&events->parser, (const unsigned char *)events->text, size);
     return AT_OK;
@@ -74,7 +74,7 @@ static enum at_status fail_syntax(const struct at_events *events)
                       "not well-formed YAML: %s", parser->problem);
 }
 
-/* What is wrong with an event, NULL if nothing is. */
+/* The reason to refuse an event; NULL if it is fine. */
 static const char *refusal(const struct at_events *events, const yaml_event_t *raw)
 {
     const unsigned char *anchor = NULL, *tag = NULL;
@@ -117,7 +117,7 @@ static const char *refusal(const struct at_events *events, const yaml_event_t *r
     return NULL;
 }
 
-/* The lines of a folded text begin below its '>', indented alike. */
+/* The lines of a folded text begin below its '>', all with the same indentation. */
 static void take_folded(const struct at_events *events, struct at_event *event)
 {
     const char *line = events->text;
@@ -151,11 +151,11 @@ static void take_scalar(const struct at_events *events, struct at_event *event,
 enum at_status at_events_next(struct at_events *events)
 {
     static const struct {
-        bool given; /* to the reader; else only looked at */
+        bool given; /* to the reader; else only checked */
         enum at_event_kind kind;
         int deeper;
     } kinds[] = {
-        [YAML_NO_EVENT] = {true, AT_EVENT_EOF, 0}, /* what libyaml gives beyond the end */
+        [YAML_NO_EVENT] = {true, AT_EVENT_EOF, 0}, /* libyaml's event after the end */
         [YAML_SCALAR_EVENT] = {true, AT_EVENT_SCALAR, 0},
         [YAML_SEQUENCE_START_EVENT] = {true, AT_EVENT_LIST, 1},
         [YAML_SEQUENCE_END_EVENT] = {true, AT_EVENT_END, -1},

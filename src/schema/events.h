@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of YAML that our files use, as a sequence of events with their places. What a file of
- * data has no need of (anchors, aliases, tags, directives, a second document, more than 16 levels,
- * unprintable text) is refused here, so that the reader never meets it. */
+/* Parses YAML into events with their positions. Features that data files do not need are refused
+ * here, so that the reader never sees them: anchors, aliases, tags, directives, a second document,
+ * more than 16 levels, unprintable text. */
 #ifndef AT_SCHEMA_EVENTS_H
 #define AT_SCHEMA_EVENTS_H
 
@@ -24,16 +24,16 @@ enum at_event_kind {
 struct at_event {
     enum at_event_kind kind;
     struct at_source source;
-    const char *text; /* of a SCALAR, until the next event; NULL for the others */
+    const char *text; /* of a SCALAR, valid until the next event; else NULL */
     size_t size;
     bool plain;         /* a SCALAR without quotes */
-    bool one_line;      /* a SCALAR whose text is where `source` says */
-    const char *folded; /* a SCALAR after '>': its first line in the file, where `source` says */
+    bool one_line;      /* a SCALAR on one line, which begins at `source` */
+    const char *folded; /* of a SCALAR after '>': its first line in the file, at `source` */
 };
 
 struct at_events {
     struct at_event event; /* the current one */
-    struct at_error *err;  /* gets the reasons of all failures */
+    struct at_error *err;  /* filled by all failures */
     const char *name;
     char *text;
     int depth, documents;
@@ -42,13 +42,13 @@ struct at_events {
     struct at_cleanup cleanup;
 };
 
-/* Starts on a text; name is borrowed until at_events_close, and the struct stays where it is. There
- * is no current event yet. */
+/* Start parsing a text, without a current event yet. name is borrowed, and the struct must not
+ * move, until at_events_close. */
 enum at_status at_events_open(struct at_events *events, const char *name, const char *text,
                               size_t size, struct at_error *err);
 void at_events_close(struct at_events *events);
 
-/* Makes the next event the current one. */
+/* Advance to the next event. */
 enum at_status at_events_next(struct at_events *events);
 
 #endif

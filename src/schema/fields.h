@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reader, writer and release need to know of a field's storage. */
+/* Where a field is stored: for reading, writing and clearing. */
 #ifndef AT_SCHEMA_FIELDS_H
 #define AT_SCHEMA_FIELDS_H
 
@@ -10,7 +10,7 @@ static inline void *at_field_slot(const struct at_field *field, void *record)
     return (char *)record + field->offset;
 }
 
-/* The bytes of an item in the list of such a field. */
+/* The size of an item in the list of such a field; 0 if it is not a list. */
 static inline size_t at_field_item_size(const struct at_field *field)
 {
     switch (field->kind) {
@@ -23,7 +23,7 @@ static inline size_t at_field_item_size(const struct at_field *field)
     case AT_FIELD_OBJECTS:
         return field->object->size;
     default:
-        return 0; /* not a list */
+        return 0;
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what a table allows and nothing else. */
+/* Reads YAML into a record, strictly as its table allows. */
 #include "base/memory.h"
 #include "schema/events.h"
 #include "schema/fields.h"
@@ -28,7 +28,7 @@ static enum at_status check_count(const struct at_events *in, struct at_source s
                       (long long)field->min, (long long)field->max, list->count);
 }
 
-/* Adds a zeroed item, which at_schema_clear knows of from here on. */
+/* Append a zeroed item. From now on at_schema_clear frees what it points to. */
 static void *add_item(struct at_list *list, size_t *capacity, size_t item_size)
 {
     char *item;
@@ -95,7 +95,7 @@ static enum at_status read_named_ints(struct at_events *in, const struct at_fiel
     return status == AT_OK ? check_count(in, start, field, slot) : status;
 }
 
-/* "a, b, c", for messages. */
+/* Write "a, b, c", for messages. */
 static void list_keys(char *list, size_t size, const struct at_schema *schema)
 {
     size_t length = 0;
@@ -105,7 +105,7 @@ static void list_keys(char *list, size_t size, const struct at_schema *schema)
                                    schema->fields[i].key);
 }
 
-/* Which field the current event names. */
+/* Find the field that the current event names. */
 static enum at_status find_field(const struct at_events *in, const struct at_schema *schema,
                                  uint64_t seen, size_t *index)
 {
@@ -191,7 +191,7 @@ enum at_status at_schema_read(const struct at_schema *schema, void *record, cons
     if (status == AT_OK)
         status = read_mapping(&in, schema, record);
     if (status == AT_OK)
-        status = at_events_next(&in); /* finds what follows the record: a second document, say */
+        status = at_events_next(&in); /* refuses a second document */
     if (status != AT_OK)
         at_schema_clear(schema, record);
     at_events_close(&in);

@@ -57,7 +57,7 @@ enum at_status at_read_int(struct at_events *in, const struct at_field *field, v
     return AT_OK;
 }
 
-/* Is the current event text of at most `most` bytes? An empty plain scalar is YAML's null. */
+/* Check that the current event is text of at most `most` bytes. An empty plain scalar is null. */
 static enum at_status check_text(const struct at_events *in, const struct at_field *field,
                                  size_t most)
 {
@@ -107,8 +107,8 @@ enum at_status at_read_word(struct at_events *in, const struct at_field *field, 
     return status;
 }
 
-/* Puts '\n' for each blank of a folded text that stands for a line break, so that a place in the
- * text can be found in the file. False if its lines are not simply those of the file. */
+/* Turn the blanks of a folded text that were line breaks back into '\n', so that positions in the
+ * text can be mapped to the file. Returns false if the lines differ from the file's. */
 static bool unfold(char *text, const char *line)
 {
     for (;;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers of single values. A reader starts with the first event of its value as the current one
- * and leaves the last one so; it writes to the field's slot, or to an item of its list. */
+/* Readers of single values. The current event is the first of the value when a reader starts, and
+ * the last one when it returns. It writes to the field's slot, or to an item of its list. */
 #ifndef AT_SCHEMA_SCALARS_H
 #define AT_SCHEMA_SCALARS_H
 
@@ -14,9 +14,9 @@ at_read_fn at_read_chars;
 at_read_fn at_read_text;
 at_read_fn at_read_word;
 at_read_fn at_read_located;
-at_read_fn at_read_integer_item; /* any integer: a list's bounds are for their number */
+at_read_fn at_read_integer_item; /* any integer: the field's bounds limit the number of items */
 
-/* "WHAT: expected EXPECTED, found what the current event is". */
+/* Fail with "WHAT: expected EXPECTED, found ...", which describes the current event. */
 enum at_status at_fail_expected(const struct at_events *in, const char *what, const char *expected);
 
 #endif

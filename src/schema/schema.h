@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that say what a file may hold. One table a record gives its YAML reader, its YAML writer,
- * its JSON writer and its release, so that these can never disagree.
+/* Tables that describe the content of files. One table per record drives its YAML reader, YAML
+ * writer, JSON writer and clearing, so that they always agree.
  *
  * Reading is strict: at most 4 MiB and 16 levels; no anchors, aliases, tags, directives or second
- * document; duplicate, unknown and missing keys and values out of bounds are AT_USAGE, with
- * file:line:column and what was expected. Numbers are integers. Nothing is changed by the locale.
- * Writing gives the same bytes for the same record: fields in the order of the table, which is that
- * of the alphabet. A number out of its bounds is not written, since it could not be read; a field
- * without bounds (both are 0) is only ever written. */
+ * document. Duplicate, unknown and missing keys, and values out of bounds, are AT_USAGE, with
+ * file:line:column and the expected value. Numbers are integers. The locale has no effect.
+ *
+ * Writing gives the same bytes for the same record: fields are in the order of the table, which is
+ * alphabetical. A number out of bounds could not be read back, so writing it fails. A field with
+ * both bounds 0 has none; it can only be written. */
 #ifndef AT_SCHEMA_SCHEMA_H
 #define AT_SCHEMA_SCHEMA_H
 
@@ -36,8 +37,8 @@ struct at_list {
     size_t count;
 };
 
-/* Text with the place it was read from, for messages about what it means. Of text on several lines
- * below '>-', the lines are kept, and all begin in that column. */
+/* Text with its position in the file, for messages about its meaning. Text on several lines below
+ * '>-' keeps its line breaks, and all lines begin in that column. */
 struct at_located {
     char *text;
     int line, column;
@@ -53,9 +54,9 @@ struct at_field {
     enum at_field_kind kind;
     size_t offset;
     int64_t min, max;
-    bool optional; /* when missing, read as `absent` (INT) or left zero; not written when so */
+    bool optional; /* may be missing; read as `absent` (INT) or zero, which is not written */
     int64_t absent;
-    bool word; /* CHARS: a word, for what is looked up or goes into other files */
+    bool word; /* CHARS: as in AT_FIELD_WORD */
     const struct at_schema *object;
 };
 
@@ -66,11 +67,11 @@ struct at_schema {
     size_t field_count; /* at most 64 */
 };
 
-/* A profile of 2400 problems, which opens in a tenth of a second. */
+/* Enough for a profile of 2400 problems, which opens in 0.1 s. */
 enum { AT_SCHEMA_BYTES_MAX = 4 << 20, AT_SCHEMA_DEPTH_MAX = 16 };
 
-/* Reads text (size bytes) into the zeroed record. name is the file's, for messages. On failure the
- * record is released and zeroed again. */
+/* Read text (size bytes) into the zeroed record. name is the file's, for messages. On failure the
+ * record is cleared. */
 enum at_status at_schema_read(const struct at_schema *schema, void *record, const char *name,
                               const char *text, size_t size, struct at_error *err);
 
@@ -78,20 +79,20 @@ enum at_status at_schema_read(const struct at_schema *schema, void *record, cons
 enum at_status at_schema_read_file(const struct at_schema *schema, void *record, const char *path,
                                    struct at_error *err);
 
-/* Writes the record as block-style YAML, through libyaml's emitter. AT_INTERNAL if out fails or a
- * value is out of its bounds. */
+/* Write the record as block-style YAML, through libyaml's emitter. AT_INTERNAL if out fails or a
+ * value is out of bounds. */
 enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *record, FILE *out,
                                     struct at_error *err);
 
-/* The same record as JSON, keys as in the YAML, with a newline at its end. */
+/* The same as JSON with the same keys, and a newline at the end. */
 enum at_status at_schema_write_json(const struct at_schema *schema, const void *record, FILE *out,
                                     struct at_error *err);
 
-/* The same on one line, for a stream of records (JSON Lines). */
+/* The same on one line (JSON Lines). */
 enum at_status at_schema_write_json_line(const struct at_schema *schema, const void *record,
                                          FILE *out, struct at_error *err);
 
-/* Frees what the record points to and zeroes it. */
+/* Free what the record points to, and zero it. */
 void at_schema_clear(const struct at_schema *schema, void *record);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a record is written to. One walk through the table (write.c) tells a sink what it meets; a
- * sink knows a format and nothing of tables. */
+/* A sink writes one format (YAML, JSON). at_schema_walk goes through a record by its table and
+ * calls the sink for each key and value, so that sinks need not know tables. */
 #ifndef AT_SCHEMA_SINK_H
 #define AT_SCHEMA_SINK_H
 
@@ -9,10 +9,10 @@
 enum at_shape {
     AT_SHAPE_MAP,  /* key, value, key, value, ... */
     AT_SHAPE_LIST, /* values */
-    AT_SHAPE_ROW,  /* values that are integers, and few: one line */
+    AT_SHAPE_ROW,  /* a few integers, on one line */
 };
 
-/* Each returns false when the sink cannot take it. */
+/* Each function returns false on failure. */
 struct at_sink {
     bool (*begin)(struct at_sink *sink, enum at_shape shape);
     bool (*end)(struct at_sink *sink, enum at_shape shape);
@@ -21,8 +21,8 @@ struct at_sink {
     bool (*text)(struct at_sink *sink, const char *text);
 };
 
-/* Tells the sink of a whole record. Text that a reader would refuse is AT_INTERNAL; so is a sink
- * that returns false. */
+/* Write a whole record to the sink. AT_INTERNAL if the sink fails, or for a value that a reader
+ * would refuse. */
 enum at_status at_schema_walk(const struct at_schema *schema, const void *record,
                               struct at_sink *sink, struct at_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shorthand for a schema's table: fields of `struct RECORD`, whose key is the member's name. More
- * designated initialisers may follow, as AT_OPTIONAL. */
+/* Shorthand for a schema's table: fields of `struct RECORD`, with the member's name as the key.
+ * More designated initialisers may follow, such as AT_OPTIONAL. */
 #ifndef AT_SCHEMA_TABLE_H
 #define AT_SCHEMA_TABLE_H
 
@@ -14,7 +14,7 @@
 #define AT_INT(record, member, low, high, ...)                                                     \
     AT_FIELD(record, #member, member, .kind = AT_FIELD_INT, .min = (low), .max = (high),           \
              __VA_ARGS__)
-/* One that is only ever written: any number that is not negative. */
+/* Any integer from 0 on. */
 #define AT_COUNTER(record, member, ...) AT_INT(record, member, 0, INT64_MAX, __VA_ARGS__)
 #define AT_CHARS(record, member, ...)                                                              \
     AT_FIELD(record, #member, member, .kind = AT_FIELD_CHARS,                                      \
@@ -27,7 +27,7 @@
     AT_LIST(record, member, AT_FIELD_OBJECTS, low, high, .object = &(schema), __VA_ARGS__)
 #define AT_OBJECT(record, name, member, schema, ...)                                               \
     AT_FIELD(record, name, member, .kind = AT_FIELD_OBJECT, .object = &(schema), __VA_ARGS__)
-/* Of a record that is only ever written: no bounds. */
+/* A field without bounds, in a record that is only written. */
 #define AT_WRITTEN(record, member, field_kind, ...)                                                \
     AT_FIELD(record, #member, member, .kind = (field_kind), __VA_ARGS__)
 #define AT_OPTIONAL .optional = true

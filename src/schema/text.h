@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which words a file may hold; and of other text, what base/printable.h says. The same tests serve
- * reader and writer, so that what is written can be read. */
+/* The words that a file may contain (base/printable.h: other text). Reader and writer use the same
+ * tests, so that everything written can be read back. */
 #ifndef AT_SCHEMA_TEXT_H
 #define AT_SCHEMA_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Letters, digits, '_', '-', '.', '+', from 1 to 63 of them? */
+/* Is the text 1 to 63 letters, digits, '_', '-', '.' or '+'? text is NUL-terminated. */
 bool at_text_is_word(const char *text, size_t size);
 
 #endif

@@ -35,7 +35,7 @@ static enum at_status end(struct walk *walk, enum at_shape shape)
     return check(walk, walk->sink->end(walk->sink, shape));
 }
 
-/* A table without bounds has none: its record is only ever written. */
+/* With both bounds 0 there are none: the record is only written. */
 static enum at_status walk_int(struct walk *walk, const struct at_field *field, int64_t value)
 {
     bool bounded = field->min != 0 || field->max != 0;
@@ -128,7 +128,7 @@ static bool all_zero(const char *bytes, size_t size)
     return size == 0;
 }
 
-/* Would a reader give the field this very value if it were missing? */
+/* Is this the value that a reader gives a missing field? */
 static bool is_absent(const struct at_field *field, const void *slot)
 {
     switch (field->kind) {

@@ -5,15 +5,15 @@
 #include <jansson.h>
 
 struct json_sink {
-    struct at_sink sink;                   /* first, so that a pointer to it is one to this */
-    json_t *root;                          /* owns all below it */
-    json_t *open[AT_SCHEMA_DEPTH_MAX + 1]; /* from the root to what is being filled */
+    struct at_sink sink;                   /* first, so that its pointer can be cast to this */
+    json_t *root;                          /* owns all values */
+    json_t *open[AT_SCHEMA_DEPTH_MAX + 1]; /* from the root to the value being filled */
     int depth;
     const char *key; /* of the next value, in a map */
 };
 
-/* Adds the value, which is taken over, to what is being filled. Texts are printable and maps get
- * keys, so jansson refuses nothing but for want of memory. */
+/* Add the value to the one being filled, which then owns it. Text is printable and maps have keys,
+ * so jansson fails only if memory runs out. */
 static bool add(struct json_sink *json, json_t *value)
 {
     json_t *parent = json->depth ? json->open[json->depth - 1] : NULL;
@@ -37,7 +37,7 @@ static bool begin(struct at_sink *sink, enum at_shape shape)
 
     if (!add(json, value))
         return false;
-    json->open[json->depth++] = value; /* at_schema_walk goes no deeper than the array */
+    json->open[json->depth++] = value; /* at_schema_walk limits the depth */
     return true;
 }
 

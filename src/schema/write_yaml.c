@@ -7,7 +7,7 @@
 #include <yaml.h>
 
 struct yaml_sink {
-    struct at_sink sink; /* first, so that a pointer to it is one to this */
+    struct at_sink sink; /* first, so that its pointer can be cast to this */
     yaml_emitter_t emitter;
 };
 
@@ -16,7 +16,7 @@ static yaml_emitter_t *emitter_of(struct at_sink *sink)
     return &((struct yaml_sink *)sink)->emitter;
 }
 
-/* Takes the event over. made: libyaml was able to make it. */
+/* Emit the event, which is then libyaml's. made: libyaml has initialised it. */
 static bool emit(struct at_sink *sink, yaml_event_t *event, int made)
 {
     bool taken = made && yaml_emitter_emit(emitter_of(sink), event);
@@ -58,7 +58,7 @@ static bool scalar(struct at_sink *sink, const char *text, yaml_scalar_style_t s
                                              (int)strlen(text), 1, 1, style));
 }
 
-/* The two words are alike but for capitals; `small` has letters only. strcasecmp obeys the locale.
+/* Compare without case; `small` has lower-case letters only. Not strcasecmp: it obeys the locale.
  */
 static bool same_word(const char *word, const char *small)
 {
@@ -69,9 +69,9 @@ static bool same_word(const char *word, const char *small)
     return *word == *small;
 }
 
-/* Would every reader, those of YAML 1.1 included, take the bare text for text? Numbers, times,
- * merge keys and the rest of YAML 1.1's types (yaml.org/type) begin with something other than a
- * letter, but for these words. What ": " and the like need is known to libyaml. */
+/* Would every reader, also of YAML 1.1, read the text without quotes as text? All other types of
+ * YAML 1.1 (yaml.org/type: numbers, times, merge keys ...) do not begin with a letter, except these
+ * words. libyaml itself adds quotes where ": " and the like need them. */
 static bool reads_as_text(const char *text)
 {
     static const char *const others[] = {"y",   "n",    "yes",   "no",  "on",

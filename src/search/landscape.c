@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/landscape.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -8,15 +9,6 @@
 #include <string.h>
 
 /* ---- the grid ---- */
-
-static uint8_t level_of(const struct at_param *param, int32_t value)
-{
-    uint8_t level = 0;
-
-    while (level + 1u < param->value_count && param->values[level] != value)
-        level++;
-    return level;
-}
 
 static void find_regions(struct at_landscape *land)
 {
@@ -35,18 +27,14 @@ static void find_regions(struct at_landscape *land)
         land->region_of[i] = land->region_count - 1;
         for (size_t j = 0; j < family->param_count; j++)
             land->levels[i * AT_PARAMS_MAX + j] =
-                level_of(&family->params[j], space->configs[i].values[j]);
+                (uint8_t)at_param_level(&family->params[j], space->configs[i].values[j]);
     }
 }
 
-/* FNV-1a, 64 bits. */
 static size_t first_slot(const struct at_landscape *land, size_t region, const uint8_t *levels)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ region;
-
-    for (size_t i = 0; i < land->regions[region].family->param_count; i++)
-        hash = (hash ^ levels[i]) * UINT64_C(0x100000001b3);
-    return (size_t)(hash ^ hash >> 32) & (land->slot_count - 1);
+    return at_hash64(levels, land->regions[region].family->param_count, region) &
+           (land->slot_count - 1);
 }
 
 static void fill_slots(struct at_landscape *land)

@@ -28,8 +28,7 @@ bool at_warm_start_has(const struct at_warm_start *warm_start, const struct at_c
         const struct at_winner *winner = &warm_start->winners[i];
 
         if (winner->verified && winner->problem.elem_size == elem_size &&
-            winner->config.family == config->family &&
-            memcmp(winner->config.values, config->values, sizeof config->values) == 0)
+            at_config_equal(&winner->config, config))
             return true;
     }
     return false;

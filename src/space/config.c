@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single configs: as text, and against a problem and a device. */
+/* Single configs: comparing, formatting, legality and launch. */
 #include "base/memory.h"
 #include "space/rules.h"
 
@@ -41,16 +41,28 @@ char *at_config_format(const struct at_config *config)
     return text;
 }
 
-bool at_param_has_value(const struct at_param *param, int64_t value)
+size_t at_param_level(const struct at_param *param, int64_t value)
 {
-    for (size_t i = 0; i < param->value_count; i++)
-        if (param->values[i] == value)
-            return true;
-    return false;
+    size_t level = 0;
+
+    while (level < param->value_count && param->values[level] != value)
+        level++;
+    return level;
 }
 
-/* The first parameter whose value is not one of its own, NULL if there is none. */
-static const struct at_param *find_stranger(const struct at_config *config)
+bool at_param_has_value(const struct at_param *param, int64_t value)
+{
+    return at_param_level(param, value) < param->value_count;
+}
+
+bool at_config_equal(const struct at_config *a, const struct at_config *b)
+{
+    return a->family == b->family &&
+           memcmp(a->values, b->values, a->family->param_count * sizeof *a->values) == 0;
+}
+
+/* Find the first parameter with a value outside of its list; NULL if there is none. */
+static const struct at_param *find_illegal(const struct at_config *config)
 {
     for (size_t i = 0; i < config->family->param_count; i++)
         if (!at_param_has_value(&config->family->params[i], config->values[i]))
@@ -64,13 +76,13 @@ enum at_status at_config_legal(const struct at_config *config, const struct at_p
 {
     const struct at_family *family = config->family;
     struct at_point point = at_point_make(family, problem, device);
-    const struct at_param *stranger = find_stranger(config);
+    const struct at_param *illegal = find_illegal(config);
 
     at_point_move(&point, config);
-    if (stranger) {
+    if (illegal) {
         if (why)
-            *why = at_format("%s=%d is none of its values in %s", stranger->name,
-                             config->values[stranger - family->params], family->path);
+            *why = at_format("%s=%d is none of its values in %s", illegal->name,
+                             config->values[illegal - family->params], family->path);
         *legal = false;
         return AT_OK;
     }

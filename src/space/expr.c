@@ -32,7 +32,7 @@ enum at_status at_expr_fail(const struct at_expr *expr, int offset, const char *
     return at_fail_at(err, source, "%s in \"%.400s\"", reason, expr->text);
 }
 
-static bool looks_at(const struct at_instruction *instruction, size_t name)
+static bool uses(const struct at_instruction *instruction, size_t name)
 {
     return (instruction->opcode == AT_OP_LOAD || instruction->second == AT_SECOND_NAMED) &&
            (size_t)instruction->operand == name;
@@ -41,7 +41,7 @@ static bool looks_at(const struct at_instruction *instruction, size_t name)
 bool at_expr_uses(const struct at_expr *expr, size_t name)
 {
     for (size_t i = 0; i < expr->count; i++)
-        if (looks_at(&expr->code[i], name))
+        if (uses(&expr->code[i], name))
             return true;
     return false;
 }
@@ -52,22 +52,22 @@ bool at_expr_equates(const struct at_expr *expr, size_t name)
     size_t depth = 1;
 
     if (code[0].opcode != AT_OP_LOAD || (size_t)code[0].operand != name ||
-        last->opcode != AT_OP_EQUAL || looks_at(last, name))
+        last->opcode != AT_OP_EQUAL || uses(last, name))
         return false;
-    /* Nothing but the last instruction may touch what the first one pushed. */
+    /* Only the last instruction may use the value that the first one pushed. */
     for (const struct at_instruction *now = code + 1; now < last; now++) {
         bool pushes = now->opcode == AT_OP_PUSH || now->opcode == AT_OP_LOAD;
         bool has_second = now->second != AT_SECOND_STACKED;
         size_t takes = pushes ? 0 : now->opcode < AT_OP_EQUAL || has_second ? 1 : 2;
 
-        if (depth < takes + 1 || looks_at(now, name))
+        if (depth < takes + 1 || uses(now, name))
             return false;
         depth = depth + pushes - (!pushes && !has_second);
     }
     return depth == (last->second == AT_SECOND_STACKED ? 2 : 1);
 }
 
-/* Towards plus infinity, where C's division goes towards zero. */
+/* Rounds towards plus infinity; C's division rounds towards zero. */
 static int64_t ceil_div(int64_t a, int64_t b)
 {
     return a / b + (a % b != 0 && (a < 0) == (b < 0));
@@ -87,7 +87,7 @@ static const char *check_shift(int64_t b)
     return b < 0 || b > 62 ? "shift outside 0..62" : NULL;
 }
 
-/* *a becomes `*a opcode b`. Returns what is wrong with that, NULL if nothing is. */
+/* Set *a to `*a opcode b`. Returns the error; NULL for success. */
 static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
 {
     const char *wrong;
@@ -148,13 +148,13 @@ static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
     }
 }
 
-/* The number or the named value that an instruction brings along. */
-static int64_t brought(const struct at_instruction *now, const int64_t *values)
+/* The second operand if the instruction contains it: a number, or the value of a name. */
+static int64_t own_operand(const struct at_instruction *now, const int64_t *values)
 {
     return now->second == AT_SECOND_NUMBER ? now->operand : values[now->operand];
 }
 
-/* The instructions from the first to before the last, which leave one value. */
+/* Run the instructions from first to end - 1, which leave one value. */
 static enum at_status run(const struct at_expr *expr, size_t first, size_t end,
                           const int64_t *values, int64_t *result, struct at_error *err)
 {
@@ -165,7 +165,7 @@ static enum at_status run(const struct at_expr *expr, size_t first, size_t end,
 
         next = at + 1;
         if (now->opcode >= AT_OP_EQUAL) {
-            int64_t b = now->second == AT_SECOND_STACKED ? *top-- : brought(now, values);
+            int64_t b = now->second == AT_SECOND_STACKED ? *top-- : own_operand(now, values);
             const char *wrong = apply(now->opcode, top, b);
 
             if (wrong)
@@ -211,8 +211,8 @@ enum at_status at_expr_eval_equated(const struct at_expr *expr, const int64_t *v
 {
     const struct at_instruction *last = &expr->code[expr->count - 1];
 
-    if (last->second == AT_SECOND_STACKED) /* between the name and the comparison */
+    if (last->second == AT_SECOND_STACKED) /* the code between the name and the comparison */
         return run(expr, 1, expr->count - 1, values, result, NULL);
-    *result = brought(last, values);
+    *result = own_operand(last, values);
     return AT_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parser of expressions gives the evaluator: code for a stack machine. Jumps only lead
- * forward, so every evaluation ends, and its stack cannot outgrow what the parser has counted. */
+/* The code that the parser makes for the evaluator, a stack machine. Jumps only go forward, so
+ * every evaluation ends, and the parser has checked the height of the stack. */
 #ifndef AT_SPACE_EXPR_CODE_H
 #define AT_SPACE_EXPR_CODE_H
 
@@ -8,16 +8,17 @@
 
 enum { AT_EXPR_CHARS_MAX = 4096, AT_EXPR_DEPTH_MAX = 64 };
 
-/* a is the topmost value, and b the one above it, or else what the instruction itself names: b
- * mostly is a number or a name, and then is not pushed first. -x is written 0 - x; !x is x == 0. */
+/* b is the second operand: the topmost value on the stack, or part of the instruction (most second
+ * operands are numbers or names, which need no push). a is the value below. -x is compiled as 0 -
+ * x, and !x as x == 0. */
 enum at_opcode {
     AT_OP_PUSH,   /* push operand */
     AT_OP_LOAD,   /* push the value of the name `operand` */
-    AT_OP_AND,    /* a zero: jump to operand with 0, else drop a */
-    AT_OP_OR,     /* a not zero: jump to operand with 1, else drop a */
-    AT_OP_UNLESS, /* drop a; if it was zero, jump to operand */
+    AT_OP_AND,    /* if the top is 0, jump to operand; else drop it */
+    AT_OP_OR,     /* if the top is not 0, replace it by 1 and jump to operand; else drop it */
+    AT_OP_UNLESS, /* drop the top; if it was 0, jump to operand */
     AT_OP_JUMP,   /* jump to operand */
-    /* From here on: a, b become one value. */
+    /* From here on: replace a and b by one value. */
     AT_OP_EQUAL,
     AT_OP_UNEQUAL,
     AT_OP_LESS,
@@ -45,19 +46,19 @@ enum at_second {
 struct at_instruction {
     enum at_opcode opcode : 16;
     enum at_second second : 16; /* where b is */
-    int offset;                 /* in the text, of what this comes from */
+    int offset;                 /* of its source in the text */
     int64_t operand;
 };
 
 struct at_expr {
     char *text;  /* on one line */
-    char *lines; /* the same, with its line breaks */
+    char *lines; /* the same, with line breaks */
     struct at_source source;
     struct at_instruction *code;
     size_t count, capacity;
 };
 
-/* AT_USAGE at a character of the text. */
+/* Fail with AT_USAGE at a character of the text. */
 enum at_status at_expr_fail(const struct at_expr *expr, int offset, const char *reason,
                             struct at_error *err);
 

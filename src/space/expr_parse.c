@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recursive descent over the text, straight to code. Functions return false after they have filled
- * err; what they have emitted by then is freed with the expression. */
+/* A recursive descent parser that emits code directly. Functions return false after they have
+ * filled err; the code emitted so far is freed with the expression. */
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "space/expr_code.h"
 
 #include <stdio.h>
@@ -16,11 +16,11 @@ struct parser {
     size_t name_count;
     int level;     /* of nesting */
     int stack;     /* values on the evaluator's stack */
-    size_t landed; /* where the last jump leads to */
+    size_t landed; /* target of the last jump */
     struct at_error *err;
 };
 
-/* Loosest first. Where one sign begins another, the longer stands before it. */
+/* Loosest first. A sign comes before its prefixes: "<=" before "<". */
 static const struct binary {
     char sign[3];
     int binding;
@@ -65,8 +65,8 @@ static bool fail_expected(const struct parser *parser, const char *expected)
     return fail(parser, parser->at, reason);
 }
 
-/* change: what the instruction does to the height of the stack. Returns its index, so that a jump
- * can be given its target later. */
+/* Emit an instruction that changes the height of the stack by `change`. Returns its index, for
+ * setting the target of a jump later. */
 static size_t emit(struct parser *parser, enum at_opcode opcode, const char *at, int64_t operand,
                    int change)
 {
@@ -84,7 +84,7 @@ static void land(struct parser *parser, size_t jump)
     parser->expr->code[jump].operand = (int64_t)parser->landed;
 }
 
-/* The last instruction, if what follows comes from it alone and from no jump. */
+/* The last instruction; NULL if a jump leads behind it. */
 static struct at_instruction *last_of(struct parser *parser)
 {
     struct at_expr *expr = parser->expr;
@@ -92,7 +92,7 @@ static struct at_instruction *last_of(struct parser *parser)
     return parser->landed < expr->count ? &expr->code[expr->count - 1] : NULL;
 }
 
-/* For two values; one that has just been pushed is taken off again and into the instruction. */
+/* Emit an operator. If the second operand was just pushed, its push becomes the operator. */
 static void emit_binary(struct parser *parser, enum at_opcode opcode, const char *at)
 {
     struct at_instruction *last = last_of(parser);
@@ -164,10 +164,10 @@ static bool parse_call(struct parser *parser, enum at_opcode opcode, const char 
 
 static bool fail_unknown(const struct parser *parser, const char *word)
 {
-    char nearest[160], reason[320];
+    char names[160], reason[320];
 
-    at_nearest(nearest, sizeof nearest, word, parser->names, parser->name_count);
-    snprintf(reason, sizeof reason, "unknown name \"%s\"; the nearest known: %s", word, nearest);
+    at_suggest(names, sizeof names, word, parser->names, parser->name_count);
+    snprintf(reason, sizeof reason, "unknown name \"%s\"; the nearest known: %s", word, names);
     return fail(parser, parser->at, reason);
 }
 
@@ -227,7 +227,7 @@ static bool parse_unary(struct parser *parser)
     return parsed;
 }
 
-/* The binary operator that stands here, NULL if none does. */
+/* Find the binary operator at the current position; NULL if there is none. */
 static const struct binary *find_binary(struct parser *parser)
 {
     skip_blanks(parser);
@@ -237,7 +237,7 @@ static const struct binary *find_binary(struct parser *parser)
     return NULL;
 }
 
-/* Operators that bind at least as tightly as `binding`, by precedence climbing. */
+/* Parse operators that bind at least as tightly as `binding`, by precedence climbing. */
 static bool parse_binary(struct parser *parser, int binding)
 {
     const struct binary *binary;
@@ -264,7 +264,7 @@ static bool parse_binary(struct parser *parser, int binding)
     return true;
 }
 
-/* condition ? value : value, which is also where nesting is counted. */
+/* Parse "condition ? value : value", and count the nesting. */
 static bool parse_choice(struct parser *parser)
 {
     size_t otherwise, done;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The families of a folder. */
+/* Reads the families of a folder. */
 #include "base/memory.h"
 #include "space/space.h"
 #include "system/folder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a space file to a family: what its names, numbers and expressions have to mean. */
+/* Makes a family from a space file: checks its names, numbers and expressions. */
 #include "base/memory.h"
 #include "space/family_file.h"
 #include "space/rules.h"
@@ -26,7 +26,7 @@ static struct at_source source_of(const struct reading *reading, const struct at
     return (struct at_source){reading->family->path, located->line, located->column};
 }
 
-/* At least one and at most `most` characters of `any`, the first one also of `first`? */
+/* Is text 1 to `most` characters from `any`, of which the first is also in `first`? */
 static bool is_name(const char *text, const char *first, const char *any, size_t most)
 {
     size_t length = strlen(text);
@@ -78,7 +78,7 @@ static enum at_status take_param(const struct reading *reading, struct at_param_
     status = check_values(reading, record);
     if (status != AT_OK)
         return status;
-    /* The record gives its memory to the family: what moves is NULL in what is cleared later. */
+    /* The family takes over the record's memory; at_schema_clear finds it zeroed. */
     family->params[family->param_count++] = (struct at_param){
         .name = record->name.text,
         .summary = record->summary,

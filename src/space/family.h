@@ -17,9 +17,9 @@
 enum { AT_PARAMS_MAX = 24, AT_PARAM_VALUES_MAX = 64 };
 
 struct at_param {
-    char *name;      /* an identifier in capitals: becomes a -D of the template */
-    char *summary;   /* what it does, for people */
-    int64_t *values; /* in the order of the file, each within 32 bits, no two alike */
+    char *name;      /* an identifier in capitals; a macro (-D) of the template */
+    char *summary;   /* one sentence for users */
+    int64_t *values; /* in the order of the file; 32 bits each, without duplicates */
     size_t value_count;
     int64_t default_value; /* one of values */
 };
@@ -30,20 +30,20 @@ struct at_family {
     char *name; /* an identifier: letters, digits, '_', '-' */
     char *path; /* of the space file */
     char *summary;
-    int64_t preference; /* whose default config is the default of a problem: lowest legal first */
-    int64_t in_place;   /* 1: takes problems in place and no others; 0: the others */
+    int64_t preference; /* a problem's default config is of the family with the lowest one */
+    int64_t in_place;   /* 1: for problems in place only; 0: for others only */
     char *template_path;
     char *source; /* the template's text */
     struct at_param *params;
     size_t param_count;
-    struct at_expr **constraints; /* among parameters: what makes sense at all */
+    struct at_expr **constraints; /* among parameters */
     size_t constraint_count;
-    struct at_expr **needs; /* of the problem and the device */
+    struct at_expr **needs; /* on the problem and the device */
     size_t need_count;
     struct at_expr *launch[AT_LAUNCH_FIELDS]; /* NULL: the default */
-    struct at_rule *rules; /* all that makes a config legal, in the order of evaluation */
+    struct at_rule *rules;                    /* for a legal config, in the order of evaluation */
     size_t rule_count;
-    size_t *shape_rules; /* which of them look at more of the problem than the size of an element */
+    size_t *shape_rules; /* indices of rules that use the problem's shape (at_rule.of_shape) */
     size_t shape_rule_count;
 };
 
@@ -53,32 +53,38 @@ struct at_config {
     int32_t values[AT_PARAMS_MAX];
 };
 
-/* Reads a space file and its template, which is looked for beside the space file and then in
- * template_dir (may be NULL). */
+/* Read a space file and its template. The template is looked for in the folder of the space file,
+ * then in template_dir (may be NULL). */
 enum at_status at_family_read(struct at_family **family, const char *path, const char *template_dir,
                               struct at_error *err);
 void at_family_free(struct at_family *family);
 
-/* Is it one of the parameter's values? */
+/* The index of value in param->values; value_count if it is not there. */
+size_t at_param_level(const struct at_param *param, int64_t value);
 bool at_param_has_value(const struct at_param *param, int64_t value);
+
+/* Are family and values the same? */
+bool at_config_equal(const struct at_config *a, const struct at_config *b);
 
 /* "BLOCK_ROWS=8 PAD=1 TILE=32", sorted by name; the caller frees it. */
 char *at_config_format(const struct at_config *config);
 
 struct at_config at_family_default(const struct at_family *family);
 
-/* Is this config legal for the problem on the device: the family takes problems in place if this is
- * one, and only then; the config's values are among those of the family, all
- * constraints and needs hold, the block has at most max_threads_per_block threads, 1024 by 1024 by
- * 64, the grid at most 2^31-1 by 65535 by 65535 blocks, none of them fewer than 1, and the dynamic
- * shared memory fits shared_bytes_per_block_optin? If not, *why (may be NULL) gets the rule that
- * failed, owned by the caller. An expression that cannot be evaluated is an error. */
+/* Is this config legal for the problem on the device?
+ * - The family is for problems in place if this is one, and for others if not.
+ * - Each value is in its parameter's list; all constraints and needs hold.
+ * - The block has 1 to max_threads_per_block threads, at most 1024 by 1024 by 64. The grid has at
+ *   least 1 block, at most 2^31-1 by 65535 by 65535.
+ * - Dynamic shared memory is at most shared_bytes_per_block_optin.
+ * If not, *why (may be NULL) is the rule that failed; the caller frees it. An expression that
+ * cannot be evaluated is an error. */
 enum at_status at_config_legal(const struct at_config *config, const struct at_problem *problem,
                                const struct at_device_info *device, bool *legal, char **why,
                                struct at_error *err);
 
-/* The same as an error: if the config is not legal, AT_FAILED with the rule that failed, after the
- * words of `refusal` (NULL: none). */
+/* Fail with AT_FAILED if the config is not legal: the message is `refusal` (may be NULL) and the
+ * rule that failed. */
 enum at_status at_config_require(const struct at_config *config, const struct at_problem *problem,
                                  const struct at_device_info *device, const char *refusal,
                                  struct at_error *err);

@@ -1,109 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "space/family_file.h"
 
-#include "base/memory.h"
+#include "schema/table.h"
 
 enum { RULES_MAX = 64, SUMMARY_MAX = 400 };
 
+#define LOCATED .kind = AT_FIELD_LOCATED
+
 static const struct at_field param_fields[] = {
-    {.key = "default",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct at_param_record, default_value),
-     .min = INT32_MIN,
-     .max = INT32_MAX},
-    {.key = "name", .kind = AT_FIELD_LOCATED, .offset = offsetof(struct at_param_record, name)},
-    {.key = "summary",
-     .kind = AT_FIELD_TEXT,
-     .offset = offsetof(struct at_param_record, summary),
-     .max = SUMMARY_MAX},
-    {.key = "values",
-     .kind = AT_FIELD_INTS,
-     .offset = offsetof(struct at_param_record, values),
-     .min = 1,
-     .max = AT_PARAM_VALUES_MAX},
+    AT_FIELD(at_param_record, "default", default_value, .kind = AT_FIELD_INT, .min = INT32_MIN,
+             .max = INT32_MAX),
+    AT_FIELD(at_param_record, "name", name, LOCATED),
+    AT_TEXT(at_param_record, summary, SUMMARY_MAX),
+    AT_LIST(at_param_record, values, AT_FIELD_INTS, 1, AT_PARAM_VALUES_MAX),
 };
-
-static const struct at_schema param_schema = {
-    .what = "a parameter",
-    .size = sizeof(struct at_param_record),
-    .fields = param_fields,
-    .field_count = AT_COUNT(param_fields),
-};
-
-#define LAUNCH_FIELD(name, index, may_lack)                                                        \
-    {                                                                                              \
-        .key = (name), .kind = AT_FIELD_LOCATED,                                                   \
-        .offset = offsetof(struct at_launch_record, field) + (index) * sizeof(struct at_located),  \
-        .optional = (may_lack)                                                                     \
-    }
+static const struct at_schema param_schema =
+    AT_SCHEMA("a parameter", at_param_record, param_fields);
 
 static const struct at_field launch_fields[] = {
-    LAUNCH_FIELD("block_x", AT_BLOCK_X, false),
-    LAUNCH_FIELD("block_y", AT_BLOCK_Y, true),
-    LAUNCH_FIELD("block_z", AT_BLOCK_Z, true),
-    LAUNCH_FIELD("carveout_percent", AT_CARVEOUT_PERCENT, true),
-    LAUNCH_FIELD("grid_x", AT_GRID_X, false),
-    LAUNCH_FIELD("grid_y", AT_GRID_Y, true),
-    LAUNCH_FIELD("grid_z", AT_GRID_Z, true),
-    LAUNCH_FIELD("shared_bytes", AT_SHARED_BYTES, true),
+    AT_FIELD(at_launch_record, "block_x", field[AT_BLOCK_X], LOCATED),
+    AT_FIELD(at_launch_record, "block_y", field[AT_BLOCK_Y], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "block_z", field[AT_BLOCK_Z], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "carveout_percent", field[AT_CARVEOUT_PERCENT], LOCATED,
+             AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "grid_x", field[AT_GRID_X], LOCATED),
+    AT_FIELD(at_launch_record, "grid_y", field[AT_GRID_Y], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "grid_z", field[AT_GRID_Z], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "shared_bytes", field[AT_SHARED_BYTES], LOCATED, AT_OPTIONAL),
 };
-
-static const struct at_schema launch_schema = {
-    .what = "the launch",
-    .size = sizeof(struct at_launch_record),
-    .fields = launch_fields,
-    .field_count = AT_COUNT(launch_fields),
-};
+static const struct at_schema launch_schema =
+    AT_SCHEMA("the launch", at_launch_record, launch_fields);
 
 static const struct at_field family_fields[] = {
-    {.key = "constraints",
-     .kind = AT_FIELD_LOCATEDS,
-     .offset = offsetof(struct at_family_record, constraints),
-     .max = RULES_MAX,
-     .optional = true},
-    {.key = "family",
-     .kind = AT_FIELD_LOCATED,
-     .offset = offsetof(struct at_family_record, family)},
-    {.key = "inplace",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct at_family_record, in_place),
-     .max = 1,
-     .optional = true},
-    {.key = "launch",
-     .kind = AT_FIELD_OBJECT,
-     .offset = offsetof(struct at_family_record, launch),
-     .object = &launch_schema},
-    {.key = "needs",
-     .kind = AT_FIELD_LOCATEDS,
-     .offset = offsetof(struct at_family_record, needs),
-     .max = RULES_MAX,
-     .optional = true},
-    {.key = "parameters",
-     .kind = AT_FIELD_OBJECTS,
-     .offset = offsetof(struct at_family_record, parameters),
-     .max = AT_PARAMS_MAX,
-     .object = &param_schema},
-    {.key = "preference",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct at_family_record, preference),
-     .max = INT32_MAX},
-    {.key = "schema",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct at_family_record, schema),
-     .min = 1,
-     .max = 1},
-    {.key = "summary",
-     .kind = AT_FIELD_TEXT,
-     .offset = offsetof(struct at_family_record, summary),
-     .max = SUMMARY_MAX},
-    {.key = "template",
-     .kind = AT_FIELD_LOCATED,
-     .offset = offsetof(struct at_family_record, template)},
+    AT_LIST(at_family_record, constraints, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
+    AT_FIELD(at_family_record, "family", family, LOCATED),
+    AT_FIELD(at_family_record, "inplace", in_place, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
+    AT_OBJECT(at_family_record, "launch", launch, launch_schema),
+    AT_LIST(at_family_record, needs, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
+    AT_OBJECTS(at_family_record, parameters, 0, AT_PARAMS_MAX, param_schema),
+    AT_INT(at_family_record, preference, 0, INT32_MAX),
+    AT_INT(at_family_record, schema, 1, 1),
+    AT_TEXT(at_family_record, summary, SUMMARY_MAX),
+    AT_FIELD(at_family_record, "template", template, LOCATED),
 };
-
-const struct at_schema at_family_schema = {
-    .what = "a space file",
-    .size = sizeof(struct at_family_record),
-    .fields = family_fields,
-    .field_count = AT_COUNT(family_fields),
-};
+const struct at_schema at_family_schema =
+    AT_SCHEMA("a space file", at_family_record, family_fields);

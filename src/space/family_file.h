@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A space file as it is written, before its expressions and parameters mean anything. */
+/* The content of a space file, before its expressions and parameters are checked. */
 #ifndef AT_SPACE_FAMILY_FILE_H
 #define AT_SPACE_FAMILY_FILE_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "space/fit.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "space/fit_parts.h"
-
-#include <string.h>
 
 struct at_fits *at_fits_new(void)
 {
@@ -30,9 +29,9 @@ bool at_fit_holds(const struct at_rule *rule, const struct at_point *point)
     return at_rule_holds(rule, point, &held, NULL) == AT_OK && held;
 }
 
-/* At a problem's size of an element, or at another in its place. What depends on the shape, and may
- * not be evaluated there, is another launch's anyway. */
-static void ask_size(struct at_fit *fit, size_t size, const struct at_problem *home)
+/* Evaluate the rules that do not use the shape, with another element size in the home problem. The
+ * launch fields that use the shape are computed again for each query, so errors do not matter. */
+static void evaluate_size(struct at_fit *fit, size_t size, const struct at_problem *home)
 {
     const struct at_family *family = fit->config.family;
     struct at_problem problem = *home;
@@ -83,7 +82,7 @@ static bool same_to_rule(const struct at_rule *rule, const struct at_config *a,
     return true;
 }
 
-/* Finds the answer to a shape rule that an earlier config has too, or makes a new one. */
+/* Find an earlier config's answer to the same question of a shape rule, or make a new one. */
 static size_t find_answer(struct at_fits *fits, const struct at_fit *fit, size_t shape_rule)
 {
     const struct at_family *family = fit->config.family;
@@ -98,14 +97,11 @@ static size_t find_answer(struct at_fits *fits, const struct at_fit *fit, size_t
 
 static size_t hash_of(const struct at_config *config)
 {
-    uint32_t hash = 0;
-
-    for (size_t i = 0; i < config->family->param_count; i++)
-        hash = (hash ^ (uint32_t)config->values[i]) * UINT32_C(0x9e3779b1);
-    return hash >> 16 & (AT_FIT_HASHES - 1);
+    return at_hash64(config->values, config->family->param_count * sizeof *config->values, 0) %
+           AT_FIT_HASHES;
 }
 
-/* The number of the same config from a device with the same numbers, and one more; 0: none. */
+/* Find the same config from a device with the same limits. Returns its number + 1; 0: none. */
 static size_t find(const struct at_fits *fits, size_t hash, const struct at_config *config,
                    const struct at_device_info *device)
 {
@@ -114,10 +110,7 @@ static size_t find(const struct at_fits *fits, size_t hash, const struct at_conf
     for (; at; at = fits->items[at - 1].next) {
         const struct at_fit *fit = &fits->items[at - 1];
 
-        if (fit->config.family == config->family &&
-            memcmp(fit->config.values, config->values,
-                   config->family->param_count * sizeof *config->values) == 0 &&
-            at_point_devices_alike(fit->device, device))
+        if (at_config_equal(&fit->config, config) && at_point_devices_alike(fit->device, device))
             break;
     }
     return at;
@@ -130,7 +123,7 @@ static void add(struct at_fits *fits, size_t hash, const struct at_config *confi
     struct at_fit fit = {.config = *config, .device = device, .next = fits->first[hash]};
 
     for (size_t i = 0; i < AT_FIT_SIZES; i++)
-        ask_size(&fit, i, home);
+        evaluate_size(&fit, i, home);
     fit.family = find_family(fits, family);
     fit.answers = at_alloc_array(family->shape_rule_count, sizeof *fit.answers);
     for (size_t i = 0; i < family->shape_rule_count; i++)

@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configs made ready to be asked for which problems they are legal: a lookup asks that of many, and
- * has to be quick.
+/* Configs prepared for the question for which problems they are legal. A lookup asks it for many
+ * configs, and has to be quick.
  *
- * Of the rules only few look at a problem's shape; the others say of a config the same for all
- * problems with elements of one size on one device, and are asked once for all times. Of those few,
- * one says the same of all configs with the same values of the parameters that it looks at, and is
- * asked once a problem. */
+ * Most rules do not use a problem's shape. For one config, element size and device they always have
+ * the same result, so they are evaluated once, when the config is added. A rule that uses the shape
+ * has the same result for all configs with the same values of the parameters that it uses, so it is
+ * evaluated once per problem for all of them. */
 #ifndef AT_SPACE_FIT_H
 #define AT_SPACE_FIT_H
 
 #include "space/family.h"
 
-struct at_fits;      /* the configs, each different one once, numbered from 0 as they come */
-struct at_fit_query; /* a problem on a device, with what has been found out about it */
+struct at_fits;      /* configs without duplicates, numbered from 0 in the order of adding */
+struct at_fit_query; /* a problem on a device, with the answers found so far */
 
 struct at_fits *at_fits_new(void);
 void at_fits_free(struct at_fits *fits);
 
-/* Adds a config for the problem `home` on a device, which is borrowed, unless it is there already,
- * from another problem on a device with the same numbers. Gives its number, and its launch at home;
- * fails where that cannot be evaluated. */
+/* Add a config that was tuned for the problem `home` on a device (borrowed), unless it is there
+ * already, from a device with the same limits. Returns its number, and its launch for the home
+ * problem. Fails if that cannot be evaluated. */
 enum at_status at_fits_add(struct at_fits *fits, const struct at_config *config,
                            const struct at_problem *home, const struct at_device_info *device,
                            size_t *number, struct at_launch *launch, struct at_error *err);
 
 const struct at_config *at_fits_config(const struct at_fits *fits, size_t number);
 
-/* Everything is borrowed. Several queries of the same configs may be there at once. */
+/* All arguments are borrowed. Several queries of the same configs may exist at once. */
 struct at_fit_query *at_fit_query_new(const struct at_fits *fits, const struct at_problem *problem,
                                       const struct at_device_info *device);
 void at_fit_query_free(struct at_fit_query *query);
 
-/* Is the config legal for the problem, with parameters that the problem alone determines ("K ==
- * min(rows, cols)") changed to what it says? Then *config and *launch are what to take, and else
- * nothing. `alike`: the device has the same numbers as that at home (at_point_devices_alike). */
+/* Is the config legal for the problem? Parameters that the problem determines ("K == min(rows,
+ * cols)") are changed for it first. If legal, *config and *launch are the changed config and its
+ * launch; else they are undefined. `alike`: the device has the same limits as the config's home
+ * device (at_point_devices_alike). */
 bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at_config *config,
                 struct at_launch *launch);
 

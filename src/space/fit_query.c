@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks configs that have been made ready: at most one evaluation of a rule for all that share its
- * answer. */
+/* Checks prepared configs for a problem. A rule is evaluated at most once for all configs that
+ * share its answer. */
 #include "base/memory.h"
 #include "space/fit_parts.h"
 
-enum answer { NOT_ASKED, HOLDS, FAILS };
+enum answer { UNKNOWN, HOLDS, FAILS };
 
-/* What a parameter has to be, by a determining rule. */
+/* The value of a parameter according to a determining rule. */
 struct determined {
-    bool known;    /* it has been asked for */
+    bool known;    /* the rest is filled */
     bool possible; /* the parameter has that value */
     int32_t value;
 };
@@ -17,11 +17,11 @@ struct at_fit_query {
     const struct at_fits *fits;
     const struct at_problem *problem;
     const struct at_device_info *device;
-    uint32_t size;                  /* of an element, as a bit */
-    struct at_point point;          /* at the config of this number: */
-    size_t at;                      /* SIZE_MAX: at none */
+    uint32_t size;                  /* of an element, in bytes: one bit of at_fit.sizes */
+    struct at_point point;          /* at the config `at` */
+    size_t at;                      /* a config's number; SIZE_MAX: none */
     unsigned char *answers;         /* enum answer */
-    struct determined determined[]; /* by the determining rules of the fits */
+    struct determined determined[]; /* by index into at_fits.determining */
 };
 
 static struct determined *determine(struct at_fit_query *query, size_t number)
@@ -63,9 +63,9 @@ void at_fit_query_free(struct at_fit_query *query)
     at_free(query);
 }
 
-/* Gives the config what the problem determines. Returns which parameters change, a bit each. */
-static uint32_t follow(const struct at_fit_query *query, const struct at_fit_family *family,
-                       struct at_config *config)
+/* Set the parameters that the problem determines. Returns the changed ones, as bits. */
+static uint32_t set_determined(const struct at_fit_query *query, const struct at_fit_family *family,
+                               struct at_config *config)
 {
     uint32_t changed = 0;
 
@@ -79,12 +79,12 @@ static uint32_t follow(const struct at_fit_query *query, const struct at_fit_fam
     return changed;
 }
 
-/* A config that is tried. */
+/* A config that is being checked. */
 struct trial {
     struct at_fit_query *query;
     size_t number;
-    struct at_config *config; /* after it has followed the problem */
-    uint32_t changed;         /* by that */
+    struct at_config *config; /* with the determined parameters */
+    uint32_t changed;         /* those parameters, as bits */
 };
 
 static const struct at_point *point_of(const struct trial *trial)
@@ -97,8 +97,9 @@ static const struct at_point *point_of(const struct trial *trial)
     return &query->point;
 }
 
-/* Fills the field of a launch that depends on the shape, if it is within its bounds there. */
-static bool start(const struct trial *trial, enum at_launch_field field, struct at_launch *launch)
+/* Fill a launch field that uses the shape. Returns false if it is out of bounds. */
+static bool fill_launch(const struct trial *trial, enum at_launch_field field,
+                        struct at_launch *launch)
 {
     const struct at_point *point = point_of(trial);
     int64_t *value = &launch->field[field];
@@ -107,7 +108,7 @@ static bool start(const struct trial *trial, enum at_launch_field field, struct 
            at_rule_launch_fits(point, field, *value);
 }
 
-/* Fills what depends on the shape of a launch, too. */
+/* Check the rules that use the shape, and fill those fields of the launch. */
 static bool shape_rules_hold(const struct trial *trial, struct at_launch *launch)
 {
     const struct at_family *family = trial->config->family;
@@ -115,13 +116,13 @@ static bool shape_rules_hold(const struct trial *trial, struct at_launch *launch
 
     for (size_t i = 0; i < family->shape_rule_count; i++) {
         const struct at_rule *rule = &family->rules[family->shape_rules[i]];
-        unsigned char own = NOT_ASKED;
+        unsigned char own = UNKNOWN;
         unsigned char *answer =
             rule->params_used & trial->changed ? &own : &trial->query->answers[answers[i]];
 
         if (rule->kind == AT_RULE_LAUNCH)
-            *answer = start(trial, rule->field, launch) ? HOLDS : FAILS;
-        if (*answer == NOT_ASKED)
+            *answer = fill_launch(trial, rule->field, launch) ? HOLDS : FAILS;
+        if (*answer == UNKNOWN)
             *answer = at_fit_holds(rule, point_of(trial)) ? HOLDS : FAILS;
         if (*answer == FAILS)
             return false;
@@ -129,15 +130,15 @@ static bool shape_rules_hold(const struct trial *trial, struct at_launch *launch
     return true;
 }
 
-/* Those that have not been asked before. */
+/* Check the other rules, unless they are known to hold. */
 static bool other_rules_hold(const struct trial *trial, bool alike)
 {
     const struct at_family *family = trial->config->family;
-    bool asked = trial->query->fits->items[trial->number].sizes & trial->query->size;
+    bool checked = trial->query->fits->items[trial->number].sizes & trial->query->size;
 
     for (size_t i = 0; i < family->rule_count; i++) {
         const struct at_rule *rule = &family->rules[i];
-        bool held = asked && !(rule->params_used & trial->changed) && (alike || !rule->of_device);
+        bool held = checked && !(rule->params_used & trial->changed) && (alike || !rule->of_device);
 
         if (!rule->of_shape && !held && !at_fit_holds(rule, point_of(trial)))
             return false;
@@ -145,6 +146,7 @@ static bool other_rules_hold(const struct trial *trial, bool alike)
     return true;
 }
 
+/* A quick check: could the config be legal? */
 static bool may_fit(struct at_fit_query *query, const struct at_fit *fit, bool alike)
 {
     const struct at_fit_family *family = &query->fits->families[fit->family];
@@ -154,7 +156,7 @@ static bool may_fit(struct at_fit_query *query, const struct at_fit *fit, bool a
             return false;
     if (alike)
         return fit->sizes_at_home & query->size;
-    /* With another value of a parameter other sizes may be legal. */
+    /* With a changed parameter, other sizes may be legal. */
     return family->count > 0 || fit->sizes & query->size;
 }
 
@@ -168,7 +170,7 @@ bool at_fit_try(struct at_fit_query *query, size_t number, bool alike, struct at
         return false;
     *config = fit->config;
     *launch = fit->launches[__builtin_ctz(query->size)];
-    trial.changed = follow(query, &query->fits->families[fit->family], config);
+    trial.changed = set_determined(query, &query->fits->families[fit->family], config);
     if (!shape_rules_hold(&trial, launch))
         return false;
     return (alike && !trial.changed) ||

@@ -59,7 +59,7 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
 
     if (status != AT_OK)
         return status;
-    /* Names in a mapping are unique, so as many as there are parameters are all of them. */
+    /* Names in a mapping are unique, so this count means that every parameter is named. */
     if (parameters->count != found.family->param_count)
         return at_fail(err, AT_USAGE, "family %s has %zu parameters, not %zu", family,
                        found.family->param_count, parameters->count);
@@ -67,7 +67,7 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
     return AT_OK;
 }
 
-/* Cuts "NAME=VALUE" in two. */
+/* Split "NAME=VALUE" in place. */
 static bool read_named(char *word, struct at_named_int *named)
 {
     char *sign = strchr(word, '=');
@@ -79,7 +79,7 @@ static bool read_named(char *word, struct at_named_int *named)
     return true;
 }
 
-/* Would it be written so? Then nothing is missing, and nothing there twice. */
+/* Does the config format to this text? If so, no parameter is missing or given twice. */
 static bool is_text_of(const struct at_config *config, const char *text)
 {
     char *parameters = at_config_format(config),

@@ -39,7 +39,7 @@ static const struct {
     DEVICE(l2_bytes),
 };
 
-_Static_assert(AT_COUNT(given) == AT_NAMES_GIVEN, "the header counts them");
+_Static_assert(AT_COUNT(given) == AT_NAMES_GIVEN, "AT_NAMES_GIVEN is the number of names");
 
 size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *params,
                       size_t param_count)

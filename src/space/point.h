@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the names in a family's expressions stand for. doc/space-format.md lists them for users. */
+/* The values of the names in a family's expressions. doc/space-format.md lists the names. */
 #ifndef AT_SPACE_POINT_H
 #define AT_SPACE_POINT_H
 
@@ -9,7 +9,7 @@
 
 enum { AT_NAMES_GIVEN = 20, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
-/* What has a name, in this order: the problem, the device, the parameters. */
+/* Names are numbered: first the problem's, then the device's, then the parameters'. */
 enum {
     AT_NAME_ELEM_SIZE,
     AT_NAME_SHAPE_FIRST,
@@ -17,27 +17,27 @@ enum {
     AT_NAME_PARAM_FIRST = AT_NAMES_GIVEN,
 };
 
-/* The names of the problem and the device, then the parameters'. Returns how many. */
+/* Fill in all names, in the order of their numbers. Returns their count. */
 size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *params,
                       size_t param_count);
 
-/* A point of a space: parameters that have values so far, a problem, and a device. */
+/* A point of a space: a problem, a device, and the values of all or of the first parameters. */
 struct at_point {
     const struct at_family *family;
     const struct at_device_info *device;
     int64_t in_place;             /* the problem's */
-    int64_t values[AT_NAMES_MAX]; /* of the names, in their order */
+    int64_t values[AT_NAMES_MAX]; /* by the number of the name */
 };
 
-/* All parameters are 0 until the caller sets values[AT_NAME_PARAM_FIRST + i] for
+/* Make a point with all parameters 0. The caller sets values[AT_NAME_PARAM_FIRST + i] for
  * family->params[i]. */
 struct at_point at_point_make(const struct at_family *family, const struct at_problem *problem,
                               const struct at_device_info *device);
 
-/* Moves the point to the config of any family. */
+/* Move the point to a config, of any family. */
 void at_point_move(struct at_point *point, const struct at_config *config);
 
-/* Are the two alike in all that has a name? */
+/* Do the devices agree in all figures that have a name? */
 bool at_point_devices_alike(const struct at_device_info *a, const struct at_device_info *b);
 
 #endif

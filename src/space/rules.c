@@ -7,7 +7,7 @@
  * the same for every device that NVRTC still compiles for. */
 static const struct {
     const char *name;
-    int64_t usual; /* where the family says nothing */
+    int64_t usual; /* if the family does not give it */
     int64_t min, max;
 } fields[AT_LAUNCH_FIELDS] = {
     [AT_GRID_X] = {"grid_x", 1, 1, INT32_MAX},
@@ -16,13 +16,13 @@ static const struct {
     [AT_BLOCK_X] = {"block_x", 1, 1, 1024},
     [AT_BLOCK_Y] = {"block_y", 1, 1, 1024},
     [AT_BLOCK_Z] = {"block_z", 1, 1, 64},
-    [AT_SHARED_BYTES] = {"shared_bytes", 0, 0, INT32_MAX}, /* the device has a lower bound */
+    [AT_SHARED_BYTES] = {"shared_bytes", 0, 0, INT32_MAX}, /* the device's limit is lower */
     [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
 };
 
-_Static_assert(AT_PARAMS_MAX <= 32, "a bit each");
+_Static_assert(AT_PARAMS_MAX <= 32, "params_used has a bit per parameter");
 
-/* The parameters that the expression looks at; none for NULL. */
+/* The parameters that the expression uses, as bits; 0 for NULL. */
 static uint32_t params_used(const struct at_family *family, const struct at_expr *expr)
 {
     uint32_t used = 0;
@@ -32,40 +32,38 @@ static uint32_t params_used(const struct at_family *family, const struct at_expr
     return used;
 }
 
-/* Does it look at a name from the first to before the last? */
-static bool looks_at(const struct at_expr *expr, size_t first, size_t end)
+/* Does the expression (may be NULL) use a name from first to end - 1? */
+static bool uses_any(const struct at_expr *expr, size_t first, size_t end)
 {
-    bool looks = false;
-
     for (size_t i = first; expr && i < end; i++)
-        looks |= at_expr_uses(expr, i);
-    return looks;
+        if (at_expr_uses(expr, i))
+            return true;
+    return false;
 }
 
-static bool looks_at_shape(const struct at_expr *expr)
+static bool uses_shape(const struct at_expr *expr)
 {
-    return looks_at(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
+    return uses_any(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
 }
 
-static bool looks_at_device(const struct at_expr *expr)
+static bool uses_device(const struct at_expr *expr)
 {
-    return looks_at(expr, AT_NAME_DEVICE_FIRST, AT_NAME_PARAM_FIRST);
+    return uses_any(expr, AT_NAME_DEVICE_FIRST, AT_NAME_PARAM_FIRST);
 }
 
-/* The one parameter of "parameter == expression", if the expression has none. */
+/* The parameter that "parameter == VALUE" determines, if VALUE uses the shape and no parameter. */
 static size_t determined(const struct at_family *family, const struct at_expr *expr)
 {
     uint32_t used = params_used(family, expr);
     size_t at = used ? (size_t)__builtin_ctz(used) : 0;
 
-    return __builtin_popcount(used) == 1 && looks_at_shape(expr) &&
+    return __builtin_popcount(used) == 1 && uses_shape(expr) &&
                    at_expr_equates(expr, AT_NAME_PARAM_FIRST + at)
                ? at
                : AT_DETERMINES_NOTHING;
 }
 
-/* Fills in params_needed, and inserts behind the last rule that needs no more parameters, so that
- * equals keep the order in which they come. */
+/* Insert a rule, sorted by params_needed. Equal ones keep their order. */
 static void insert(struct at_family *family, struct at_rule rule)
 {
     size_t at = family->rule_count++;
@@ -85,8 +83,8 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
         insert(family, (struct at_rule){.kind = kind,
                                         .expr = exprs[i],
                                         .params_used = params_used(family, exprs[i]),
-                                        .of_shape = looks_at_shape(exprs[i]),
-                                        .of_device = looks_at_device(exprs[i]),
+                                        .of_shape = uses_shape(exprs[i]),
+                                        .of_device = uses_device(exprs[i]),
                                         .determines = determined(family, exprs[i])});
 }
 
@@ -97,7 +95,7 @@ void at_rules_make(struct at_family *family)
     uint32_t block_params = 0;
 
     family->rules = at_alloc_array(most, sizeof *family->rules);
-    /* Of all families and first, so that none need say that it takes two buffers. */
+    /* Every family has this rule, so that space files need not state it. */
     insert(family, (struct at_rule){.kind = AT_RULE_IN_PLACE,
                                     .of_shape = true,
                                     .determines = AT_DETERMINES_NOTHING});
@@ -105,23 +103,23 @@ void at_rules_make(struct at_family *family)
     insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
         uint32_t used = params_used(family, family->launch[i]);
-        bool of_shape = looks_at_shape(family->launch[i]);
+        bool of_shape = uses_shape(family->launch[i]);
 
         if (!family->launch[i])
             continue;
-        insert(family, (struct at_rule){.kind = AT_RULE_LAUNCH,
-                                        .field = (enum at_launch_field)i,
-                                        .params_used = used,
-                                        .of_shape = of_shape,
-                                        .of_device = i == AT_SHARED_BYTES ||
-                                                     looks_at_device(family->launch[i]),
-                                        .determines = AT_DETERMINES_NOTHING});
+        insert(family,
+               (struct at_rule){.kind = AT_RULE_LAUNCH,
+                                .field = (enum at_launch_field)i,
+                                .params_used = used,
+                                .of_shape = of_shape,
+                                .of_device = i == AT_SHARED_BYTES || uses_device(family->launch[i]),
+                                .determines = AT_DETERMINES_NOTHING});
         if (i < AT_BLOCK_X || i > AT_BLOCK_Z)
             continue;
         block_of_shape |= of_shape;
         block_params |= used;
     }
-    /* After those of its three factors, whose bounds keep the product from overflowing. */
+    /* After the rules of the three block sizes, whose bounds prevent overflow of the product. */
     insert(family, (struct at_rule){.kind = AT_RULE_THREADS,
                                     .params_used = block_params,
                                     .of_shape = block_of_shape,

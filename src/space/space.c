@@ -4,14 +4,13 @@
 #include "base/memory.h"
 #include "space/rules.h"
 
-/* A file can describe more points than there is time for: give up where no constraint cuts the
- * space down early. The largest published transpose space, that of KTT with every size, needs a
- * hundredth of this. */
+/* Give up on a space whose constraints apply too late to be enumerated in reasonable time. The
+ * largest published transpose space, of KTT with every size, needs a hundredth of this. */
 enum { VISITS_MAX = 50 * 1000 * 1000 };
 
 struct walk {
     struct at_point point;
-    size_t first_rule[AT_PARAMS_MAX + 2]; /* [n]: where the rules that need n parameters begin */
+    size_t first_rule[AT_PARAMS_MAX + 2]; /* [n]: the first rule that needs n parameters */
     struct at_space *space;
     size_t capacity, max_configs;
     int64_t visits;
@@ -26,7 +25,7 @@ static enum at_status add_config(struct walk *walk)
 
     if (space->count == walk->max_configs)
         return at_fail(walk->err, AT_USAGE,
-                       "%s: more than %zu legal configs; take values away or add constraints",
+                       "%s: more than %zu legal configs; remove values or add constraints",
                        family->path, walk->max_configs);
     for (size_t i = 0; i < family->param_count; i++)
         config.values[i] = (int32_t)walk->point.values[AT_NAME_PARAM_FIRST + i];
@@ -34,7 +33,7 @@ static enum at_status add_config(struct walk *walk)
     return AT_OK;
 }
 
-/* The first `depth` parameters have values: goes on unless a rule about them fails. */
+/* Visit all points with the current values of the first `depth` parameters, unless a rule fails. */
 static enum at_status visit(struct walk *walk, size_t depth)
 {
     const struct at_family *family = walk->point.family;
@@ -44,7 +43,7 @@ static enum at_status visit(struct walk *walk, size_t depth)
     if (++walk->visits > VISITS_MAX)
         return at_fail(walk->err, AT_USAGE,
                        "%s: too many points to go through; put the parameters that constraints "
-                       "share next to each other, or take values away",
+                       "share next to each other, or remove values",
                        family->path);
     for (size_t i = walk->first_rule[depth]; i < walk->first_rule[depth + 1]; i++) {
         bool holds;
@@ -76,7 +75,7 @@ static void find_first_rules(struct walk *walk)
     walk->first_rule[family->param_count + 1] = rule;
 }
 
-/* All points of a family, or AT_RAW_MAX if they are more. */
+/* Count all points of a family, up to AT_RAW_MAX. */
 static int64_t count_raw(const struct at_family *family)
 {
     int64_t raw = 1;
@@ -121,7 +120,7 @@ void at_space_clear(struct at_space *space)
     *space = (struct at_space){0};
 }
 
-/* None is legal: says why the first of them is not. */
+/* Fail with the reason why the first family's default is not legal. */
 static enum at_status fail_without_default(struct at_family *const *families, size_t family_count,
                                            const struct at_problem *problem,
                                            const struct at_device_info *device,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPUs that this process may use, at least 1: a container or taskset may leave it fewer than
- * the machine has. */
+/* The number of CPUs that this process may use, at least 1. A container or taskset may allow fewer
+ * than the machine has. */
 #ifndef AT_SYSTEM_CPUS_H
 #define AT_SYSTEM_CPUS_H
 

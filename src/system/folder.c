@@ -27,7 +27,7 @@ static void close_stream(void *stream)
     closedir(stream);
 }
 
-/* Returns errno, or 0. */
+/* Returns 0 or an errno value. */
 static int read_names(struct at_folder *folder, DIR *stream, const char *suffix)
 {
     const struct dirent *entry;

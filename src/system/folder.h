@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in a folder. */
+/* Lists the files of a folder. */
 #ifndef AT_SYSTEM_FOLDER_H
 #define AT_SYSTEM_FOLDER_H
 
 #include <stddef.h>
 
 struct at_folder {
-    char **names; /* ordered by bytes, whatever the locale */
+    char **names; /* sorted by bytes, in every locale */
     size_t count, capacity;
 };
 
-/* Lists the names that end in suffix, but not those that begin with '.'. Returns errno, or 0. */
+/* List the names that end in suffix and do not begin with '.'. Returns 0 or an errno value. */
 int at_folder_list(struct at_folder *folder, const char *path, const char *suffix);
 void at_folder_clear(struct at_folder *folder);
 

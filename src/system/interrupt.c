@@ -7,8 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* timeout(1) and batch systems signal a process and then its group: that is one request, not two.
- */
+/* timeout(1) and batch systems signal a process and then its group: that is a single request. */
 static const int64_t same_request_ns = 500000000;
 
 static volatile sig_atomic_t seen;
@@ -27,7 +26,7 @@ static void note_signal(int signal_number)
 
 void at_interrupt_catch(void)
 {
-    /* No SA_RESTART: poll must return, so that the run notices. */
+    /* No SA_RESTART: poll must return for the run to notice the signal. */
     struct sigaction action = {.sa_handler = note_signal};
 
     sigemptyset(&action.sa_mask);

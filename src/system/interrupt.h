@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ctrl-C, SIGTERM and SIGHUP: the first asks the run to end with what it has; another one, half a
- * second later or more, ends it at once. */
+/* SIGINT (Ctrl-C), SIGTERM and SIGHUP: the first asks the run to end and keep its results. Another
+ * one, more than half a second later, ends the process at once. */
 #ifndef AT_SYSTEM_INTERRUPT_H
 #define AT_SYSTEM_INTERRUPT_H
 

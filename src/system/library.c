@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "a, b or c" */
+/* Join names (NULL-ended) to "a, b or c"; the caller frees it. */
 static char *list_names(const char *const *names)
 {
     struct at_text_stream stream;
@@ -24,32 +24,31 @@ static char *list_names(const char *const *names)
     return at_text_close(&stream, NULL);
 }
 
-/* The loader names a file and ": " before anything else, if it has the memory to. */
-static bool is_want_of_memory(const char *reason)
+/* Every message of the loader begins with "FILE: ", unless it had no memory to build it. */
+static bool is_out_of_memory(const char *reason)
 {
     return !strstr(reason, ": ") || strstr(reason, strerror(ENOMEM)) ||
            strstr(reason, "cannot allocate");
 }
 
-/* Opens a library. One that is there and does not load has a reason worth telling: the first such
- * stays in *reason. A library that gets no memory is not one that is missing. */
+/* Open a library. *reason keeps the first message about a library that exists but does not load. */
 static void *try_to_open(const char *name, char **reason)
 {
     void *opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    const char *told = opened ? NULL : dlerror();
+    const char *message = opened ? NULL : dlerror();
 
-    if (told && is_want_of_memory(told))
+    if (message && is_out_of_memory(message))
         at_out_of_memory();
-    if (told && !strstr(told, "No such file") && !*reason)
-        *reason = at_format("%s%s", told,
-                            strstr(told, "failed to map segment") /* glibc does not say why */
+    if (message && !strstr(message, "No such file") && !*reason)
+        *reason = at_format("%s%s", message,
+                            strstr(message, "failed to map segment") /* glibc does not say why */
                                 ? ": too little memory (ulimit -v), or a folder mounted noexec"
                                 : "");
     return opened;
 }
 
 enum at_status at_library_open(void **library, const char *const *names, const char *folder,
-                               const char *mend, struct at_error *err)
+                               const char *remedy, struct at_error *err)
 {
     void *found = NULL;
     char *reason = NULL;
@@ -70,8 +69,8 @@ enum at_status at_library_open(void **library, const char *const *names, const c
     } else {
         char *list = list_names(names);
 
-        at_fail(err, AT_DEVICE, "%s: cannot open %s (looked in the loader's path%s%s)", mend, list,
-                folder ? " and in " : "", folder ? folder : "");
+        at_fail(err, AT_DEVICE, "%s: cannot open %s (looked in the loader's path%s%s)", remedy,
+                list, folder ? " and in " : "", folder ? folder : "");
         at_free(list);
     }
     at_free(reason);

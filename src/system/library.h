@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared libraries that a machine may lack: opened at run time, so that the program starts without
- * them and can say what it looked for. */
+/* Shared libraries that a machine may lack. They are opened at run time, so that the program starts
+ * without them and can say what it looked for. */
 #ifndef AT_SYSTEM_LIBRARY_H
 #define AT_SYSTEM_LIBRARY_H
 
@@ -9,31 +9,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Opens the first of names (NULL-ended) that the loader finds, or that lies in folder (may be
- * NULL). AT_DEVICE when there is none, with `mend` and what was looked for; or when one is there
- * and cannot be loaded, with the reason. Handles stay open until the process ends. */
+/* Open the first of names (NULL-ended) that the loader finds, or that is in folder (may be NULL).
+ * AT_DEVICE if there is none: the message begins with `remedy` and says what was looked for. Also
+ * AT_DEVICE, with the reason, if a library exists but cannot be loaded. Handles stay open until the
+ * process ends. */
 enum at_status at_library_open(void **library, const char *const *names, const char *folder,
-                               const char *mend, struct at_error *err);
+                               const char *remedy, struct at_error *err);
 
-/* A symbol to look up: where its address goes, and whether the program can do without. */
+/* A symbol to look up, the place for its address, and whether it may be missing. */
 struct at_symbol {
     const char *name;
     void **address;
     int optional;
 };
 
-/* Fills all addresses; AT_DEVICE names the first required symbol that is missing. */
+/* Fill all addresses. AT_DEVICE if a required symbol is missing. */
 enum at_status at_library_symbols(void *library, const struct at_symbol *symbols, size_t count,
                                   struct at_error *err);
 
-/* Has somebody opened one of names already? */
+/* Does this process have one of names (NULL-ended) loaded already? */
 bool at_library_is_loaded(const char *const *names);
 
-/* The file of the library that holds address, as the loader names it; "" where there is none. */
+/* The loader's name of the library that contains address; "" if there is none. */
 const char *at_library_path(const void *address);
 
-/* The GNU build id of the library that holds address, in hexadecimal; "" when it has none. It tells
- * apart builds that share a version number. */
+/* Write the GNU build id of the library that contains address, in hexadecimal; "" if it has none.
+ * Builds with the same version number have different ids. */
 void at_library_build_id(const void *address, char *hex, size_t capacity);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum { LINKS_MAX = 40 }; /* the system's own limit */
 
-/* What the link at `name` names; NULL: it is none. The caller frees it. */
+/* The target of the link at `name`; NULL if it is not a link. The caller frees it. */
 static char *follow(const char *name)
 {
     char to[PATH_MAX];
@@ -29,8 +29,8 @@ static char *follow(const char *name)
     return at_format("%.*s%.*s", to[0] == '/' ? 0 : folder, name, (int)length, to);
 }
 
-/* The last link may name nothing yet. stat comes first: the system may refuse to follow a link that
- * somebody else has put in a folder for all (protected_symlinks in proc_sys_fs(5)). */
+/* The last link may dangle: the file is then created. stat comes first, because the system may
+ * refuse to follow another user's link in a shared folder (protected_symlinks, proc_sys_fs(5)). */
 static enum at_status find_names(struct at_output *output, struct at_error *err)
 {
     struct stat info;
@@ -56,7 +56,7 @@ static enum at_status find_names(struct at_output *output, struct at_error *err)
     return AT_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- open, write, close ---- */
 
 enum at_status at_output_open(struct at_output **output, const char *path, enum at_output_wait wait,
                               struct at_progress *progress, struct at_error *err)
@@ -102,7 +102,7 @@ static void sync_folder(const struct at_output *output)
     int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd >= 0) {
-        fsync(fd); /* Some file systems cannot; the rename has happened all the same. */
+        fsync(fd); /* May fail on some file systems; the rename has happened anyway. */
         close(fd);
     }
     free(folder);
@@ -120,7 +120,7 @@ enum at_status at_output_write(struct at_output *output, const void *bytes, size
 {
     enum at_status status = AT_OK;
 
-    /* Somebody has removed it, or, where there are no locks, taken it. */
+    /* The temporary file was removed, or, on a file system without locks, replaced. */
     if (!at_output_is_named(output, output->fd)) {
         drop(output);
         status = at_output_take(output, AT_OUTPUT_WAIT_BRIEFLY, NULL, err);

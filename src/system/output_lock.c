@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The temporary file: made, locked, taken over from a process that was killed. */
+/* Creates and locks the temporary file; removes one that a killed process has left. */
 #include "system/output_parts.h"
 
 #include "base/clock.h"
@@ -25,10 +25,10 @@ enum at_status at_output_cannot(const struct at_output *output, int error, struc
                                          : "");
 }
 
-/* ---- who writes it ---- */
+/* ---- the writer's process id, kept in the temporary file ---- */
 
-/* The process that has locked the file, as it says itself; 0: it has not said. */
-static long holder_of(int fd)
+/* Read the id that the locking process has written; 0: none. */
+static long read_holder(int fd)
 {
     char content[16] = "";
     ssize_t got = pread(fd, content, sizeof content - 1, 0);
@@ -36,8 +36,8 @@ static long holder_of(int fd)
     return got > 0 ? strtol(content, NULL, 10) : 0;
 }
 
-/* A help to people: where it cannot be told, the lock holds all the same. */
-static void tell_holder(int fd)
+/* Write this process's id. Failure is ignored: the id is only used in messages. */
+static void write_holder(int fd)
 {
     char content[16];
     int size = snprintf(content, sizeof content, "%d\n", (int)getpid());
@@ -46,9 +46,9 @@ static void tell_holder(int fd)
     (void)put;
 }
 
-/* May the lock be free in a moment, or tell more? A process that is killed while it starts a worker
- * leaves its lock to that one until its program is loaded, which closes it. One that has just taken
- * it has not yet said who it is. */
+/* Is the lock likely to be released, or its holder to be known, in a moment? If a process is killed
+ * while it starts a worker, the worker inherits the lock until exec closes it. A process that has
+ * just taken the lock has not written its id yet. */
 static bool is_passing(long holder)
 {
     return holder <= 0 || (kill((pid_t)holder, 0) != 0 && errno == ESRCH);
@@ -66,7 +66,8 @@ bool at_output_is_named(const struct at_output *output, int fd)
            named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-/* There is one already. NFS locks no file that is only read; but another user's may be. */
+/* Open an existing temporary file: for writing, because NFS does not lock files opened read-only,
+ * but another user's file may only be readable. */
 static int open_found(const char *name)
 {
     const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -75,7 +76,8 @@ static int open_found(const char *name)
     return fd < 0 && errno == EACCES ? open(name, O_RDONLY | flags) : fd;
 }
 
-/* Locks the open file; false with errno where it cannot. */
+/* Lock the open file. Returns false with errno on failure. If the file system has no locks, sets
+ * output->unlocked and returns true. */
 static bool lock(struct at_output *output, int fd)
 {
     int result;
@@ -87,8 +89,7 @@ static bool lock(struct at_output *output, int fd)
     return result == 0 || output->unlocked;
 }
 
-/* Locks a file that was there already. What nobody else has locked is what a process has left that
- * was killed: it goes. */
+/* Remove an existing temporary file if it is not locked: its process was killed. */
 static enum attempt clear_found(struct at_output *output, int fd, long *holder,
                                 struct at_error *err)
 {
@@ -100,7 +101,7 @@ static enum attempt clear_found(struct at_output *output, int fd, long *holder,
         return FAILED;
     }
     if (!lock(output, fd)) {
-        *holder = holder_of(fd);
+        *holder = read_holder(fd);
         if (errno == EWOULDBLOCK)
             return HELD;
         at_output_cannot(output, errno, err);
@@ -122,7 +123,7 @@ static enum attempt try_to_take(struct at_output *output, long *holder, struct a
 
     *holder = 0;
     if (fd >= 0) {
-        /* Before the lock another process may have taken it for left behind, and removed it. */
+        /* Before it was locked, another process may have removed it as a leftover. */
         attempt = lock(output, fd) && at_output_is_named(output, fd) ? TAKEN : AGAIN;
     } else if (errno != EEXIST) {
         at_output_cannot(output, errno, err);
@@ -157,7 +158,7 @@ enum at_status at_output_take(struct at_output *output, enum at_output_wait wait
 {
     const struct timespec pause_time = {0, 20000000};
     int64_t began_ns = at_now_ns();
-    bool told = wait != AT_OUTPUT_WAIT || !progress;
+    bool noted = wait != AT_OUTPUT_WAIT || !progress;
     enum attempt attempt;
     char name[32];
     long holder;
@@ -170,18 +171,18 @@ enum at_status at_output_take(struct at_output *output, enum at_output_wait wait
         snprintf(name, sizeof name, holder > 0 ? "process %ld" : "another process", holder);
         if (waited_ns >= waits_ns[wait] && !(is_passing(holder) && waited_ns < passing_ns))
             return at_fail(err, AT_USAGE,
-                           "cannot write \"%s\": %s is about to write it: wait for its end, or "
+                           "cannot write \"%s\": %s is about to write it: wait until it ends, or "
                            "name another file",
                            output->path, name);
-        if (!told)
+        if (!noted)
             at_note(progress, "waiting for %s, which %s is about to write", output->path, name);
-        told = true;
+        noted = true;
         nanosleep(&pause_time, NULL);
         if (wait == AT_OUTPUT_WAIT && at_interrupt_seen())
             return at_fail(err, AT_INTERRUPTED, "interrupted while %s had %s", name, output->path);
     }
     if (attempt == FAILED)
         return AT_USAGE;
-    tell_holder(output->fd);
+    write_holder(output->fd);
     return AT_OK;
 }

@@ -40,7 +40,7 @@ char *at_path_data_file(const char *name)
     return path;
 }
 
-/* $HOME, or else what the system has for this user: cron and containers may set none. */
+/* $HOME, or the home folder in the user database: cron and containers may not set HOME. */
 static char *find_home(void)
 {
     const char *named = getenv("HOME");

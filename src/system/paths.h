@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things are. */
+/* Folders of data, of the user and of caches. */
 #ifndef AT_SYSTEM_PATHS_H
 #define AT_SYSTEM_PATHS_H
 
 #include "base/error.h"
 
-/* The folder that holds templates/, tuning/ and results/: $AUTOTUNE_DATADIR; else the source tree,
- * for an executable that runs from its build tree; else the installed data. The caller frees it. */
+/* The folder that contains templates/, tuning/ and results/: $AUTOTUNE_DATADIR if set; the source
+ * tree if the executable is in its build tree; else the installed data. The caller frees it. */
 char *at_path_data(void);
 
-/* The same with a file or folder below it: at_path_data_file("tuning/problems.yaml"). */
+/* A path below at_path_data: at_path_data_file("tuning/problems.yaml"). The caller frees it. */
 char *at_path_data_file(const char *name);
 
-/* $VARIABLE/autotune, by default ~/BELOW/autotune; NULL where this user has no home. The caller
+/* $VARIABLE/autotune, by default ~/BELOW/autotune; NULL if the user has no home folder. The caller
  * frees it. */
 char *at_path_user(const char *variable, const char *below);
 
-/* at_path_user of XDG_CACHE_HOME and .cache. */
+/* at_path_user("XDG_CACHE_HOME", ".cache") */
 char *at_path_cache(void);
 
-/* What stands after the last '/', a part of path. */
+/* The part of path after the last '/'. */
 const char *at_path_name(const char *path);
 
-/* Makes a folder, closed to others, and those above it that are missing. */
+/* Make a folder and its missing parents, with mode 0700. */
 enum at_status at_path_make(const char *folder, struct at_error *err);
 
-/* The same, as open to others as the umask lets it be. */
+/* The same with mode 0777 & ~umask. */
 enum at_status at_path_make_public(const char *folder, struct at_error *err);
 
 #endif

@@ -19,7 +19,7 @@ void at_progress_init(struct at_progress *progress, bool quiet)
     *progress = (struct at_progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO) == 1};
 }
 
-/* Seconds until the configs are done at the rate so far, or until the budget ends; -1: unknown. */
+/* Seconds until all configs are done at the current rate, or until the budget ends; -1: unknown. */
 static double seconds_left(const struct at_progress_state *state, double rate)
 {
     double by_rate = rate > 0 ? (double)(state->total - state->done) / rate : -1;
@@ -65,7 +65,7 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
     if (left_s >= 0)
         fprintf(out, "  %.0f s left", left_s);
     line = at_text_close(&stream, &size);
-    /* A line that wraps could not be drawn over. */
+    /* A line that wraps could not be redrawn. */
     fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
     fflush(stderr);
     free(line);

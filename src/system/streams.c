@@ -8,19 +8,19 @@
 
 bool at_streams_prepare(void)
 {
-    /* The contrary of what the stream is for, so that its use fails. Workers inherit them. */
+    /* The opposite mode of each stream, so that using it fails. Workers inherit them. */
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
 
     signal(SIGPIPE, SIG_IGN);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
-            return false; /* open gives the lowest number, and those below are open */
+            return false; /* open returns the lowest free number, and all below fd are open */
     return true;
 }
 
 bool at_streams_reader_is_gone(int fd)
 {
-    struct pollfd end = {.fd = fd}; /* errors and hang-ups are told without being asked for */
+    struct pollfd end = {.fd = fd}; /* poll always reports POLLERR and POLLHUP */
 
     return poll(&end, 1, 0) == 1 && (end.revents & (POLLERR | POLLHUP)) != 0;
 }

@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The best finalist that verifies once more after all the timing. One that does not is no longer
  * correct, and if it is the default, there is no default's time. */
@@ -184,8 +183,7 @@ static size_t find_default(const struct at_search *search)
                          &search->problem, at_gpu_info(session->gpu), NULL) != AT_OK)
         return SIZE_MAX;
     for (size_t i = 0; i < search->space.count; i++)
-        if (search->space.configs[i].family == config.family &&
-            memcmp(search->space.configs[i].values, config.values, sizeof config.values) == 0)
+        if (at_config_equal(&search->space.configs[i], &config))
             return i;
     return SIZE_MAX;
 }

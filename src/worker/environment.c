@@ -7,19 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Names, or what names begin with where a '*' follows. */
+/* Names; with a '*' at the end, prefixes of names. */
 static const char *const passed[] = {
-    "ASAN_OPTIONS",                      /* the sanitisers' */
-    "AUTOTUNE_DATADIR",                  /* where emulated devices are described */
-    "CUDA_DEVICE_ORDER",                 /* which ordinal is which GPU */
+    "ASAN_OPTIONS",                      /* sanitisers */
+    "AUTOTUNE_DATADIR",                  /* descriptions of emulated devices */
+    "CUDA_DEVICE_ORDER",                 /* the numbering of GPUs */
     "CUDA_INJECTION64_PATH",             /* profilers and compute-sanitizer, with LD_* and NV_* */
-    "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", /* how a GPU is shared */
+    "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", /* sharing of a GPU */
     "CUDA_MPS_CLIENT_PRIORITY",
     "CUDA_MPS_LOG_DIRECTORY",
     "CUDA_MPS_PIPE_DIRECTORY",
     "CUDA_VISIBLE_DEVICES",
-    "HOME", /* the driver keeps files there */
-    "LD_*", /* where libraries are; the driver process obeys it as well */
+    "HOME", /* the CUDA driver's files */
+    "LD_*", /* places of libraries, as for the driver process */
     "LLVM_PROFILE_FILE",
     "LSAN_OPTIONS",
     "NV_*",

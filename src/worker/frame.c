@@ -16,7 +16,7 @@ struct frame_header {
     uint64_t size;
 };
 
-/* Waits until fd can be read (POLLIN) or written (POLLOUT). */
+/* Wait until fd can be read (POLLIN) or written (POLLOUT). */
 static enum at_frame_result wait_for(int fd, short event, int64_t deadline_ns)
 {
     struct pollfd poll_fd = {.fd = fd, .events = event};
@@ -31,20 +31,20 @@ static enum at_frame_result wait_for(int fd, short event, int64_t deadline_ns)
     return ready > 0 ? AT_FRAME_OK : ready == 0 ? AT_FRAME_TIMEOUT : AT_FRAME_CLOSED;
 }
 
-/* Leaves out so many bytes that are done with. */
+/* Skip the bytes that have been sent. */
 static void skip(struct iovec *parts, size_t count, size_t size)
 {
     for (size_t i = 0; i < count && size > 0; i++) {
-        size_t of_this = size < parts[i].iov_len ? size : parts[i].iov_len;
+        size_t skipped = size < parts[i].iov_len ? size : parts[i].iov_len;
 
-        parts[i].iov_base = (char *)parts[i].iov_base + of_this;
-        parts[i].iov_len -= of_this;
-        size -= of_this;
+        parts[i].iov_base = (char *)parts[i].iov_base + skipped;
+        parts[i].iov_len -= skipped;
+        size -= skipped;
     }
 }
 
-/* All parts together, so that the receiver wakes up once; and waits only where that has to be:
- * mostly a frame fits. */
+/* Send all parts with one call, so that the receiver wakes up once. Wait only if the socket is
+ * full: most frames fit. */
 static enum at_frame_result send_all(int fd, struct iovec *parts, size_t count, size_t size,
                                      int64_t deadline_ns)
 {
@@ -52,7 +52,7 @@ static enum at_frame_result send_all(int fd, struct iovec *parts, size_t count, 
 
     while (size > 0) {
         enum at_frame_result result = AT_FRAME_OK;
-        /* MSG_NOSIGNAL: a dead worker is a result, not a SIGPIPE. */
+        /* MSG_NOSIGNAL: a dead worker is a result here, not a SIGPIPE. */
         ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (sent < 0 && errno == EAGAIN)
@@ -69,7 +69,7 @@ static enum at_frame_result send_all(int fd, struct iovec *parts, size_t count, 
     return AT_FRAME_OK;
 }
 
-/* A worker that has not read it all by then is not going to, on however busy a machine. */
+/* A worker that has not read a frame by then hangs, even on a busy machine. */
 static const int64_t send_limit_ns = 60 * INT64_C(1000000000);
 
 enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *message)
@@ -79,8 +79,8 @@ enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *m
     enum at_frame_result result = send_all(
         fd, parts, AT_COUNT(parts), sizeof header + message->size, at_now_ns() + send_limit_ns);
 
-    /* The other end may live on, but will never answer what it has not got: whoever waits for that
-     * shall find the connection closed. */
+    /* The other end may live on, but it will never answer a frame that it did not get: receiving
+     * must find the connection closed. */
     if (result != AT_FRAME_OK)
         shutdown(fd, SHUT_RD);
     return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between the processes of one run, as bytes in native order: both ends are the same
- * executable on the same machine. Reading past the end or a length that does not fit sets `bad` and
- * yields zeroes, so that a reader checks once, at its end. */
+/* Messages between the processes of one run, in native byte order: both ends are the same
+ * executable on the same machine. Reading past the end, or a length that does not fit, sets `bad`
+ * and yields zeroes. So a reader checks once, at the end. */
 #ifndef AT_WORKER_WIRE_H
 #define AT_WORKER_WIRE_H
 
@@ -26,19 +26,20 @@ void at_wire_put_text(struct at_wire *wire, const char *text);
 int64_t at_wire_get_int(struct at_wire *wire);
 double at_wire_get_real(struct at_wire *wire);
 
-/* A count of items of at least item_size encoded bytes each; more than can follow is bad. */
+/* Read a count of items of at least item_size encoded bytes each. A count that does not fit the
+ * rest of the message is bad. */
 size_t at_wire_get_count(struct at_wire *wire, size_t item_size);
 
-/* A view into the wire, valid until it is cleared. */
+/* Returns a view into the wire, valid until it is cleared. */
 const void *at_wire_get_bytes(struct at_wire *wire, size_t *size);
 
-/* Copies text into a buffer, cutting what does not fit. */
+/* Copy text into a buffer; text that does not fit is truncated. */
 void at_wire_get_text(struct at_wire *wire, char *text, size_t capacity);
 
-/* Copies exactly size bytes; another length is bad. For plain structs without pointers. */
+/* Copy exactly size bytes; another length is bad. For plain structs without pointers. */
 void at_wire_get_struct(struct at_wire *wire, void *record, size_t size);
 
-/* Everything was read, and nothing was bad. */
+/* Was everything read, and nothing bad? */
 bool at_wire_done(const struct at_wire *wire);
 
 #endif

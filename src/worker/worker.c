@@ -19,12 +19,11 @@
 
 static const char role_option[] = "--worker=";
 
-/* Where a worker finds its end of the socket pair. No second end of a pair has this number, and so
- * dup2 always makes a copy, which stays open across exec. */
+/* The descriptor of a worker's end of the socket pair. The second end of a new pair never has this
+ * number, so dup2 always makes a copy, and copies stay open across exec. */
 enum { WORKER_FD = STDIN_FILENO };
 
-/* What no worker needs: more rights than it was started with, and a core file, which of a process
- * with all of a GPU mapped is no small one. */
+/* Forbid new privileges and core files: with a GPU mapped, a core file would be large. */
 static void limit_process(void)
 {
     const struct rlimit none = {0, 0};
@@ -45,11 +44,11 @@ int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **
         role++;
     if (!*role)
         return 0;
-    /* A parent that died before this line is noticed as end of file on the socket. */
+    /* If the parent died before this line, the socket is at end of file. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, (*role)->name);
-    /* Whoever ends a run by signals to every process of it (a batch system, a container) means the
-     * driver, which decides what becomes of its workers. */
+    /* Batch systems and containers signal every process of a run. Only the driver process reacts;
+     * it decides when its workers end. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
@@ -58,8 +57,8 @@ int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **
     return 1;
 }
 
-/* Fills the attributes: own process group, so that a terminal's Ctrl-C reaches the driver alone,
- * which then decides; default signal handling. */
+/* Give the worker default signal handling and its own process group, so that a terminal's Ctrl-C
+ * reaches only the driver process. */
 static void set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
@@ -117,11 +116,11 @@ static void describe_end(int wait_status, struct at_worker_end *end)
     }
 }
 
-/* A process that waits within a driver cannot be killed before the driver lets go of it. */
+/* A process that waits in a kernel driver cannot be killed before that returns. */
 static const int64_t stop_limit_ns = INT64_C(10000000000);
 
-/* Waits for the end of a process that was killed; false if it has not come in time. Most end within
- * a millisecond; one with a CUDA context takes some tens. */
+/* Wait for the end of a killed process. Returns false if it takes too long. Most processes end
+ * within a millisecond; one with a CUDA context takes tens of milliseconds. */
 static bool reap(pid_t pid, int *wait_status)
 {
     const struct timespec pause_time = {0, 500000};
@@ -146,7 +145,7 @@ void at_worker_stop(struct at_worker *worker, struct at_worker_end *end)
 
     if (worker->pid == 0)
         return;
-    /* If it has already ended by itself, the kill does nothing and waitpid tells how it ended. */
+    /* If it has already ended, the kill does nothing, and waitpid reports how it ended. */
     at_worker_kill(worker);
     if (reap(worker->pid, &wait_status)) {
         describe_end(wait_status, &ended);

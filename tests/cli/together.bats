@@ -39,7 +39,7 @@ teardown() {
     local words
     hold
     ln -s best.yaml link.yaml
-    words="$driver is about to write it: wait for its end, or name another file"
+    words="$driver is about to write it: wait until it ends, or name another file"
     for out in best.yaml ./best.yaml link.yaml; do
         refused "cannot write \"$out\": process $words" tune "${short[@]}" --budget 2 --journal second \
             --out "$out"

@@ -259,7 +259,7 @@ END
     wait_for_progress
     kill -STOP "$driver" # so that it has the device for as long as need be
     run --separate-stderr -3 tune --quiet --family naive --problem 96x64:f32
-    [[ $stderr == *"is in use by another run of autotune, process $driver: wait for its end with --wait"* ]]
+    [[ $stderr == *"is in use by another run of autotune, process $driver: wait until it ends with --wait"* ]]
     tune --family naive --problem 96x64:f32 --wait >waited 2>notes 3>&- &
     second=$!
     until grep -q "waiting for .* which process $driver uses" notes; do

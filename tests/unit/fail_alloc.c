@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C library's own, which have these names for programs such as this. */
+/* The C library's functions, which it exports for programs that replace malloc. */
 void *__libc_malloc(size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-/* Before each block. */
+/* The header before each block. */
 struct header {
     uint32_t mark, run;  /* the run that counts it; 0: none */
-    size_t size, before; /* before: from where the memory begins */
+    size_t size, before; /* before: distance from the start of the memory */
     size_t unused;
 };
 
@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct header) == 32, "blocks stay aligned as malloc align
 
 static atomic_bool counting;
 static atomic_size_t counted, live;
-static atomic_uint run; /* so that a block of an earlier run is told from those of this one */
+static atomic_uint run; /* tells blocks of this run from those of earlier ones */
 static size_t failing;
 static bool onwards;
 
@@ -38,7 +38,7 @@ void fail_alloc_begin(size_t number, bool all_after)
 {
     void *frame;
 
-    backtrace(&frame, 1); /* which allocates when it is first called */
+    backtrace(&frame, 1); /* allocates on its first call */
     failing = number;
     onwards = all_after;
     counted = live = 0;
@@ -59,7 +59,7 @@ size_t fail_alloc_live(void)
 
 #if !WITH_ADDRESS_SANITIZER
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
 enum who { UNKNOWN, NVRTC, LOADER, C_LIBRARY, OTHERS };
 
@@ -78,7 +78,7 @@ static enum who look_up(const void *caller)
                                                 : OTHERS;
 }
 
-/* Callers are few, and dladdr takes longer than malloc. A slot has both in one word. */
+/* A cache of callers: they are few, and dladdr is slower than malloc. */
 static enum who who_is(const void *caller)
 {
     static atomic_uintptr_t known[4096];
@@ -91,7 +91,7 @@ static enum who who_is(const void *caller)
     return (enum who)(there & 7);
 }
 
-/* On whose behalf is it? The C library and the loader may be at work for NVRTC. */
+/* Who is it for? The C library and the loader may allocate on behalf of NVRTC. */
 static enum who whose(const void *caller)
 {
     enum who who = who_is(caller);
@@ -107,7 +107,7 @@ static enum who whose(const void *caller)
     return who;
 }
 
-/* Does this allocation fail? *counts: it is one of those that are counted. */
+/* Does this allocation fail? *counts: it is counted. */
 static bool fails(enum who who, bool *counts)
 {
     size_t number;
@@ -163,7 +163,7 @@ static void release(void *block)
 {
     struct header *header = header_of(block);
 
-    if (header->mark != MARK) { /* from before the loader knew of this file */
+    if (header->mark != MARK) { /* allocated before this allocator was loaded */
         __libc_free(block);
         return;
     }
@@ -185,7 +185,7 @@ static void *reallocate(void *block, size_t size, const void *caller)
     return moved;
 }
 
-/* ---- in malloc's place ---- */
+/* ---- replacements of malloc and others ---- */
 
 void *malloc(size_t size)
 {

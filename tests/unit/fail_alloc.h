@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An allocator that runs out of memory when it is told to. It takes the place of malloc in the
- * program that it is linked into, for all libraries there. */
+/* An allocator that can be told to run out of memory. It replaces malloc in the program that it is
+ * linked into, for all its libraries. */
 #ifndef AT_TESTS_UNIT_FAIL_ALLOC_H
 #define AT_TESTS_UNIT_FAIL_ALLOC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From here on allocations of all threads are counted, and the first is number 1. Number `failing`
- * fails, and with `onwards` all after it; 0 is none. Those of NVRTC, which also come by way of the
- * C library, do not count: without memory it may end the process. */
+/* Count the allocations of all threads from here on, from 1. Number `failing` fails, and with
+ * `onwards` all after it; 0: none. Allocations for NVRTC, also through the C library, do not count:
+ * NVRTC may end the process if memory runs out. */
 void fail_alloc_begin(size_t failing, bool onwards);
 
-/* Returns how many were counted. */
+/* Stop counting. Returns the count. */
 size_t fail_alloc_end(void);
 
-/* How many blocks there still are of those that were counted, without the loader's: it keeps what
- * it has opened. */
+/* The number of counted blocks that are not freed, without those of the loader, which keeps open
+ * libraries. */
 size_t fail_alloc_live(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of files: a folder for each, and what is in it. */
+/* For tests of files: a folder per test, and its content. */
 #ifndef AT_TESTS_UNIT_FOLDER_H
 #define AT_TESTS_UNIT_FOLDER_H
 

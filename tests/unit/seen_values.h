@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests that draw configs of a family: those that have most values of its parameters that have
- * not been drawn yet, so that few show what many would that chance alone had drawn. */
+/* For tests that draw configs of a family: draws prefer configs with parameter values that have not
+ * been drawn yet, so that a few of them cover most values. */
 #ifndef AT_TESTS_UNIT_SEEN_VALUES_H
 #define AT_TESTS_UNIT_SEEN_VALUES_H
 
 #include "base/rng.h"
 #include "space/family.h"
 
-enum { SEEN_CANDIDATES = 256 }; /* of as many the best one is drawn */
+enum { SEEN_CANDIDATES = 256 }; /* the best of this many is drawn */
 
 struct seen {
     bool value[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX];
 };
 
-/* The place that the family's values have for the config's one. */
+/* Has the config's value of a parameter been seen? */
 static inline bool *seen_value(struct seen *seen, const struct at_config *config, size_t param)
 {
-    const struct at_param *values = &config->family->params[param];
-    size_t k = 0;
-
-    while (values->values[k] != config->values[param])
-        k++;
-    return &seen->value[param][k];
+    return &seen->value[param]
+                       [at_param_level(&config->family->params[param], config->values[param])];
 }
 
-/* How many of the config's values have not been seen. */
+/* The number of the config's values that have not been seen. */
 static inline size_t count_news(struct seen *seen, const struct at_config *config)
 {
     size_t news = 0;
@@ -40,8 +36,8 @@ static inline void see(struct seen *seen, const struct at_config *config)
         *seen_value(seen, config, i) = true;
 }
 
-/* Draws from a list of items of some size, which begin with a config, as an index; *news is how
- * many of its values have not been seen, in each of so many. */
+/* Draw an item from a list; each item of `size` bytes begins with a config. Returns its index.
+ * *news is the sum, over all `seen`, of its values that have not been seen. */
 static inline size_t draw_news(const void *items, size_t count, size_t size,
                                struct seen *const *seen, size_t seen_count, struct at_rng *rng,
                                size_t *news)

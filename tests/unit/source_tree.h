@@ -17,7 +17,7 @@ static inline char *path_of(const char *name)
     return at_format("%s/%s", srcdir ? srcdir : ".", name);
 }
 
-/* The program's own files are to be those of the tree. */
+/* Make the program use the data files of the source tree. */
 static inline void use_source_tree(void)
 {
     char *tree = path_of("");

@@ -26,7 +26,7 @@
 
 #include <cmocka.h>
 
-/* Under AddressSanitizer, let an allocation that is too large return NULL as it does without. */
+/* Let an allocation that is too large return NULL under AddressSanitizer too. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -89,7 +89,7 @@ static void test_memory(void **state)
     free(items);
 }
 
-/* Out of memory ends the process with AT_INTERNAL; also where count * size would wrap around. */
+/* Out of memory ends the process with AT_INTERNAL, also if count * size would overflow. */
 static void test_memory_exhausted(void **state)
 {
     pid_t child = fork();
@@ -143,7 +143,7 @@ static void assert_path(char *path, const char *expected)
     free(path);
 }
 
-/* Without HOME the system's own record of the user counts. */
+/* Without HOME, the home folder is that of the user database. */
 static void test_path_user(void **state)
 {
     const char *kept = getenv("HOME");
@@ -172,7 +172,7 @@ static void test_path_user(void **state)
     free(expected);
 }
 
-/* A user whom the system does not know has no home, and so no cache: not one in the root. */
+/* A user who is not in the user database has no home, and so no cache (not one in the root). */
 static void test_path_without_home(void **state)
 {
     pid_t child;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/measure/device_lock: a device for one run at a time, with other processes for the others.
- * Files stand in for the special files of GPUs: to flock(2) they are alike. */
+/* src/device/device_lock: one run at a time on a device; other runs are other processes. Plain
+ * files stand in for the special files of GPUs: flock(2) treats them alike. */
 #include "base/memory.h"
 #include "device/device_lock.h"
 #include "device/gpu_node.h"
@@ -34,7 +34,7 @@ static const struct at_device_info emulated = {.kind = AT_KIND_EMULATED, .uuid =
 static struct at_progress progress = {.quiet = true};
 static char folder[] = "/tmp/autotune-test-lock-XXXXXX";
 
-/* In place of the one that the program has. */
+/* Replaces the program's own. */
 enum at_status at_gpu_node(char **path, const char *root, const char *pci_bus_id,
                            struct at_error *err)
 {
@@ -51,7 +51,7 @@ static enum at_status take(struct at_device_lock **lock, const struct at_device_
     return at_device_lock_take(lock, info, wait, &progress, err);
 }
 
-/* Another process that has the lock, until it is killed. */
+/* Another process that holds the lock until it is killed. */
 static pid_t start_holder(void)
 {
     int ends[2];
@@ -95,7 +95,7 @@ static void test_refused(void **state)
     assert_non_null(strstr(err.message, named));
     assert_non_null(strstr(err.message, "--wait"));
     assert_null(lock);
-    /* Another device is free, and so is this one, however the other run has ended. */
+    /* Another device is free. So is this one after the other run, however it ended. */
     assert_int_equal(take(&second, &other_gpu, false, &err), AT_OK);
     end_holder(holder);
     assert_int_equal(take(&lock, &gpu, false, &err), AT_OK);
@@ -104,8 +104,8 @@ static void test_refused(void **state)
     free(named);
 }
 
-/* A process that was killed while it started another, which has the lock until it is through with
- * that; here, for a twentieth of a second. */
+/* A process that was killed while it started another, which inherits the lock until its exec; here
+ * for 50 ms. */
 static void test_left_to_a_child(void **state)
 {
     struct at_device_lock *lock = NULL;
@@ -131,8 +131,7 @@ static void test_left_to_a_child(void **state)
     close(ends[1]);
 }
 
-/* A worker that outlives its driver for a moment, as one that is busy dying does, keeps nobody off.
- */
+/* A worker that outlives its driver process for a moment does not hold the lock. */
 static void test_not_inherited(void **state)
 {
     char name[] = "cat", *const arguments[] = {name, NULL}, byte;
@@ -150,12 +149,12 @@ static void test_not_inherited(void **state)
     posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
     assert_int_equal(posix_spawnp(&child, name, &actions, NULL, arguments, NULL), 0);
     posix_spawn_file_actions_destroy(&actions);
-    assert_int_equal(write(to[1], "x", 1), 1); /* that it answers shows that it is loaded */
+    assert_int_equal(write(to[1], "x", 1), 1); /* its answer shows that it is loaded */
     assert_int_equal(read(from[0], &byte, 1), 1);
     at_device_lock_release(lock);
     assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
     at_device_lock_release(lock);
-    close(to[1]); /* and was there all the while */
+    close(to[1]); /* it existed until now */
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     close(to[0]);
@@ -175,8 +174,7 @@ static void test_released(void **state)
     at_device_lock_release(NULL);
 }
 
-/* The alarm ends the holder while this process waits; and if it did not wait, the lock would not be
- * there to be had. */
+/* The alarm ends the holder while this process waits. Without waiting it would not get the lock. */
 static pid_t to_be_ended;
 
 static void end_it(int signal_number)
@@ -230,7 +228,7 @@ static void test_emulated(void **state)
     assert_null(first);
 }
 
-/* What cannot be locked is no reason not to run. */
+/* A device that cannot be locked is used all the same. */
 static void test_no_node(void **state)
 {
     const struct at_device_info *infos[] = {&unknown_gpu, &closed_gpu};
@@ -243,7 +241,7 @@ static void test_no_node(void **state)
     }
 }
 
-/* Whoever the users are: a file of root's that others may only read is locked all the same. */
+/* The lock works between users: root's file, readable by others, can be locked by them. */
 static void test_other_user(void **state)
 {
     struct at_device_lock *lock = NULL;

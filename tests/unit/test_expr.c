@@ -75,7 +75,7 @@ static void evaluates(void **state)
         {"1 && 0 || 1", 1},
         {"1 + 1 && 1", 1},
         {"(two && two) + (zero || two)", 2},
-        /* only the side that is needed */
+        /* only the needed side is evaluated */
         {"zero && 1 / zero", 0},
         {"one || 1 / zero", 1},
         {"zero == 0 || 8 % zero == 0", 1},
@@ -155,7 +155,7 @@ static void fails_to_evaluate(void **state)
 static void fails_to_parse(void **state)
 {
     static const struct {
-        const char *text, *message; /* without the text, which ends it */
+        const char *text, *message; /* the message without the text at its end */
     } cases[] = {
         {"", "f.yaml:4:11: " OPERAND ", found the end"},
         {"1 +", "f.yaml:4:14: " OPERAND ", found the end"},
@@ -204,7 +204,7 @@ static void fails_to_parse(void **state)
     }
 }
 
-/* `count` times `open`, then `middle`, then as often `close`. */
+/* `count` times `open`, then `middle`, then `count` times `close`. */
 static char *wrapped(size_t count, const char *open, const char *middle, const char *close)
 {
     char *text = at_alloc(count * (strlen(open) + strlen(close)) + strlen(middle) + 1);
@@ -222,7 +222,7 @@ static void limits_size(void **state)
     static const struct {
         size_t count;
         const char *open, *middle, *close;
-        const char *refused; /* NULL: not */
+        const char *refused; /* NULL: accepted */
         int64_t value;
     } cases[] = {
         {63, "(", "1", ")", NULL, 1},
@@ -279,7 +279,7 @@ static void knows_its_names_and_text(void **state)
     at_expr_free(NULL);
 }
 
-/* "name == something" is known as such, and the something has its value without the name. */
+/* "name == VALUE" is recognised, and VALUE is evaluated without the name. */
 static void tells_what_is_equated(void **state)
 {
     static const struct {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/space/family*.c, config.c, families.c: space files, good and bad, and what becomes of them.
- */
+/* src/space/family*.c, config.c, families.c: good and bad space files. */
 #include "base/memory.h"
 #include "space/space.h"
 
@@ -48,7 +47,7 @@ static const struct at_device_info device = {
     .shared_bytes_per_block_optin = 232448,
 };
 
-/* Every test has a folder with tuning/ and templates/, the latter with a tile.cu. */
+/* Every test has a folder with tuning/ and templates/tile.cu. */
 static char *folder;
 
 static char *in_folder(const char *name)

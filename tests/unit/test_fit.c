@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/space/fit.c: the quick question has the answer of the full one, for every family, and what
- * the problem determines follows it. */
+/* src/space/fit.c: for every family, the quick check agrees with the full one, and parameters that
+ * the problem determines are changed for it. */
 #include "base/memory.h"
 #include "model/description.h"
 #include "space/fit.h"
@@ -70,7 +70,7 @@ static bool same_values(const struct at_config *a, const struct at_config *b)
     return memcmp(a->values, b->values, a->family->param_count * sizeof *a->values) == 0;
 }
 
-/* A config of the family `narrow` with what the problem determines. */
+/* A config of the family `narrow` with the parameters that the problem determines. */
 static struct at_config with_short_side(const struct at_config *config,
                                         const struct at_problem *problem)
 {
@@ -82,7 +82,7 @@ static struct at_config with_short_side(const struct at_config *config,
     return changed;
 }
 
-/* Returns whether the config of that number fits. */
+/* Does the config with this number fit? */
 static bool compare(const struct at_fits *fits, struct at_fit_query *query, size_t number,
                     const struct at_problem *problem, const struct at_device_info *device,
                     bool alike)
@@ -113,7 +113,7 @@ static bool compare(const struct at_fits *fits, struct at_fit_query *query, size
     return true;
 }
 
-/* Returns how many of the configs fit. */
+/* Returns the number of configs that fit. */
 static size_t compare_all(const struct at_fits *fits, size_t count, const char *spec,
                           const struct at_device_info *device, bool alike)
 {
@@ -159,7 +159,7 @@ static void test_answers_are_those_of_the_rules(void **state)
     assert_true(fitting > asked / 20 && fitting < asked);
 }
 
-/* The config of the short side of 5 serves that of 6, and the other way round. */
+/* The config for a short side of 5 is adapted to 6, and vice versa. */
 static void test_follows_the_short_side(void **state)
 {
     static const char *const specs[][2] = {
@@ -192,8 +192,8 @@ static void test_follows_the_short_side(void **state)
     }
 }
 
-/* Profiles have the same few configs again and again; on a device with other numbers, though, other
- * rules hold. */
+/* The same config is stored once, unless the devices have different limits: then other rules hold.
+ */
 static void test_each_config_once(void **state)
 {
     struct at_problem home = problem_of("8192x8192:f32"), other = problem_of("100x200:f16");

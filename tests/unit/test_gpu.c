@@ -307,7 +307,7 @@ static void test_out_of_memory(void **state)
     assert_int_equal(at_problem_parse(&large.problem, "1000000x1000000:f64", NULL), AT_OK);
     assert_int_equal(at_gpu_prepare(gpu, &large, 1, &err), AT_FAILED);
     assert_int_equal(err.status, AT_FAILED);
-    assert_non_null(strstr(err.message, "has not so much memory"));
+    assert_non_null(strstr(err.message, "has too little memory"));
     /* A worker that begins with it fares no better. */
     at_gpu_stop(gpu, NULL);
     assert_int_equal(at_gpu_prepare(gpu, &large, 1, &err), AT_FAILED);

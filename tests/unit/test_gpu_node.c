@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/device/gpu_node: which special file a GPU has, on machines of several kinds. Plain files
- * stand in for special ones. */
+/* src/device/gpu_node: the special file of a GPU on machines of several kinds. Plain files stand in
+ * for special ones. */
 #include "base/memory.h"
 #include "device/gpu_node.h"
 
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* Shell commands make the machine, in its root folder. NULL: it cannot be told. */
+/* Shell commands make the machine, in its root folder. NULL: the file cannot be found. */
 static const struct {
     const char *commands, *node;
 } machines[] = {

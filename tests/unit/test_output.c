@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/base/output: files that are replaced as a whole, by one process at a time. */
+/* src/system/output: files that are replaced atomically, by one process at a time. */
 #include "folder.h"
 #include "system/output.h"
 
@@ -59,7 +59,7 @@ static void test_output_replace(void **state)
     {
         char seen[16] = "";
 
-        /* Who has the old file open keeps all of it: the content was never overwritten. */
+        /* A reader with the old file open still sees all of it: it was never overwritten. */
         assert_int_equal(read(old, seen, sizeof seen), 5);
         assert_string_equal(seen, "first");
     }
@@ -86,7 +86,7 @@ static void test_output_fails(void **state)
     free(sub);
 }
 
-/* A folder without write permission stops everybody but root, so root becomes somebody else. */
+/* A folder without write permission does not stop root, so root becomes another user. */
 static void test_output_unwritable_folder(void **state)
 {
     const char *folder = *state;
@@ -116,7 +116,7 @@ static void test_output_unwritable_folder(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* For a file that is there and for one that is not. */
+/* For an existing file and for a new one. */
 static void test_output_check(void **state)
 {
     const char *folder = *state;
@@ -131,7 +131,7 @@ static void test_output_check(void **state)
     free(path);
 }
 
-/* The name itself is never made, nor removed: whatever another program has put there stays. */
+/* NAME itself is never created or removed in between: a file from another program stays. */
 static void test_output_leaves_the_name_alone(void **state)
 {
     const char *folder = *state;
@@ -146,7 +146,7 @@ static void test_output_leaves_the_name_alone(void **state)
     free(path);
 }
 
-/* However it is written, one writes it at a time, and the other is told who does. */
+/* Only one process at a time writes a file, by whatever path; the other's error names it. */
 static void test_output_keeps_others_off(void **state)
 {
     const char *folder = *state;
@@ -162,7 +162,7 @@ static void test_output_keeps_others_off(void **state)
     assert_content(path, "first");
     write_output(open_output(path), "second");
     assert_content(link, "second");
-    at_output_close(open_output(path)); /* and without a word, too */
+    at_output_close(open_output(path)); /* also without progress */
     write_output(open_output(same), "third");
     assert_content(path, "third");
     assert_int_equal(count_files(folder), 2);
@@ -172,7 +172,7 @@ static void test_output_keeps_others_off(void **state)
     free(holder);
 }
 
-/* Waits for what a child is about to write, and has the last word. */
+/* Wait for a child that is about to write, and write after it. */
 static void test_output_waits(void **state)
 {
     const char *folder = *state;
@@ -203,8 +203,8 @@ static void test_output_waits(void **state)
     free(path);
 }
 
-/* A process that was killed leaves a file without a lock, with whatever is in it, perhaps as a link
- * to a file that counts. */
+/* A killed process leaves a temporary file without a lock, with any content; it may be a link to an
+ * important file. */
 static void test_output_left_behind(void **state)
 {
     const char *folder = *state;
@@ -226,7 +226,7 @@ static void test_output_left_behind(void **state)
     free(precious);
 }
 
-/* What cannot be a process's own is left alone. */
+/* Temporary names that are no regular files are left alone. */
 static void test_output_in_the_way(void **state)
 {
     const char *folder = *state;
@@ -245,7 +245,7 @@ static void test_output_in_the_way(void **state)
     free(way);
 }
 
-/* While it is open somebody tidies up. */
+/* The temporary file is removed while it is open. */
 static void test_output_removed_on_the_way(void **state)
 {
     const char *folder = *state;
@@ -264,7 +264,7 @@ static void test_output_removed_on_the_way(void **state)
     free(way);
 }
 
-/* A link stays, and the file that it names is replaced, or made. */
+/* A link stays; the file that it names is replaced or created. */
 static void test_output_through_links(void **state)
 {
     const char *folder = *state;
@@ -294,7 +294,7 @@ static void test_output_through_links(void **state)
     free(cycle);
 }
 
-/* Ten bytes less than a name may have. */
+/* A name that is ten bytes shorter than the limit. */
 static void test_output_long_names(void **state)
 {
     const char *folder = *state;

@@ -22,7 +22,7 @@ static struct at_problem parse(const char *spec)
     return problem;
 }
 
-/* Numbers mean what their specification does. */
+/* A problem from numbers is the same as from its specification. */
 static void completes_numbers(const struct at_problem *p)
 {
     struct at_problem numbers = *p;
@@ -52,10 +52,10 @@ static void fills_in_what_is_not_given(void **state)
         /* the last row need not be a whole leading dimension */
         {"3x5:b8,batch=2,ld_src=10,stride_src=25", "3x5:b8,ld_src=10,batch=2,stride_src=25", 8, 3,
          5, 10, 3, 2, 25, 15, 0, 0},
-        /* a single matrix has no next one */
+        /* the stride of a single matrix is ignored */
         {"3x5:b8,stride_src=99,batch=1", "3x5:b8", 8, 3, 5, 5, 3, 1, 15, 15, 0, 0},
         {"1x1:u8", "1x1:u8", 1, 1, 1, 1, 1, 1, 1, 1, 0, 0},
-        /* in place, both sides are laid out alike */
+        /* in place, both layouts are the same */
         {"5x5:b4,inplace=1,ld_src=8", "5x5:b4,ld_src=8,inplace=1", 4, 5, 5, 8, 8, 1, 40, 40, 0, 0},
         {"5x5:b4,ld_dst=5,inplace=1", "5x5:b4,inplace=1", 4, 5, 5, 5, 5, 1, 25, 25, 0, 0},
         {"5x5:b4,batch=2,stride_src=30,inplace=1", "5x5:b4,batch=2,stride_src=30,inplace=1", 4, 5,

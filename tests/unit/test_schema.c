@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/schema: what is read, what is refused and how that is said, what is written. */
+/* src/schema: reading, refusing with a message, and writing. */
 #include "base/memory.h"
 #include "schema/schema.h"
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* A record with a field of every kind; `more` makes it as deep as one likes. */
+/* A record with a field of every kind; `more` nests it to any depth. */
 struct leaf {
     int64_t depth;
     char *label;
@@ -98,7 +98,7 @@ const struct at_schema sample_schema = {"a sample", sizeof(struct sample), sampl
 static enum at_status read_bytes(struct sample *sample, const char *text, size_t size,
                                  struct at_error *err)
 {
-    /* Exactly as many bytes, so that a sanitizer sees a step beyond them. */
+    /* Exactly this many bytes, so that a sanitizer sees a read past the end. */
     char *copy = at_memdup(text, size);
     enum at_status status;
 
@@ -116,7 +116,7 @@ static void read_well(struct sample *sample, const char *text)
         fail_msg("%s", err.message);
 }
 
-/* The text is refused with exactly this message, and nothing stays in the record. */
+/* The text is refused with exactly this message, and the record is empty. */
 static void read_badly(const char *text, size_t size, const char *message)
 {
     static const struct sample zero;
@@ -292,7 +292,7 @@ static void refuses_bytes_that_are_not_text(void **state)
     read_badly("name: \0", 7, "f.yaml:1:7: not a text file: control characters are not allowed");
 }
 
-/* Every beginning of a good file is read or refused, and leaves nothing behind. */
+/* Every prefix of a good file is read or refused, without leaks. */
 static void survives_truncation(void **state)
 {
     static const char text[] = "name: x\nnumber: 1\nnamed: {A: 1}\nplaces: [a, 'b']\n"
@@ -449,8 +449,8 @@ static void writes_every_kind(void **state)
     at_schema_clear(&sample_schema, &sample);
 }
 
-/* Text comes back as it was, and stands in quotes where a reader of YAML 1.1 would see a number, a
- * truth value, a time or a mark of YAML itself. */
+/* Text is read back unchanged. It is quoted if a reader of YAML 1.1 would see a number, a truth
+ * value, a time or a sign of YAML itself. */
 static void quotes_what_needs_it(void **state)
 {
     static const struct {

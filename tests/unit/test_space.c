@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/space/space.c: which configs a space has, in which order, and how it fails. The counts of
- * KTT's spaces are those that its constraints give when every point is tried. */
+/* src/space/space.c: the configs of a space, their order, and errors. The counts of KTT's spaces
+ * come from trying its constraints on every point. */
 #include "base/memory.h"
 #include "space/space.h"
 
@@ -113,7 +113,7 @@ static void counts_known_spaces(void **state)
     }
 }
 
-/* Goes through every point, as at_space_build must not, and asks at_config_legal. */
+/* Check every point with at_config_legal, without the shortcuts of at_space_build. */
 static void check_every_point(struct at_family *family, const struct at_problem *problem,
                               const struct at_device_info *device)
 {
@@ -219,7 +219,7 @@ static void fails(void **state)
         const char *parameters, *rules, *message; /* after the path */
     } cases[] = {
         {PARAM("A", "1, 2", "1"), "",
-         ": more than 1 legal configs; take values away or add "
+         ": more than 1 legal configs; remove values or add "
          "constraints"},
         {PARAM("A", "1, 0", "1"), "constraints: [8 % A == 0]\n",
          ":9:17: division by zero in \"8 % A == 0\""},
@@ -227,7 +227,7 @@ static void fails(void **state)
          ":9:14: division by zero in \"rows / 0 == 1\""},
         {LARGE, "constraints: [H > 10]\n",
          ": too many points to go through; put the parameters that constraints share next to each "
-         "other, or take values away"},
+         "other, or remove values"},
     };
     struct at_device_info device = device_with(1024);
     struct at_problem problem = problem_of("8x8:f32");
@@ -257,7 +257,7 @@ static void skips_what_a_rule_excludes(void **state)
     (void)state;
     assert_int_equal(at_space_build(&space, &family, 1, &problem, &device, 1, NULL), AT_OK);
     assert_int_equal(space.count, 0);
-    assert_true(space.raw == AT_RAW_MAX); /* more are not told apart */
+    assert_true(space.raw == AT_RAW_MAX); /* clamped */
     at_space_clear(&space);
     at_family_free(family);
 }
@@ -293,7 +293,7 @@ static void finds_the_default(void **state)
         struct at_problem problem = problem_of(cases[i].spec);
         struct at_config config = {0};
         struct at_error err = {0};
-        /* Where there is to be none, leave out the family that takes everything. */
+        /* For cases without a default, leave out the family that takes every problem. */
         size_t first = cases[i].preference ? 0 : 1;
         enum at_status status =
             at_space_default(&config, families + first, 3 - first, &problem, &device, &err);

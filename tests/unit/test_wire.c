@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/worker: messages that lie about themselves, and frames that arrive in pieces or not at all.
- */
+/* src/worker: messages with wrong lengths, and frames that arrive in pieces or not at all. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "worker/worker.h"
@@ -27,7 +26,7 @@ struct plain {
 
 static const struct plain record = {-7, "plain"};
 
-/* One of everything. */
+/* A message with a value of every kind. */
 static void put_all(struct at_wire *wire)
 {
     at_wire_put_int(wire, INT64_MIN);
@@ -78,7 +77,7 @@ static void test_wire_round_trip(void **state)
     assert_int_equal(wire.size, 0);
 }
 
-/* A message of exactly these bytes, so that a read behind its end is one behind an allocation. */
+/* A message of exactly these bytes, so that a sanitizer sees a read past its end. */
 static struct at_wire wire_of(const void *bytes, size_t size)
 {
     return (struct at_wire){.bytes = at_memdup(bytes, size), .size = size, .capacity = size};
@@ -114,7 +113,7 @@ static void test_wire_truncated(void **state)
     at_wire_clear(&whole);
 }
 
-/* A number of which one byte or more is missing. */
+/* A number that lacks at least one byte. */
 static void test_wire_part_of_a_number(void **state)
 {
     (void)state;
@@ -131,7 +130,7 @@ static void test_wire_part_of_a_number(void **state)
     }
 }
 
-/* A length that the rest of the message does not have, seven bytes being left. */
+/* A length that exceeds the seven bytes that are left. */
 static void test_wire_lengths(void **state)
 {
     static const int64_t lengths[] = {-1, INT64_MIN, INT64_MAX, 8, INT64_C(1) << 32};
@@ -228,7 +227,7 @@ static void test_wire_text_is_cut(void **state)
     at_wire_clear(&wire);
 }
 
-/* What follows a bad read is not believed, even where it would fit. */
+/* After a bad read all further reads are bad. */
 static void test_wire_stays_bad(void **state)
 {
     struct at_wire wire = {0};
@@ -270,7 +269,7 @@ static void close_pair(struct ends ends)
 static const char body[] = "the body of a frame";
 enum { TYPE = 77, FRAME_MAX = 256 };
 
-/* The bytes of a frame with that body, as they travel; returns how many. */
+/* Fill in the bytes of a frame with this body, as they are sent. Returns their count. */
 static size_t encode(char bytes[FRAME_MAX])
 {
     struct ends ends = connect_pair();
@@ -285,7 +284,7 @@ static size_t encode(char bytes[FRAME_MAX])
     return (size_t)size;
 }
 
-/* Receives what has been sent so far; where that is no whole frame, nothing may have been set. */
+/* Receive the bytes sent so far. If they are no whole frame, nothing may have been set. */
 static enum at_frame_result receive(int fd, int64_t deadline_ns)
 {
     struct at_wire message = {0};
@@ -306,7 +305,7 @@ static enum at_frame_result receive(int fd, int64_t deadline_ns)
 }
 
 static const int64_t soon_ns = 10000000;
-static const int64_t long_ns = INT64_C(60000000000); /* only ever waited for where a test fails */
+static const int64_t long_ns = INT64_C(60000000000); /* reached only if a test fails */
 
 static void test_frame_cut(void **state)
 {
@@ -345,7 +344,7 @@ static void test_frame_deadline(void **state)
     }
 }
 
-/* Runs work(argument) in another process, which ends with what it returns. */
+/* Run work(argument) in another process, which exits with its return value. */
 static pid_t start_process(int (*work)(void *), void *argument)
 {
     pid_t pid = fork();
@@ -440,11 +439,11 @@ static void test_frame_without_body(void **state)
     close_pair(ends);
 }
 
-/* A header with something else than the magic number, or with a body larger than any frame. */
+/* A header with a wrong magic number, or with a body larger than any frame. */
 static void test_frame_bad(void **state)
 {
     static const struct {
-        size_t offset; /* of eight bytes that become value, or of four that are inverted */
+        size_t offset; /* of eight bytes to be set to value, or of four to be inverted */
         uint64_t size;
     } cases[] = {
         {0, 0},
@@ -470,7 +469,7 @@ static void test_frame_bad(void **state)
     }
 }
 
-/* Without a SIGPIPE, which would end this program. */
+/* There must be no SIGPIPE: it would end this program. */
 static void test_frame_to_nobody(void **state)
 {
     struct ends ends = connect_pair();

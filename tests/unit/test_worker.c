@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/worker: real worker processes, which are this program: that they serve, that their end is
- * noticed, and that they never outlive who started them. */
+/* src/worker: real worker processes, which run this program. They serve, their end is noticed, and
+ * they never outlive the process that started them. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-static const int64_t long_ns = INT64_C(60000000000); /* only ever waited for where a test fails */
+static const int64_t long_ns = INT64_C(60000000000); /* reached only if a test fails */
 
 static void start(struct at_worker *worker)
 {
@@ -36,8 +36,8 @@ static void start(struct at_worker *worker)
     assert_true(worker->pid > 0);
 }
 
-/* Asks for something that a compile worker answers on any machine: there is no compiler for compute
- * capability 0.0, whether there is NVRTC or not. False if there is no answer. */
+/* Send a request that a compile worker answers on any machine: compute capability 0.0 fails with or
+ * without NVRTC. Returns false if there is no answer. */
 static bool answers(const struct at_worker *worker)
 {
     struct at_wire request = {0}, reply = {0};
@@ -55,7 +55,7 @@ static bool answers(const struct at_worker *worker)
     return answered;
 }
 
-/* Waits for the end of file that tells of the worker's end. */
+/* Wait for end of file: the worker has ended. */
 static void assert_closed(const struct at_worker *worker)
 {
     struct at_wire message = {0};
@@ -88,12 +88,11 @@ static void test_worker_serves(void **state)
     assert_string_equal(how.text, "signal 9 (Killed)");
     assert_int_equal(worker.pid, 0);
     strcpy(how.text, "as before");
-    at_worker_stop(&worker, &how); /* legal, and says nothing */
+    at_worker_stop(&worker, &how); /* legal, and leaves `how` alone */
     assert_string_equal(how.text, "as before");
 }
 
-/* What the system says of the process in /proc/PID/NAME, which may have NULs in it; the caller
- * frees it. */
+/* Read /proc/PID/NAME, which may contain NULs; the caller frees it. */
 static char *proc_file(pid_t pid, const char *name, size_t *size)
 {
     struct at_text_stream stream;
@@ -118,7 +117,7 @@ static bool has_variable(const char *environment, size_t size, const char *varia
     return false;
 }
 
-/* Nothing that changes what is compiled or measured gets through, nor anything unknown. */
+/* Unknown variables, and those that change what is compiled or measured, are not passed on. */
 static void test_worker_environment(void **state)
 {
     static const struct {
@@ -204,7 +203,7 @@ static void test_worker_crash_is_told(void **state)
     assert_string_equal(how.text, "signal 6 (Aborted)");
 }
 
-/* Ends by itself when there is nobody to serve, or when it is asked nonsense. */
+/* A worker ends when its socket closes, or after a malformed request. */
 static void test_worker_ends_by_itself(void **state)
 {
     (void)state;
@@ -224,8 +223,7 @@ static void test_worker_ends_by_itself(void **state)
     }
 }
 
-/* Waits for the process, a minute at most; false if it is still there, and then it is killed.
- */
+/* Wait for the process, at most a minute. If it still runs, kill it and return false. */
 static bool ends(pid_t pid, int *status)
 {
     const struct timespec pause_time = {0, 10000000};
@@ -245,7 +243,7 @@ static bool ends(pid_t pid, int *status)
 static void test_workers_share_nothing(void **state)
 {
     struct at_worker first = {0}, second = {0};
-    int status, filler = dup(STDERR_FILENO); /* has the number that a worker's own socket takes */
+    int status, filler = dup(STDERR_FILENO); /* takes the number of a worker's own socket */
 
     (void)state;
     assert_true(filler >= 3);
@@ -262,7 +260,7 @@ static void test_workers_share_nothing(void **state)
     close(filler);
 }
 
-/* Runs work(argument) in another process, which ends with what it returns. */
+/* Run work(argument) in another process, which exits with its return value. */
 static pid_t start_process(int (*work)(void *), void *argument)
 {
     pid_t pid = fork();
@@ -282,7 +280,7 @@ static void assert_process_ended_well(pid_t pid)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A program that is started without standard streams has their numbers for its sockets. */
+/* In a program that is started without standard streams, sockets may get their numbers. */
 static int start_without_streams(void *argument)
 {
     struct at_worker worker = {0};
@@ -305,7 +303,7 @@ static void test_worker_without_streams(void **state)
     assert_process_ended_well(start_process(start_without_streams, NULL));
 }
 
-/* Starts a worker, tells its process id through the pipe, and waits to be killed. */
+/* Start a worker, send its process id through the pipe, and wait to be killed. */
 static int hold_worker(void *argument)
 {
     struct at_worker worker = {0};
@@ -317,8 +315,8 @@ static int hold_worker(void *argument)
         pause();
 }
 
-/* The worker is stopped by a signal meanwhile, as it could hang in a driver, and so notices nothing
- * by itself. */
+/* Meanwhile the worker is stopped by a signal, so that it cannot notice the parent's end itself: it
+ * could also hang in a driver. */
 static void test_worker_dies_with_parent(void **state)
 {
     int pipe_ends[2], status = 0;
@@ -340,7 +338,7 @@ static void test_worker_dies_with_parent(void **state)
     assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
-/* What is no worker's command line is the program's own. */
+/* Other command lines are left to the program. */
 static void test_worker_arguments(void **state)
 {
     static const char *const lines[][4] = {

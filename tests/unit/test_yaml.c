@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML of every kind that there is, most of which no file of ours may hold:
- * tests/data/yaml-cases.txt, through the reader of a small record and through those of all our
- * files. */
+/* All features of YAML, most of which the reader refuses: tests/data/yaml-cases.txt, read as a
+ * small record and as every kind of file. */
 #include "base/memory.h"
 #include "base/printable.h"
 #include "profile/profile.h"
@@ -37,13 +36,13 @@ static const struct at_field fields[] = {
 };
 static const struct at_schema schema = AT_SCHEMA("a record", record, fields);
 
-/* What stands for bytes that an editor does not show. */
+/* Signs for bytes that an editor does not show. */
 static const struct {
     const char *sign, *bytes;
 } signs[] = {{"\u2423", " "},      {"\u2014\u2014\u00bb", "\t"}, {"\u2190", "\r"},
              {"\u21d4", "\ufeff"}, {"\u241b", "\033"},           {"\u2424", "\xc2\x85"}};
 
-/* The text with its signs replaced, up to a filled box, if it has one; the caller frees it. */
+/* The text with its signs replaced, up to a filled box if there is one; the caller frees it. */
 static char *expand(const char *text, size_t size)
 {
     char *expanded = at_alloc(size + 1), *out = expanded;
@@ -69,7 +68,7 @@ static void check_small(const char *title, const char *yaml, const char *verdict
 {
     struct record record = {0};
     struct at_error err = {AT_OK, ""};
-    char *copy = at_memdup(yaml, strlen(yaml)); /* a sanitizer sees a step beyond it */
+    char *copy = at_memdup(yaml, strlen(yaml)); /* a sanitizer sees a read past its end */
     enum at_status status = at_schema_read(&schema, &record, "case.yaml", copy, strlen(yaml), &err);
 
     free(copy);
@@ -85,7 +84,7 @@ static void check_small(const char *title, const char *yaml, const char *verdict
         fail_msg("%s: %s", title, err.message);
 }
 
-/* No file of ours is like any of these. */
+/* No kind of file accepts any of these. */
 static void check_ours(const char *title, const char *yaml)
 {
     static const struct at_schema *const schemas[] = {&at_profile_schema, &at_family_schema};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of the multiprocessors over a train: stamps of cycles and nanoseconds before and after
- * it, which the device writes into memory of the host. NVML is too slow to be asked for each train,
- * and what it answers is a moment's clock; NVBench takes stamps so too. */
+/* The mean clock of the multiprocessors during a train. A small kernel before and after the train
+ * writes the cycle and nanosecond counters to host memory. NVML would be too slow for each train,
+ * and gives only the clock of a moment. NVBench uses such stamps too. */
 #include "device/cuda/cuda_device.h"
 
 #include <stddef.h>
 
-/* One multiprocessor writes, always the same one, since each counts cycles of its own. A launch of
- * a block for each reaches it. PTX, which the driver compiles: there is no other kernel in this
- * program, and nobody waits for these few instructions. */
+/* Always multiprocessor 0 writes, because each has its own cycle counter. A grid of one block per
+ * multiprocessor reaches it. The driver compiles this PTX: it is the program's only built-in
+ * kernel, and compiling it takes next to no time. */
 static const char stamp_ptx[] = ".version 6.3\n"
                                 ".target sm_70\n"
                                 ".address_size 64\n"
@@ -56,7 +56,7 @@ CUresult at_cuda_clock_stamp(const struct at_cuda_device *device, enum at_cuda_s
 
 int64_t at_cuda_clock_khz(const struct at_cuda_device *device)
 {
-    /* What no clock is: a stamp was not written, or the counters were set back. */
+    /* Outside of these bounds a stamp was not written, or a counter was reset. */
     static const double least_khz = 1e4, most_khz = 1e7;
     const volatile struct at_cuda_clock_stamp *first, *last;
     double ns, khz;

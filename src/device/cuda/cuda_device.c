@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing, modules, reading and writing. */
+/* Opens the device; modules; reading and writing memory. */
 #include "device/cuda/cuda_device.h"
 
 #include "base/memory.h"
@@ -82,7 +82,7 @@ static enum at_outcome load(struct at_device *device, const void *image, size_t 
         at_cuda_outcome(at_cuda.cuModuleLoadData(&loaded, image), "loading", err);
 
     (void)device;
-    (void)size; /* a cubin says how long it is */
+    (void)size; /* a cubin contains its size */
     if (outcome == AT_CORRECT)
         *module = (struct at_module *)loaded;
     return outcome;

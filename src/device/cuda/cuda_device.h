@@ -9,19 +9,19 @@
 
 extern const struct at_device_ops at_cuda_device_ops;
 
-/* When a stamp is made: before a train, or after it. */
+/* The stamp before a train, and the one after it. */
 enum at_cuda_stamp { AT_CUDA_BEFORE, AT_CUDA_AFTER, AT_CUDA_STAMPS };
 
-/* As the device writes it. */
+/* The layout that the stamp kernel writes. */
 struct at_cuda_clock_stamp {
     uint64_t ns, cycles;
 };
 
-/* A piece of the device's memory. */
+/* An allocation of device memory. */
 struct at_cuda_block {
     at_address address;
     int64_t bytes;
-    bool used; /* else it waits for another use */
+    bool used; /* else kept for a later request */
 };
 
 /* What the files of this folder share. */
@@ -32,7 +32,7 @@ struct at_cuda_device {
     CUstream stream;
     struct at_nvml *nvml;
     CUfunction stamp;
-    struct at_cuda_clock_stamp *stamps; /* AT_CUDA_STAMPS, in the host's memory; NULL: none */
+    struct at_cuda_clock_stamp *stamps; /* AT_CUDA_STAMPS of them, in host memory; NULL: none */
     struct at_cuda_block *blocks;
     size_t block_count, block_capacity;
 };
@@ -42,15 +42,18 @@ static inline struct at_cuda_device *at_cuda_device_of(struct at_device *device)
     return (struct at_cuda_device *)device;
 }
 
-/* outcome.c: turns a failed call into an outcome, with a message that begins with what was being
- * done. */
+/* outcome.c: turn a CUDA result into an outcome. A failure's message begins with `doing`. */
 enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err);
 
-/* clock.c: makes stamps possible, if it can; starts one, which changes nothing if it could not; and
- * the multiprocessors' mean clock between the last two; -1 if there are none, or it makes no sense.
- */
+/* ---- clock.c ---- */
+
+/* Load the stamp kernel. On failure there will be no stamps. */
 void at_cuda_clock_open(struct at_cuda_device *device);
+
+/* Queue a stamp; does nothing if stamps are not possible. */
 CUresult at_cuda_clock_stamp(const struct at_cuda_device *device, enum at_cuda_stamp which);
+
+/* The mean clock between the last two stamps; -1 without stamps, or if the value is impossible. */
 int64_t at_cuda_clock_khz(const struct at_cuda_device *device);
 
 /* list.c */

@@ -8,7 +8,7 @@
 
 struct at_cuda_api at_cuda;
 
-/* The name without the version belongs to the development package alone. */
+/* Only the development package has libcuda.so, without the version. */
 static const char *const library_names[] = {"libcuda.so.1", NULL};
 
 void at_cuda_describe(CUresult result, char *text, size_t capacity)
@@ -29,8 +29,8 @@ static enum at_status initialise(struct at_error *err)
         return AT_OK;
     at_cuda_describe(result, text, sizeof text);
     return at_fail(err, AT_DEVICE,
-                   "no usable GPU: the NVIDIA driver is installed but says %s; "
-                   "CUDA_VISIBLE_DEVICES may hide them",
+                   "no usable GPU: the NVIDIA driver is installed but reports %s; "
+                   "CUDA_VISIBLE_DEVICES may hide the GPUs",
                    text);
 }
 
@@ -42,18 +42,18 @@ enum at_status at_cuda_load(struct at_error *err)
         AT_CUDA_FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    static const char mend[] =
+    static const char remedy[] =
         "no NVIDIA driver: install it, or in a container start it with GPU access";
     void *opened;
     enum at_status status = AT_OK;
 
     if (!library) {
-        status = at_library_open(&opened, library_names, NULL, mend, err);
+        status = at_library_open(&opened, library_names, NULL, remedy, err);
         if (status != AT_OK)
             return status;
         if (at_library_symbols(opened, symbols, AT_COUNT(symbols), err) != AT_OK)
-            return at_fail_within(err, "%s", mend);
-        library = opened; /* only with all that is needed of it */
+            return at_fail_within(err, "%s", remedy);
+        library = opened; /* only now that no symbol is missing */
     }
     return initialise(err);
 }

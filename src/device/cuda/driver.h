@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA Driver API, opened at run time. Only GPU worker processes load it. */
+/* The CUDA Driver API, loaded at run time, and only by GPU worker processes. */
 #ifndef AT_DEVICE_CUDA_DRIVER_H
 #define AT_DEVICE_CUDA_DRIVER_H
 
@@ -7,9 +7,8 @@
 
 #include <cuda.h>
 
-/* The functions in use, by the name in cuda.h and the symbol that the library exports. The symbols
- * are the oldest with the same prototype, so that a newer toolkit's header does not ask for a newer
- * driver. */
+/* The functions in use: the name in cuda.h, and the symbol in the library. Each symbol is the
+ * oldest with the same prototype, so that building with a newer toolkit needs no newer driver. */
 #define AT_CUDA_FUNCTIONS(X)                                                                       \
     X(cuInit, "cuInit")                                                                            \
     X(cuDriverGetVersion, "cuDriverGetVersion")                                                    \
@@ -64,10 +63,11 @@ struct at_cuda_api {
 /* The loaded library; valid after at_cuda_load. */
 extern struct at_cuda_api at_cuda;
 
-/* Loads the library and initialises it. AT_DEVICE says what was looked for and what to do. */
+/* Load the library and initialise it. On AT_DEVICE the message says what is missing and what to do.
+ */
 enum at_status at_cuda_load(struct at_error *err);
 
-/* "CUDA_ERROR_INVALID_VALUE: invalid argument" */
+/* Write a result's name and meaning: "CUDA_ERROR_INVALID_VALUE: invalid argument". */
 void at_cuda_describe(CUresult result, char *text, size_t capacity);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CUDA devices there are, and what they are. */
+/* Lists and describes the CUDA devices. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 
@@ -27,22 +27,22 @@ static void format_uuid(const CUuuid *uuid, char *text, size_t capacity)
     }
 }
 
-/* Clock and bus width are all that the API tells; every DRAM that it drives moves data on both
- * edges of that clock. CUDA 13 still reports the clock as an attribute. */
+/* The API gives only clock and bus width. Every supported DRAM moves data on both clock edges. CUDA
+ * 13 still reports the clock as an attribute. */
 static int64_t peak_mbps(const struct at_device_info *info)
 {
     return 2 * info->memory_clock_khz * (info->memory_bus_bits / 8) / 1000;
 }
 
-/* The driver knows since CUDA 12.8, as CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, which older headers
- * do not have; NVML knows everywhere, but takes milliseconds to open. Both put the vendor, which is
- * always NVIDIA, into the lower half. */
+/* Since CUDA 12.8 the driver knows the id; older cuda.h lack the attribute's name. NVML always
+ * knows it, but takes milliseconds to open. Both put the vendor into the low 16 bits. */
 static int64_t pci_device_id(CUdevice handle, const char *bus_id)
 {
-    int64_t id = attribute(handle, (CUdevice_attribute)139);
+    enum { GPU_PCI_DEVICE_ID = 139, VENDOR_NVIDIA = 0x10de };
+    int64_t id = attribute(handle, (CUdevice_attribute)GPU_PCI_DEVICE_ID);
     struct at_nvml *nvml;
 
-    if ((id & 0xffff) == 0x10de)
+    if ((id & 0xffff) == VENDOR_NVIDIA)
         return id & 0xffffffff;
     nvml = at_nvml_open(bus_id);
     id = at_nvml_pci_device_id(nvml);

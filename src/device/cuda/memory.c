@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of the device. What is released is kept for what is asked for next: each problem of a run
- * has some thirty buffers, of much the same sizes as the one before, and on a machine of eight GPUs
- * the driver was seen to take 60 ms to exchange them. */
+/* Device memory. Released blocks are kept for later requests: each problem of a run needs some
+ * thirty buffers, of about the same sizes as the one before. On a machine with eight GPUs the
+ * driver was seen to take 60 ms to free and allocate them again. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 
 #include <stdio.h>
 
-/* A block is not given to a request of less than this share of it. */
-enum { SPARE_SHARE = 2 };
+/* A kept block is used only for requests of at least half its size. */
+enum { SIZE_RATIO_MAX = 2 };
 
-/* The smallest that is free and large enough, and not too large; NULL: none. */
+/* Find the smallest unused block that fits; NULL if there is none. */
 static struct at_cuda_block *find_free(struct at_cuda_device *device, int64_t bytes)
 {
     struct at_cuda_block *best = NULL;
@@ -18,14 +18,14 @@ static struct at_cuda_block *find_free(struct at_cuda_device *device, int64_t by
     for (size_t i = 0; i < device->block_count; i++) {
         struct at_cuda_block *block = &device->blocks[i];
 
-        if (!block->used && block->bytes >= bytes && block->bytes / SPARE_SHARE <= bytes &&
+        if (!block->used && block->bytes >= bytes && block->bytes / SIZE_RATIO_MAX <= bytes &&
             (!best || block->bytes < best->bytes))
             best = block;
     }
     return best;
 }
 
-static void give_back_free(struct at_cuda_device *device)
+static void free_unused(struct at_cuda_device *device)
 {
     size_t kept = 0;
 
@@ -55,7 +55,7 @@ enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_addre
     }
     result = at_cuda.cuMemAlloc(&pointer, (size_t)bytes);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        give_back_free(device);
+        free_unused(device);
         result = at_cuda.cuMemAlloc(&pointer, (size_t)bytes);
     }
     snprintf(doing, sizeof doing, "allocating %jd bytes", (intmax_t)bytes);

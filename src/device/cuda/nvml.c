@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* nvml.h is not part of every CUDA installation, so the few prototypes in use stand here, after the
- * NVML API Reference. All return 0 for success. */
+/* Not every CUDA installation has nvml.h, so the few declarations in use are repeated here, from
+ * the NVML API Reference. All functions return 0 for success. */
 typedef void *nvml_handle;
 
 struct nvml_pci_info { /* nvmlPciInfo_t */
@@ -16,7 +16,7 @@ struct nvml_pci_info { /* nvmlPciInfo_t */
     char bus_id[32];
 };
 
-/* nvmlProcessInfo_t, as the third version of its functions has it. */
+/* nvmlProcessInfo_t, as in version 3 of its functions. */
 struct nvml_process {
     unsigned pid;
     unsigned long long memory_bytes;
@@ -30,12 +30,12 @@ struct nvml_field { /* nvmlFieldValue_t */
     unsigned long long value; /* of the fields below: nanoseconds */
 };
 
-/* Time that the clocks were held down for a reason (NVML API Reference, Field Value Enums:
+/* Counters of the time with lowered clocks, by reason (NVML API Reference, Field Value Enums:
  * NVML_FI_DEV_PERF_POLICY_POWER, _THERMAL and
- * NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN). Not every GPU knows all of them. */
+ * NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN). Not every GPU has all of them. */
 static const struct {
     unsigned id;
-    bool capped; /* by the power limit; else by heat, or by the power supply */
+    bool capped; /* by the power limit; else slowed by heat or the power supply */
 } held_fields[] = {{74, true}, {75, false}, {253, false}};
 
 enum { HELD_FIELDS = AT_COUNT(held_fields) };
@@ -55,8 +55,8 @@ static struct {
     int (*driver_version)(char *, unsigned);
 } api;
 
-/* NVML's clocks event reasons (NVML API Reference, nvmlClocksEventReasons). Being idle, and a
- * setting of the user's, are no throttling. */
+/* NVML's clocks event reasons (NVML API Reference, nvmlClocksEventReasons), without idleness and
+ * user settings, which are no throttling. */
 static const struct {
     unsigned long long nvml;
     enum at_throttle ours;
@@ -83,10 +83,10 @@ static bool load(void)
         {"nvmlDeviceGetClockInfo", (void **)&api.clock, 0},
         {"nvmlDeviceGetPowerUsage", (void **)&api.power, 0},
         {"nvmlDeviceGetTemperature", (void **)&api.temperature, 0},
-        /* Renamed in driver 535; the old name still answers everywhere. */
+        /* Renamed in driver 535; all drivers still have the old name. */
         {"nvmlDeviceGetCurrentClocksThrottleReasons", (void **)&api.reasons, 0},
         {"nvmlSystemGetDriverVersion", (void **)&api.driver_version, 0},
-        /* Drivers from before 510 lack what follows. */
+        /* Missing in drivers before 510: */
         {"nvmlDeviceGetFieldValues", (void **)&api.fields, 1},
         {"nvmlDeviceGetComputeRunningProcesses_v3", (void **)&api.processes, 1},
     };
@@ -115,7 +115,7 @@ void at_nvml_close(struct at_nvml *nvml)
     at_free(nvml);
 }
 
-/* How long the clocks have been held down, for either kind of reason. */
+/* Read the counters of lowered clocks. */
 static void read_held(const struct at_nvml *nvml, struct at_device_state *state)
 {
     struct nvml_field fields[HELD_FIELDS] = {0};
@@ -132,11 +132,12 @@ static void read_held(const struct at_nvml *nvml, struct at_device_state *state)
     }
 }
 
-/* This process has a context and is among them, but where it runs in a container it may not know
- * the number that it has there; so they are counted. A container may also hide the others. */
+/* Count the other processes with a context: all but one, because this process has a context too.
+ * Its id cannot be looked up, since it may differ in a container. A container may also hide others.
+ */
 static void count_processes(const struct at_nvml *nvml, struct at_device_state *state)
 {
-    static const int too_many_for_the_room = 7; /* NVML_ERROR_INSUFFICIENT_SIZE; count is set */
+    static const int insufficient_size = 7; /* NVML_ERROR_INSUFFICIENT_SIZE; count is set */
     struct nvml_process processes[64];
     unsigned count = AT_COUNT(processes);
     int result;
@@ -144,7 +145,7 @@ static void count_processes(const struct at_nvml *nvml, struct at_device_state *
     if (!api.processes)
         return;
     result = api.processes(nvml->handle, &count, processes);
-    if (result == 0 || result == too_many_for_the_room)
+    if (result == 0 || result == insufficient_size)
         state->other_processes = count > 0 ? (int64_t)count - 1 : 0;
 }
 

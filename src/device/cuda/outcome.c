@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 
-/* What results mean, where they do not mean a crash. All but the last concern the call in hand
- * alone; every other failure leaves the context unusable. */
+/* The results that are not AT_CRASH. All but the last affect only the current call; every other
+ * failure makes the context unusable. */
 static const struct {
     CUresult result;
     enum at_outcome outcome;

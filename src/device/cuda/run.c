@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launching. */
+/* Launches kernels. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 
-/* Above this a block must opt in to its shared memory (CUDA C++ Programming Guide, "Shared Memory"
+/* A kernel must opt in to more shared memory per block (CUDA C++ Programming Guide, "Shared Memory"
  * of compute capability 7.x and later). */
 enum { SHARED_WITHOUT_OPT_IN = 48 * 1024 };
 

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trains of launches, timed between two events.
  *
- * Kernels run as a CUDA graph that also holds the two event records, so that neither the launch of
- * the graph nor anything else on the CPU lies between the events. A copy by the driver runs from
- * the stream: as a node of a graph it was seen to drop to two thirds of its speed (H200,
- * CUDA 13.0). There the untimed calls cover the time that the CPU needs to queue the others, unless
- * they are so short that the CPU is slower. */
+ * Kernels run as a CUDA graph that includes the two event records, so that no CPU work is between
+ * the events. A copy by the driver runs from the stream instead: as a graph node it was seen to
+ * drop to two thirds of its speed (H200, CUDA 13.0). The untimed copies before it hide the time
+ * that the CPU needs to queue the others, unless the copies are very short. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 
 #include <stdlib.h>
 
 struct at_train {
-    CUgraphExec graph; /* NULL: from the stream */
+    CUgraphExec graph; /* NULL: run from the stream */
     CUevent start, stop;
-    struct at_call *calls; /* NULL: in the graph */
+    struct at_call *calls; /* to run from the stream; NULL: they are in the graph */
     size_t count, lead_in;
 };
 
@@ -24,7 +23,7 @@ static enum at_outcome stamp(struct at_device *device, enum at_cuda_stamp which,
     return at_cuda_outcome(at_cuda_clock_stamp(at_cuda_device_of(device), which), "stamping", err);
 }
 
-/* Starts the whole train with its events, into the stream or the graph being captured from it. */
+/* Start the whole train with its events, on the stream or into the graph that captures it. */
 static enum at_outcome start_train(struct at_device *device, const struct at_train *train,
                                    const struct at_call *calls, unsigned event_flags,
                                    struct at_error *err)
@@ -64,8 +63,9 @@ static enum at_outcome capture(struct at_device *device, struct at_train *train,
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuGraphInstantiate(&train->graph, graph, 0),
                                   "instantiating the graph", err);
-    /* Otherwise the first launch uploads it, node by node, and short kernels wait for that: of 3 us
-     * each, the first train took 1.3 times as long as the others (doc/measurement.md). */
+    /* Otherwise the first launch uploads the graph, node by node, and short kernels wait for it:
+     * with kernels of 3 us, the first train took 1.3 times as long as the others
+     * (doc/measurement.md). */
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuGraphUpload(train->graph, stream),
                                   "uploading the graph", err);
@@ -108,7 +108,7 @@ enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *tr
             ? at_cuda_outcome(at_cuda.cuGraphLaunch(train->graph, stream), "launching", err)
             : start_train(device, train, train->calls, CU_EVENT_RECORD_DEFAULT, err);
 
-    /* Elapsed time does not tell of failures before it (cuda.h), so wait first. */
+    /* cuEventElapsedTime does not report earlier failures (cuda.h), so wait first. */
     if (outcome == AT_CORRECT)
         outcome = at_cuda_wait(device, err);
     if (outcome == AT_CORRECT)

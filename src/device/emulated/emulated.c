@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The emulated device: memory, modules, running. */
+/* The emulated device: memory, modules and launches. */
 #include "device/emulated/emulated.h"
 #include "ptx/ptx.h"
 
@@ -32,7 +32,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* It has what is described, as far as the host has that. */
+/* The memory in the description, limited by the memory of the host. */
 static void memory(struct at_device *device, int64_t *free_bytes, int64_t *total_bytes)
 {
     int64_t described = at_emu_device_of(device)->base.info.memory_bytes;
@@ -48,7 +48,7 @@ static enum at_outcome allocate(struct at_device *device, int64_t bytes, at_addr
     at_address allocated = at_emu_memory_allocate(at_emu_device_of(device)->memory, bytes);
 
     if (!allocated) {
-        at_fail(err, AT_FAILED, "allocating %" PRId64 " bytes: this machine has not so much memory",
+        at_fail(err, AT_FAILED, "allocating %" PRId64 " bytes: this machine has too little memory",
                 bytes);
         return AT_OOM;
     }
@@ -84,7 +84,7 @@ static void unload(struct at_device *device, struct at_module *module)
     at_ptx_free((struct at_ptx_module *)module);
 }
 
-/* PTX knows no registers: those stay what the compiler said. */
+/* The compiler's register count stays: PTX has none. */
 static enum at_outcome find(struct at_device *device, struct at_module *module, const char *entry,
                             struct at_kernel *kernel, struct at_error *err)
 {
@@ -102,8 +102,7 @@ static enum at_outcome find(struct at_device *device, struct at_module *module, 
 
 /* ---- running ---- */
 
-/* What the driver refuses of a launch, and the machine, which knows no particular device, does not.
- */
+/* Refuse the launches that a driver would refuse; the emulator has no limits of a device. */
 static enum at_outcome check_limits(const struct at_device_info *info, const struct at_call *call,
                                     struct at_error *err)
 {
@@ -121,7 +120,7 @@ static enum at_outcome check_limits(const struct at_device_info *info, const str
 
     for (size_t i = 0; i < AT_COUNT(limits); i++)
         if (limits[i].wanted > limits[i].most) {
-            at_fail(err, AT_FAILED, "launching: %" PRId64 " %s a block, of at most %" PRId64,
+            at_fail(err, AT_FAILED, "launching: %" PRId64 " %s per block; the limit is %" PRId64,
                     limits[i].wanted, limits[i].what, limits[i].most);
             return AT_LAUNCH;
         }
@@ -159,7 +158,7 @@ static enum at_outcome copy(struct at_emu_device *device, const struct at_call *
     return AT_CORRECT;
 }
 
-/* Runs it at once. After a fault nothing runs any more, as on a GPU. */
+/* Run the call at once. After a fault nothing runs any more, as on a GPU. */
 static enum at_outcome start(struct at_device *base, const struct at_call *call,
                              struct at_error *err)
 {

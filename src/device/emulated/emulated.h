@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device that need not be there: described in tuning/devices, run by machine.h, its times
- * predicted by model/predict.h. What it computes is real and checked; no time of it is measured. */
+/* An emulated GPU: described in tuning/devices, run by emu/machine.h. Its results are computed and
+ * verified; its times are predicted by model/predict.h, never measured. */
 #ifndef AT_DEVICE_EMULATED_EMULATED_H
 #define AT_DEVICE_EMULATED_EMULATED_H
 
@@ -10,7 +10,7 @@
 
 extern const struct at_device_ops at_emu_device_ops;
 
-/* The last prediction that was made: a train is one call many times over, and is made twice. */
+/* The last prediction, kept because a train repeats one call, and two trains are made of it. */
 struct at_emu_predicted {
     bool known;
     const void *kernel; /* its handle; NULL: a copy by the driver */
@@ -24,8 +24,8 @@ struct at_emu_device {
     struct at_rates rates;
     struct at_emu_memory *memory;
     int threads;             /* of the host */
-    enum at_outcome outcome; /* the first fault of all that was started, for wait */
-    struct at_error fault;   /* says which */
+    enum at_outcome outcome; /* of the first fault, for wait */
+    struct at_error fault;   /* its message */
     struct at_emu_predicted last;
 };
 
@@ -34,15 +34,15 @@ static inline struct at_emu_device *at_emu_device_of(struct at_device *device)
     return (struct at_emu_device *)device;
 }
 
-/* The machine's launch for a call of a kernel; its arguments are the call's. */
+/* Make the emulator's launch from a call of a kernel, whose arguments it borrows. */
 struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
                                       const struct at_call *call);
 
-/* emu_list.c */
+/* list.c */
 enum at_status at_emu_list(struct at_device_info **infos, size_t *count, struct at_error *err);
 enum at_status at_emu_open(struct at_device **device, int64_t ordinal, struct at_error *err);
 
-/* emu_train.c */
+/* train.c */
 enum at_outcome at_emu_make_train(struct at_device *device, const struct at_call *calls,
                                   size_t count, size_t lead_in, struct at_train **train,
                                   struct at_error *err);

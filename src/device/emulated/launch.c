@@ -2,8 +2,8 @@
 #include "device/emulated/emulated.h"
 #include "emu/op.h"
 
-/* Instructions of a thread. A matrix that one thread transposes alone stays below it up to about a
- * million elements; an endless loop is found out in a second. */
+/* Instructions per thread. One thread that transposes a matrix alone stays below this up to about a
+ * million elements. An endless loop is stopped within a second. */
 static const uint64_t instruction_limit = 16000000;
 
 struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,

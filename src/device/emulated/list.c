@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The emulated devices there are: one a description. */
+/* Lists and opens emulated devices: one per description. */
 #include "base/memory.h"
 #include "device/emulated/emulated.h"
 #include "model/description.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a description does not hold: where it stands among the others, and the name by which --gpu
- * takes it. */
+/* Read a description, and fill in what the file lacks: the ordinal, and the uuid, which is also the
+ * selector of --gpu. */
 static enum at_status describe(struct at_device_info *info, struct at_rates *rates,
                                const char *file, size_t ordinal, struct at_error *err)
 {
@@ -48,8 +48,8 @@ enum at_status at_emu_list(struct at_device_info **infos, size_t *count, struct 
     return status;
 }
 
-/* Each launch allocates the state of its blocks and frees it. Unless told otherwise the C library
- * gives the pages back to the system each time, which took a quarter of the time of a run. */
+/* Keep freed memory: each launch allocates and frees the state of its blocks. By default the C
+ * library returns the pages to the system each time, which took a quarter of the time of a run. */
 static void keep_memory(void)
 {
     mallopt(M_TRIM_THRESHOLD, 256 << 20);

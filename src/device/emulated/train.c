@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trains that do not run: how long they would take is predicted when they are made. */
+/* Trains that do not run: their time is predicted when they are made. */
 #include "base/memory.h"
 #include "device/emulated/emulated.h"
 
@@ -11,8 +11,8 @@ struct at_train {
     double ns;
 };
 
-/* As predict.c has it for a kernel whose every access is at its best: a launch, and then the fourth
- * order norm of what bounds it. For a large copy on an H200 that is the rate measured there. */
+/* The prediction of model/predict.c for a kernel with ideal accesses: the launch time plus the
+ * 4-norm of the times that bound it. For a large copy it gives the rate measured on an H200. */
 static double predict_copy(const struct at_emu_device *device, const struct at_call *call)
 {
     const struct at_rates *rates = &device->rates;
@@ -31,9 +31,8 @@ static enum at_outcome predict_kernel(struct at_emu_device *device, const struct
 {
     struct at_emu_launch launch = at_emu_launch_of(device, call);
     struct at_prediction prediction;
-    /* Some blocks run for it. A transpose can be run on what it has written; one in place, whose
-     * blocks exchange tiles, undoes so what it did, and a second time leaves everything as it was.
-     */
+    /* A prediction runs some blocks. Out of place that does no harm. In place, blocks exchange
+     * tiles, so running them a second time restores the matrix. */
     int times = call->args[0] == call->args[1] ? 2 : 1;
     enum at_status status = AT_OK;
 

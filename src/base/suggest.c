@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/nearest.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance, row by row, over the first WORD_MAX characters of each. */
+/* Levenshtein distance, row by row, over the first WORD_MAX characters of each. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[WORD_MAX + 1], b_length = strnlen(b, WORD_MAX);
@@ -39,12 +39,12 @@ static size_t distance(const char *a, const char *b)
     return row[b_length];
 }
 
-void at_nearest(char *list, size_t size, const char *word, const char *const *known, size_t count)
+void at_suggest(char *list, size_t size, const char *word, const char *const *known, size_t count)
 {
     size_t length = 0, listed = 0, most = WORD_MAX;
 
     list[0] = '\0';
-    /* One pass for each distance, rather than a sort, keeps equals in the order of `known`. */
+    /* One pass per distance, instead of a sort, keeps ties in the order of `known`. */
     for (size_t edits = 0; edits <= most; edits++) {
         for (size_t i = 0; i < count; i++) {
             if (listed == LISTED_MAX || length + 1 >= size)

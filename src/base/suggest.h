@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "Did you mean" suggestions for an unknown word. */
+#ifndef AT_BASE_SUGGEST_H
+#define AT_BASE_SUGGEST_H
+
+#include <stddef.h>
+
+/* Write up to three known words that are nearest to `word` into list, as "a, b, c", nearest first.
+ * A word is listed if its edit distance is at most one more than the smallest. Case is ignored. */
+void at_suggest(char *list, size_t size, const char *word, const char *const *known, size_t count);
+
+#endif
