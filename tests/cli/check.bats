@@ -5,7 +5,6 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-golden=$srcdir/tests/golden/profile
 ktt=$srcdir/tests/data/ktt.yaml
 
 # A sound profile: the least one, with a winner from the family of tests/data/ktt.yaml.
@@ -22,7 +21,7 @@ setup() {
         -e '/parameters:/a\        VECTOR_TYPE: 1' \
         -e '/parameters:/a\        WORK_GROUP_SIZE_X: 32' \
         -e '/parameters:/a\        WORK_GROUP_SIZE_Y: 8' \
-        "$golden/least.yaml" >"$profile"
+        "$srcdir/tests/golden/profile/least.yaml" >"$profile"
 }
 
 # fails WORDS: the profile does not hold, for this reason.
@@ -63,14 +62,6 @@ fails() {
 @test "a family that is not known" {
     run --separate-stderr -1 "$AUTOTUNE" check "$profile"
     [[ $output == *'there is no family "ktt"'* ]]
-}
-
-@test "figures that contradict each other, and files that are no profile, end with 2" {
-    for name in of-copy bandwidth unknown-key; do
-        run --separate-stderr -2 "$AUTOTUNE" check "$golden/bad-$name.yaml"
-        [ -z "$output" ]
-        [ "$stderr" = "autotune: $golden/$(<"$golden/bad-$name.err")" ]
-    done
 }
 
 # own_family DIRECTIONS [PARAMETER=VALUES]...: the space file of the naive family by another name.

@@ -247,7 +247,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
 }
 
 @test "bad input" {
-    refused "schema is" export --as header "$srcdir/tests/golden/profile/bad-version.yaml"
+    refused "schema is" export --as header "$refused_profiles/version.yaml"
     refused "none.yaml" export --as header none.yaml
     refused "in which form" export "$profile"
     refused 'unknown format "xml"; known are header, cu' export --as xml "$profile"

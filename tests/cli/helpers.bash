@@ -4,6 +4,10 @@
 # shellcheck disable=SC2034 # used there
 commands=(tune list show check lookup export merge diff bench explain study replay convert cache)
 
+# The cases of tests/golden/refused.txt, as files.
+# shellcheck disable=SC2034 # used there
+refused_profiles=${AUTOTUNE%/*}/tests/golden/refused
+
 # refused WORDS ARGUMENT...: the arguments are a usage error, said on stderr in these words; nothing
 # goes to stdout.
 refused() {

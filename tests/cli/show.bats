@@ -23,12 +23,8 @@ golden=$srcdir/tests/golden/profile
     [[ $output != *$'\e'* ]]
 }
 
-@test "a file that is no profile ends with 2 and its place" {
-    for name in unknown-key truncated wrong-kind; do
-        run --separate-stderr -2 "$AUTOTUNE" show "$golden/bad-$name.yaml"
-        [ -z "$output" ]
-        [ "$stderr" = "autotune: $golden/$(<"$golden/bad-$name.err")" ]
-    done
+# files.bats shows profiles that are refused.
+@test "a file that there is not" {
     run --separate-stderr -2 "$AUTOTUNE" show "$BATS_TEST_TMPDIR/none.yaml"
     [[ $stderr == *"$BATS_TEST_TMPDIR/none.yaml"* ]]
 }
