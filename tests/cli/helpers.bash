@@ -20,6 +20,21 @@ refused() {
     fi
 }
 
+# assert_transcript FILE: each command of the file, a line "$ autotune ...", still prints the lines that
+# follow it there. Paths are relative to the tree. AUTOTUNE_UPDATE_GOLDEN=1 rewrites the file.
+assert_transcript() {
+    local line arguments new=$BATS_TEST_TMPDIR/transcript
+    while IFS= read -r line; do
+        [[ $line == '$ autotune '* ]] || continue
+        read -ra arguments <<<"${line#* autotune }"
+        printf '%s\n' "$line"
+        (cd "$srcdir" && "$AUTOTUNE" "${arguments[@]}" 2>&1) || echo "ends with $?"
+    done <"$1" >"$new"
+    [ -s "$new" ]
+    [ -z "${AUTOTUNE_UPDATE_GOLDEN-}" ] || cp "$new" "$1"
+    diff "$1" "$new"
+}
+
 # To be called by setup_file: asks the program once whether there is an NVRTC.
 find_nvrtc() {
     if "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC'; then

@@ -1,11 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# autotune lookup. tests/golden/lookup has what it says; AUTOTUNE_UPDATE_GOLDEN=1 rewrites that.
+# autotune lookup
 
 bats_require_minimum_version 1.5.0
 load helpers
-
-golden=$srcdir/tests/golden/lookup
 
 # Nothing of the user's is on the search path.
 setup() {
@@ -14,28 +12,8 @@ setup() {
     cd "$srcdir" || return # paths in what is printed are relative to it
 }
 
-# expect NAME ARGUMENT...: lookup prints what golden/NAME has.
-expect() {
-    local name=$1
-    shift
-    run --separate-stderr -0 "$AUTOTUNE" lookup "$@"
-    [ -z "$stderr" ]
-    [ -z "${AUTOTUNE_UPDATE_GOLDEN-}" ] || printf '%s\n' "$output" >"$golden/$name"
-    diff "$golden/$name" <(printf '%s\n' "$output")
-}
-
-@test "an exact entry" {
-    expect exact.txt --device h200 --problem 8192x8192:f32 tests/data/h200-profile.yaml
-    expect exact.json --device h200 --problem 8192x8192:f32 tests/data/h200-profile.yaml --format json
-}
-
-@test "the nearest by shape" {
-    expect shape.txt --device h200 --problem 6000x6000:f32 tests/data/h200-profile.yaml
-    expect shape.json --device h200 --problem 4000000x6:f64 tests/data/h200-profile.yaml -f json
-}
-
-@test "no entry that can be used: the default, and why" {
-    expect default.txt --device h200 --problem 8192x8192:f32 tests/golden/profile/two-devices.yaml
+@test "an exact entry, the nearest by shape, and no entry that can be used" {
+    assert_transcript "$srcdir/tests/golden/lookup.txt"
 }
 
 @test "the search path: what is named first, and the results that come with the program" {
