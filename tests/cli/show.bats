@@ -3,19 +3,12 @@
 # autotune show, on profiles of devices that are not here.
 
 bats_require_minimum_version 1.5.0
+load helpers
 
 golden=$srcdir/tests/golden/profile
 
-@test "a table" {
-    for name in least two-devices; do
-        "$AUTOTUNE" show "$golden/$name.yaml" | diff - "$golden/$name.txt"
-    done
-}
-
-@test "JSON" {
-    for name in least two-devices; do
-        "$AUTOTUNE" show --format json "$golden/$name.yaml" | diff - "$golden/$name.json"
-    done
+@test "tables and JSON" {
+    assert_transcript "$srcdir/tests/golden/show.txt"
 }
 
 @test "no colours in a pipe" {
