@@ -115,6 +115,7 @@ refused_everywhere() {
     mkdir tuning
     cp -r "$srcdir/tuning/devices" tuning
     cp "$srcdir"/tuning/*.yaml tuning
+    chmod -R u+w tuning # a tarball's are read-only in distcheck
     ln -s "$srcdir/templates" .
     echo 'nonsense: 1' >>tuning/devices/h200.yaml
     export AUTOTUNE_DATADIR=$PWD
