@@ -22,6 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How long another process may have the file before it is said to be in use. */
+enum { LOCK_MS = 1000 };
+
 /* The file's marks: who wrote it (the letters "ATjn") and in which version of the tables. */
 enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 2 };
 
@@ -229,6 +232,9 @@ static enum at_status open_file(struct at_journal *journal, const char *path, st
     /* SQLite falls back to reading where it may not write. */
     if (sqlite3_db_readonly(journal->db, "main") == 1)
         return at_fail(err, AT_USAGE, "journal %s is read-only: name another file", path);
+    /* SQLite takes its lock in steps: of two processes that take it at the same moment, both may
+     * find it busy. One gives up at once, and the other then has it. */
+    sqlite3_busy_timeout(journal->db, LOCK_MS);
     return at_journal_harden(journal, err);
 }
 

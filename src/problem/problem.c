@@ -125,6 +125,8 @@ static enum at_status check_sizes(struct at_problem *problem, const char *spec,
         status = at_problem_fail(err, spec, "in_place can only be 0 or 1");
     if (status == AT_OK && (problem->rows < 1 || problem->cols < 1 || problem->batch < 0))
         status = at_problem_fail(err, spec, "rows, columns and batch have to be at least 1");
+    if (status == AT_OK && (problem->offset_src < 0 || problem->offset_dst < 0))
+        status = at_problem_fail(err, spec, "offsets have to be at least 0");
     return status;
 }
 

@@ -5,8 +5,8 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-golden=$srcdir/tests/golden/profile
 ktt=$srcdir/tests/data/ktt.yaml
+sound=$srcdir/tests/golden/check/sound.yaml
 
 # A sound profile: the least one, with a winner from the family of tests/data/ktt.yaml.
 setup() {
@@ -22,7 +22,7 @@ setup() {
         -e '/parameters:/a\        VECTOR_TYPE: 1' \
         -e '/parameters:/a\        WORK_GROUP_SIZE_X: 32' \
         -e '/parameters:/a\        WORK_GROUP_SIZE_Y: 8' \
-        "$golden/least.yaml" >"$profile"
+        "$srcdir/tests/golden/profile/least.yaml" >"$profile"
 }
 
 # fails WORDS: the profile does not hold, for this reason.
@@ -30,6 +30,17 @@ fails() {
     run --separate-stderr -1 "$AUTOTUNE" check --space "$ktt" "$profile"
     [[ $output == *"$1"* ]]
     [[ $stderr == "autotune: $profile: "* ]]
+}
+
+# unsound WORDS SED-SCRIPT: with this change the profile does not hold. Words begin with the problem.
+unsound() {
+    sed "$2" "$sound" >"$profile"
+    run --separate-stderr -1 "$AUTOTUNE" check "$profile"
+    [[ $output == "250x500:b4: $1"* ]] || {
+        printf '%s\n' "$2" "expected: $1" "got:      $output"
+        return 1
+    }
+    [ "$stderr" = "autotune: $profile: $((${#lines[@]})) config$([ ${#lines[@]} -eq 1 ] && echo ' does' || echo 's do') not hold" ]
 }
 
 @test "a sound profile" {
@@ -65,13 +76,49 @@ fails() {
     [[ $output == *'there is no family "ktt"'* ]]
 }
 
-@test "figures that contradict each other, and files that are no profile, end with 2" {
-    for name in of-copy bandwidth unknown-key; do
-        run --separate-stderr -2 "$AUTOTUNE" check "$golden/bad-$name.yaml"
-        [ -z "$output" ]
-        [ "$stderr" = "autotune: $golden/$(<"$golden/bad-$name.err")" ]
-    done
+# ---- against the spaces that come with the program, for a device that does not exist ----
+
+@test "a sound profile of the family naive" {
+    cp "$sound" "$profile"
+    run --separate-stderr -0 "$AUTOTUNE" check "$profile"
+    [ "$output" = "$profile: sound: 1 problem on 1 device" ]
+    [ -z "$stderr" ]
 }
+
+@test "a family that there is not" {
+    unsound 'winner: there is no family "nothing"' '60,99s/family: naive/family: nothing/'
+    unsound 'default: there is no family "nothing"' '1,50s/family: naive/family: nothing/'
+}
+
+@test "a config that is not of the space" {
+    unsound 'winner: BLOCK_X=100 is not in the space' 's/BLOCK_X: 128/BLOCK_X: 100/'
+    unsound 'winner: family naive has no parameter BLOCK_Z' 's/BLOCK_Y: 4/BLOCK_Z: 4/'
+    unsound 'winner: family naive has 4 parameters, not 3' '/READ_ONLY: 1/d'
+}
+
+@test "a config that is illegal" {
+    unsound 'winner: illegal here: the constraint ' 's/BLOCK_X: 128/BLOCK_X: 16/'
+    unsound 'default: illegal here: the constraint ' 's/BLOCK_Y: 8/BLOCK_Y: 1/'
+}
+
+@test "a config that is illegal on the device" {
+    unsound 'winner: illegal here: a block of 512 threads; the device allows 256' \
+        's/max_threads_per_block: 1024/max_threads_per_block: 256/'
+}
+
+@test "a launch that is not the config's" {
+    unsound 'winner: the launch is not the one' 's/grid: \[250, 1, 1\]/grid: [250, 2, 1]/'
+    unsound 'winner: the launch is not the one' 's/block: \[128, 4, 1\]/block: [4, 128, 1]/'
+    unsound 'default: the launch is not the one' 's/grid: \[512, 1, 1\]/grid: [511, 1, 1]/'
+}
+
+@test "all that does not hold is told" {
+    unsound 'winner: ' 's/family: naive/family: nothing/'
+    [ "${#lines[@]}" -eq 2 ]
+    [[ ${lines[1]} == '250x500:b4: default: there is no family "nothing"' ]]
+}
+
+# ---- on a device ----
 
 # own_family DIRECTIONS [PARAMETER=VALUES]...: the space file of the naive family by another name.
 own_family() {

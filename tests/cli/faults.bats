@@ -8,20 +8,6 @@ load helpers
 load ../gpu/helpers
 load helpers-faults
 
-setup_file() {
-    make_place
-}
-
-setup() {
-    need_nvrtc
-    need_sqlite
-    cd "$BATS_TEST_TMPDIR" || return 1
-}
-
-teardown() {
-    stop_run
-}
-
 # ---- compiling ----
 
 # A copy of the heavy family with these weights alone, and with its parentheses.

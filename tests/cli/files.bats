@@ -100,9 +100,10 @@ refused_everywhere() {
 }
 
 @test "every profile that is wrong in itself" {
-    cd "$srcdir/tests/golden/profile"
-    for file in bad-*.yaml; do
-        for command in show check; do
+    cd "$refused_profiles"
+    for file in *.yaml; do
+        for command in show check 'lookup --device h200 --problem 8192x8192:f32'; do
+            # shellcheck disable=SC2086 # words
             run --separate-stderr -2 "$AUTOTUNE" $command "$file"
             [ -z "$output" ]
             [ "$stderr" = "autotune: $(<"${file%.yaml}.err")" ]
@@ -114,6 +115,7 @@ refused_everywhere() {
     mkdir tuning
     cp -r "$srcdir/tuning/devices" tuning
     cp "$srcdir"/tuning/*.yaml tuning
+    chmod -R u+w tuning # a tarball's are read-only in distcheck
     ln -s "$srcdir/templates" .
     echo 'nonsense: 1' >>tuning/devices/h200.yaml
     export AUTOTUNE_DATADIR=$PWD

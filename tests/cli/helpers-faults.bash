@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs that something is done to, on the emulated device or, where `short` says so, on a GPU.
+# For tests that do something to a run, on the emulated device or, where `short` says so, on a GPU. They
+# begin and end with setup_file, setup and teardown as below, unless the file has its own.
 # AUTOTUNE_TEST_FAULTS says how often what happens at random moments happens (10).
 
 kills=${AUTOTUNE_TEST_FAULTS:-10}
 
-# To be called by setup_file.
-make_place() {
+setup_file() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache # looked at by assert_nothing_left
     mkdir "$XDG_CACHE_HOME"
     find_nvrtc
     make_data naive tile
+}
+
+setup() {
+    need_nvrtc
+    need_sqlite
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+    stop_run
 }
 
 # The options of a short run of some configs of the family tile.

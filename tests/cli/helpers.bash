@@ -4,6 +4,10 @@
 # shellcheck disable=SC2034 # used there
 commands=(tune list show check lookup export merge diff bench explain study replay convert cache)
 
+# The cases of tests/golden/refused.txt, as files.
+# shellcheck disable=SC2034 # used there
+refused_profiles=${AUTOTUNE%/*}/tests/golden/refused
+
 # refused WORDS ARGUMENT...: the arguments are a usage error, said on stderr in these words; nothing
 # goes to stdout.
 refused() {
@@ -14,6 +18,21 @@ refused() {
         printf '%s\n' "arguments: $*" "expected:  $words" "got:       $stderr" "on stdout: $output"
         return 1
     fi
+}
+
+# assert_transcript FILE: each command of the file, a line "$ autotune ...", still prints the lines that
+# follow it there. Paths are relative to the tree. AUTOTUNE_UPDATE_GOLDEN=1 rewrites the file.
+assert_transcript() {
+    local line arguments new=$BATS_TEST_TMPDIR/transcript
+    while IFS= read -r line; do
+        [[ $line == '$ autotune '* ]] || continue
+        read -ra arguments <<<"${line#* autotune }"
+        printf '%s\n' "$line"
+        (cd "$srcdir" && "$AUTOTUNE" "${arguments[@]}" 2>&1) || echo "ends with $?"
+    done <"$1" >"$new"
+    [ -s "$new" ]
+    [ -z "${AUTOTUNE_UPDATE_GOLDEN-}" ] || cp "$new" "$1"
+    diff "$1" "$new"
 }
 
 # To be called by setup_file: asks the program once whether there is an NVRTC.

@@ -8,20 +8,6 @@ load helpers
 load ../gpu/helpers
 load helpers-faults
 
-setup_file() {
-    make_place
-}
-
-setup() {
-    need_nvrtc
-    need_sqlite
-    cd "$BATS_TEST_TMPDIR" || return 1
-}
-
-teardown() {
-    stop_run
-}
-
 @test "GPU workers killed at random moments: nothing is lost, nobody blamed" {
     start_run --budget $((3 * kills)) # long enough for most of the kills
     kill_workers gpu

@@ -96,7 +96,7 @@ merge() {
 
 @test "a file that cannot be read, or written" {
     refused "none.yaml" merge old.yaml none.yaml
-    refused "schema is" merge old.yaml "$srcdir/tests/golden/profile/bad-version.yaml"
+    refused "schema is" merge old.yaml "$refused_profiles/version.yaml"
     refused "which profiles" merge
     refused "/nonexistent" merge old.yaml --out /nonexistent/merged.yaml
     echo kept >merged.yaml

@@ -3,19 +3,12 @@
 # autotune show, on profiles of devices that are not here.
 
 bats_require_minimum_version 1.5.0
+load helpers
 
 golden=$srcdir/tests/golden/profile
 
-@test "a table" {
-    for name in least two-devices; do
-        "$AUTOTUNE" show "$golden/$name.yaml" | diff - "$golden/$name.txt"
-    done
-}
-
-@test "JSON" {
-    for name in least two-devices; do
-        "$AUTOTUNE" show --format json "$golden/$name.yaml" | diff - "$golden/$name.json"
-    done
+@test "tables and JSON" {
+    assert_transcript "$srcdir/tests/golden/show.txt"
 }
 
 @test "no colours in a pipe" {
@@ -23,12 +16,8 @@ golden=$srcdir/tests/golden/profile
     [[ $output != *$'\e'* ]]
 }
 
-@test "a file that is no profile ends with 2 and its place" {
-    for name in unknown-key truncated wrong-kind; do
-        run --separate-stderr -2 "$AUTOTUNE" show "$golden/bad-$name.yaml"
-        [ -z "$output" ]
-        [ "$stderr" = "autotune: $golden/$(<"$golden/bad-$name.err")" ]
-    done
+# files.bats shows profiles that are refused.
+@test "a file that there is not" {
     run --separate-stderr -2 "$AUTOTUNE" show "$BATS_TEST_TMPDIR/none.yaml"
     [[ $stderr == *"$BATS_TEST_TMPDIR/none.yaml"* ]]
 }

@@ -7,10 +7,6 @@ load helpers
 load ../gpu/helpers
 load helpers-faults
 
-setup_file() {
-    make_place
-}
-
 setup() {
     need_nvrtc
     cd "$BATS_TEST_TMPDIR" || return 1

@@ -10,16 +10,7 @@ load ../gpu/helpers
 load helpers-faults
 
 # LeakSanitizer cannot run in a process that strace traces, and fails there.
-setup_file() {
-    make_place
-    export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-}
-
-setup() {
-    need_nvrtc
-    need_sqlite
-    cd "$BATS_TEST_TMPDIR" || return 1
-}
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 # ---- one after the other ----
 
@@ -29,10 +20,6 @@ hold() {
     wait_for_progress
     worker=$(pgrep -P "$driver" -x gpu)
     kill -STOP "$worker"
-}
-
-teardown() {
-    stop_run
 }
 
 @test "a second run with the same --out is refused by name, whatever its journal; with --wait it waits" {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text as an expression of a space file, or as a problem: refused with a message, or evaluated,
- * with small values and with the largest; or formatted, which has to be read again as the same. */
+/* Any text as an expression of a space file, and as a problem, which may be given in numbers. An
+ * expression is refused with a message, or evaluated with small values and with the largest. A
+ * problem is refused, or formatted and read again, which has to give the same problem. */
 #include "base/memory.h"
 #include "problem/problem.h"
 #include "space/expr.h"
@@ -61,12 +62,41 @@ static void format(const char *text)
     free(formatted);
 }
 
+/* The numbers of the text in the order of struct at_problem, as a caller of the library gives them.
+ */
+static void complete(const char *text)
+{
+    struct at_problem problem = {0}, again;
+    int64_t *const numbers[] = {
+        &problem.elem_size,  &problem.rows,       &problem.cols,       &problem.ld_src,
+        &problem.ld_dst,     &problem.batch,      &problem.stride_src, &problem.stride_dst,
+        &problem.offset_src, &problem.offset_dst, &problem.in_place,
+    };
+    struct at_error err;
+    char *formatted;
+
+    for (size_t i = 0; i < AT_COUNT(numbers); i++) {
+        char *end;
+
+        *numbers[i] = strtoll(text, &end, 10);
+        text = end;
+    }
+    if (at_problem_complete(&problem, &err) != AT_OK)
+        return;
+    measure(&problem);
+    formatted = at_problem_format(&problem);
+    if (at_problem_parse(&again, formatted, &err) != AT_OK || !at_problem_equal(&problem, &again))
+        abort();
+    free(formatted);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = at_strndup((const char *)data, size);
 
     evaluate(text);
     format(text);
+    complete(text);
     free(text);
     return 0;
 }

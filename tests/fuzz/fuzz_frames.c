@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a worker answers: a worker runs kernels and compiles texts that nobody has
- * looked at, so the driver believes nothing of what comes from there. The first byte chooses the
- * question; the rest are frames whose header is right, or a stream that is not even that. */
+/* Any bytes as the answer of a worker. A worker runs kernels and compiles texts that are not
+ * trusted, so the driver checks all that comes from it. The first byte chooses the question. The
+ * rest is the content of a frame with a sound header, or a stream with headers of its own; it is
+ * also read as a stream that has not ended. */
 #include "base/memory.h"
 #include "kernel/compile_process.h"
 #include "measure/gpu_handle.h"
@@ -13,8 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* No process has it: the answers are there before the question. */
-enum { NOBODY = 0x3fffffff, STREAM_BYTES_MAX = 60000 };
+/* No process has this number: the answers are there before the question. */
+enum { NO_PROCESS = 0x3fffffff, STREAM_BYTES_MAX = 60000 };
 
 enum { RUNS = 3, SAMPLES = 4 };
 
@@ -36,7 +37,7 @@ static struct at_worker make_worker(int *other_end, struct stream stream, bool f
         abort();
     shutdown(ends[1], SHUT_WR);
     *other_end = ends[1];
-    return (struct at_worker){NOBODY, ends[0]};
+    return (struct at_worker){NO_PROCESS, ends[0]};
 }
 
 /* Whatever is taken is a measurement that can be. */
@@ -118,6 +119,29 @@ static void answer_compiler(struct stream stream, bool framed)
     at_batch_free(batch);
 }
 
+/* The worker lives on and sends no more, and the deadline has passed. */
+static void wait_for_more(struct stream stream)
+{
+    const int64_t deadline_ns = 1;
+    enum at_frame_result result;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 ||
+        send(ends[1], stream.data, stream.size, MSG_NOSIGNAL) < 0)
+        abort();
+    do {
+        struct at_wire message = {0};
+        int32_t type;
+
+        result = at_frame_receive(ends[0], &type, &message, deadline_ns);
+        at_wire_clear(&message);
+    } while (result == AT_FRAME_OK);
+    if (result == AT_FRAME_CLOSED)
+        abort();
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const int32_t types[] = {AT_GPU_MEMORY, AT_GPU_EVALUATE, AT_GPU_SHOOTOUT};
@@ -131,5 +155,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         answer_gpu(stream, which % 2 == 0, types[which / 2]);
     else
         answer_compiler(stream, which % 2 == 0);
+    wait_for_more(stream);
     return 0;
 }

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as PTX: the reader gives an error or kernels, and each of these that is whole runs, one
- * block of one warp for a few instructions, to its end or to a fault.
- *
- *     clang -g -O1 -std=gnu11 -D_GNU_SOURCE -Isrc -pthread \
- *         -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
- *         tests/fuzz/fuzz_ptx.c src/device/emu/?*.c src/base/{error,memory}.c \
- *         -lm -o fuzz_ptx
- *     ./fuzz_ptx -max_len=8192 NEW tests/fuzz/corpus/ptx
- */
+ * block of one warp for a few instructions, to its end or to a fault. */
 #include "emu/machine.h"
 #include "ptx/reader.h"
 

@@ -4,10 +4,7 @@
  * an emulated device, so the tests tell the search that the copy took another time before. */
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
-#include "measure/select.h"
-#include "options/run_options.h"
 #include "pipeline/pipeline.h"
-#include "roles.h"
 #include "tune/tune.h"
 
 #include <setjmp.h>
@@ -21,25 +18,12 @@
 
 #include <cmocka.h>
 
-#include "needs_nvrtc.h"
-#include "source_tree.h"
+#include "session.h"
 
 enum { EVALUATIONS = 3 };
 
-static struct at_run_options options;
-static struct at_device_info *device;
-static struct at_session *session;
 static struct at_family **naive;
 static struct at_config copy;
-
-static struct at_family **find_family(const char *name)
-{
-    for (size_t i = 0; i < options.session.family_count; i++)
-        if (strcmp(options.families[i]->name, name) == 0)
-            return &options.families[i];
-    fail_msg("there is no family %s", name);
-    return NULL;
-}
 
 /* Searches some configs with a canary, if there is to be one, that took copy_ns before. */
 static void search_some(struct at_search *search, bool canary, double copy_ns)
@@ -179,35 +163,13 @@ static void test_warnings(void **state)
 
 static int set_up(void **state)
 {
-    struct at_error err = {AT_OK, ""};
-    enum at_status status;
-    size_t count;
-
     (void)state;
-    at_run_options_init(&options);
-    options.quiet = true;
-    at_run_options_finish(&options);
+    begin_options();
     options.session.jobs = 1; /* so that the results come in the order of the space */
-    status = at_run_families(&options, &err);
-    if (status == AT_OK)
-        status = at_select_devices("emu", &device, &count, &err);
-    if (status == AT_OK)
-        status = at_session_open(&session, device, &options.session, &err);
-    if (status != AT_OK) {
-        fprintf(stderr, "%s\n", err.message);
+    if (open_session() != AT_OK)
         return -1;
-    }
     naive = find_family("naive");
     copy = at_family_default(*find_family("copy"));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    at_session_close(session);
-    free(device);
-    at_run_options_clear(&options);
     return 0;
 }
 
@@ -221,11 +183,7 @@ int main(int argc, char **argv)
     };
     int exit_code;
 
-    /* The workers that the session starts are this program. */
-    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
+    if (ends_before_tests(argc, argv, &exit_code))
         return exit_code;
-    if (lacks_nvrtc())
-        return SKIPPED;
-    use_source_tree();
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_session);
 }

@@ -168,18 +168,17 @@ static void refuse_profile(const char *path, const char *words)
 static void test_bad_profiles(void **state)
 {
     static const char *const cases[][2] = {
-        {"truncated", "bad-truncated.yaml:"},
+        {"truncated", "truncated.yaml:"},
         {"version", "schema is"},
         {"of-copy", "of_copy_permille"},
-        {"empty", "bad-empty.yaml"},
+        {"empty", "empty.yaml"},
     };
-    const char *srcdir = getenv("AUTOTUNE_DATADIR");
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[4096];
 
-        snprintf(path, sizeof path, "%s/tests/golden/profile/bad-%s.yaml", srcdir, cases[i][0]);
+        snprintf(path, sizeof path, "tests/golden/refused/%s.yaml", cases[i][0]);
         refuse_profile(path, cases[i][1]);
     }
     refuse_profile("/nonexistent.yaml", "cannot open /nonexistent.yaml");

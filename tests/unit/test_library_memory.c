@@ -107,17 +107,15 @@ static autotune_device *device_called(const char *name)
 
 /* ---- scenarios ---- */
 
-static void open_profile(const struct scenario *scenario, struct result *result)
+static void open_path(const char *path, const struct scenario *scenario, struct result *result)
 {
     autotune_profile *profile = (void *)&untouched;
     autotune_error *error = NULL;
     autotune_device *device;
     autotune_answer *answer;
-    char path[8192];
 
-    snprintf(path, sizeof path, "%s/%s", source_data, scenario->subject ? scenario->subject : "");
     begin();
-    result->status = autotune_profile_open(&profile, scenario->subject ? path : NULL, &error);
+    result->status = autotune_profile_open(&profile, path, &error);
     end();
     if (result->status != AUTOTUNE_OK) {
         take_failure(result, profile, error);
@@ -131,6 +129,21 @@ static void open_profile(const struct scenario *scenario, struct result *result)
     autotune_answer_free(answer);
     autotune_device_free(device);
     autotune_profile_free(profile);
+}
+
+/* The subject is a file of the source tree. */
+static void open_profile(const struct scenario *scenario, struct result *result)
+{
+    char path[8192];
+
+    snprintf(path, sizeof path, "%s/%s", source_data, scenario->subject ? scenario->subject : "");
+    open_path(scenario->subject ? path : NULL, scenario, result);
+}
+
+/* The subject is a file of the build tree. */
+static void open_refused(const struct scenario *scenario, struct result *result)
+{
+    open_path(scenario->subject, scenario, result);
 }
 
 static void describe_device(const struct scenario *scenario, struct result *result)
@@ -285,9 +298,8 @@ static void execute_plan(const struct scenario *scenario, struct result *result)
     }
 #define BROKEN(what)                                                                               \
     {                                                                                              \
-        .name = "open: broken, " what, .run = open_profile,                                        \
-        .subject = "tests/golden/profile/bad-" what ".yaml", .status = AUTOTUNE_INVALID,           \
-        .sampled = 40                                                                              \
+        .name = "open: broken, " what, .run = open_refused,                                        \
+        .subject = "tests/golden/refused/" what ".yaml", .status = AUTOTUNE_INVALID, .sampled = 40 \
     }
 
 /* Those that are fresh come first: a child has what its parent has opened. */

@@ -3,9 +3,6 @@
  * driver is another process, which is this program, as are its workers. */
 #include "base/memory.h"
 #include "measure/gpu_protocol.h"
-#include "measure/select.h"
-#include "options/run_options.h"
-#include "roles.h"
 #include "tune/tune.h"
 
 #include <setjmp.h>
@@ -24,8 +21,7 @@
 
 #include <cmocka.h>
 
-#include "needs_nvrtc.h"
-#include "source_tree.h"
+#include "session.h"
 
 /* This process kills itself when it has sent so many requests for an evaluation; 0: never. */
 static int fatal_evaluation;
@@ -49,34 +45,25 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 /* Tunes as `autotune tune --gpu emu --family tile --problem 8x8:f32 --budget 4` does. */
 static enum at_status tune(const char *journal)
 {
-    struct at_run_options options;
-    struct at_device_info *device = NULL;
-    struct at_session *session = NULL;
     struct at_problem problem;
     struct at_entry entry = {0};
     const struct at_budget budget = {.evaluations = 4};
     struct at_error err = {AT_OK, ""};
     enum at_status status;
-    size_t count;
 
-    at_run_options_init(&options);
-    options.quiet = true;
-    at_run_options_finish(&options);
+    begin_options();
     options.session.journal = journal;
     options.session.use_cache = false;
-    status = at_run_families(&options, &err);
-    if (status == AT_OK)
-        status = at_select_devices("emu", &device, &count, &err);
-    if (status == AT_OK)
-        status = at_session_open(&session, device, &options.session, &err);
-    if (status == AT_OK)
-        status = at_problem_parse(&problem, "8x8:f32", &err);
+    status = open_session();
+    if (status != AT_OK)
+        return status;
+    status = at_problem_parse(&problem, "8x8:f32", &err);
     if (status == AT_OK)
         status = at_tune_problem(session, &problem, &budget, (struct at_tune_place){1, 1, NULL},
                                  &entry, &err);
     if (status != AT_OK)
         fprintf(stderr, "%s\n", err.message);
-    at_session_close(session);
+    close_session(NULL);
     return status;
 }
 
@@ -133,10 +120,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed)};
     int exit_code;
 
-    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
+    if (ends_before_tests(argc, argv, &exit_code))
         return exit_code;
-    if (lacks_nvrtc())
-        return SKIPPED;
-    use_source_tree();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

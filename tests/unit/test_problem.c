@@ -260,6 +260,7 @@ static void refuses_numbers(void **state)
         {{.elem_size = 4, .rows = 8, .cols = 8, .batch = 2, .stride_src = -1}, "overlap"},
         {{.elem_size = 4, .rows = INT64_MAX, .cols = INT64_MAX}, "62 bits"},
         {{.elem_size = 4, .rows = 8, .cols = 9, .in_place = 1}, "square"},
+        {{.elem_size = 4, .rows = 8, .cols = 8, .offset_dst = -1}, "offsets"},
     };
 
     (void)state;

@@ -2,10 +2,7 @@
 /* The time of one config, on the emulated device: the way that `explain --gpu 0` goes on a GPU. */
 #include "base/memory.h"
 #include "explain/explain.h"
-#include "measure/select.h"
 #include "model/description.h"
-#include "options/run_options.h"
-#include "roles.h"
 #include "system/paths.h"
 #include "tune/time_config.h"
 
@@ -19,22 +16,11 @@
 
 #include <cmocka.h>
 
-#include "needs_nvrtc.h"
-#include "source_tree.h"
-
-static struct at_run_options options;
-static struct at_device_info *device;
-static struct at_session *session;
+#include "session.h"
 
 static struct at_config config_of(const char *family)
 {
-    struct at_config config = {0};
-
-    for (size_t i = 0; i < options.session.family_count; i++)
-        if (strcmp(options.families[i]->name, family) == 0)
-            config = at_family_default(options.families[i]);
-    assert_non_null(config.family);
-    return config;
+    return at_family_default(*find_family(family));
 }
 
 /* The worker's prediction is the one that explain makes without a worker. */
@@ -145,35 +131,15 @@ static void test_find_description(void **state)
 
 static int set_up(void **state)
 {
-    static char *faults;
-    struct at_error err = {AT_OK, ""};
+    char *faults = path_of("tests/gpu/fault.yaml");
     enum at_status status;
-    size_t count;
 
     (void)state;
-    at_run_options_init(&options);
-    options.quiet = true;
-    at_run_options_finish(&options);
-    faults = path_of("tests/gpu/fault.yaml");
+    begin_options();
     AT_PUSH(options.spaces, options.space_count, options.space_capacity, faults);
-    status = at_run_families(&options, &err);
+    status = open_session();
     free(faults);
-    if (status == AT_OK)
-        status = at_select_devices("emu", &device, &count, &err);
-    if (status == AT_OK)
-        status = at_session_open(&session, device, &options.session, &err);
-    if (status != AT_OK)
-        fprintf(stderr, "%s\n", err.message);
     return status == AT_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    at_session_close(session);
-    free(device);
-    at_run_options_clear(&options);
-    return 0;
 }
 
 int main(int argc, char **argv)
@@ -186,11 +152,7 @@ int main(int argc, char **argv)
     };
     int exit_code;
 
-    /* The workers that the session starts are this program. */
-    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
+    if (ends_before_tests(argc, argv, &exit_code))
         return exit_code;
-    if (lacks_nvrtc())
-        return SKIPPED;
-    use_source_tree();
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_session);
 }
