@@ -23,7 +23,7 @@
 #include <string.h>
 
 /* How long another process may have the file before it is said to be in use. */
-enum { LOCK_MS = 1000 };
+enum { LOCK_MS = 250 };
 
 /* The file's marks: who wrote it (the letters "ATjn") and in which version of the tables. */
 enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 2 };
