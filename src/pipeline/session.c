@@ -66,7 +66,7 @@ static enum at_status start_harness(struct at_session *session, struct at_family
     if (status != AT_OK)
         return status;
     at_builder_add(session->builder, &config, 1, NULL);
-    return at_builder_rouse(session->builder, err);
+    return at_builder_start_workers(session->builder, err);
 }
 
 static enum at_status load_harness(struct at_session *session, struct at_error *err)

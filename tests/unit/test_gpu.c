@@ -397,7 +397,7 @@ static void test_impossible_results(void **state)
         result = at_gpu_receive(&asked, AT_GPU_MEMORY, &reply, 0, &err);
         assert_int_equal(result.status, AT_DEVICE);
         assert_int_equal(result.outcome, AT_CRASH);
-        assert_non_null(strstr(err.message, "its answer makes no sense"));
+        assert_non_null(strstr(err.message, "its answer is malformed"));
         assert_int_equal(asked.worker.pid, 0);
         at_wire_clear(&message);
     }
