@@ -290,8 +290,7 @@ struct at_gpu_result at_gpu_server_shootout(struct at_gpu_server *server,
     for (size_t i = 0; i < count; i++)
         at_wire_get_struct(exchange->request, &finalists[i].run, sizeof finalists[i].run);
     outcome = hold_shootout(server, finalists, count, train_ns, samples, exchange->err);
-    if (outcome ==
-        AT_CORRECT) /* otherwise the reply is dropped, and the next one reports what was seen */
+    if (outcome == AT_CORRECT) /* after a failure the next reply has them */
         put_rounds(server, finalists, count, samples, exchange->reply);
     free(finalists);
     return at_gpu_result_of_outcome(outcome);

@@ -60,8 +60,7 @@ struct at_gpu_kernel {
 struct at_gpu_run {
     char program[40]; /* the loaded program; "": the driver's copy */
     char entry[32];
-    struct at_problem
-        problem; /* passed to the kernel: the tuned problem, or the vector of as many bytes */
+    struct at_problem problem; /* what the kernel gets: the tuned one, or a vector to copy */
     struct at_launch launch;
     struct at_gpu_kernel compiled; /* the compiler's figures */
     int64_t sets;                  /* pairs of buffers that launches cycle through; 0: all */

@@ -103,7 +103,7 @@ static enum at_status search_copies(struct at_session *session, struct at_family
         copies->complete = (enough || search.complete) && !at_interrupt_seen() &&
                            (budget->ends_ns == 0 || at_now_ns() < budget->ends_ns);
         if (copies->count > 0)
-            copies->best_ns = search.candidates[best[0]].time_ns;
+            copies->best_ns = search.results[best[0]].time_ns;
     }
     free(likely);
     at_search_clear(&search);

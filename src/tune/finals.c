@@ -37,15 +37,14 @@ void at_finals_make(struct at_finals *finals, const struct at_search *search, si
 
     finals->fallback = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
-        if (search->candidates[best[i]].time_ns >
-            qualifiers_within * search->candidates[best[0]].time_ns)
+        if (search->results[best[i]].time_ns > qualifiers_within * search->results[best[0]].time_ns)
             break;
         if (best[i] == fallback)
             finals->fallback = i;
         add(finals, &search->space.configs[best[i]], &search->problem);
     }
-    if (finals->fallback == SIZE_MAX && fallback != SIZE_MAX && search->candidates[fallback].done &&
-        search->candidates[fallback].outcome == AT_CORRECT)
+    if (finals->fallback == SIZE_MAX && fallback != SIZE_MAX && search->results[fallback].done &&
+        search->results[fallback].outcome == AT_CORRECT)
         finals->fallback = add(finals, &search->space.configs[fallback], &search->problem);
     finals->finalists = finals->count;
     for (size_t i = 0; i < copies->count; i++)
@@ -103,7 +102,7 @@ enum at_status at_finals_thin(struct at_finals *finals, struct at_session *sessi
 
     if (finals->finalists <= FINALISTS_MAX)
         return AT_OK;
-    status = at_shootout_look(session, finals->contestants, finals->count - 1, err);
+    status = at_shootout_time_briefly(session, finals->contestants, finals->count - 1, err);
     if (status == AT_OK)
         at_finals_keep(finals);
     return status;

@@ -214,9 +214,9 @@ static void tell_of_search(const struct at_search *search, int64_t took_ns, int6
 
     at_note(progress, "%s: searched for %.2f s, the GPU at work for %.1f %% of it",
             search->progress.what, (double)took_ns / 1e9, 100 * (double)busy_ns / (double)took_ns);
-    if (search->doubted > 0)
+    if (search->measured_twice > 0)
         at_note(progress, "%s: results that seemed too good and were measured twice: %zu",
-                search->progress.what, search->doubted);
+                search->progress.what, search->measured_twice);
     if (search->reason)
         at_note(progress, "%s: the search stopped after %zu of %zu configs: %s",
                 search->progress.what, search->progress.done, search->space.count, search->reason);

@@ -70,7 +70,7 @@ static void test_no_drift(void **state)
     search_some(&search, true, 0);
     assert_int_equal(session->drifts, 0);
     assert_int_equal(session->remeasured, 0);
-    assert_int_equal(search.doubted, 0);
+    assert_int_equal(search.measured_twice, 0);
     at_search_clear(&search);
 }
 
@@ -86,15 +86,16 @@ static void test_drift(void **state)
     assert_int_equal(session->drifts, 1);
     assert_in_range(session->remeasured, 1, EVALUATIONS);
     for (size_t i = 0; i < search.space.count; i++) {
-        assert_int_equal(search.candidates[i].done, plain.candidates[i].done);
-        assert_true(search.candidates[i].time_ns == plain.candidates[i].time_ns);
+        assert_int_equal(search.results[i].done, plain.results[i].done);
+        assert_true(search.results[i].time_ns == plain.results[i].time_ns);
     }
     assert_int_equal(search.best, plain.best);
     at_search_clear(&plain);
     at_search_clear(&search);
 }
 
-/* A transpose in a hundredth of the time of a copy: only those that would lead are doubted. */
+/* A transpose in a hundredth of the time of a copy: only those that would lead are measured twice.
+ */
 static void test_doubt(void **state)
 {
     struct at_search plain, search;
@@ -104,14 +105,14 @@ static void test_doubt(void **state)
     (void)state;
     search_some(&plain, false, 0);
     for (size_t i = 0; i < plain.space.count; i++)
-        if (plain.candidates[i].done && (leaders == 0 || plain.candidates[i].time_ns < best_ns)) {
-            best_ns = plain.candidates[i].time_ns;
+        if (plain.results[i].done && (leaders == 0 || plain.results[i].time_ns < best_ns)) {
+            best_ns = plain.results[i].time_ns;
             leaders++;
         }
     search_some(&search, false, 100 * best_ns);
     assert_in_range(leaders, 1, EVALUATIONS);
-    assert_int_equal(search.doubted, leaders);
-    assert_true(search.candidates[search.best].time_ns == best_ns);
+    assert_int_equal(search.measured_twice, leaders);
+    assert_true(search.results[search.best].time_ns == best_ns);
     at_search_clear(&plain);
     at_search_clear(&search);
 }

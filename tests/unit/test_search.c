@@ -187,18 +187,18 @@ static void test_strategy_find(void **state)
 
 static void test_rank_best(void **state)
 {
-    static struct at_candidate candidates[] = {
+    static struct at_config_result results[] = {
         CORRECT(50), {true, true, AT_WRONG, 1},    CORRECT(20),
         CORRECT(50), {true, false, AT_CORRECT, 2}, {false, false, AT_CORRECT, 0},
         CORRECT(10), {true, true, AT_TIMEOUT, 3},  CORRECT(20),
         CORRECT(90), {true, true, AT_CRASH, 0},    CORRECT(5),
     };
     static const size_t expected[] = {11, 6, 2, 8, 0, 3, 9};
-    struct at_search search = {.space.count = AT_COUNT(candidates), .candidates = candidates};
+    struct at_search search = {.space.count = AT_COUNT(results), .results = results};
 
     (void)state;
-    for (size_t most = 0; most <= AT_COUNT(candidates); most++) {
-        size_t best[AT_COUNT(candidates)], *tight = at_alloc_array(most, sizeof *tight);
+    for (size_t most = 0; most <= AT_COUNT(results); most++) {
+        size_t best[AT_COUNT(results)], *tight = at_alloc_array(most, sizeof *tight);
         size_t count = at_rank_best(&search, tight, most);
 
         assert_int_equal(count, most < AT_COUNT(expected) ? most : AT_COUNT(expected));
@@ -206,25 +206,25 @@ static void test_rank_best(void **state)
         assert_memory_equal(best, expected, count * sizeof *best);
         free(tight);
     }
-    for (size_t i = 0; i < AT_COUNT(candidates); i++)
-        candidates[i].outcome = AT_WRONG;
+    for (size_t i = 0; i < AT_COUNT(results); i++)
+        results[i].outcome = AT_WRONG;
     assert_int_equal(at_rank_best(&search, (size_t[1]){0}, 1), 0);
 }
 
 /* Against a sort, with many ties. */
 static void test_rank_best_of_many(void **state)
 {
-    struct at_candidate candidates[COUNT_MAX];
-    struct at_search search = {.space.count = COUNT_MAX, .candidates = candidates};
+    struct at_config_result results[COUNT_MAX];
+    struct at_search search = {.space.count = COUNT_MAX, .results = results};
     size_t best[COUNT_MAX];
 
     (void)state;
     for (size_t i = 0; i < COUNT_MAX; i++)
-        candidates[i] = (struct at_candidate)CORRECT((double)(i * 7919 % 97));
+        results[i] = (struct at_config_result)CORRECT((double)(i * 7919 % 97));
     assert_int_equal(at_rank_best(&search, best, COUNT_MAX), COUNT_MAX);
     assert_true(is_permutation(best, COUNT_MAX));
     for (size_t i = 1; i < COUNT_MAX; i++) {
-        double before = candidates[best[i - 1]].time_ns, here = candidates[best[i]].time_ns;
+        double before = results[best[i - 1]].time_ns, here = results[best[i]].time_ns;
 
         assert_true(before < here || (before == here && best[i - 1] < best[i]));
     }
