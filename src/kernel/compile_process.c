@@ -143,8 +143,7 @@ enum at_status at_compile_process_hello(struct at_compile_process *process,
 void at_compile_process_start(struct at_compile_process *process)
 {
     if (process->worker.pid == 0)
-        start_process(process,
-                      NULL); /* a failure is tried again when there is something to compile */
+        start_process(process, NULL); /* tried again when there is work */
 }
 
 void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch)

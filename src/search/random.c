@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every config once, in an order drawn from the seed: stopped by a budget, it has a fair sample. */
+/* Every config once, in an order drawn from the seed. If a budget ends it, the configs are a fair
+ * sample. */
 #include "base/rng.h"
 #include "search/order.h"
 

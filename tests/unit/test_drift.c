@@ -8,6 +8,7 @@
 #include "options/run_options.h"
 #include "pipeline/pipeline.h"
 #include "roles.h"
+#include "tune/profile_entry.h"
 #include "tune/tune.h"
 
 #include <setjmp.h>
@@ -170,7 +171,7 @@ static void test_warnings(void **state)
     }
     session->drifts = 4;
     session->remeasured = 9;
-    at_tune_describe(session, &record);
+    at_profile_device_fill(&record, session);
     assert_int_equal(record.conditions.other_processes, 2);
     assert_int_equal(record.conditions.capped_ms, 5);
     assert_int_equal(record.conditions.slowed_ms, 7);

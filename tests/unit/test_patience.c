@@ -13,10 +13,12 @@
 static const double copy_ns = 100000;
 
 /* One of each kind that has been told of its best time with the tenth result. */
-static struct at_patience told(double time_ns, bool known, bool knowing)
+static struct at_patience told(double time_ns, bool searched_before, bool warm_start)
 {
-    struct at_patience patience = {
-        .copy_ns = copy_ns, .known = known, .knowing = knowing, .gained_ns = INFINITY};
+    struct at_patience patience = {.copy_ns = copy_ns,
+                                   .searched_before = searched_before,
+                                   .warm_start = warm_start,
+                                   .gained_ns = INFINITY};
 
     at_patience_tell(&patience, time_ns, 10);
     return patience;
@@ -36,15 +38,15 @@ static void test_order(void **state)
 {
     const struct at_patience known = told(2 * copy_ns, true, true);
     const struct at_patience near_copy = told(1.03 * copy_ns, false, false);
-    const struct at_patience knowing = told(1.05 * copy_ns, false, true);
+    const struct at_patience warm_start = told(1.05 * copy_ns, false, true);
     const struct at_patience hoping = told(1.05 * copy_ns, false, false);
     const struct at_patience is_short = told(5000, false, true);
 
     (void)state;
     assert_true(results_until_over(&known) > 0);
     assert_int_equal(results_until_over(&near_copy), results_until_over(&known));
-    assert_true(results_until_over(&knowing) > results_until_over(&near_copy));
-    assert_true(results_until_over(&hoping) > results_until_over(&knowing));
+    assert_true(results_until_over(&warm_start) > results_until_over(&near_copy));
+    assert_true(results_until_over(&hoping) > results_until_over(&warm_start));
     assert_int_equal(results_until_over(&is_short), results_until_over(&hoping));
 }
 

@@ -298,7 +298,7 @@ static void test_guided_starts_and_stops(void **state)
     /* Far from the copy limit there may be more to gain; unless that has been searched before. */
     plan.start.copy_ns = best_ns / 1.06;
     assert_stops(&small, &plan, 120, small.space.count - 1, "noise");
-    plan.start.known = true;
+    plan.start.searched_before = true;
     assert_stops(&small, &plan, 30, 119, "noise");
     /* What won is only confirmed where it takes as long as it did. */
     plan.start.winner = small.best;
@@ -357,12 +357,12 @@ static void test_at_hand_awaits(void **state)
         for (size_t j = 0; j < cases[i].waiting; j++)
             assert_true(at_landscape_take(&land, j + 1));
         at_landscape_tell(&land, 0, AT_CORRECT, 1000);
-        assert_int_equal(at_compiled_awaits(&all, &land), cases[i].all);
-        assert_int_equal(at_compiled_awaits(&none_but_even, &land), cases[i].even);
+        assert_int_equal(at_compiled_should_wait(&all, &land), cases[i].all);
+        assert_int_equal(at_compiled_should_wait(&none_but_even, &land), cases[i].even);
         /* When nothing else is left to be asked for, all are. */
         while (at_landscape_draw(&land, &rng, &index))
             at_landscape_tell(&land, index, AT_CORRECT, 1000);
-        assert_int_equal(at_compiled_awaits(&none_but_even, &land), cases[i].waiting > 0);
+        assert_int_equal(at_compiled_should_wait(&none_but_even, &land), cases[i].waiting > 0);
         at_landscape_clear(&land);
     }
 }
@@ -450,8 +450,8 @@ static void test_guided_ends_among_neighbours(void **state)
 }
 
 /* Tells of all that is to be looked at, each taking so long; returns how many. */
-static size_t look(struct at_landscape *land, struct at_looks looks, bool *wanted, size_t region,
-                   double time_ns)
+static size_t look(struct at_landscape *land, struct at_coverage_goal looks, bool *wanted,
+                   size_t region, double time_ns)
 {
     size_t count = 0;
 
@@ -480,10 +480,10 @@ static void test_coverage_of_values(void **state)
         size_t region, values = 0, taken;
 
         at_landscape_init(&land, &small.space);
-        assert_false(at_coverage_mark(&land, (struct at_looks){.value = looks}, wanted));
+        assert_false(at_coverage_mark(&land, (struct at_coverage_goal){.value = looks}, wanted));
         at_landscape_tell(&land, small.best, AT_CORRECT, 100);
         region = land.region_of[small.best];
-        taken = look(&land, (struct at_looks){.value = looks}, wanted, region, 200);
+        taken = look(&land, (struct at_coverage_goal){.value = looks}, wanted, region, 200);
         for (size_t i = 0; i < land.regions[region].family->param_count; i++)
             values += land.regions[region].family->params[i].value_count;
         assert_in_range(taken, before + 1, looks * values);
@@ -517,9 +517,9 @@ static void test_coverage_of_families(void **state)
         for (size_t j = 0; j < small.space.count; j++)
             if (land.region_of[j] == land.region_of[small.best])
                 at_landscape_tell(&land, j, AT_CORRECT, 100);
-        assert_int_equal(
-            1 + look(&land, (struct at_looks){.family = 20}, wanted, region, cases[i].time_ns),
-            cases[i].looks);
+        assert_int_equal(1 + look(&land, (struct at_coverage_goal){.family = 20}, wanted, region,
+                                  cases[i].time_ns),
+                         cases[i].looks);
         at_landscape_clear(&land);
     }
     free(wanted);

@@ -5,7 +5,7 @@
 #include "options/run_problems.h"
 #include "profile/profile.h"
 #include "study/textbook.h"
-#include "tune/winners.h"
+#include "tune/warm_profiles.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -378,8 +378,9 @@ static void test_winners(void **state)
             for (size_t j = 0; j < families; j++)
                 expected += strcmp(entries[i].winner.family, known[j]->name) == 0;
         now = *record;
-        assert_int_equal(at_warm_start_read(&warm_start, &copies, &profiles, &now, known, families),
-                         expected);
+        assert_int_equal(
+            at_warm_profiles_read(&warm_start, &copies, &profiles, &now, known, families),
+            expected);
         assert_int_equal(warm_start.count, expected);
         assert_true(count_unchanged(&warm_start) <=
                     expected); /* which a few configs are no search of */
@@ -390,13 +391,14 @@ static void test_winners(void **state)
         at_warm_start_clear(&warm_start);
         at_warm_start_clear(&copies);
         snprintf(now.environment.driver, sizeof now.environment.driver, "1.2.3");
-        assert_int_equal(at_warm_start_read(&warm_start, &copies, &profiles, &now, known, families),
-                         expected);
+        assert_int_equal(
+            at_warm_profiles_read(&warm_start, &copies, &profiles, &now, known, families),
+            expected);
         assert_int_equal(count_unchanged(&warm_start) + count_unchanged(&copies), 0);
         at_warm_start_clear(&warm_start);
         at_warm_start_clear(&copies);
         assert_int_equal(
-            at_warm_start_read(&warm_start, &copies, &profiles, &other, known, families), 0);
+            at_warm_profiles_read(&warm_start, &copies, &profiles, &other, known, families), 0);
     }
     at_profiles_clear(&profiles);
     free(path);
@@ -416,8 +418,8 @@ static void test_copies(void **state)
         const struct at_device_record *records = profiles.files[0].profile.devices.items;
         struct at_warm_start warm_start = {0}, copies = {0};
 
-        at_warm_start_read(&warm_start, &copies, &profiles, &records[i], options.session.families,
-                           options.session.family_count);
+        at_warm_profiles_read(&warm_start, &copies, &profiles, &records[i],
+                              options.session.families, options.session.family_count);
         assert_true(count_unchanged(&copies) > 0);
         for (size_t j = 0; j < copies.count; j++) {
             assert_string_equal(copies.winners[j].config.family->name, "copy");
