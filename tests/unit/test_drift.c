@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search on the emulated device, the pipeline's watch over it: what a canary that has changed
- * touched is measured again, and what is too good to be true is measured twice. Nothing changes on
- * an emulated device, so the tests tell the search that the copy took another time before. */
+/* The drift check of a search on the emulated device: after a drift the touched configs are
+ * measured again, and suspiciously fast ones twice. An emulated device never changes, so the tests
+ * claim another earlier time of the copy. */
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
 #include "measure/select.h"
@@ -42,7 +42,7 @@ static struct at_family **find_family(const char *name)
     return NULL;
 }
 
-/* Searches some configs with a canary, if there is to be one, that took copy_ns before. */
+/* Search some configs with a canary, if wanted, that took copy_ns before. */
 static void search_some(struct at_search *search, bool canary, double copy_ns)
 {
     struct at_error err = {AT_OK, ""};
@@ -62,7 +62,7 @@ static void search_some(struct at_search *search, bool canary, double copy_ns)
     assert_int_equal(search->counts[AT_CORRECT], EVALUATIONS);
 }
 
-/* What the canary's kernel takes: where nothing is known of it, nothing has changed. */
+/* Without an earlier time of the canary there is no drift. */
 static void test_no_drift(void **state)
 {
     struct at_search search;
@@ -82,7 +82,7 @@ static void test_drift(void **state)
     (void)state;
     search_some(&plain, false, 0);
     assert_int_equal(session->drifts, 0);
-    /* It was a nanosecond: found at the first look, when some have been measured. */
+    /* Its time was a nanosecond: the first check finds that, when some configs are measured. */
     search_some(&search, true, 1);
     assert_int_equal(session->drifts, 1);
     assert_in_range(session->remeasured, 1, EVALUATIONS);
@@ -95,8 +95,8 @@ static void test_drift(void **state)
     at_search_clear(&search);
 }
 
-/* A transpose in a hundredth of the time of a copy: only those that would lead are measured twice.
- */
+/* A transpose in a hundredth of the copy's time: only a config that would be the best is measured
+ * twice. */
 static void test_doubt(void **state)
 {
     struct at_search plain, search;
@@ -118,7 +118,7 @@ static void test_doubt(void **state)
     at_search_clear(&search);
 }
 
-/* What at_session_warn writes to stderr; the caller frees it. */
+/* The text that at_session_warn writes to stderr; the caller frees it. */
 static char *warnings(void)
 {
     FILE *file = tmpfile();
@@ -140,12 +140,12 @@ static char *warnings(void)
     return at_strdup(text);
 }
 
-/* Each is worth one warning, and stays in the profile. */
+/* Each condition causes one warning, and is in the profile. */
 static void test_warnings(void **state)
 {
     static const struct {
         struct at_gpu_conditions seen;
-        const char *words; /* NULL: there is no warning */
+        const char *words; /* NULL: no warning */
     } steps[] = {
         {{.other_processes = -1}, NULL},
         {{.other_processes = 0}, NULL},
@@ -189,7 +189,7 @@ static int set_up(void **state)
     at_run_options_init(&options);
     options.quiet = true;
     at_run_options_finish(&options);
-    options.session.jobs = 1; /* so that the results come in the order of the space */
+    options.session.jobs = 1; /* results come in the order of the space */
     status = at_run_families(&options, &err);
     if (status == AT_OK)
         status = at_select_devices("emu", &device, &count, &err);
