@@ -32,8 +32,8 @@ void at_course_clear(struct at_course *course);
 size_t at_course_reach(const struct at_course *course, const struct at_recording *recording,
                        double percent);
 
-/* Random search on a recording, the baseline of the score: its expected best after each evaluation,
- * up to the budget at which it has closed 95 % of the gap from the median to the optimum. */
+/* Random search on a recording, the baseline of the score. best_ns is its expected best after each
+ * evaluation. The budget ends when it has closed 95 % of the gap from the median to the optimum. */
 struct at_baseline {
     double *best_ns; /* owned */
     size_t budget;

@@ -33,9 +33,9 @@ static const struct at_coverage_goal goal_near_copy = {.family = 4, .value = 1};
  * have rejected a good pair of values because each is poor alone. */
 enum { NEAR_PARAMS = 2 };
 
-/* If this problem was searched before under the same conditions and its winner's time repeats to 3
- * %, stop after this many results without improvement, initial design included. Times measured at
- * two moments may differ by that much (doc/measurement.md). */
+/* If this problem was searched before under the same conditions, its winner only needs confirming.
+ * If the winner's time repeats to 3 %, stop after this many results without improvement, initial
+ * design included. Times measured at two moments may differ by that much (doc/measurement.md). */
 enum { PATIENCE_CONFIRMING = 24 };
 static const double same_time = 0.03;
 

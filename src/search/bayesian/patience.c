@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/bayesian/patience.h"
 
-/* Results in a row without improvement after which the search may stop. A Gaussian process may be
- * sure and wrong. The more may be gained, the more results: fewest if this problem was searched
- * before, or if the best is within near_copy of the copy limit; more with a warm start, and most
- * without. Short launches always need most, because good configs are rare there. Less than `noise`
- * is no improvement: medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
+/* Results in a row without improvement after which the search may stop; a Gaussian process may be
+ * sure and wrong. The more may be gained, the more results. Fewest if this problem was searched
+ * before: its winner only needs confirming. Most for short launches, because good configs are rare
+ * there. Otherwise fewest if the best is within near_copy of the copy limit, more with a warm
+ * start, and most without one. Less than `noise` is no improvement: medians of five trains repeat
+ * to some 5 in 1000 (doc/measurement.md). */
 enum { PATIENCE_LEAST = 30, PATIENCE_WARM = 60, PATIENCE_COLD = 120, PATIENCE_SHORT = 120 };
 static const double near_copy = 1.04;
 static const double noise = 0.003;
