@@ -6,8 +6,9 @@
 #include "base/memory.h"
 #include "system/interrupt.h"
 #include "tune/precompile.h"
+#include "tune/profile_entry.h"
 #include "tune/tune.h"
-#include "tune/winners.h"
+#include "tune/warm_profiles.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
                                      (struct at_tune_place){index + 1, of, next},
                                      &entries[record->problems.count], err);
         run->evaluations += session->measured - before;
-        at_tune_describe(session, record);
+        at_profile_device_fill(record, session);
         status = take_problem(run, device, status, err);
     }
     return status;
@@ -112,8 +113,8 @@ static void recall(const struct at_tune_run *run, struct at_session *session,
         at_profiles_add(&profiles, run->options->out, &err);
     if (at_profiles_add_path(&profiles, &err) != AT_OK)
         at_warn(options->progress, "earlier profiles are not used: %s", err.message);
-    count = at_warm_start_read(&session->warm_start, &session->copy_warm_start, &profiles, now,
-                               options->families, options->family_count);
+    count = at_warm_profiles_read(&session->warm_start, &session->copy_warm_start, &profiles, now,
+                                  options->families, options->family_count);
     if (count > 0)
         at_note(options->progress, "starting from %zu winners of earlier runs", count);
     at_profiles_clear(&profiles);
@@ -128,7 +129,7 @@ static enum at_status tune_device(struct at_tune_run *run, size_t device, struct
     if (status != AT_OK)
         return status;
     at_note(session->options.progress, "tuning on %s (%s)", info->name, info->uuid);
-    at_tune_describe(session, &run->records[device]);
+    at_profile_device_fill(&run->records[device], session);
     recall(run, session, &run->records[device]);
     status = at_session_check_memory(session, run->problems, run->problem_count, err);
     if (status == AT_OK)

@@ -47,19 +47,19 @@ static struct at_job *make_job(struct at_builder *builder, const struct at_confi
 void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
                     void *owner)
 {
-    struct at_job *job = make_job(builder, config, elem_size), *in_hand;
+    struct at_job *job = make_job(builder, config, elem_size), *compiling;
 
     job->owner = owner;
     builder->pending++;
     if (finish_from_cache(builder, job))
         return;
-    in_hand = at_builder_find_in_hand(builder, job->key);
-    if (!in_hand) {
+    compiling = at_builder_find_precompiling(builder, job->key);
+    if (!compiling) {
         at_job_push(&builder->waiting, job);
         return;
     }
-    in_hand->precompile = false;
-    in_hand->owner = owner;
+    compiling->precompile = false;
+    compiling->owner = owner;
     free(job);
 }
 
@@ -95,7 +95,7 @@ size_t at_builder_pending(const struct at_builder *builder)
     return builder->pending;
 }
 
-/* ---- on their way ---- */
+/* ---- compiling ---- */
 
 enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
 {
@@ -116,11 +116,11 @@ enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
     return status;
 }
 
-enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err)
+enum at_status at_builder_start_workers(struct at_builder *builder, struct at_error *err)
 {
     if (builder->waiting.first < builder->waiting.count)
         for (int i = 0; i < builder->options.workers; i++)
-            at_compile_process_rouse(&builder->processes[i]);
+            at_compile_process_start(&builder->processes[i]);
     return at_builder_step(builder, err);
 }
 
@@ -152,20 +152,20 @@ enum at_status at_builder_wait(struct at_builder *builder, struct at_built *buil
     enum at_status status;
 
     while ((status = at_builder_step(builder, err)) == AT_OK && !at_builder_take(builder, built))
-        /* With a time limit, because a worker that hangs is noticed by the clock alone. */
+        /* The time limit is for a worker that hangs: only the clock shows that. */
         poll(fds, at_builder_poll(builder, fds, (size_t)builder->options.workers), 1000);
     free(fds);
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- opening and closing ---- */
 
-/* Of processor time, for a program. */
+/* Processor time per program. */
 enum { CPU_LIMIT_S = 10 };
 
-/* A compiler that computes for ever is ended by the processor time that it takes, which it may have
- * to wait for on a busy machine. One that takes none at all for so long waits for something else.
- */
+/* The processor time limit ends a compiler that never stops computing. On a busy machine it may
+ * wait for its turn for long. One that uses no processor time at all for this long is waiting for
+ * something else, and is stopped. */
 static const int64_t idle_limit_ns = 60 * INT64_C(1000000000);
 
 static void open_cache(struct at_builder *builder, char *note, size_t note_size)
@@ -210,7 +210,7 @@ void at_builder_close(struct at_builder *builder)
 {
     if (!builder)
         return;
-    /* All at once: the end of one takes the system some milliseconds. */
+    /* All at once: the system takes some milliseconds to end a process. */
     for (int i = 0; i < builder->options.workers; i++)
         at_worker_kill(&builder->processes[i].worker);
     at_builder_drop(builder);

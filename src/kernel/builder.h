@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The builder: configs in, compiled kernels out, in the order in which they get done. It looks in
- * the cache first and hands the rest to compile workers, several kernels a program; a program that
- * fails, or takes its worker down, is halved until the config at fault stands alone. */
+/* The builder: takes configs and gives compiled kernels, in the order in which they are
+ * finished. It looks in the cache first. What is not there goes to compile workers, several
+ * kernels per program. A program that fails, or kills its worker, is halved until the config at
+ * fault is alone. */
 #ifndef AT_KERNEL_BUILDER_H
 #define AT_KERNEL_BUILDER_H
 
@@ -22,13 +23,13 @@ struct at_builder_options {
     int64_t compute_capability; /* 90 for 9.0 */
     enum at_image image;
     int workers;              /* compile processes, at least 1 */
-    int64_t cpu_limit_s;      /* processor time a program may take; 0: ten seconds */
+    int64_t cpu_limit_s;      /* processor time per program; 0: ten seconds */
     const char *header;       /* text of AT_TEMPLATE_HEADER; borrowed */
     const char *cache_folder; /* NULL: the default one */
     bool use_cache;
 };
 
-/* A compiled program, shared by the kernels in it. */
+/* A compiled program, shared by its kernels. */
 struct at_program {
     char hash[AT_HASH_CHARS]; /* of the image */
     void *image;
@@ -40,15 +41,15 @@ struct at_program {
 
 struct at_built {
     void *owner;                /* as given to at_builder_add */
-    enum at_outcome outcome;    /* AT_CORRECT: there is a kernel; AT_COMPILE: there is none */
-    char message[256];          /* why not */
-    struct at_program *program; /* one use of it, given back with at_program_release */
+    enum at_outcome outcome;    /* AT_CORRECT: compiled; AT_COMPILE: not */
+    char message[256];          /* the reason, if not compiled */
+    struct at_program *program; /* one use of it; return it with at_program_release */
     char entry[AT_ENTRY_NAME_CHARS];
     struct at_kernel_resources resources;
 };
 
-/* Starts the first compile worker, which tells the compiler's version. *note (may be NULL) gets a
- * line for the user when there will be no cache, "" otherwise. */
+/* Open a builder: start the first compile worker and ask it for the compiler's version. *note (may
+ * be NULL) becomes a line for the user if there will be no cache, else "". */
 enum at_status at_builder_open(struct at_builder **builder,
                                const struct at_builder_options *options, char *note,
                                size_t note_size, struct at_error *err);
@@ -56,53 +57,55 @@ void at_builder_close(struct at_builder *builder);
 
 const struct at_compiler *at_builder_compiler(const struct at_builder *builder);
 
-/* Queues one config (copied; its family is borrowed). */
+/* Queue one config (copied; its family is borrowed). */
 void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
                     void *owner);
 
-/* Queues one that is likely to be added later: it is compiled while nothing that was added waits,
- * and goes to the cache, to be found there. Nothing is done where there is no cache. */
+/* Queue a config that will probably be added later. It is compiled when no added config waits, and
+ * goes to the cache. Does nothing without a cache. */
 void at_builder_precompile(struct at_builder *builder, const struct at_config *config,
                            int64_t elem_size);
 
-/* Is it in the cache? */
+/* Is the config in the cache? */
 bool at_builder_has(const struct at_builder *builder, const struct at_config *config,
                     int64_t elem_size);
 
-/* How many workers have nothing to do. */
+/* Return how many workers are idle. */
 size_t at_builder_idle(const struct at_builder *builder);
 
-/* If anything waits to be compiled, gets going with it, and starts all workers: where one kernel is
- * not in the cache, others are not. */
-enum at_status at_builder_rouse(struct at_builder *builder, struct at_error *err);
+/* If any config waits for the compiler, start all workers and hand out work. If one kernel is not
+ * in the cache, others probably are not either. */
+enum at_status at_builder_start_workers(struct at_builder *builder, struct at_error *err);
 
-/* Takes one that is done; whether there is one. */
+/* Is a config finished? Take it. */
 bool at_builder_has_built(const struct at_builder *builder);
 bool at_builder_take(struct at_builder *builder, struct at_built *built);
 
-/* Added and neither taken nor dropped. */
+/* Return how many configs were added and neither taken nor dropped. */
 size_t at_builder_pending(const struct at_builder *builder);
 
-/* Forgets all that was added or precompile, and kills the workers that have some of it in hand. */
+/* Forget all configs that were added or queued for precompiling. Kill the workers that compile any
+ * of them. */
 void at_builder_drop(struct at_builder *builder);
 
-/* Forgets what was added and is not done, without a trace but for what the workers have in hand,
- * which they finish for the cache. Returns how many were forgotten. */
+/* Forget the added configs that are not finished. Workers finish what they are compiling, for the
+ * cache only. Return how many were forgotten. */
 size_t at_builder_let_go(struct at_builder *builder);
 
-/* The descriptors that at_builder_step waits for; returns how many of at most max were filled. */
+/* Fill in the descriptors that at_builder_step waits for, at most max. Return how many. */
 size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, size_t max);
 
-/* Moves what can be moved without waiting: replies in, programs out. Not AT_OK if there is no
- * compiler any more (its process does not start, or NVRTC is gone), which is no fault of a config.
- */
+/* Take the replies that have arrived and hand out programs, without waiting. Fails only if there
+ * is no compiler any more (its process does not start, or NVRTC is gone). No config is at fault
+ * then. */
 enum at_status at_builder_step(struct at_builder *builder, struct at_error *err);
 
-/* Waits until one is done and takes it; something must be pending. Fails as at_builder_step does.
- */
+/* Wait until a config is finished and take it. At least one must be pending. Fails as
+ * at_builder_step does. */
 enum at_status at_builder_wait(struct at_builder *builder, struct at_built *built,
                                struct at_error *err);
 
+/* Return one use of a program; the last one frees it. NULL is allowed. */
 void at_program_release(struct at_program *program);
 
 #endif

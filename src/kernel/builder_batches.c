@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs share programs, as many as keep all workers busy; a program that fails is tried again in
- * parts, until the job at fault stands alone. */
+/* Jobs share programs, up to as many per program as keep all workers busy. A program that fails is
+ * tried again in parts, until the job at fault is alone. */
 #include "base/memory.h"
 #include "kernel/builder_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond about 16 kernels a program the cost of a kernel falls no further (13.5 ms each at 10, 12.5
- * at 100, on one core), while the first result comes later. */
+/* Beyond about 16 kernels per program the cost per kernel falls no further (13.5 ms at 10, 12.5 ms
+ * at 100, on one core), but the first result comes later. */
 enum { BATCH_MAX = 16 };
 
 static struct at_batch *batch_of(struct at_job *job)
@@ -19,14 +19,14 @@ static struct at_batch *batch_of(struct at_job *job)
     return batch;
 }
 
-/* One that was precompile, unless it has been compiled, or is just being, since then. */
+/* The next job to precompile that is neither compiled nor being compiled since it was queued. */
 static struct at_batch *precompile_batch(struct at_builder *builder)
 {
     struct at_cached_kernel kernel;
     struct at_job *job;
 
     while ((job = at_job_pop(&builder->precompile))) {
-        if (!at_builder_find_in_hand(builder, job->key) &&
+        if (!at_builder_find_precompiling(builder, job->key) &&
             !at_cubin_cache_find(builder->cache, job->key, &kernel))
             return batch_of(job);
         free(job);
@@ -60,12 +60,11 @@ static void retry_part(struct at_builder *builder, struct at_job **jobs, size_t 
     AT_PUSH(builder->retries, builder->retry_count, builder->retry_capacity, part);
 }
 
-/* A program that took its compiler down may have been unlucky: the machine ran out of memory, say.
- */
+/* A program that killed its compiler may have been unlucky: the machine may have run out of
+ * memory. */
 enum { TRIES_MAX = 2 };
 
-/* Each alone: whatever exhausts the compiler would do so again in one of the halves, and take that
- * long each time. */
+/* Retry each job alone: halves would exhaust the compiler again, and take as long each time. */
 static void retry_alone(struct at_builder *builder, struct at_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
@@ -100,7 +99,7 @@ static void take_failure(struct at_builder *builder, struct at_batch *batch,
     }
 }
 
-/* Takes the image over. */
+/* Takes ownership of the image. */
 static void take_program(struct at_builder *builder, struct at_batch *batch, void *image,
                          size_t size)
 {
@@ -114,7 +113,7 @@ static void take_program(struct at_builder *builder, struct at_batch *batch, voi
         free(image);
     else
         program = at_program_add(builder, hash, image, size);
-    program->users++; /* whoever else may have none */
+    program->users++; /* hold a reference until all jobs are finished */
     for (size_t i = 0; i < batch->count; i++) {
         struct at_job *job = batch->jobs[i];
         struct at_cached_kernel kernel = {.resources = job->built.resources};

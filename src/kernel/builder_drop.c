@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nobody waits for any longer: forgotten, or finished for the cache alone. */
+/* Jobs that are no longer wanted: forgotten, or finished only for the cache. */
 #include "kernel/builder_parts.h"
 
 #include <stdlib.h>

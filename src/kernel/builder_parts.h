@@ -17,10 +17,10 @@ struct at_builder {
     struct at_compiler compiler;
     struct at_cubin_cache *cache;
     struct at_compile_process *processes;
-    struct at_job_queue waiting;    /* for a compile worker */
-    struct at_job_queue precompile; /* for one that has nothing else to do */
+    struct at_job_queue waiting;    /* for the next free worker */
+    struct at_job_queue precompile; /* for a worker with nothing else to do */
     struct at_job_queue done;
-    struct at_batch **retries; /* halves of programs that failed */
+    struct at_batch **retries; /* parts of programs that failed */
     size_t retry_count, retry_capacity;
     size_t pending;
     struct at_program *programs; /* in use */
@@ -29,25 +29,25 @@ struct at_builder {
 void at_job_push(struct at_job_queue *queue, struct at_job *job);
 struct at_job *at_job_pop(struct at_job_queue *queue); /* NULL: none is left */
 
-/* The program in use with this hash; NULL: there is none. */
+/* Find the program in use with this hash. NULL: none. */
 struct at_program *at_program_find(struct at_builder *builder, const char *hash);
 
-/* Takes the image over. */
+/* Add a program; takes ownership of the image. */
 struct at_program *at_program_add(struct at_builder *builder, const char *hash, void *image,
                                   size_t size);
 
-/* The job is done, with a kernel of the program, or without one. */
+/* Finish a job, with a kernel of the program, or without one (NULL). */
 void at_builder_finish(struct at_builder *builder, struct at_job *job, struct at_program *program);
 
-/* A precompile job that some worker has in hand; NULL: there is none of this key. */
-struct at_job *at_builder_find_in_hand(const struct at_builder *builder, const char *key);
+/* Find a precompile job with this key that a worker is compiling. NULL: none. */
+struct at_job *at_builder_find_precompiling(const struct at_builder *builder, const char *key);
 
-/* ---- what compile workers are given, and give back (builder_batches.c) ---- */
+/* ---- batches for compile workers (builder_batches.c) ---- */
 
-/* NULL: there is nothing to compile. */
+/* Take the next batch to compile. NULL: there is none. */
 struct at_batch *at_builder_next_batch(struct at_builder *builder);
 
-/* Fails where there is no compiler any more. */
+/* Take a worker's reply. Fails if there is no compiler any more. */
 enum at_status at_builder_take_reply(struct at_builder *builder, struct at_compile_process *process,
                                      struct at_error *err);
 

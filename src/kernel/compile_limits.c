@@ -4,14 +4,14 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Sixteen kernels take 0.2 GB. NVRTC that gets no more says so, as an error in the source. */
+/* Sixteen kernels take 0.2 GB. At the limit NVRTC reports an error in the source, or nothing. */
 static const rlim_t memory_bytes = (rlim_t)2 << 30;
 
-/* A stack is no part of that. Eight times what it has where nobody has set a limit; where it was
- * set to none, deep nesting would take all memory. */
+/* The stack is not counted in that. 64 MiB is eight times the usual limit. With no limit, deep
+ * nesting could use all memory. */
 static const rlim_t stack_bytes = (rlim_t)64 << 20;
 
-/* Whoever times, and whoever hands it what is to be timed, goes before those that compile. */
+/* Timing and feeding the GPU have priority over compiling. */
 enum { NICER_BY = 5 };
 
 static void lower(__rlimit_resource_t resource, rlim_t most)
@@ -31,7 +31,7 @@ void at_compile_limit_process(void)
 {
     if (!AT_COMPILE_LIMITS)
         return;
-    signal(SIGXFSZ, SIG_IGN); /* a write that fails is enough */
+    signal(SIGXFSZ, SIG_IGN); /* failing the write is enough */
     setpriority(PRIO_PROCESS, 0, NICER_BY);
     lower(RLIMIT_DATA, memory_bytes);
     lower(RLIMIT_STACK, stack_bytes);

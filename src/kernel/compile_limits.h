@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a compile worker may take. A template can make the compiler compute for ever and fill any
- * memory (recursive templates, unrolled loops), and is nobody's trusted code. */
+/* Limits of a compile worker. A template is not trusted: recursive templates or unrolled loops can
+ * keep the compiler busy for ever and fill any memory. */
 #ifndef AT_KERNEL_COMPILE_LIMITS_H
 #define AT_KERNEL_COMPILE_LIMITS_H
 
 #include <stdint.h>
 
-/* Not with AddressSanitizer: its shadow would count as memory, and its reports may go to a file. */
+/* Off with AddressSanitizer: its shadow would count as memory, and its reports may go to a file. */
 #if defined __SANITIZE_ADDRESS__
 #define AT_COMPILE_LIMITS 0
 #elif defined __has_feature
@@ -18,10 +18,11 @@
 #define AT_COMPILE_LIMITS 1
 #endif
 
-/* For good: 2 GiB of memory, 64 MiB of stack, no file may be written, and others go before it. */
+/* Limit this process for good: 2 GiB of memory, 64 MiB of stack, no writing of files, and a lower
+ * priority. */
 void at_compile_limit_process(void);
 
-/* From now on the process may compute so long; then it dies of SIGXCPU. */
+/* Limit the processor time from now on; the process then dies of SIGXCPU. */
 void at_compile_limit_time(int64_t seconds);
 
 #endif

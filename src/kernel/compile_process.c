@@ -18,7 +18,7 @@ void at_batch_free(struct at_batch *batch)
     free(batch);
 }
 
-static bool wait_for_answer(const struct at_compile_process *process, int timeout_ms)
+static bool wait_for_reply(const struct at_compile_process *process, int timeout_ms)
 {
     struct pollfd fd = {.fd = process->worker.fd, .events = POLLIN};
 
@@ -31,7 +31,7 @@ static void restart_clock(struct at_compile_process *process)
     process->deadline_ns = at_now_ns() + process->idle_limit_ns;
 }
 
-/* Is the time over, and has the process taken no processor time in it? */
+/* Is the deadline over, without any processor time used since the last look? */
 static bool stands_still(struct at_compile_process *process)
 {
     if (at_now_ns() <= process->deadline_ns)
@@ -42,7 +42,7 @@ static bool stands_still(struct at_compile_process *process)
     return false;
 }
 
-static enum at_status start(struct at_compile_process *process, struct at_error *err)
+static enum at_status start_process(struct at_compile_process *process, struct at_error *err)
 {
     struct at_wire hello = {0};
     enum at_status status = at_worker_start(&process->worker, at_compile_worker.name, err);
@@ -55,12 +55,12 @@ static enum at_status start(struct at_compile_process *process, struct at_error 
     at_wire_put_int(&hello, process->image);
     at_wire_put_int(&hello, process->cpu_limit_s);
     at_wire_put_text(&hello, process->header);
-    at_frame_send(process->worker.fd, AT_COMPILE_HELLO, &hello); /* a failure shows on reading */
+    at_frame_send(process->worker.fd, AT_COMPILE_HELLO, &hello); /* a failure shows on receiving */
     at_wire_clear(&hello);
     return AT_OK;
 }
 
-/* What it means that a process gave no answer. */
+/* Why a process gave no answer. */
 static enum at_compile_end judge_end(const struct at_compile_process *process,
                                      enum at_frame_result result, const struct at_worker_end *how,
                                      char *message, size_t message_size)
@@ -79,7 +79,7 @@ static enum at_compile_end judge_end(const struct at_compile_process *process,
     return how->signal == SIGKILL ? AT_KILLED : AT_DIED;
 }
 
-/* Receives one frame of a type; on failure the process is stopped, and *end and message say why. */
+/* Receive one frame of a type. On failure the process is stopped, and *end and message say why. */
 static bool receive(struct at_compile_process *process, int32_t wanted, struct at_wire *reply,
                     enum at_compile_end *end, char *message, size_t message_size)
 {
@@ -96,7 +96,7 @@ static bool receive(struct at_compile_process *process, int32_t wanted, struct a
     return false;
 }
 
-/* *killed: there was no answer, because somebody killed the process. */
+/* *killed: the process was killed from outside before it answered. */
 static enum at_status receive_hello(struct at_compile_process *process,
                                     struct at_compiler *compiler, bool *killed,
                                     struct at_error *err)
@@ -131,19 +131,19 @@ enum at_status at_compile_process_hello(struct at_compile_process *process,
 
     for (int kills = 0; kills < AT_COMPILE_KILLS_MAX && killed; kills++) {
         killed = false;
-        status = start(process, err);
+        status = start_process(process, err);
         while (status == AT_OK && !at_compile_process_ready(process))
-            wait_for_answer(process, 1000);
+            wait_for_reply(process, 1000);
         if (status == AT_OK)
             status = receive_hello(process, compiler, &killed, err);
     }
     return status;
 }
 
-void at_compile_process_rouse(struct at_compile_process *process)
+void at_compile_process_start(struct at_compile_process *process)
 {
     if (process->worker.pid == 0)
-        start(process, NULL); /* what fails is tried again when there is something to compile */
+        start_process(process, NULL); /* tried again when there is work */
 }
 
 void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch)
@@ -162,8 +162,9 @@ void at_compile_process_give(struct at_compile_process *process, struct at_batch
     process->batch = batch;
     if (process->worker.pid != 0)
         restart_clock(process);
-    if (process->worker.pid != 0 || start(process, &process->start) == AT_OK)
-        at_frame_send(process->worker.fd, AT_COMPILE_PROGRAM, &request); /* shows on reading */
+    if (process->worker.pid != 0 || start_process(process, &process->start_error) == AT_OK)
+        at_frame_send(process->worker.fd, AT_COMPILE_PROGRAM,
+                      &request); /* a failure shows on receiving */
     at_wire_clear(&request);
     free(source);
     free(renderings);
@@ -173,9 +174,9 @@ bool at_compile_process_ready(struct at_compile_process *process)
 {
     if (process->worker.pid == 0)
         return true;
-    if (!wait_for_answer(process, 0))
+    if (!wait_for_reply(process, 0))
         return stands_still(process);
-    restart_clock(process); /* for what is left of the answer */
+    restart_clock(process); /* for the rest of the answer */
     return true;
 }
 
@@ -194,7 +195,7 @@ static enum at_compile_end read_program(struct at_batch *batch, struct at_wire *
                            sizeof batch->jobs[i]->built.resources);
     image = at_wire_get_bytes(wire, &reply->size);
     if (!at_wire_done(wire)) {
-        snprintf(reply->message, sizeof reply->message, "the compiler's answer makes no sense");
+        snprintf(reply->message, sizeof reply->message, "the compiler's answer is malformed");
         return AT_DIED;
     }
     reply->image = at_memdup(image, reply->size);
@@ -212,7 +213,7 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
 
     *reply = (struct at_compile_reply){.end = AT_NO_COMPILER};
     if (process->worker.pid == 0) {
-        snprintf(reply->message, sizeof reply->message, "%.255s", process->start.message);
+        snprintf(reply->message, sizeof reply->message, "%.255s", process->start_error.message);
     } else if (!process->greeted) {
         if (receive_hello(process, &compiler, &killed, &err) == AT_OK)
             return NULL;

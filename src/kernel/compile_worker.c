@@ -49,8 +49,8 @@ static void answer_hello(struct compile_server *server, struct at_wire *request,
     at_wire_put_bytes(reply, at_nvrtc_compiler(server->nvrtc), sizeof(struct at_compiler));
 }
 
-/* Why NVRTC refused the source. What ptxas had against it is in the log only of a compilation
- * without its report. */
+/* Say why NVRTC refused the source. Errors of ptxas are only in the log of a compilation without
+ * its report. */
 static void explain_refusal(struct compile_server *server, const char *source, const char *log,
                             char *text, size_t capacity)
 {

@@ -16,21 +16,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Changes when the layout of an entry does; entries of another layout are misses. */
+/* Changes with the layout of an entry. Entries of another layout are misses. */
 static const char entry_magic[8] = "atcube2";
 
 enum { ENTRY_BYTES_MAX = 64 << 20 };
 
 struct at_cubin_cache {
     struct at_cubin_folder folder;
-    int64_t written_bytes; /* since the folder was last trimmed */
-    bool swept;            /* before the first entry was written */
+    int64_t written_bytes; /* since the last trim of the folder */
+    bool swept;            /* swept before the first write */
 };
 
-/* After so much that is new, a look at how much there is in all. */
+/* Bytes written before the folder's total is checked again. */
 static const int64_t trim_interval_bytes = AT_CUBIN_CACHE_BYTES_MAX / 16;
 
-/* Before the content of each file; packed, so that there is no byte in it that says nothing. */
+/* Precedes the content of each file. Packed, so that no padding is written. */
 struct __attribute__((packed)) entry_header {
     char magic[8];
     char key[AT_HASH_CHARS];
@@ -38,7 +38,7 @@ struct __attribute__((packed)) entry_header {
     uint64_t content_bytes;
 };
 
-/* Only a folder that nobody else can write is trusted: its files become code on the GPU. */
+/* Only a folder that no other user can write is trusted: its files become code on the GPU. */
 static enum at_status check_folder(int fd, const char *folder, struct at_error *err)
 {
     struct stat info;
@@ -46,7 +46,7 @@ static enum at_status check_folder(int fd, const char *folder, struct at_error *
     if (fstat(fd, &info) != 0)
         return at_fail(err, AT_INTERNAL, "cannot look at %s: %s", folder, strerror(errno));
     if (info.st_uid != geteuid() || (info.st_mode & 022) != 0)
-        return at_fail(err, AT_USAGE, "%s belongs to, or can be written by, somebody else", folder);
+        return at_fail(err, AT_USAGE, "%s belongs to, or can be written by, another user", folder);
     return AT_OK;
 }
 
@@ -98,7 +98,7 @@ const struct at_cubin_folder *at_cubin_cache_folder(const struct at_cubin_cache 
     return &cache->folder;
 }
 
-/* Reads size bytes; fewer is a failure. */
+/* Read exactly size bytes. */
 static bool read_exactly(int fd, void *bytes, size_t size)
 {
     char *next = bytes;
@@ -125,7 +125,7 @@ static bool header_holds(const struct entry_header *header, const char *key, con
            memcmp(header->content_hash, hash, AT_HASH_CHARS) == 0;
 }
 
-/* A plain file that nobody else can have written, whatever the folder was before it was closed. */
+/* A plain file that no other user can have written, even if the folder was once open to others. */
 static bool is_ours(int fd)
 {
     struct stat info;
@@ -134,7 +134,7 @@ static bool is_ours(int fd)
            (info.st_mode & 022) == 0;
 }
 
-/* The content of KEY.KIND, the caller's to free; NULL for a miss. */
+/* Read the content of KEY.KIND, which the caller frees. NULL: a miss. */
 static void *read_entry(struct at_cubin_cache *cache, const char *key, const char *kind,
                         size_t *size)
 {
@@ -161,14 +161,14 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
         }
     }
     if (content)
-        futimens(fd, NULL); /* used: not the next to be dropped */
+        futimens(fd, NULL); /* marks it as used, for the trim */
     close(fd);
     *size = content ? header.content_bytes : 0;
     return content;
 }
 
-/* Opens a new file beside the entries, locked, so that it is not taken for one that a killed
- * process has left. Where there are no locks it is written all the same. */
+/* Open a new file beside the entries, locked: an unlocked one was left by a killed process. Without
+ * locks it is written all the same. */
 static FILE *open_aside(struct at_cubin_cache *cache, const char *aside)
 {
     int fd = openat(cache->folder.fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -201,7 +201,7 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     memcpy(header.key, key, AT_HASH_CHARS);
     at_hash(header.content_hash, content, size);
     snprintf(name, sizeof name, "%s.%s", key, kind);
-    /* In two containers with one home there may be the same process id, but not the same time. */
+    /* Two containers that share a home may have the same process id, but not the same time. */
     snprintf(aside, sizeof aside, "%s.%d.%u.%" PRIx64 ".aside", name, (int)getpid(), number++,
              (uint64_t)at_now_ns());
     out = open_aside(cache, aside);
@@ -210,10 +210,10 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     fwrite(&header, sizeof header, 1, out);
     fwrite(content, size, 1, out);
     failed = fflush(out) != 0 || ferror(out);
-    /* No fsync: after a crash of the machine the checksum tells a torn entry from a whole one. */
+    /* No fsync: after a crash of the machine the checksum detects a torn entry. */
     if (failed || renameat(cache->folder.fd, aside, cache->folder.fd, name) != 0)
         unlinkat(cache->folder.fd, aside, 0);
-    fclose(out); /* not before it has its name: that gives the lock back */
+    fclose(out); /* after the rename: closing releases the lock */
     cache->written_bytes += (int64_t)size;
     if (cache->written_bytes > trim_interval_bytes) {
         at_cubin_folder_trim(&cache->folder, AT_CUBIN_CACHE_BYTES_MAX);
@@ -221,7 +221,7 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     }
 }
 
-/* An entry of a known size. */
+/* Read an entry of a known size. */
 static bool find(struct at_cubin_cache *cache, const char *key, const char *kind, void *wanted,
                  size_t wanted_size)
 {

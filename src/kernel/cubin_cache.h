@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled kernels kept between runs, in $XDG_CACHE_HOME/autotune.
  *
- * KEY.kernel says which program holds the kernel of that key, under which entry, with what
- * resources; HASH.program is the program, which may hold several kernels, named by the hash of its
- * content; KEY.note is a few bytes that save time. Each holds its full key and a checksum, compared
- * on use; whatever does not agree is a miss. Files are written aside and renamed, so any number of
- * processes may share the folder. A folder that others can write is not used. Beyond a size, what
- * has not been used for longest is dropped. */
+ * KEY.kernel says which program holds the kernel of that key, its entry and its resources.
+ * HASH.program is a program, named by the hash of its content; it may hold several kernels.
+ * KEY.note is a few bytes that save time. Each file holds its full key and a checksum, compared on
+ * use; any difference is a miss. Files are written aside and renamed, so several processes may
+ * share the folder. A folder that other users can write is not used. Above a total size the least
+ * recently used files are dropped. */
 #ifndef AT_KERNEL_CUBIN_CACHE_H
 #define AT_KERNEL_CUBIN_CACHE_H
 
@@ -20,26 +20,27 @@
 
 struct at_cubin_cache;
 
-/* Of all files. A program of sixteen kernels takes about 150 KB. */
+/* Limit for all files together. A program of sixteen kernels takes about 150 KB. */
 #define AT_CUBIN_CACHE_BYTES_MAX (INT64_C(1) << 30)
 
-/* Where a kernel is and what it needs. */
+/* Where a kernel is, and its resources. */
 struct at_cached_kernel {
     char program[AT_HASH_CHARS];
     char entry[AT_ENTRY_NAME_CHARS];
     struct at_kernel_resources resources;
 };
 
-/* Opens folder, or the default one for NULL, making it where there is none. A failure says why
- * there will be no cache; the caller may go on without one. */
+/* Open the folder (NULL: the default one), making it if needed. A failure says why there will be no
+ * cache; the caller may go on without one. */
 enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *folder,
                                    struct at_error *err);
 void at_cubin_cache_close(struct at_cubin_cache *cache);
 
-/* The folder that it is kept in; borrowed. */
+/* Return the cache's folder; borrowed. */
 const struct at_cubin_folder *at_cubin_cache_folder(const struct at_cubin_cache *cache);
 
-/* Each takes cache == NULL as an empty cache that keeps nothing. The image is the caller's. */
+/* In all functions below, cache == NULL is an empty cache that keeps nothing. The caller frees the
+ * image. */
 bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,
                          struct at_cached_kernel *kernel);
 bool at_cubin_cache_load(struct at_cubin_cache *cache, const char *program, void **image,
@@ -48,7 +49,7 @@ bool at_cubin_cache_load(struct at_cubin_cache *cache, const char *program, void
 bool at_cubin_cache_find_note(struct at_cubin_cache *cache, const char *key, void *note,
                               size_t size);
 
-/* Storing is best effort: a full disk costs a later run time, nothing else. */
+/* Store an entry, best effort: a full disk only costs a later run time. */
 void at_cubin_cache_put(struct at_cubin_cache *cache, const char *key,
                         const struct at_cached_kernel *kernel);
 void at_cubin_cache_put_program(struct at_cubin_cache *cache, const char *program,

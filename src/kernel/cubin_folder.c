@@ -52,7 +52,7 @@ static void close_stream(void *stream)
     closedir(stream);
 }
 
-/* Takes in the entry of a name, if it is one; false: what it is cannot be read. */
+/* Add the entry of a name to the listing, if it is one. False: it cannot be read. */
 static bool list_entry(struct listing *listing, int folder, const char *name)
 {
     struct entry entry;
@@ -177,7 +177,7 @@ enum at_status at_cubin_folder_clear(const struct at_cubin_folder *folder, struc
         return status;
     for (size_t i = 0; i < listing.count; i++) {
         if (unlinkat(folder->fd, listing.entries[i].name, 0) == 0 ||
-            errno == ENOENT) /* another process may clear it, too */
+            errno == ENOENT) /* another process removed it */
             continue;
         if (kept++ == 0)
             at_fail(err, AT_USAGE, "cannot remove %s/%s: %s", folder->path, listing.entries[i].name,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cubin cache's folder as a whole: what is in it, and what is to go. Other files are left
- * alone. */
+/* The cubin cache's folder: its size, and removing entries. Other files are left alone. */
 #ifndef AT_KERNEL_CUBIN_FOLDER_H
 #define AT_KERNEL_CUBIN_FOLDER_H
 
@@ -19,17 +18,18 @@ struct at_cubin_usage {
     int64_t bytes; /* of all files */
 };
 
+/* Count the entries and their bytes. */
 enum at_status at_cubin_folder_usage(const struct at_cubin_folder *folder,
                                      struct at_cubin_usage *usage, struct at_error *err);
 
-/* Where there are more than most bytes, removes what has not been used for longest, until there are
- * three quarters of that. Best effort. */
+/* If the entries take more than `most` bytes, remove the least recently used ones, down to three
+ * quarters of that. Best effort. */
 void at_cubin_folder_trim(const struct at_cubin_folder *folder, int64_t most);
 
-/* Removes what processes that were killed have left half-written. Best effort. */
+/* Remove half-written files that killed processes have left. Best effort. */
 void at_cubin_folder_sweep(const struct at_cubin_folder *folder);
 
-/* Removes everything that can be removed; not AT_OK where something stays. */
+/* Remove all entries; fails if any stays. */
 enum at_status at_cubin_folder_clear(const struct at_cubin_folder *folder, struct at_error *err);
 
 #endif

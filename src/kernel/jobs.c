@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The jobs of a builder: kernels to be compiled. */
+/* The builder's jobs and their queues. */
 #include "base/memory.h"
 #include "kernel/builder_parts.h"
 
@@ -37,7 +37,7 @@ void at_builder_finish(struct at_builder *builder, struct at_job *job, struct at
     at_job_push(&builder->done, job);
 }
 
-struct at_job *at_builder_find_in_hand(const struct at_builder *builder, const char *key)
+struct at_job *at_builder_find_precompiling(const struct at_builder *builder, const char *key)
 {
     for (int i = 0; i < builder->options.workers; i++) {
         const struct at_batch *batch = builder->processes[i].batch;

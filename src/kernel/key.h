@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a compiled kernel is kept under. Whoever compiles for the cache takes it from here: the
- * builder in processes of their own, and the library in its caller's. */
+/* The cache's key of a compiled kernel. Both compilers use it: the builder's worker processes, and
+ * the library in its caller's process. */
 #ifndef AT_KERNEL_KEY_H
 #define AT_KERNEL_KEY_H
 
@@ -8,11 +8,11 @@
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
 
-/* The hash of everything that the kernel's meaning depends on. */
+/* Hash everything that the compiled kernel depends on. */
 void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
                    const struct at_config *config, int64_t elem_size);
 
-/* What the kernel of this key is called in its program. */
+/* Name the kernel of this key, as its program calls it. */
 void at_kernel_entry(char entry[AT_ENTRY_NAME_CHARS], const char *key);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What tells a file from another that takes its place; zeroes where there is none. */
+/* Identifies a file's content; zeroes if there is no file. */
 struct stamp {
     int64_t device, inode, bytes, changed_s, changed_ns;
 };
@@ -19,7 +19,7 @@ struct note {
     struct at_compiler compiler;
 };
 
-/* Where the loader looks a name up after LD_LIBRARY_PATH (ld.so(8)). */
+/* The loader searches it after LD_LIBRARY_PATH (ld.so(8)). */
 static const char loader_cache[] = "/etc/ld.so.cache";
 
 static struct stamp stamp_of(const char *path)
@@ -74,11 +74,11 @@ void at_known_nvrtc_put(struct at_cubin_cache *cache, int64_t compute_capability
     char key[AT_HASH_CHARS];
     struct note note;
 
-    memset(&note, 0, sizeof note); /* padding too, which is written */
+    memset(&note, 0, sizeof note); /* clears the padding, which is written too */
     note.compiler = *at_nvrtc_compiler(nvrtc);
     note.library = stamp_of(path);
     note.loader_cache = stamp_of(loader_cache);
-    /* Of a relative path, another folder may be current next time. */
+    /* A relative path may mean another file next time. */
     if (path[0] != '/' || strlen(path) >= sizeof note.path || note.library.inode == 0)
         return;
     strcpy(note.path, path);

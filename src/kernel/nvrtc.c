@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From NVRTC 12 on the soname carries the major version alone; 11.2 is the last one before. */
+/* Since NVRTC 12 the soname has only the major version; 11.2 is the last one before. */
 static const char *const library_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
                                             NULL};
 
@@ -45,10 +45,10 @@ struct at_nvrtc {
     int option_count;
 };
 
-/* Options and the first version they are given to. -no-cache keeps NVRTC from looking for the CUDA
- * driver and from returning empty logs on a hit (NVIDIA/Fuser issue 4694); -minimal leaves out
- * built-in declarations that templates do not use; -modify-stack-limit=false keeps it from changing
- * the process's limits; ptxas -v reports registers and spills into the log. */
+/* Options, and the first version that gets them. -no-cache keeps NVRTC from looking for the CUDA
+ * driver and from returning empty logs on a hit (NVIDIA/Fuser issue 4694). -minimal leaves out
+ * built-in declarations that templates do not use. -modify-stack-limit=false keeps it from changing
+ * the process's limits. ptxas -v reports registers and spills in the log. */
 static const struct {
     const char *option;
     int since; /* 100 * major + minor */
@@ -77,7 +77,7 @@ static enum at_status load_api(struct at_error *err)
         return status;
     if (at_library_symbols(opened, symbols, AT_COUNT(symbols), err) != AT_OK)
         return at_fail_within(err, "%s", mend);
-    library = opened; /* only with all that is needed of it */
+    library = opened; /* only when all its functions were found */
     return AT_OK;
 }
 
@@ -119,9 +119,10 @@ enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct
     return AT_OK;
 }
 
-/* Machine code runs on devices of the same major version and the same or a higher minor one (CUDA
- * C++ Programming Guide, "Binary Compatibility"); other devices get PTX of the newest architecture
- * that is not newer than they are. *ptx on entry: they do anyway. */
+/* Choose the architecture to compile for. Machine code runs on devices of the same major version
+ * and the same or a higher minor one (CUDA C++ Programming Guide, "Binary Compatibility"). Other
+ * devices get PTX of the newest architecture that is not newer than they are. *ptx is true on entry
+ * if PTX is wanted anyway. */
 static enum at_status choose_architecture(char *option, size_t capacity, int64_t device, bool *ptx,
                                           struct at_error *err)
 {
@@ -163,16 +164,15 @@ static void add_option(struct at_nvrtc *nvrtc, const char *option)
     snprintf(text + used, sizeof nvrtc->compiler.options - used, "%s%s", used ? " " : "", option);
 }
 
-/* NVRTC opens its built-in declarations by name when it compiles. Where the loader does not know
- * NVRTC's folder, because we found it by ourselves, it would not find them: so they are opened
- * beforehand, and the loader then knows them by that name. */
+/* NVRTC opens its built-in declarations by name when it compiles. If the loader does not know
+ * NVRTC's folder, that fails. So open them first: the loader then knows them by name. */
 static void open_builtins(int major, int minor)
 {
     char *name = at_format("libnvrtc-builtins.so.%d.%d", major, minor);
     const char *const names[] = {name, NULL};
     void *library;
 
-    at_library_open(&library, names, AT_CUDA_LIBDIR, "", NULL); /* NVRTC says what it misses */
+    at_library_open(&library, names, AT_CUDA_LIBDIR, "", NULL); /* NVRTC reports what it misses */
     at_free(name);
 }
 
@@ -191,7 +191,7 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
     if (status != AT_OK)
         return status;
     opened = at_alloc(sizeof *opened);
-    /* Compiled for machine code even so, because then ptxas reports each kernel's resources. */
+    /* Machine code is made even if PTX is wanted: only then does ptxas report resources. */
     opened->compiler.ptx = ptx || image == AT_IMAGE_PTX;
     api.nvrtcVersion(&major, &minor);
     open_builtins(major, minor);
@@ -203,7 +203,7 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
     opened->version = 100 * major + minor;
     add_option(opened, architecture);
     if (image != AT_IMAGE_CUBIN)
-        add_option(opened, "-lineinfo"); /* .loc directives, to tell each access's line */
+        add_option(opened, "-lineinfo"); /* .loc directives give each access's line */
     for (size_t i = 0; i < AT_COUNT(common_options); i++)
         if (opened->version >= common_options[i].since)
             add_option(opened, common_options[i].option);
@@ -284,8 +284,10 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
     at_cleanup_pop(&cleanup);
     api.nvrtcDestroyProgram(&program);
     if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) {
-        at_fail(err, status_of(result), "%s: %.*s", api.nvrtcGetErrorString(result),
-                (int)strcspn(text, "\n"), text);
+        int length = (int)strcspn(text, "\n");
+
+        at_fail(err, status_of(result), "%s%s%.*s", api.nvrtcGetErrorString(result),
+                length > 0 ? ": " : "", length, text);
         at_free(text);
         return status_of(result);
     }

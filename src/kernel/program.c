@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled programs, each there as long as one of its kernels is in use. */
+/* Compiled programs in use. Each is freed when its last kernel is released. */
 #include "base/memory.h"
 #include "kernel/builder_parts.h"
 

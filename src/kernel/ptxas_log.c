@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compiler's log says, for people and for the records. */
+/* Reads the compiler's log: resources and errors. */
 #include "base/memory.h"
 #include "kernel/compile_worker.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number before `unit` in the text up to end; 0 where there is none. */
+/* The number before `unit` in the text up to `end`; 0 if there is none. */
 static int64_t number_before(const char *text, const char *end, const char *unit)
 {
     const char *at = strstr(text, unit);
@@ -39,10 +39,12 @@ struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry
     return resources;
 }
 
-/* How the tools mark an error; a warning may hold the word as well. */
+/* How the tools mark an error. A warning may also contain the word. */
 static const char *const error_marks[] = {
     "): error", "): catastrophic error", "nvrtc: error", "ptxas error", "ptxas fatal",
 };
+
+static const char no_message[] = "NVRTC ended without a message; it may be out of memory";
 
 static bool is_error(const char *line, size_t length)
 {
@@ -64,7 +66,7 @@ bool at_compile_first_error(const char *log, char *text, size_t capacity)
         found = is_error(line, length);
     }
     if (!found) {
-        line = log;
+        line = log[0] && log[0] != '\n' ? log : no_message;
         length = strcspn(line, "\n");
     }
     snprintf(text, capacity, "%.*s", (int)length, line);

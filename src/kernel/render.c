@@ -35,7 +35,7 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
     write_macros(out, rendering->config, rendering->elem_size);
     fprintf(out, "#define transpose %s\n", rendering->entry);
     fprintf(out, "namespace %s_source {\n", rendering->entry);
-    /* Messages of the compiler name the template and its own lines. */
+    /* So that compiler messages name the template and its lines. */
     fprintf(out, "#line 1 \"%s\"\n", at_path_name(family->template_path));
     fprintf(out, "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n", family->source);
     for (size_t i = 0; i < family->param_count; i++)

@@ -12,7 +12,7 @@ enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size
     return outcome;
 }
 
-/* As a shoot-out's are after its search. */
+/* Are these cases prepared already? A shoot-out's are, after its search. */
 static bool is_prepared(const struct at_bench *bench, const struct at_gpu_case *cases, size_t count)
 {
     bool same = count > 0 && count == bench->case_count;

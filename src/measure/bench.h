@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluating kernels on a device: the worker's half of measuring. */
+/* Verifies and times kernels on a device: the worker's half of measuring. */
 #ifndef AT_MEASURE_BENCH_H
 #define AT_MEASURE_BENCH_H
 
@@ -9,12 +9,12 @@
 
 enum { AT_CHECKS_MAX = 2 * AT_CASES_MAX + 4 };
 
-/* The multiprocessors' clocks in the last samples: a ring. */
+/* The multiprocessors' clocks in the last samples, as a ring. */
 enum { AT_CLOCKS_MAX = 64 };
 struct at_clocks {
     double recent_khz[AT_CLOCKS_MAX];
     size_t count, next;
-    int64_t least_khz, most_khz; /* of all; 0: none is known */
+    int64_t least_khz, most_khz; /* of all samples; 0: unknown */
 };
 
 /* A device with its harness and the prepared cases. */
@@ -26,43 +26,43 @@ struct at_bench {
     struct at_buffers cases[AT_CASES_MAX]; /* the first is the tuned one */
     size_t case_count;
     struct at_clocks clocks;
-    int64_t discarded; /* samples, for low clocks */
+    int64_t discarded; /* samples discarded because of low clocks */
 };
 
-/* Loads the harness; prepares cases, releasing what was prepared before. */
+/* Load the harness. Prepare cases and release the earlier ones. */
 enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,
                                  struct at_error *err);
 enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_case *cases,
                                  size_t count, struct at_error *err);
 
-/* Fills all buffers anew: after a kernel that wrote where it should not, the next one shall not be
- * blamed for it. */
+/* Fill all buffers again. A kernel may have written where it should not; the next one must not be
+ * blamed for that. */
 enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err);
 
-/* So many of the tuned case's sets the run's launches cycle through. */
+/* Return how many of the tuned case's sets the run's launches cycle through. */
 int64_t at_bench_sets(const struct at_bench *bench, const struct at_gpu_run *run);
 
-/* Verifies the kernel on the trials' cases and the tuned one, before; then the tuned one alone,
- * after it was timed: whatever a train of launches did must have left the same result. */
+/* Verify the kernel before it is timed, on the trials' cases and the tuned one; and after, on the
+ * tuned one: the timed launches must have left the same result. */
 enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel *kernel,
                                  const struct at_gpu_run *run, const struct at_gpu_trial *trials,
                                  size_t trial_count, struct at_error *err);
 enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
                                 struct at_error *err);
 
-/* Verifies the kernel on the tuned case so many times, or for so long: one that fails now and then
- * is not to win. */
+/* Verify the kernel on the tuned case `times` times, or until limit_ns is over: a kernel that fails
+ * now and then must not win. */
 enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, int64_t times, int64_t limit_ns,
                                 struct at_error *err);
 
-/* One launch's time, known to a microsecond or two. kernel is NULL for a copy by the driver. */
+/* Estimate one launch's time, to a microsecond or two. kernel is NULL for the driver's copy. */
 enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel *kernel,
                                   const struct at_gpu_run *run, double *launch_ns,
                                   struct at_error *err);
 
-/* Makes a train of the run's launches, which take so long each, over its sets: of at least
- * train_ns, and of whole rounds of the sets. *launches is how many are timed. */
+/* Make a train of the run's launches over its sets, each taking launch_ns: at least train_ns long,
+ * and whole rounds of the sets. *launches is how many are timed. */
 enum at_outcome at_train_build(struct at_bench *bench, const struct at_kernel *kernel,
                                const struct at_gpu_run *run, double launch_ns, int64_t train_ns,
                                struct at_train **train, int64_t *launches, struct at_error *err);

@@ -31,7 +31,7 @@ enum at_outcome at_harness_load(struct at_harness *harness, struct at_device *de
     return outcome;
 }
 
-/* Starts one of the harness's kernels over this many items; each takes any number of threads. */
+/* Start one of the harness's kernels over this many items; it works with any number of threads. */
 static enum at_outcome start(struct at_device *device, const struct at_kernel *kernel,
                              int64_t items, struct at_call call, struct at_error *err)
 {
@@ -60,7 +60,7 @@ static enum at_outcome poison(struct at_device *device, const struct at_harness 
                  (struct at_call){.args = {address, (uint64_t)bytes}}, err);
 }
 
-/* The values of a source, in the source's buffer or, in place, in the destination's. */
+/* Fill the source's buffer with a source's values; in place, the destination's buffer. */
 static enum at_outcome fill(const struct at_buffers *buffers, struct at_device *device,
                             const struct at_harness *harness, at_address extent,
                             struct at_error *err)
@@ -98,7 +98,7 @@ enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *de
     const struct at_problem *problem = &wanted->problem;
     int64_t src_bytes = at_problem_src_extent(problem) * problem->elem_size;
     int64_t dst_bytes = at_problem_dst_extent(problem) * problem->elem_size;
-    /* An offset makes the front red zone longer, and the one behind it alike. */
+    /* An offset lengthens both red zones. */
     int64_t src_offset = problem->offset_src * problem->elem_size;
     int64_t dst_offset = problem->offset_dst * problem->elem_size;
     struct at_buffers made = {
@@ -117,7 +117,7 @@ enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *de
         outcome = at_buffers_fill(&made, device, harness, err);
     if (outcome == AT_CORRECT)
         *buffers = made;
-    else if (!at_outcome_loses_device(outcome)) /* after which nothing can be released */
+    else if (!at_outcome_loses_device(outcome)) /* a lost device releases nothing */
         at_buffers_release(&made, device);
     return outcome;
 }
@@ -175,7 +175,7 @@ enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_dev
     return start(device, &harness->check, buffers->dst_pitch / p->elem_size, call, err);
 }
 
-/* Is a buffer with these margins as a source was filled? */
+/* Is a buffer still filled like a source? */
 static enum at_outcome check_filled(const struct at_buffers *buffers, struct at_device *device,
                                     const struct at_harness *harness, at_address base, int64_t zone,
                                     int64_t pitch, at_address result, struct at_error *err)

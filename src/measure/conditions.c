@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is remembered of the device's state. */
+/* Combines what was seen of the device's state. */
 #include "measure/gpu_protocol.h"
 
 struct at_gpu_conditions at_gpu_conditions_none(void)

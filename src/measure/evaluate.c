@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluating one config, and timing several against each other. */
+/* Evaluates one config, and times several against each other. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "measure/gpu_server.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* The kernel of a run; a copy by the driver has none, and *kernel becomes NULL. */
+/* Find the kernel of a run. The driver's copy has none: *kernel becomes NULL. */
 static enum at_outcome find_kernel(struct at_gpu_server *server, const struct at_gpu_run *run,
                                    struct at_kernel *storage, const struct at_kernel **kernel,
                                    struct at_error *err)
@@ -36,8 +36,9 @@ static enum at_outcome find_kernel(struct at_gpu_server *server, const struct at
 
 enum { HOPELESS_SAMPLES = 1, RUNS_MAX = 64, TRIALS_MAX = AT_CASES_MAX };
 
-/* Heat and a failing power supply slow the memory down too, which no multiprocessor's clock tells.
- * If NVML has counted such time until now, the samples of a kernel are taken again, so often. */
+/* Heat and a failing power supply slow the memory too, which no multiprocessor clock shows. If NVML
+ * has counted such time since the last look, the kernel's samples are taken again, this many times
+ * at most. */
 enum { SLOWED_TRIES = 3 };
 
 static enum at_outcome take_samples(struct at_gpu_server *server, const struct at_sampling *wanted,
@@ -54,8 +55,8 @@ static enum at_outcome take_samples(struct at_gpu_server *server, const struct a
     return outcome;
 }
 
-/* A launch of which an estimate is as good as a train: it takes so long that the estimate is right
- * to a few percent, and moves so much that little of it is in L2 when it begins. */
+/* Launches this long and large need no train: one timing is accurate to a few percent, and little
+ * of their data is in L2 at the start. */
 static bool is_long(const struct at_bench *bench, const struct at_gpu_run *run, double launch_ns)
 {
     int64_t l2_bytes = ((const struct at_device_base *)bench->device)->info.l2_bytes;
@@ -92,7 +93,7 @@ static enum at_outcome time_run(struct at_gpu_server *server, const struct at_ke
     return outcome;
 }
 
-/* What an evaluation is asked for. */
+/* The request for an evaluation. */
 struct evaluation {
     struct at_gpu_run run;
     struct at_gpu_timing timing;
@@ -116,7 +117,8 @@ static enum at_outcome read_evaluation(const struct at_gpu_server *server, struc
     return AT_LAUNCH;
 }
 
-/* A large problem is verified less often than asked for, and not for more than that. */
+/* The time limit of the repeated verification: a large problem is verified less often than
+ * requested. */
 static const int64_t often_ns = 333000000;
 
 static enum at_outcome verify_and_time(struct at_gpu_server *server,
@@ -141,8 +143,8 @@ static enum at_outcome verify_and_time(struct at_gpu_server *server,
     return outcome;
 }
 
-/* After a failure: waits for what it left running, so that its end is not blamed on the next
- * config, and fills anew whatever it may have written. */
+/* After a failure, wait for what is still running, so that its end is not blamed on the next
+ * config. Refill the buffers, which it may have overwritten. */
 static enum at_outcome clean_up(struct at_bench *bench, enum at_outcome outcome,
                                 struct at_error *err)
 {
@@ -194,19 +196,19 @@ struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
     return at_gpu_result_of_outcome(AT_CORRECT);
 }
 
-/* One finalist: its train, made once, and its samples. */
+/* A finalist: its train and its samples. */
 struct finalist {
     struct at_gpu_run run;
     struct at_kernel kernel; /* zeroes for the driver's copy */
     struct at_train *train;
     int64_t launches;
-    int64_t again; /* samples that may yet be discarded */
+    int64_t again; /* samples that may still be discarded */
     double ns[AT_SAMPLES_MAX], khz[AT_SAMPLES_MAX];
 };
 
-/* Samples in rounds, one of each finalist a round, so that drift of the clocks or of the memory
- * touches all alike; every other round backwards, so that none always follows the same one. The
- * first round warms up, and the next one writes over it. */
+/* Take samples in rounds, one per finalist per round, so that drifting clocks or memory affect all
+ * alike. Every other round runs backwards, so that no finalist always follows the same one. The
+ * first round is a warm-up and is overwritten by the next. */
 static enum at_outcome take_rounds(struct at_gpu_server *server, struct finalist *finalists,
                                    size_t count, int64_t samples, struct at_error *err)
 {
@@ -288,7 +290,7 @@ struct at_gpu_result at_gpu_server_shootout(struct at_gpu_server *server,
     for (size_t i = 0; i < count; i++)
         at_wire_get_struct(exchange->request, &finalists[i].run, sizeof finalists[i].run);
     outcome = hold_shootout(server, finalists, count, train_ns, samples, exchange->err);
-    if (outcome == AT_CORRECT) /* otherwise the reply is dropped: the next one has what was seen */
+    if (outcome == AT_CORRECT) /* after a failure the next reply has them */
         put_rounds(server, finalists, count, samples, exchange->reply);
     free(finalists);
     return at_gpu_result_of_outcome(outcome);

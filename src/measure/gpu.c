@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker: starting it, asking it, starting it again. */
+/* Starts the GPU worker, sends it requests and restarts it. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opening a device takes a second or two on a machine of several GPUs; loading and preparing take
- * milliseconds, but for buffers of a hundred gigabytes. */
+/* Opening a device takes a second or two on a machine with several GPUs. Loading and preparing take
+ * milliseconds, except for buffers of a hundred gigabytes. */
 static const int64_t request_limit_ns = 60 * INT64_C(1000000000);
 
 /* ---- the end of a worker ---- */
@@ -38,15 +38,15 @@ static const char *frame_trouble(enum at_frame_result result)
 {
     return result == AT_FRAME_TIMEOUT  ? "it did not answer in time"
            : result == AT_FRAME_CLOSED ? "it ended"
-                                       : "its answer makes no sense";
+                                       : "its answer is malformed";
 }
 
-static struct at_gpu_result lost(enum at_outcome outcome)
+static struct at_gpu_result worker_lost(enum at_outcome outcome)
 {
     return (struct at_gpu_result){AT_DEVICE, outcome};
 }
 
-/* Takes what stands first in a reply. False: no worker of ours says that. */
+/* Read the result at the beginning of a reply. False: it is malformed. */
 static bool read_result(struct at_wire *reply, struct at_gpu_result *result)
 {
     at_wire_get_struct(reply, result, sizeof *result);
@@ -55,7 +55,7 @@ static bool read_result(struct at_wire *reply, struct at_gpu_result *result)
            result->status <= AT_INTERNAL;
 }
 
-/* Makes the rest of a reply, which is one block of bytes, the whole message. */
+/* Replace a reply by its content, which is one block of bytes. */
 static void unwrap(struct at_wire *reply)
 {
     size_t size;
@@ -78,7 +78,7 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
     gpu->killed = false;
     if (gpu->worker.pid == 0) {
         at_fail(err, AT_DEVICE, "the GPU worker is not running");
-        return lost(AT_CRASH);
+        return worker_lost(AT_CRASH);
     }
     got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
     if (got == AT_FRAME_OK && (type != wanted || !read_result(reply, &result)))
@@ -88,7 +88,7 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
         at_gpu_stop(gpu, &how);
         gpu->killed = got == AT_FRAME_CLOSED && how.signal == SIGKILL;
         at_fail(err, AT_DEVICE, "the GPU worker was lost: %s (%s)", frame_trouble(got), how.text);
-        return lost(got == AT_FRAME_TIMEOUT ? AT_TIMEOUT : AT_CRASH);
+        return worker_lost(got == AT_FRAME_TIMEOUT ? AT_TIMEOUT : AT_CRASH);
     }
     if (result.status == AT_OK) {
         unwrap(reply);
@@ -97,7 +97,7 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
     at_wire_get_text(reply, message, sizeof message);
     at_fail(err, result.status, "%s", message);
     at_wire_clear(reply);
-    if (at_outcome_loses_device(result.outcome)) /* and the worker ends itself */
+    if (at_outcome_loses_device(result.outcome)) /* the worker ends itself */
         at_gpu_stop(gpu, NULL);
     return result;
 }
@@ -123,9 +123,9 @@ struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wir
 
 /* ---- listing and opening ---- */
 
-/* The worker that has listed the devices goes on to open one of them: it has the driver loaded,
- * which takes a second on a machine of eight GPUs; and where nobody else holds a GPU awake, its end
- * would put it to sleep, from which to wake takes another two. */
+/* The worker that has listed the devices goes on to open one. It has the driver loaded, which takes
+ * a second on a machine of eight GPUs. If no other process keeps the GPU awake, ending the worker
+ * would put it to sleep, and waking takes another two seconds. */
 static struct at_worker spare;
 
 static enum at_status start_worker(struct at_gpu *gpu, struct at_error *err)
@@ -208,7 +208,7 @@ static enum at_status send_cases(struct at_gpu *gpu, struct at_error *err)
     return at_gpu_tell(gpu, AT_GPU_PREPARE, &request, err).status;
 }
 
-/* A device that fell off the bus leaves its ordinal to the next one, whose times would go under the
+/* If a device falls off the bus, the next one gets its ordinal. Its times must not go under the
  * first one's name. */
 static enum at_status check_same_device(const struct at_gpu *gpu, const struct at_device_info *now,
                                         struct at_error *err)
@@ -264,7 +264,7 @@ enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
     enum at_status status = AT_OK;
     int kills = 0;
 
-    /* What holds the process holds the device: another one would hang in the same place. */
+    /* The device holds the killed process; a new process would hang in the same place. */
     if (gpu->stays)
         return at_fail(err, AT_DEVICE,
                        "%s (%s) is wedged: process %d, killed, has not let go of it; it may take a "
@@ -358,7 +358,7 @@ enum at_status at_gpu_set_harness(struct at_gpu *gpu, const void *image, size_t 
     if (status != AT_OK)
         return status;
     status = send_harness(gpu, err);
-    /* Another worker begins with it. */
+    /* A new worker starts with the harness. */
     return status != AT_OK && gpu->killed ? at_gpu_revive(gpu, err) : status;
 }
 
@@ -372,7 +372,7 @@ enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *case
     gpu->case_count = count;
     if (gpu->worker.pid != 0)
         status = send_cases(gpu, err);
-    if (gpu->worker.pid == 0) /* it was not there, or got lost: another one begins with the cases */
+    if (gpu->worker.pid == 0) /* a new worker starts with the cases */
         return at_gpu_revive(gpu, err);
     return status;
 }
@@ -394,7 +394,7 @@ void at_gpu_will_renew(struct at_gpu *gpu)
     at_wire_clear(&request);
 }
 
-/* The new one opens the device while the old one lets go of it. */
+/* The new worker opens the device while the old one releases it. */
 void at_gpu_renew(struct at_gpu *gpu)
 {
     struct at_worker old = gpu->worker;

@@ -6,10 +6,10 @@
 #include "measure/gpu.h"
 #include "worker/worker.h"
 
-/* Programs kept loaded: at least as many as one shoot-out needs. */
+/* Programs kept loaded; a shoot-out needs no more. */
 enum { LOADED_MAX = 64 };
 
-/* What an evaluation is asked for; the program is borrowed until it has been taken. */
+/* The running evaluation's request; the program is borrowed until the result is taken. */
 struct at_gpu_evaluation {
     const struct at_program *program;
     struct at_gpu_run run;
@@ -21,7 +21,7 @@ struct at_gpu_evaluation {
 
 struct at_gpu {
     struct at_worker worker;
-    struct at_worker next; /* that was asked to list the devices, and so loads the driver */
+    struct at_worker next; /* started ahead: lists the devices, which loads the driver */
     char kind[16];
     int64_t ordinal;
     struct at_device_info info;
@@ -30,41 +30,41 @@ struct at_gpu {
     size_t harness_size;
     struct at_gpu_case *cases;
     size_t case_count;
-    int64_t largest_bytes;                  /* of the problems that this worker was prepared for */
-    char loaded[LOADED_MAX][AT_HASH_CHARS]; /* programs, the longest unused first */
+    int64_t largest_bytes;                  /* largest problem that this worker was prepared for */
+    char loaded[LOADED_MAX][AT_HASH_CHARS]; /* programs, least recently used first */
     size_t loaded_count;
-    struct at_gpu_evaluation evaluating; /* under way */
+    struct at_gpu_evaluation evaluating; /* of the running evaluation */
     struct at_gpu_conditions conditions; /* over all workers */
-    void (*meanwhile)(void *);           /* to be called in the next shoot-out; NULL: nothing is */
+    void (*meanwhile)(void *);           /* called in the next shoot-out; NULL: none */
     void *meanwhile_state;
     bool busy;
     int64_t deadline_ns;
-    bool killed; /* the last worker, by somebody else: what it was asked may not be why */
-    pid_t stays; /* a worker that could not be killed: the device is wedged; 0: none */
+    bool killed; /* another process killed the last worker: the request may not be at fault */
+    pid_t stays; /* a worker that could not be killed, so the device is wedged; 0: none */
 };
 
-/* A worker that is killed so often over one thing has somebody with a reason to, as a kernel out of
- * memory has. */
+/* After this many kills over one request, something kills it on purpose, such as a kernel out of
+ * memory. */
 enum { AT_GPU_KILLS_MAX = 5 };
 
-/* Receives the answer of the request in flight. Returns what stands first in it: after a success
+/* Receive the answer to the pending request. Returns the result at its beginning; after success
  * *reply has the rest, else err has the reason. Without an answer the worker is stopped, and the
  * outcome is AT_TIMEOUT or AT_CRASH. */
 struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_wire *reply,
                                     int64_t deadline_ns, struct at_error *err);
 
-/* Sends a request, which is cleared, and receives its answer; tell is for those that have nothing
- * but their result. */
+/* Send a request, which is cleared, and receive its answer. at_gpu_tell is for answers that are
+ * only a result. */
 struct at_gpu_result at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
                                 struct at_wire *reply, struct at_error *err);
 struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request,
                                  struct at_error *err);
 
-/* Kills the worker. One that stays makes the device wedged; *end may be NULL. */
+/* Stop the worker. If it cannot be killed, the device is wedged. *end may be NULL. */
 void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end);
 
-/* Starts the worker if there is none, and gives it all that an earlier one had. A wedged device has
- * none any more. */
+/* Start the worker if there is none, and give it all that an earlier one had. Fails on a wedged
+ * device. */
 enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the driver asks of a GPU worker. Each request is one frame and is answered by one frame of
- * the same type. It begins with a struct at_gpu_result; after a failure follows a text that says
- * why, otherwise what stands behind the arrow, as one block of bytes. */
+/* Requests to a GPU worker. Each is one frame and is answered by one frame of the same type. An
+ * answer begins with a struct at_gpu_result. After a failure a text says why; otherwise follows
+ * what is right of the arrow, as one block of bytes. */
 #ifndef AT_MEASURE_GPU_PROTOCOL_H
 #define AT_MEASURE_GPU_PROTOCOL_H
 
@@ -22,8 +22,8 @@ enum at_gpu_request {
                       * at_gpu_conditions; for each run struct at_gpu_kernel and samples reals */
 };
 
-/* How a request ended: what it means for the run, and for the config in hand. Either both are 0 or
- * neither is. */
+/* How a request ended: `status` for the run, `outcome` for the config. Either both are 0 or neither
+ * is. Every reply carries both, so that no value must be translated back. */
 struct at_gpu_result {
     enum at_status status;
     enum at_outcome outcome;
@@ -39,13 +39,13 @@ static inline struct at_gpu_result at_gpu_result_of_outcome(enum at_outcome outc
     return (struct at_gpu_result){outcome == AT_CORRECT ? AT_OK : AT_DEVICE, outcome};
 }
 
-/* A program goes as: text name, text of another program to unload first ("": none), bytes image
- * (none: it is loaded). Where what it came along for fails, it is not kept. */
+/* A program is sent as: text name, text of another program to unload first ("": none), bytes image
+ * (none: it is loaded already). If the request fails, the program is not kept. */
 
-/* Cases that are prepared together at most. */
+/* Most cases that are prepared together. */
 enum { AT_CASES_MAX = 32 };
 
-/* A problem with buffers of its own, filled and poisoned. */
+/* A problem with its own buffers, filled and poisoned. */
 struct at_gpu_case {
     struct at_problem problem;
     int64_t sets; /* pairs of source and destination */
@@ -53,21 +53,21 @@ struct at_gpu_case {
 
 struct at_gpu_kernel {
     int64_t registers, local_bytes, shared_bytes;
-    int64_t clock_sm_khz; /* the median of what it had in a shoot-out; 0: not known */
+    int64_t clock_sm_khz; /* median of its clock in a shoot-out; 0: unknown */
 };
 
-/* One kernel with its launch on the tuned case's buffers. */
+/* One kernel and its launch on the tuned case's buffers. */
 struct at_gpu_run {
-    char program[40]; /* as loaded; "": a copy by the driver */
+    char program[40]; /* the loaded program; "": the driver's copy */
     char entry[32];
-    struct at_problem problem; /* what it is told: the tuned one, or the vector of as many bytes */
+    struct at_problem problem; /* what the kernel gets: the tuned one, or a vector to copy */
     struct at_launch launch;
-    struct at_gpu_kernel compiled; /* what the compiler said of it */
+    struct at_gpu_kernel compiled; /* the compiler's figures */
     int64_t sets;                  /* pairs of buffers that launches cycle through; 0: all */
-    int64_t cold;                  /* 1: the times are to be those of data that come from DRAM */
+    int64_t cold;                  /* 1: data must come from DRAM */
 };
 
-/* Verification of that kernel on another prepared case, with the launch that it takes there. */
+/* A verification of that kernel on another prepared case, with its launch there. */
 struct at_gpu_trial {
     int64_t case_index;
     struct at_launch launch;
@@ -76,29 +76,29 @@ struct at_gpu_trial {
 struct at_gpu_timing {
     int64_t train_ns;
     int64_t samples;
-    int64_t hopeless_ns; /* a launch that takes longer gets the least samples; 0: no limit */
-    int64_t best_ns;     /* one that is behind this gets fewer samples; 0: none does */
-    int64_t verify_more; /* so many times, besides once before and once after */
+    int64_t hopeless_ns; /* a slower launch gets the fewest samples; 0: no limit */
+    int64_t best_ns;     /* a slower launch gets fewer samples; 0: all get the same number */
+    int64_t verify_more; /* verifications besides one before and one after */
 };
 
-/* What was seen of the device. First extremes of what NVML said so far, in this process; -1 where
- * it said nothing. Then what came to pass since the last answer, to be added up. */
+/* What was seen of the device. First the extremes that NVML has reported in this process; -1 if it
+ * reported nothing. Then sums since the last answer. */
 struct at_gpu_conditions {
     int64_t clock_sm_min_khz, clock_sm_max_khz, clock_memory_khz;
     int64_t power_max_mw, temperature_max_c;
     int64_t other_processes;
-    int64_t throttle_known; /* 0: NVML does not tell, or was not asked yet */
+    int64_t throttle_known; /* 0: NVML does not report it, or was not asked yet */
     uint64_t throttle;      /* set of enum at_throttle, all seen */
 
     int64_t capped_ns, slowed_ns; /* as in at_device_state */
-    int64_t discarded;            /* samples that were taken again: measure/sampling.h */
-    int64_t busy_ns;              /* the worker had something to do */
+    int64_t discarded;            /* samples taken again: measure/sampling.h */
+    int64_t busy_ns;              /* time in which the worker had work */
 };
 
-/* Nothing seen. */
+/* Conditions with nothing seen. */
 struct at_gpu_conditions at_gpu_conditions_none(void);
 
-/* Takes what one has seen into another. */
+/* Merge `more` into `seen`. */
 void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu_conditions *more);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels on the worker: evaluations and shoot-outs. */
+/* Evaluations and shoot-outs on the GPU worker. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
@@ -10,7 +10,7 @@
 
 /* ---- programs ---- */
 
-/* Takes a program out of the list. */
+/* Remove a program from the list. */
 static void remove_loaded(struct at_gpu *gpu, size_t index)
 {
     gpu->loaded_count--;
@@ -26,7 +26,7 @@ static bool is_loaded(const struct at_gpu *gpu, const char *hash, size_t *index)
     return false;
 }
 
-/* Notes that the worker has the program, as the last to be unloaded. */
+/* Note that the worker has the program; it becomes the most recently used. */
 static void note_loaded(struct at_gpu *gpu, const char *hash)
 {
     size_t index;
@@ -36,8 +36,8 @@ static void note_loaded(struct at_gpu *gpu, const char *hash)
     memcpy(gpu->loaded[gpu->loaded_count++], hash, AT_HASH_CHARS);
 }
 
-/* Puts the program into a request: brought along, with another to make room for it, where the
- * worker does not have it. */
+/* Put a program into a request. If the worker does not have it, send its image, and name a program
+ * to unload if there is no room. */
 static void put_program(struct at_gpu *gpu, struct at_wire *request,
                         const struct at_program *program)
 {
@@ -67,7 +67,7 @@ static enum at_outcome load_program(struct at_gpu *gpu, const struct at_program 
     return outcome;
 }
 
-/* Every answer that has figures begins with what the worker has seen. */
+/* Every answer with figures begins with what the worker has seen. */
 static void read_conditions(struct at_gpu *gpu, struct at_wire *reply)
 {
     struct at_gpu_conditions seen;
@@ -87,7 +87,7 @@ static enum at_status send_evaluation(struct at_gpu *gpu, struct at_error *err)
 
     if (status != AT_OK)
         return status;
-    /* The program goes along, so that one that does not load is this evaluation's failure. */
+    /* The program is sent along, so that a program that does not load fails this evaluation. */
     put_program(gpu, &request, asked->program);
     at_wire_put_bytes(&request, &asked->run, sizeof asked->run);
     at_wire_put_bytes(&request, &asked->timing, sizeof asked->timing);
@@ -170,20 +170,20 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
         outcome = at_gpu_receive(gpu, AT_GPU_EVALUATE, &reply, gpu->deadline_ns, &err).outcome;
     while (gpu->killed && ++kills < AT_GPU_KILLS_MAX && send_evaluation(gpu, &err) == AT_OK);
     gpu->busy = false;
-    if (outcome == AT_CORRECT) /* otherwise it may not be loaded, and would be sent again */
+    if (outcome == AT_CORRECT) /* otherwise it may not be loaded, and is sent again */
         note_loaded(gpu, gpu->evaluating.program->hash);
     *measurement = (struct at_measurement){.outcome = outcome};
     if (outcome == AT_CORRECT && !read_measurement(gpu, &reply, measurement)) {
         at_measurement_clear(measurement);
         measurement->outcome = AT_CRASH;
-        at_fail(&err, AT_INTERNAL, "the GPU worker's answer makes no sense");
+        at_fail(&err, AT_INTERNAL, "the GPU worker's answer is malformed");
     }
     if (measurement->outcome != AT_CORRECT)
         snprintf(measurement->message, sizeof measurement->message, "%.255s", err.message);
     at_wire_clear(&reply);
 }
 
-/* The kernel and the samples of each run, in turn. False: they are none. */
+/* Read the kernel and the samples of each run. False: they are malformed. */
 static bool read_rounds(struct at_wire *reply, size_t count, int64_t samples, double *samples_ns,
                         struct at_gpu_kernel *kernels)
 {
@@ -246,7 +246,7 @@ static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_ru
     if (outcome == AT_CORRECT)
         read_conditions(gpu, &reply);
     if (outcome == AT_CORRECT && !read_rounds(&reply, count, samples, samples_ns, kernels)) {
-        at_fail(err, AT_INTERNAL, "the GPU worker's answer makes no sense");
+        at_fail(err, AT_INTERNAL, "the GPU worker's answer is malformed");
         outcome = AT_CRASH;
     }
     at_wire_clear(&reply);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The programs that a GPU worker has loaded, and what it has seen of the device's state. */
+/* A GPU worker's loaded programs, and what it has seen of the device's state. */
 #include "measure/gpu_server.h"
 
 #include "base/clock.h"
@@ -59,12 +59,12 @@ enum at_outcome at_gpu_server_take_program(struct at_gpu_server *server,
     return load_program(server, taken->name, image, size, exchange->err);
 }
 
-/* NVML takes milliseconds to answer, and tens of them where other processes ask it about other GPUs
- * of the machine: so it is not asked after every config, and the less often the longer it takes. */
+/* NVML takes milliseconds to answer, or tens of them while other processes ask it about other GPUs
+ * of the machine. So it is not asked after every config, and less often the longer it takes. */
 static const int64_t conditions_interval_ns = 100000000;
-enum { CONDITIONS_SHARE = 30 }; /* of the time, at most one in so many */
+enum { CONDITIONS_SHARE = 30 }; /* at most 1/30 of the time */
 
-/* How far a counter has come, where both of its readings are known. */
+/* How far a counter advanced, if both readings are known. */
 static int64_t advance(int64_t from, int64_t to)
 {
     return from >= 0 && to > from ? to - from : 0;

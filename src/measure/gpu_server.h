@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a GPU worker share: its state, and the handlers of its requests. */
+/* What the files of the GPU worker share: its state and its request handlers. */
 #ifndef AT_MEASURE_GPU_SERVER_H
 #define AT_MEASURE_GPU_SERVER_H
 
@@ -16,13 +16,13 @@ struct at_gpu_server {
     struct at_loaded_program *programs;
     size_t program_count, program_capacity;
     struct at_gpu_conditions conditions;
-    int64_t conditions_due_ns;   /* when to look next */
-    struct at_device_state last; /* what was seen then */
-    int64_t began_ns;            /* the request in hand */
+    int64_t conditions_due_ns;   /* when to ask NVML next */
+    struct at_device_state last; /* the last answer */
+    int64_t began_ns;            /* start of the current request */
 };
 
-/* What a handler reads from and writes to. Its result goes before the reply, which after a failure
- * is dropped for err's message. */
+/* What a handler reads and writes. Its result is sent before the reply. After a failure err's
+ * message is sent instead of the reply. */
 struct at_exchange {
     struct at_wire *request, *reply;
     struct at_error *err;
@@ -31,7 +31,7 @@ struct at_exchange {
 struct at_loaded_program *at_gpu_server_find(struct at_gpu_server *server, const char *name);
 void at_gpu_server_unload(struct at_gpu_server *server, const char *name);
 
-/* Reads a program from the request, and loads it where it was brought along. */
+/* Read a program from the request, and load it if its image was sent. */
 struct at_taken_program {
     char name[40];
     bool brought;
@@ -40,15 +40,15 @@ enum at_outcome at_gpu_server_take_program(struct at_gpu_server *server,
                                            struct at_exchange *exchange,
                                            struct at_taken_program *taken);
 
-/* Looks at the device's state; called while the clocks still are what the work made them. Has heat
- * or the power supply held them down since it was looked at last? */
+/* Ask NVML for the device's state; call this while the clocks are still those of the work. Returns
+ * true if heat or the power supply has slowed the device since the last call. */
 bool at_gpu_server_note_conditions(struct at_gpu_server *server);
 
-/* Adds the time since the request began. What a request without figures took is told with the next
- * one that has some. */
+/* Add the time since the request began. A request without figures is reported with the next one
+ * that has some. */
 void at_gpu_server_note_busy(struct at_gpu_server *server);
 
-/* Puts what has been seen into a reply. */
+/* Put what has been seen into a reply. */
 void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *reply);
 
 /* evaluate.c */

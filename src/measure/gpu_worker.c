@@ -89,7 +89,7 @@ static struct at_gpu_result harness(struct at_gpu_server *server, struct at_exch
         image ? at_bench_harness(&server->bench, image, size, exchange->err) : AT_LAUNCH);
 }
 
-/* Memory that is not there is missed by what asked for it alone: the next may need less. */
+/* Out of memory fails only this request; the next may need less. */
 static struct at_gpu_result prepare(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     struct at_gpu_case cases[AT_CASES_MAX];
@@ -128,8 +128,8 @@ static const struct {
     [AT_GPU_SHOOTOUT] = {at_gpu_server_shootout, true},
 };
 
-/* Answers one request. False: the device is lost, or the request made no sense, and so is the
- * process. */
+/* Answer one request. False: the device is lost or the request is malformed, and the process must
+ * end. */
 static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at_wire *request)
 {
     struct at_wire content = {0}, reply = {0};
@@ -167,8 +167,8 @@ static int serve(int fd)
         going = answer(&server, fd, type, &request);
         at_wire_clear(&request);
     }
-    /* The driver's library runs its own clean-up on exit, which a lost context can block; the
-     * process is going away, and what it holds on the device with it. */
+    /* The driver's library cleans up on exit, which a lost context can block. _exit skips that, and
+     * the system frees what the process holds on the device. */
     _exit(0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process that holds a device: the only one that loads the driver's library, and the one that a
- * bad kernel takes down. */
+ * bad kernel kills. */
 #ifndef AT_MEASURE_GPU_WORKER_H
 #define AT_MEASURE_GPU_WORKER_H
 

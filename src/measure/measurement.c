@@ -15,12 +15,12 @@ static enum at_status check_samples(const struct at_measurement *measurement, st
     for (size_t i = 0; i < measurement->sample_count; i++) {
         double ns = measurement->samples_ns[i];
 
-        if (!(ns >= AT_TIME_NS_MIN && ns <= (double)AT_TIME_NS_MAX)) /* nor NAN */
+        if (!(ns >= AT_TIME_NS_MIN && ns <= (double)AT_TIME_NS_MAX)) /* also refuses NAN */
             return at_fail(err, AT_USAGE, "samples_ns has %g, which is not from %g to %g", ns,
                            AT_TIME_NS_MIN, (double)AT_TIME_NS_MAX);
     }
     if (measurement->outcome == AT_CORRECT && measurement->sample_count == 0)
-        return at_fail(err, AT_USAGE, "samples_ns is empty, of a correct config");
+        return at_fail(err, AT_USAGE, "samples_ns is empty, but the config is correct");
     return AT_OK;
 }
 

@@ -11,16 +11,16 @@
 
 struct at_measurement {
     enum at_outcome outcome;
-    char message[256]; /* why, when not correct */
-    int64_t registers; /* a thread */
+    char message[256]; /* the reason, if not correct */
+    int64_t registers; /* per thread */
     int64_t spill_bytes;
     int64_t shared_bytes; /* static */
-    double *samples_ns;   /* one launch, a value a train; owned */
+    double *samples_ns;   /* time per launch, one value per train; owned */
     size_t sample_count;
-    bool again; /* the run has measured it before; written, not read */
+    bool again; /* the run has measured this config before; written, not read */
 };
 
-/* Is it one that can be (measure/limits.h)? AT_USAGE names the column that is not. */
+/* Check the values against measure/limits.h. AT_USAGE names the bad column. */
 enum at_status at_measurement_check(const struct at_measurement *measurement, struct at_error *err);
 
 /* Frees the samples. */

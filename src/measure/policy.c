@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Spread: where a source lies in memory is worth 1 to 3 % where rows are a large power of two apart
- * (doc/measurement.md, "Cold and warm"), so a reported time is the mean of several places.
+/* spread_*: the place of a source in memory changes times by 1 to 3 % if rows are a large power of
+ * two apart (doc/measurement.md, "Cold and warm"). So a reported time is the mean of several
+ * places.
  *
- * Trains: events resolve half a microsecond (cuda.h, cuEventElapsedTime), so a train of 200 us or
- * more is known to 0.5 % at both its ends together; reported times get five times that. */
+ * *_train_ns: events resolve half a microsecond (cuda.h, cuEventElapsedTime). So a train of 200 us
+ * or more is known to 0.5 %, both ends together. Reported times use trains five times as long. */
 const struct at_policy at_policies[AT_POLICIES] = {
     {
         .name = "cold",
@@ -35,8 +36,8 @@ const struct at_policy at_policies[AT_POLICIES] = {
     },
 };
 
-/* A train has at most so many launches, so more sets than this would not all be used; matrices that
- * need more to pass 3 x L2 are a few kilobytes. */
+/* A train has at most this many launches, so more sets would not all be used. Only matrices of a
+ * few kilobytes need more sets to exceed 3 x L2. */
 static const int64_t sets_max = 1024;
 
 enum at_status at_policy_find(const struct at_policy **policy, const char *name,
@@ -58,7 +59,7 @@ enum at_status at_policy_find(const struct at_policy **policy, const char *name,
     return AT_USAGE;
 }
 
-/* What a launch reads and writes; in place that is one buffer. */
+/* The bytes that a launch reads and writes; in place it is one buffer. */
 static int64_t set_bytes(const struct at_problem *problem)
 {
     return at_problem_bytes(problem) / (problem->in_place ? 2 : 1);
@@ -70,7 +71,7 @@ int64_t at_policy_search_sets(const struct at_policy *policy, const struct at_pr
     int64_t set = set_bytes(problem), wanted = policy->l2_multiple * device->l2_bytes;
     int64_t sets = (wanted + set - 1) / set;
 
-    if (at_device_is_emulated(device)) /* no launch leaves anything in an L2 for the next one */
+    if (at_device_is_emulated(device)) /* the emulated L2 keeps nothing between launches */
         return 1;
     return sets < 1 ? 1 : sets > sets_max ? sets_max : sets;
 }
@@ -91,7 +92,7 @@ int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *dev
     static const int64_t least = 64 << 10, most = 8 << 20;
     int64_t share = buffer_bytes / 16 & ~INT64_C(255);
 
-    if (at_device_is_emulated(device)) /* an access beyond its allocation is a fault there */
+    if (at_device_is_emulated(device)) /* there an access beyond its allocation is a fault */
         return 256;
     return share < least ? least : share > most ? most : share;
 }

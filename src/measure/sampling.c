@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* Samples of a kernel of 3 us, once they are warm, agree to half a percent (H200, CUDA 13.0:
+/* Warm samples of a kernel of 3 us agree to half a percent (H200, CUDA 13.0:
  * doc/measurement.md). */
 static const double warm_share = 0.01;
 enum { WARM_UPS_MAX = 4 };
 
-/* Boost clocks go in steps of 15 MHz, less than a percent; one or two are no reason. */
+/* Boost clocks change in steps of 15 MHz, less than a percent; a step or two is not low. */
 static const double low_share = 0.03;
-enum { CLOCKS_LEAST = 8 }; /* before there are so many, nobody knows what is usual */
+enum { CLOCKS_LEAST = 8 }; /* with fewer samples the usual clock is unknown */
 
 static bool is_low(const struct at_clocks *clocks, int64_t clock_khz)
 {
@@ -53,7 +53,7 @@ enum at_outcome at_sample_once(struct at_bench *bench, struct at_train *train, i
     }
 }
 
-/* The time alone. */
+/* Take one sample's time. */
 static enum at_outcome sample_time(struct at_bench *bench, struct at_train *train, int64_t launches,
                                    int64_t *again, double *ns, struct at_error *err)
 {
@@ -65,7 +65,7 @@ static enum at_outcome sample_time(struct at_bench *bench, struct at_train *trai
     return outcome;
 }
 
-/* The second sample, and if it does not agree with it, another first one. */
+/* Take the second sample. While it does not agree with the first, it becomes the first. */
 static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, int64_t launches,
                                int64_t *again, double ns[2], struct at_error *err)
 {
@@ -80,10 +80,10 @@ static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, i
     return outcome;
 }
 
-/* So many samples are enough of a launch that takes so many times as long as the best in all of
- * them. They repeat to half a percent: who is 3 % behind will not be timed again, and who is behind
- * three times is known well enough for the choice of those that will. Of 32,271 configs in
- * tests/recordings the first sample was 5 % above the others 21 times. */
+/* A launch needs no more samples if all of them are slower than the best by this factor. Samples
+ * repeat to half a percent. A config 3 % behind will not be timed again; one behind three times is
+ * known well enough to choose the configs that will. Of 32,271 configs in tests/recordings the
+ * first sample was 5 % above the others 21 times. */
 static const struct {
     int64_t samples;
     double factor;

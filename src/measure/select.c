@@ -51,7 +51,7 @@ static enum at_status no_match(const char *name, size_t length, const struct at_
     return length == 0 ? AT_USAGE : AT_DEVICE;
 }
 
-/* Marks the devices that one name means; a UUID prefix may mean several. */
+/* Mark the devices that one name means; a UUID prefix may mean several. */
 static bool mark(const struct at_device_info *infos, size_t count, const char *name, size_t length,
                  bool *chosen)
 {
@@ -81,7 +81,7 @@ static enum at_status mark_all(const char *selector, const struct at_device_info
 
 /* ---- the emulated devices ---- */
 
-/* What "emu" alone means, and "auto" where there is nothing else. */
+/* What "emu" alone means, and "auto" without a GPU. */
 static const char emulated_selector[] = "emu", default_emulated[] = AT_EMULATED_PREFIX "h200";
 
 static bool names_emulated(const char *selector)
@@ -128,7 +128,7 @@ static enum at_status select_emulated(const char *name, struct at_device_info **
     return AT_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- selecting ---- */
 
 static enum at_status select_cuda(const char *selector, struct at_device_info **infos,
                                   size_t *count, struct at_error *err)

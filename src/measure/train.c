@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a train must be, and making it. */
+/* Builds trains of launches. */
 #include "base/memory.h"
 #include "measure/bench.h"
 
 #include <stdlib.h>
 
-/* Longer trains than this take longer to make than to run. */
+/* Longer trains take more time to build than to run. */
 enum { LAUNCHES_MAX = 1024 };
 
 static uint64_t offset_bytes(const struct at_problem *problem, int64_t offset)
@@ -17,8 +17,8 @@ static struct at_call call_of(const struct at_bench *bench, const struct at_kern
                               const struct at_gpu_run *run, int64_t set)
 {
     const struct at_buffers *tuned = &bench->cases[0];
-    /* A copy's problem has no offset, whatever that of the transpose is, and may have elements of
-     * another size: it starts within the red zones, which are that much longer. */
+    /* A copy's problem has no offset and may have another element size. It starts inside the red
+     * zones, which are longer by the transpose's offset. */
     at_address dst = at_buffers_dst(tuned, set) +
                      offset_bytes(&run->problem, run->problem.offset_dst) -
                      offset_bytes(&tuned->problem, tuned->problem.offset_dst);
@@ -35,9 +35,9 @@ static struct at_call call_of(const struct at_bench *bench, const struct at_kern
     return call;
 }
 
-/* Launches before those that are timed. What ran before was another kernel, whose trace one launch
- * may not wipe out: in a shoot-out of twelve the winner took 0.3 to 0.8 % longer than in one of
- * two, where half of its trains come after its own (H200; doc/measurement.md). */
+/* Untimed launches at the start. They follow another kernel, whose traces one launch may not
+ * remove: in a shoot-out of twelve the winner took 0.3 to 0.8 % longer than in one of two, where
+ * half of its trains follow its own (H200; doc/measurement.md). */
 static size_t lead_in(int64_t launches)
 {
     return launches < 10 ? 1 : (size_t)launches / 10;
@@ -58,7 +58,7 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
     return outcome;
 }
 
-/* By a train of one: what only a first launch has to do, the untimed one before it has done. */
+/* Times one launch, after an untimed one that has paid the first-launch costs. */
 enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel *kernel,
                                   const struct at_gpu_run *run, double *launch_ns,
                                   struct at_error *err)
@@ -76,7 +76,7 @@ enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel
     return outcome;
 }
 
-/* Whole rounds of the sets, so that each is used as often as the others. */
+/* Whole rounds of the sets, so that each is used equally often. */
 static int64_t launches_for(double launch_ns, int64_t train_ns, int64_t sets)
 {
     double wanted = launch_ns > 0 ? (double)train_ns / launch_ns : LAUNCHES_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verification: a transpose is exact, so every bit of the result is compared, and so is every byte
- * that the kernel had no business with. */
+/* Verification. A transpose is exact, so every bit of the result is compared, and every byte that
+ * the kernel must not change. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/bench.h"
@@ -11,7 +11,7 @@
 enum check_kind {
     CHECK_DESTINATION,
     CHECK_SOURCE,
-    CHECK_RESTORED, /* in place; of this and the check of the destination before it, one must hold
+    CHECK_RESTORED, /* in place: either this check or the preceding one of the destination must hold
                      */
 };
 
@@ -23,7 +23,7 @@ static enum at_outcome (*const start_kind[])(const struct at_buffers *, struct a
     [CHECK_RESTORED] = at_buffers_check_restored,
 };
 
-/* One check that was started, in the order of the results on the device. */
+/* A started check; its result has the same index on the device. */
 struct started_check {
     const struct at_buffers *buffers;
     enum check_kind kind;
@@ -35,7 +35,7 @@ struct verification {
     size_t count;
 };
 
-/* The results' slots, cleared: no mismatch, and the largest number as the first one's place. */
+/* Clear the results: no mismatch, and the first one at the largest index. */
 static enum at_outcome clear_results(struct at_bench *bench, struct at_error *err)
 {
     static const struct at_check_result none = {0, UINT64_MAX};
@@ -57,7 +57,7 @@ static enum at_outcome start_check(struct verification *verification,
     return start_kind[kind](buffers, bench->device, &bench->harness, set, result, err);
 }
 
-/* A new destination, the kernel, the check. */
+/* Start a trial: reset the destination, run the kernel, check. */
 static enum at_outcome start_trial(struct verification *verification,
                                    const struct at_kernel *kernel, const struct at_launch *launch,
                                    const struct at_buffers *buffers, int64_t set,
@@ -91,7 +91,7 @@ static enum at_outcome report(const struct started_check *check,
     return AT_WRONG;
 }
 
-/* Waits for all checks and reads them. */
+/* Wait for all checks and read their results. */
 static enum at_outcome finish(struct verification *verification, struct at_error *err)
 {
     struct at_bench *bench = verification->bench;
@@ -110,8 +110,8 @@ static enum at_outcome finish(struct verification *verification, struct at_error
     return outcome;
 }
 
-/* The run's sets that are checked: the first and the last. All sets are alike but for their
- * address; checking a thousand of them would cost more than timing them. */
+/* The run's sets to check: the first and the last. Sets differ only in their address; checking a
+ * thousand of them would take longer than timing them. */
 static size_t checked_sets(const struct at_bench *bench, const struct at_gpu_run *run,
                            int64_t sets[2])
 {
@@ -153,8 +153,8 @@ enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run 
 
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
         outcome = start_check(&verification, tuned, sets[i], CHECK_DESTINATION, err);
-        /* Nobody counts the launches that were timed: an even number of them leaves no transpose.
-         */
+        /* The number of timed launches is unknown here; after an even number the matrix is
+         * restored. */
         if (outcome == AT_CORRECT && tuned->problem.in_place)
             outcome = start_check(&verification, tuned, sets[i], CHECK_RESTORED, err);
         if (outcome == AT_CORRECT)
@@ -163,7 +163,7 @@ enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run 
     return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
 }
 
-/* Launches of which the results are looked at together. */
+/* Launches whose results are read together. */
 enum { ROUND_LAUNCHES = 8 };
 
 enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *kernel,

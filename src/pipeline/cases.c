@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements but for the padding, which is in elements too: the odd ones leave rows at any offset
- * from a vector, those of 32 keep every vector of up to 16 bytes aligned. */
+/* In elements, padding too. Odd padding puts rows at any offset from a vector; padding by 32 keeps
+ * every vector of up to 16 bytes aligned. */
 static const struct {
     int rows, cols;
     int pad_src, pad_dst; /* leading dimension beyond the row */
@@ -16,28 +16,29 @@ static const struct {
     int offset_src, offset_dst;
 } shapes[] = {
     {1, 1, 0, 0, 1, 0, 0, 0, 0},         /* one element */
-    {1, 37, 0, 0, 1, 0, 0, 0, 0},        /* vectors, below and above a block's tile */
+    {1, 37, 0, 0, 1, 0, 0, 0, 0},        /* vectors, shorter and longer than a block's tile */
     {37, 1, 0, 0, 1, 0, 0, 0, 0},        /* */
-    {1, 65543, 0, 0, 1, 0, 0, 0, 0},     /* more than 16 bits count */
-    {33, 65, 0, 0, 1, 0, 0, 0, 0},       /* one more than tiles */
-    {127, 129, 0, 0, 1, 0, 0, 0, 0},     /* one less, one more */
+    {1, 65543, 0, 0, 1, 0, 0, 0, 0},     /* more than 16 bits of index */
+    {33, 65, 0, 0, 1, 0, 0, 0, 0},       /* one more than a tile */
+    {127, 129, 0, 0, 1, 0, 0, 0, 0},     /* one less and one more than a tile */
     {131, 67, 3, 5, 1, 0, 0, 0, 0},      /* odd padding on both sides */
-    {67, 130, 2, 1, 1, 0, 0, 3, 1},      /* and odd addresses */
+    {67, 130, 2, 1, 1, 0, 0, 3, 1},      /* odd padding and odd addresses */
     {3, 1000, 0, 1, 1, 0, 0, 0, 0},      /* few rows */
     {1000, 3, 1, 0, 1, 0, 0, 0, 0},      /* few columns */
     {17, 19, 2, 3, 5, 7, 11, 0, 0},      /* an odd batch with odd gaps */
     {128, 256, 0, 0, 1, 0, 0, 0, 0},     /* aligned, rectangular */
     {256, 64, 32, 64, 1, 0, 0, 0, 0},    /* aligned padding */
-    {160, 96, 0, 0, 3, 0, 0, 0, 0},      /* aligned batch, not of powers of two */
+    {160, 96, 0, 0, 3, 0, 0, 0, 0},      /* aligned batch, sizes not powers of two */
     {64, 128, 32, 32, 2, 64, 128, 0, 0}, /* aligned, padded, batched */
-    {288, 544, 0, 0, 1, 0, 0, 0, 0},     /* several tiles each way, the last of them partial */
+    {288, 544, 0, 0, 1, 0, 0, 0, 0},     /* several tiles each way, the last one partial */
 };
 
 _Static_assert(AT_COUNT(shapes) < AT_VERIFICATION_CASES_MAX &&
                    AT_VERIFICATION_CASES_MAX <= 32 /* AT_CASES_MAX of the worker */,
                "every shape and the tuned problem fit");
 
-/* In place: the square with the shape's shorter side, padded and spaced like its source. */
+/* Make a problem in place: a square with the shape's shorter side, and the padding and gap of its
+ * source. */
 static void make_square(struct at_problem *problem)
 {
     int64_t pad = problem->ld_src - problem->cols;
@@ -91,7 +92,7 @@ size_t at_cases_for(const struct at_problem *problem, const struct at_policy *po
     for (size_t i = 0; i < AT_COUNT(shapes); i++) {
         const struct at_gpu_case made = {make_problem(i, problem), 1};
 
-        if (!is_among(&made.problem, cases + 1, count - 1)) /* as some squares would be */
+        if (!is_among(&made.problem, cases + 1, count - 1)) /* some squares repeat */
             cases[count++] = made;
     }
     return count;

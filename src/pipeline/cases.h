@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verification cases: small problems of every awkward kind, on which each config that admits them
- * is checked besides the tuned problem. */
+/* Verification cases: small problems of every awkward kind. A config is checked on each one that is
+ * legal for it, besides the tuned problem. */
 #ifndef AT_PIPELINE_CASES_H
 #define AT_PIPELINE_CASES_H
 
@@ -10,17 +10,17 @@
 
 enum { AT_VERIFICATION_CASES_MAX = 24 };
 
-/* The cases for a problem: itself first, with the policy's buffer sets, then the small ones of its
- * element size. Returns how many. */
+/* List the cases for a problem: first the problem itself, with the policy's buffer sets, then the
+ * small ones of its element size. Returns how many. */
 size_t at_cases_for(const struct at_problem *problem, const struct at_policy *policy,
                     const struct at_device_info *device,
                     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX]);
 
-/* Device memory that they take, in bytes; INT64_MAX if it does not fit. */
+/* Return the device memory that they take, in bytes; INT64_MAX if it does not fit. */
 int64_t at_cases_memory_bytes(const struct at_problem *problem, const struct at_policy *policy,
                               const struct at_device_info *device);
 
-/* The trials for a config: the small cases that are legal for it. */
+/* List the trials for a config: the small cases that are legal for it. */
 enum at_status at_cases_trials(const struct at_config *config, const struct at_device_info *device,
                                const struct at_gpu_case *cases, size_t case_count,
                                struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX],

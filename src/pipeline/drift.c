@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pipeline's watch over the device: the canary's kernel timed between evaluations, and what it
- * has found touched measured again. The kernel is the best copy of the problem's size, which moves
- * the same bytes at the limit of the memory. */
+/* The drift check: times the canary's kernel between evaluations, and measures again the configs
+ * that a drift has touched. The kernel is the best copy of the problem's size, which moves the same
+ * bytes at the limit of the memory. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* A look takes one or two milliseconds. */
+/* A check takes one or two milliseconds. */
 static const int64_t interval_ns = 250000000;
 enum { CANARY_SAMPLES = 3 };
 
@@ -18,7 +18,7 @@ enum at_status at_drift_open(struct at_pipeline *p, struct at_error *err)
     const struct at_search *search = p->search;
 
     p->canary.reference_ns = search->copy_ns;
-    p->was_again = at_alloc_array(search->space.count, sizeof *p->was_again);
+    p->was_remeasured = at_alloc_array(search->space.count, sizeof *p->was_remeasured);
     p->copy = (struct at_contestant){.config = search->canary, .problem = search->canary_problem};
     return search->canary ? at_shootout_build(p->session, &p->copy, 1, err) : AT_OK;
 }
@@ -27,40 +27,40 @@ void at_drift_close(struct at_pipeline *p)
 {
     at_shootout_end(&p->copy, 1);
     at_canary_clear(&p->canary);
-    free(p->again);
-    free(p->was_again);
+    free(p->remeasure);
+    free(p->was_remeasured);
 }
 
-/* Each config once: a device that never comes to rest must not keep the search from its end. */
+/* Each config once, so that the search ends even on a device that never settles. */
 static void note_touched(struct at_pipeline *p, const size_t *touched, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (p->search->candidates[touched[i]].outcome != AT_CORRECT || p->was_again[touched[i]])
+        if (p->search->results[touched[i]].outcome != AT_CORRECT || p->was_remeasured[touched[i]])
             continue;
-        p->was_again[touched[i]] = true;
-        AT_PUSH(p->again, p->again_count, p->again_capacity, touched[i]);
+        p->was_remeasured[touched[i]] = true;
+        AT_PUSH(p->remeasure, p->remeasure_count, p->remeasure_capacity, touched[i]);
     }
 }
 
-bool at_drift_wants(const struct at_pipeline *p)
+bool at_drift_pending(const struct at_pipeline *p)
 {
-    return p->again_count > 0 && !p->stopping;
+    return p->remeasure_count > 0 && !p->stopping;
 }
 
-void at_drift_start(struct at_pipeline *p)
+void at_drift_remeasure(struct at_pipeline *p)
 {
-    while (at_drift_wants(p) && p->in_flight < p->window) {
-        size_t index = p->again[--p->again_count];
+    while (at_drift_pending(p) && p->in_flight < p->window) {
+        size_t index = p->remeasure[--p->remeasure_count];
 
         p->session->remeasured++;
         p->in_flight++;
-        p->again_in_flight++;
+        p->remeasuring++;
         at_builder_add(p->session->builder, &p->search->space.configs[index],
-                       p->search->problem.elem_size, &p->search->candidates[index]);
+                       p->search->problem.elem_size, &p->search->results[index]);
     }
 }
 
-void at_drift_look(struct at_pipeline *p, bool last)
+void at_drift_check(struct at_pipeline *p, bool last)
 {
     const struct at_policy *policy = p->session->options.policy;
     struct at_gpu_run run;

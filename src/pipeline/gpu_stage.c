@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pipeline's middle: from the builder to the GPU worker and back. */
+/* The pipeline's GPU stage: from the builder to the GPU worker and back. */
 #include "base/stats.h"
 #include "pipeline/state.h"
 
 #include <string.h>
 
-/* A device that fails so often in a row is not coming back. */
+/* A device that fails this often in a row is given up. */
 enum { REVIVALS_MAX = 3 };
 
-/* A kernel that takes so many times the best one's time is timed once and left: the search need not
- * know by how much it is too slow. */
+/* A kernel this many times slower than the best is timed once: the search need not know its exact
+ * time. */
 static const double hopeless_factor = 1.2;
-static const double hopeless_slack_ns = 2000; /* a single launch is known to about so much */
+static const double hopeless_slack_ns = 2000; /* accuracy of a single launch's time */
 
+/* Fill in the launch and the trials of a compiled config. */
 static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, struct at_error *err)
 {
     const struct at_problem *problem = &p->search->problem;
@@ -36,14 +37,14 @@ enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *er
     enum at_status status = at_builder_step(p->session->builder, err);
 
     while (status == AT_OK && at_builder_take(p->session->builder, &built)) {
-        size_t index = (size_t)((struct at_candidate *)built.owner - p->search->candidates);
+        size_t index = (size_t)((struct at_config_result *)built.owner - p->search->results);
 
         if (built.outcome == AT_CORRECT) {
             struct at_ready *next = &p->ready[(p->ready_first + p->ready_count) % p->window];
 
             next->index = index;
             next->built = built;
-            next->again = false;
+            next->second = false;
             status = make_ready(p, next, err);
             p->ready_count += status == AT_OK;
         } else {
@@ -57,11 +58,11 @@ enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *er
     return status;
 }
 
-/* Of a kernel that is suspiciously fast. */
+/* Verifications of a suspiciously fast kernel. */
 enum { AGAIN_VERIFICATIONS = 16 };
 
-/* A config is looked at the less the further it is behind the best; but who reads a recording does
- * not know what was the best when. */
+/* The further a config is behind the best, the fewer samples it gets. A recording needs all
+ * samples: its readers do not know what was the best at that time. */
 static struct at_gpu_timing timing_of(const struct at_search *search, const struct at_ready *next)
 {
     const struct at_session_options *options = &search->session->options;
@@ -69,10 +70,10 @@ static struct at_gpu_timing timing_of(const struct at_search *search, const stru
                                    .samples = options->policy->search_samples};
     double best_ns;
 
-    if (next->again) {
+    if (next->second) {
         timing.verify_more = at_verify_more(search->session, AGAIN_VERIFICATIONS);
     } else if (search->counts[AT_CORRECT] > 0) {
-        best_ns = search->candidates[search->best].time_ns;
+        best_ns = search->results[search->best].time_ns;
         timing.hopeless_ns = (int64_t)(hopeless_factor * best_ns + hopeless_slack_ns);
         timing.best_ns = options->record ? 0 : (int64_t)best_ns;
     }
@@ -110,29 +111,29 @@ enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err)
     return AT_OK;
 }
 
-/* Is the config on the GPU so fast that it is to be verified and timed once more before it may
- * lead? Then the second result counts, whatever it is. */
-static bool is_to_be_doubted(const struct at_pipeline *p, const struct at_measurement *measurement)
+/* Is the config on the GPU suspiciously fast? Then it is verified and timed once more, and the
+ * second result counts. */
+static bool is_too_fast(const struct at_pipeline *p, const struct at_measurement *measurement)
 {
     const struct at_search *search = p->search;
-    double best_ns = search->counts[AT_CORRECT] > 0 ? search->candidates[search->best].time_ns : 0;
+    double best_ns = search->counts[AT_CORRECT] > 0 ? search->results[search->best].time_ns : 0;
 
-    return measurement->outcome == AT_CORRECT && !p->on_gpu.again && !p->stopping &&
+    return measurement->outcome == AT_CORRECT && !p->on_gpu.second && !p->stopping &&
            at_is_suspicious(at_median(measurement->samples_ns, measurement->sample_count),
                             search->copy_ns, best_ns);
 }
 
-/* Before all others that wait: it has left room for itself. */
+/* Put the config on the GPU back, before all that wait; its own slot is free. */
 static void put_back(struct at_pipeline *p)
 {
     p->ready_first = (p->ready_first + p->window - 1) % p->window;
     p->ready[p->ready_first] = p->on_gpu;
-    p->ready[p->ready_first].again = true;
+    p->ready[p->ready_first].second = true;
     p->ready_count++;
 }
 
-/* The result is filed before the next evaluation starts, so that whoever kills the driver costs it
- * one of the two and never both; and is on disk only after that: a disk is slower than a GPU. */
+/* The result is filed before the next evaluation starts: killing the driver loses one of the two at
+ * most. It is synced to disk only after that start, because a disk is slower than a GPU. */
 enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_error *err)
 {
     struct at_measurement measurement;
@@ -140,16 +141,16 @@ enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_erro
     enum at_status fed;
 
     at_gpu_take(p->session->gpu, &measurement);
-    if (is_to_be_doubted(p, &measurement)) {
+    if (is_too_fast(p, &measurement)) {
         at_measurement_clear(&measurement);
-        p->search->doubted++;
+        p->search->measured_twice++;
         put_back(p);
         return at_pipeline_feed_gpu(p, err);
     }
     at_program_release(p->on_gpu.built.program);
     at_pipeline_file(p, index, &measurement);
     at_canary_touch(&p->canary, index);
-    at_drift_look(p, false);
+    at_drift_check(p, false);
     fed = at_pipeline_feed_gpu(p, err);
     at_pipeline_settle_filed(p, index, &measurement);
     at_measurement_clear(&measurement);

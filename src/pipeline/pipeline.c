@@ -8,22 +8,22 @@
 #include <poll.h>
 #include <stdlib.h>
 
-/* Configs between the strategy and their result: enough to fill every compile worker twice, few
- * enough that their programs take little memory. */
+/* Configs in flight per compile worker: enough to fill every worker twice, few enough that their
+ * programs take little memory. */
 enum { WINDOW_PER_JOB = 32 };
 
 /* ---- from the strategy to the builder ---- */
 
-static void start_candidate(struct at_pipeline *p, size_t index)
+static void start_config(struct at_pipeline *p, size_t index)
 {
-    struct at_candidate *candidate = &p->search->candidates[index];
+    struct at_config_result *result = &p->search->results[index];
 
-    if (candidate->started)
+    if (result->started)
         return;
-    candidate->started = true;
+    result->started = true;
     p->in_flight++;
     at_builder_add(p->session->builder, &p->search->space.configs[index],
-                   p->search->problem.elem_size, candidate);
+                   p->search->problem.elem_size, result);
 }
 
 static bool ask(struct at_pipeline *p, size_t *index)
@@ -44,18 +44,18 @@ static bool may_ask(const struct at_pipeline *p)
            (most == 0 || p->evaluations + p->in_flight < (size_t)most);
 }
 
-/* Asked for at a time, if some of it need not be compiled: a look into the cache takes long enough
- * for the GPU to wait for hundreds of them. */
+/* Configs requested per round when kernels come from the cache: hundreds of cache look-ups in a row
+ * would leave the GPU idle. */
 enum { ASKED_AT_ONCE = 16 };
 
 static void fill(struct at_pipeline *p)
 {
     size_t index;
 
-    at_drift_start(p);
+    at_drift_remeasure(p);
     for (size_t asked = 1; may_ask(p); asked++) {
         if (ask(p, &index))
-            start_candidate(p, index);
+            start_config(p, index);
         else
             p->exhausted = true;
         if (asked >= ASKED_AT_ONCE && at_builder_has_built(p->session->builder))
@@ -63,12 +63,12 @@ static void fill(struct at_pipeline *p)
     }
 }
 
-/* Whether a config is compiled. A look into the cache takes some 20 us, so what was not there is
- * looked for once more only if somebody was to compile it. */
+/* Is a config compiled? A look into the cache takes some 20 us. What was missing there is looked up
+ * again only if it was to be compiled since. */
 static bool is_compiled(void *state, size_t index)
 {
     struct at_pipeline *p = state;
-    bool coming = p->precompile[index] || p->search->candidates[index].started;
+    bool coming = p->precompile[index] || p->search->results[index].started;
 
     if (p->compiled[index] == 0 || (p->compiled[index] < 0 && coming))
         p->compiled[index] = at_builder_has(p->session->builder, &p->search->space.configs[index],
@@ -78,35 +78,33 @@ static bool is_compiled(void *state, size_t index)
     return p->compiled[index] > 0;
 }
 
-/* Nobody waits for what the search has stopped without; what a worker has in hand is finished for
- * the cache. */
+/* The search has stopped: forget the configs it no longer waits for. Workers finish what they are
+ * compiling, for the cache. */
 static void let_go(struct at_pipeline *p)
 {
     const struct at_strategy *strategy = p->search->strategy;
 
-    if (p->exhausted && p->again_in_flight == 0 && strategy->reason &&
-        strategy->reason(p->strategy))
+    if (p->exhausted && p->remeasuring == 0 && strategy->reason && strategy->reason(p->strategy))
         p->in_flight -= at_builder_let_go(p->session->builder);
 }
 
-/* Compile workers that are kept free for what is asked for: the next of the others to have done
- * what it does takes that up, too. */
+/* Workers kept free for requested configs. A worker that finishes precompiling also takes them. */
 enum { KEPT_FREE = 2 };
 
-/* Has compile workers that have nothing to do compile what is likely to be asked for next. */
-static enum at_status foresee(struct at_pipeline *p, struct at_error *err)
+/* Give idle compile workers what the strategy will probably ask for next. */
+static enum at_status precompile_likely(struct at_pipeline *p, struct at_error *err)
 {
     const struct at_search *search = p->search;
     struct at_builder *builder = p->session->builder;
     size_t indices[AT_NEXT_MAX], idle = at_builder_idle(builder), count;
 
-    if (!p->news || p->stopping || idle <= KEPT_FREE || !search->strategy->likely_next)
+    if (!p->new_results || p->stopping || idle <= KEPT_FREE || !search->strategy->likely_next)
         return AT_OK;
-    p->news = false;
+    p->new_results = false;
     count = idle - KEPT_FREE < AT_NEXT_MAX ? idle - KEPT_FREE : AT_NEXT_MAX;
     count = search->strategy->likely_next(p->strategy, indices, count);
     for (size_t i = 0; i < count; i++) {
-        if (!search->candidates[indices[i]].started && !p->precompile[indices[i]])
+        if (!search->results[indices[i]].started && !p->precompile[indices[i]])
             at_builder_precompile(builder, &search->space.configs[indices[i]],
                                   search->problem.elem_size);
         p->precompile[indices[i]] = true;
@@ -116,8 +114,8 @@ static enum at_status foresee(struct at_pipeline *p, struct at_error *err)
 
 /* ---- waiting, stopping ---- */
 
-/* Waits until there is something to do. *gpu_ready: the evaluation has ended, or its time is over.
- */
+/* Wait until there is something to do. *gpu_ready: the evaluation has ended, or its deadline is
+ * over. */
 static void wait_for_work(struct at_pipeline *p, bool *gpu_ready)
 {
     size_t most = (size_t)p->session->options.jobs + 1, count = 0;
@@ -149,7 +147,7 @@ static void drop_waiting(struct at_pipeline *p)
     p->in_flight = at_gpu_busy(p->session->gpu) ? 1 : 0;
 }
 
-/* After a failure nobody waits for what the GPU still does. */
+/* After a failure: drop the evaluation on the GPU and all that waits. */
 static void abandon(struct at_pipeline *p)
 {
     if (at_gpu_busy(p->session->gpu)) {
@@ -176,7 +174,7 @@ static void draw(struct at_pipeline *p)
 
     state->done = p->evaluations;
     if (search->counts[AT_CORRECT] > 0) {
-        double best_ns = search->candidates[search->best].time_ns;
+        double best_ns = search->results[search->best].time_ns;
 
         state->best_gbps = (double)at_problem_bytes(&search->problem) / best_ns;
         state->of_copy = search->copy_ns / best_ns;
@@ -184,14 +182,14 @@ static void draw(struct at_pipeline *p)
     at_progress_draw(p->session->options.progress, state);
 }
 
-/* Is there nothing more to be done, and nothing in what was done that the canary has found off? */
+/* Is there nothing to do, and has the last drift check found nothing? */
 static bool is_finished(struct at_pipeline *p)
 {
-    if (p->in_flight > 0 || may_ask(p) || at_drift_wants(p))
+    if (p->in_flight > 0 || may_ask(p) || at_drift_pending(p))
         return false;
     if (!p->stopping)
-        at_drift_look(p, true);
-    return !at_drift_wants(p);
+        at_drift_check(p, true);
+    return !at_drift_pending(p);
 }
 
 static enum at_status loop(struct at_pipeline *p, struct at_error *err)
@@ -207,7 +205,7 @@ static enum at_status loop(struct at_pipeline *p, struct at_error *err)
         if (status == AT_OK)
             status = at_pipeline_feed_gpu(p, err);
         if (status == AT_OK)
-            status = foresee(p, err);
+            status = precompile_likely(p, err);
         if (status != AT_OK || is_finished(p))
             break;
         wait_for_work(p, &gpu_ready);
@@ -218,7 +216,7 @@ static enum at_status loop(struct at_pipeline *p, struct at_error *err)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- opening and running ---- */
 
 static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
 {
@@ -230,10 +228,11 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     p->precompile = at_alloc_array(search->space.count, sizeof *p->precompile);
     p->compiled = at_alloc_array(search->space.count, sizeof *p->compiled);
     p->problem_text = at_problem_format(&search->problem);
-    if (!at_device_is_emulated(at_gpu_info(p->session->gpu))) /* which takes longer by far */
+    if (!at_device_is_emulated(
+            at_gpu_info(p->session->gpu))) /* where evaluating takes far longer than compiling */
         search->start.compiled = (struct at_compiled){is_compiled, p};
     p->strategy = search->strategy->create(&search->space, &search->start);
-    search->candidates = at_alloc_array(search->space.count, sizeof *search->candidates);
+    search->results = at_alloc_array(search->space.count, sizeof *search->results);
     search->progress.total = search->space.count;
     if (search->budget.evaluations > 0 && (size_t)search->budget.evaluations < search->space.count)
         search->progress.total = (size_t)search->budget.evaluations;
@@ -274,7 +273,7 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
 void at_search_clear(struct at_search *search)
 {
     at_recorder_clear(search);
-    free(search->candidates);
-    search->candidates = NULL;
+    free(search->results);
+    search->results = NULL;
     at_space_clear(&search->space);
 }

@@ -37,7 +37,7 @@ void at_recorder_take(struct at_search *search, size_t index,
         return;
     recorded = &search->recorded[index];
     recorded->outcome = measurement->outcome;
-    free(recorded->samples_ns); /* of an earlier time */
+    free(recorded->samples_ns); /* of an earlier measurement */
     recorded->samples_ns = NULL;
     recorded->sample_count = 0;
     if (measurement->outcome != AT_CORRECT)
@@ -111,7 +111,7 @@ enum at_status at_recorder_write(const struct at_search *search, const char *dir
         .problem = search->problem,
         .setting = session->setting,
         .copy_ns = (int64_t)(search->copy_ns + 0.5),
-        /* What a journal remembered took no time. */
+        /* Results from a journal took no time. */
         .evaluation_ns = session->options.resume ? 0 : duration_ns / (int64_t)search->space.count,
         .space = search->space,
         .results = search->recorded,

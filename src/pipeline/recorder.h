@@ -5,22 +5,22 @@
 
 #include "pipeline/pipeline.h"
 
-/* Makes the folder if it is not there, and finds out whether files can be written into it. */
+/* Make the folder if needed, and check that files can be written there. */
 enum at_status at_recorder_prepare(const char *dir, struct at_error *err);
 
-/* Has the search keep every config's samples. */
+/* Make the search keep every config's samples. */
 void at_recorder_begin(struct at_search *search);
 
-/* Takes note of one result. */
+/* Keep one result. */
 void at_recorder_take(struct at_search *search, size_t index,
                       const struct at_measurement *measurement);
 
-/* Writes DIR/DEVICE-PROBLEM.recording of the search, which took so long; or warns, where it is not
- * complete. */
+/* Write DIR/DEVICE-PROBLEM.recording of the search, which took duration_ns. If it is not complete,
+ * warn instead. */
 enum at_status at_recorder_write(const struct at_search *search, const char *dir,
                                  int64_t duration_ns, struct at_error *err);
 
-/* Frees what the search has kept. */
+/* Free the kept samples. */
 void at_recorder_clear(struct at_search *search);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pipeline's end: results, new and remembered. */
+/* The pipeline's results: filed in the journal, counted, and told to the strategy. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "pipeline/ranking.h"
@@ -22,8 +22,9 @@ static struct at_journal_key key_of(const struct at_search *search, const char *
                                    *config};
 }
 
-/* A disk that is full is worth a warning, once; a machine that costs by the hour goes on. */
-static void tell_of_journal(struct at_session *session, enum at_status status,
+/* Warn once if the journal cannot be written. The run goes on: GPU time costs more than a
+ * journal. */
+static void warn_of_journal(struct at_session *session, enum at_status status,
                             const struct at_error *err)
 {
     if (status == AT_OK || session->journal_failed)
@@ -46,8 +47,8 @@ static void file_result(const struct at_search *search, const char *problem_text
     if (!session->journal)
         return;
     key = key_of(search, problem_text, index, &config);
-    filed.again = search->candidates[index].done;
-    tell_of_journal(session, at_journal_add(session->journal, &key, &filed, &err), &err);
+    filed.again = search->results[index].done;
+    warn_of_journal(session, at_journal_add(session->journal, &key, &filed, &err), &err);
     free(config);
 }
 
@@ -56,7 +57,7 @@ static void sync_results(struct at_session *session)
     struct at_error err = {AT_OK, ""};
 
     if (session->journal && !session->journal_failed)
-        tell_of_journal(session, at_journal_sync(session->journal, &err), &err);
+        warn_of_journal(session, at_journal_sync(session->journal, &err), &err);
 }
 
 static void show_compile_failure(struct at_pipeline *p, size_t index, const char *message)
@@ -71,38 +72,38 @@ static void show_compile_failure(struct at_pipeline *p, size_t index, const char
     }
 }
 
-static struct at_candidate *take_result(struct at_search *search, size_t index,
-                                        const struct at_measurement *measurement)
+static struct at_config_result *take_result(struct at_search *search, size_t index,
+                                            const struct at_measurement *measurement)
 {
-    struct at_candidate *candidate = &search->candidates[index];
+    struct at_config_result *result = &search->results[index];
 
     at_recorder_take(search, index, measurement);
-    candidate->outcome = measurement->outcome;
+    result->outcome = measurement->outcome;
     if (measurement->outcome == AT_CORRECT)
-        candidate->time_ns = at_median(measurement->samples_ns, measurement->sample_count);
-    return candidate;
+        result->time_ns = at_median(measurement->samples_ns, measurement->sample_count);
+    return result;
 }
 
 void at_pipeline_settle(struct at_pipeline *p, size_t index,
                         const struct at_measurement *measurement)
 {
     struct at_search *search = p->search;
-    struct at_candidate *candidate = take_result(search, index, measurement);
+    struct at_config_result *result = take_result(search, index, measurement);
 
-    candidate->done = true;
-    if (candidate->outcome == AT_CORRECT &&
-        (search->counts[AT_CORRECT] == 0 ||
-         candidate->time_ns < search->candidates[search->best].time_ns))
+    result->done = true;
+    if (result->outcome == AT_CORRECT && (search->counts[AT_CORRECT] == 0 ||
+                                          result->time_ns < search->results[search->best].time_ns))
         search->best = index;
-    if (candidate->outcome == AT_COMPILE)
+    if (result->outcome == AT_COMPILE)
         show_compile_failure(p, index, measurement->message);
-    search->counts[candidate->outcome]++;
+    search->counts[result->outcome]++;
     p->evaluations++;
     p->exhausted = false;
-    p->news = true;
-    search->strategy->tell(p->strategy, index, candidate->outcome, candidate->time_ns);
+    p->new_results = true;
+    search->strategy->tell(p->strategy, index, result->outcome, result->time_ns);
 }
 
+/* Find the best again: the config that was best may have become slower. */
 static void find_best(struct at_search *search)
 {
     size_t best;
@@ -111,14 +112,14 @@ static void find_best(struct at_search *search)
         search->best = best;
 }
 
-/* A config that has been measured before: its newer result takes the place of the older one. The
- * strategy is not told, which knows each config once. */
+/* Replace a config's result by a newer one. The strategy is not told again: it learns each config
+ * once. */
 static void settle_again(struct at_pipeline *p, size_t index,
                          const struct at_measurement *measurement)
 {
     struct at_search *search = p->search;
 
-    search->counts[search->candidates[index].outcome]--;
+    search->counts[search->results[index].outcome]--;
     search->counts[measurement->outcome]++;
     take_result(search, index, measurement);
     find_best(search);
@@ -129,14 +130,14 @@ void at_pipeline_file(struct at_pipeline *p, size_t index, const struct at_measu
     file_result(p->search, p->problem_text, index, measurement);
 }
 
-/* On disk before it counts, so that nothing that counted is ever lost. */
+/* The result is on disk before it counts, so that no result that counted is lost. */
 void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
                               const struct at_measurement *measurement)
 {
     sync_results(p->session);
-    if (p->search->candidates[index].done) {
+    if (p->search->results[index].done) {
         settle_again(p, index, measurement);
-        p->again_in_flight--;
+        p->remeasuring--;
     } else {
         at_pipeline_settle(p, index, measurement);
     }
@@ -152,7 +153,7 @@ void at_search_refuse(struct at_search *search, size_t index, const struct at_me
     free(problem_text);
     search->counts[AT_CORRECT]--;
     search->counts[failure->outcome]++;
-    search->candidates[index].outcome = failure->outcome;
+    search->results[index].outcome = failure->outcome;
 }
 
 enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
@@ -168,7 +169,7 @@ enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
     status = at_journal_find(p->session->journal, &key, &found, &measurement, err);
     free(config);
     if (status == AT_OK && found) {
-        p->search->candidates[index].started = true;
+        p->search->results[index].started = true;
         at_pipeline_settle(p, index, &measurement);
         at_measurement_clear(&measurement);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pipeline's beginning where a run is resumed: what the journal has of the problem is taken in
- * before anything is asked for, in the order in which it was measured. The strategy then knows what
- * it knew, and goes on from there, whatever order results come in now. */
+/* Resumes a run: takes in what the journal has of the problem, in the order of measurement, before
+ * the strategy is asked. So the strategy knows what it knew and goes on from there, whatever order
+ * later results come in. */
 #include "base/memory.h"
 #include "pipeline/state.h"
 

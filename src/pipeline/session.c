@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a measurement's meaning depends on besides its values: the kernel's text and its launch. */
+/* Hash what a family's measurements depend on besides the values: the kernel's text and its
+ * launch. */
 static void hash_family(char hash[AT_HASH_CHARS], const struct at_family *family,
                         const char *header)
 {
@@ -66,7 +67,7 @@ static enum at_status start_harness(struct at_session *session, struct at_family
     if (status != AT_OK)
         return status;
     at_builder_add(session->builder, &config, 1, NULL);
-    return at_builder_rouse(session->builder, err);
+    return at_builder_start_workers(session->builder, err);
 }
 
 static enum at_status load_harness(struct at_session *session, struct at_error *err)
@@ -109,8 +110,8 @@ static char *describe_setting(const struct at_session *session)
     return at_setting_format(parts);
 }
 
-/* What was measured of other templates stays where it is, and is not taken for these. */
-static enum at_status tell_of_other_families(struct at_session *session, struct at_error *err)
+/* Warn of measurements of other templates: they stay in the journal and are not used. */
+static enum at_status warn_of_other_families(struct at_session *session, struct at_error *err)
 {
     enum at_status status = AT_OK;
 
@@ -138,7 +139,7 @@ static enum at_status open_journal(struct at_session *session, struct at_error *
         return AT_OK;
     status = at_journal_open(&session->journal, session->options.journal, session->setting,
                              session->options.resume, err);
-    return status == AT_OK ? tell_of_other_families(session, err) : status;
+    return status == AT_OK ? warn_of_other_families(session, err) : status;
 }
 
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
@@ -158,7 +159,7 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
         hash_families(opened);
         status = open_builder(opened, info, err);
     }
-    if (status == AT_OK) /* and is compiled while the device opens */
+    if (status == AT_OK) /* it is compiled while the device opens */
         status = start_harness(opened, &harness, err);
     if (status == AT_OK)
         status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, err);
@@ -216,7 +217,7 @@ struct at_gpu_run at_session_run(const struct at_session *session, const struct 
     return run;
 }
 
-/* At this size each config takes some seconds. */
+/* At this size a config takes some seconds. */
 static const int64_t emulated_elements_max = INT64_C(1) << 26;
 
 static enum at_status check_elements(const struct at_session *session,
@@ -289,9 +290,9 @@ void at_session_warn(struct at_session *session)
     }
 }
 
-/* The small cases take the host a fraction of a second, and each megabyte of the problem tens of
- * milliseconds; this leaves room for one that is a hundred times as slow, or as busy. An endless
- * loop ends long before, by the number of its instructions. */
+/* Emulating takes a fraction of a second for the small cases, and tens of milliseconds per megabyte
+ * of the problem. This leaves room for a host a hundred times slower or busier. An endless loop
+ * ends long before, by the number of its instructions. */
 static int64_t emulated_allowance_ns(const struct at_problem *problem)
 {
     static const int64_t cases_ns = 300 * INT64_C(1000000000);
@@ -301,8 +302,8 @@ static int64_t emulated_allowance_ns(const struct at_problem *problem)
 
 int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at_problem *problem)
 {
-    /* An evaluation passes over the buffers some twenty times, checks included, and a config a
-     * hundred times slower than the memory is still worth a result. */
+    /* An evaluation passes over the buffers some twenty times, checks included. A config a hundred
+     * times slower than the memory should still get a result. */
     static const int64_t passes = 2000;
     int64_t mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
     int64_t pass_ns = at_problem_bytes(problem) / (mbps > 0 ? mbps : 100000) * 1000;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session: one device with all that tuning on it needs, kept from problem to problem. */
+/* A session: one device and all that tuning on it needs, kept between problems. */
 #ifndef AT_PIPELINE_SESSION_H
 #define AT_PIPELINE_SESSION_H
 
@@ -13,27 +13,27 @@
 #include "space/space.h"
 #include "system/progress.h"
 
-/* How long a search may go on; 0: no limit. */
+/* Limits of a search; 0: none. */
 struct at_budget {
     int64_t ends_ns;     /* on at_now_ns's clock */
     int64_t evaluations; /* configs */
 };
 
 struct at_session_options {
-    struct at_family *const *families; /* all that are known; borrowed */
+    struct at_family *const *families; /* all known families; borrowed */
     size_t family_count;
-    size_t own_first;               /* from here on they are the user's own */
-    struct at_family *const *tuned; /* those to be searched, a part of families; borrowed */
+    size_t own_first;               /* the user's own families start at this index */
+    struct at_family *const *tuned; /* the families to search, a part of families; borrowed */
     size_t tuned_count;
     const struct at_policy *policy;
     const struct at_strategy *strategy;
     uint64_t seed;
-    int64_t timeout_ns; /* of an evaluation, before the allowance for the problem's size */
+    int64_t timeout_ns; /* of an evaluation, without the allowance for the problem's size */
     int jobs;           /* compile workers */
     bool use_cache;
     const char *journal; /* path; NULL: none */
     bool resume;
-    bool wait;                    /* for another run that has the device */
+    bool wait;                    /* wait for another run that has the device */
     const char *record;           /* folder for recordings; NULL: none are made */
     struct at_progress *progress; /* borrowed */
 };
@@ -45,45 +45,45 @@ struct at_session {
     struct at_device_lock *lock;
     struct at_gpu *gpu;
     struct at_builder *builder;
-    struct at_journal *journal; /* NULL: none */
-    bool journal_failed;        /* and that has been told */
-    char *header;               /* text of AT_TEMPLATE_HEADER */
-    char *setting;              /* everything but problem and config that a time depends on */
+    struct at_journal *journal;           /* NULL: none */
+    bool journal_failed;                  /* a failure to write it was reported */
+    char *header;                         /* text of AT_TEMPLATE_HEADER */
+    char *setting;                        /* all that a time depends on except problem and config */
     char (*family_hashes)[AT_HASH_CHARS]; /* of options.families */
-    char templates[AT_HASH_CHARS];        /* of all of them */
-    struct at_copies *copies;             /* the best found so far, by size */
+    char templates[AT_HASH_CHARS];        /* of all families together */
+    struct at_copies *copies;             /* the best copies found so far, by size */
     size_t copy_count, copy_capacity;
-    struct at_warm_start warm_start;      /* what has won so far */
-    struct at_warm_start copy_warm_start; /* the same of copies */
-    bool *compile_failure_shown;          /* by family: the first is shown, once */
-    int64_t measured;                     /* configs of all problems' searches, failed ones' too */
-    int64_t drifts, remeasured;           /* of the canary; and configs measured again for that */
+    struct at_warm_start warm_start;      /* the winners so far */
+    struct at_warm_start copy_warm_start; /* the best copies so far */
+    bool *compile_failure_shown;          /* by family: its first failure was shown */
+    int64_t measured; /* configs measured in all problems' searches, including failed ones */
+    int64_t drifts, remeasured; /* drifts found, and configs measured again after them */
     bool told_of_others, told_of_slowing;
 };
 
-/* Opens the device, when no other run has it, the compiler, the cache and the journal. */
+/* Open the device when no other run has it, and the compiler, the cache and the journal. */
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);
 
-/* A kernel's launch, as the GPU worker is asked for it; built is NULL for a copy by the driver. */
+/* Describe a kernel's launch for the GPU worker; built is NULL for the driver's copy. */
 struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,
                                  const struct at_problem *problem, const struct at_launch *launch);
 
-/* Needs one of the problems more device memory than there is? AT_USAGE says how much it needs and
- * how much is free; or that it is too large to be emulated. */
+/* Check that every problem fits the device's free memory. AT_USAGE says how much is needed and how
+ * much is free; or that the problem is too large to be emulated. */
 enum at_status at_session_check_memory(struct at_session *session,
                                        const struct at_problem *problems, size_t count,
                                        struct at_error *err);
 
-/* Warns, once each, of what was seen on the device that makes its times doubtful. */
+/* Warn of conditions that make the device's times doubtful, once each. */
 void at_session_warn(struct at_session *session);
 
-/* How long one evaluation of a problem may take before its worker is killed. */
+/* Return how long one evaluation of a problem may take before its worker is killed. */
 int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at_problem *problem);
 
-/* How often a kernel is verified besides that may be wrong now and then: so many times on a GPU; an
- * emulated device computes the same each time. */
+/* Return how many more times a kernel is verified that may fail now and then: `times` on a GPU, 0
+ * on an emulated device, which computes the same each time. */
 int64_t at_verify_more(const struct at_session *session, int64_t times);
 
 #endif

@@ -48,8 +48,8 @@ enum at_status at_shootout_build(struct at_session *session, struct at_contestan
     return status;
 }
 
-/* A kernel that is wrong one time in fifty passes so many verifications one time in fifty. One that
- * has passed them on another problem of this run needs fewer on the next. */
+/* A kernel that is wrong one time in fifty passes this many verifications one time in fifty. A
+ * config that passed them on another problem of this run needs fewer. */
 enum { WINNER_VERIFICATIONS = 200, VERIFICATIONS_AGAIN = 40 };
 
 static struct at_gpu_run run_of(const struct at_session *session,
@@ -59,13 +59,13 @@ static struct at_gpu_run run_of(const struct at_session *session,
                           &contestant->problem, &contestant->launch);
 }
 
-/* How long they are looked at, and whether in all buffers. */
+/* How a shoot-out takes its samples. */
 struct rounds {
     int64_t train_ns, samples;
-    bool everywhere;
+    bool all_sets; /* use all pairs of buffers, not only the search's */
 };
 
-/* One try; samples_ns has room for all contestants' samples. */
+/* Hold the shoot-out once; samples_ns has room for all contestants' samples. */
 static enum at_outcome hold(struct at_session *session, struct at_contestant *contestants,
                             size_t count, struct rounds rounds, double *samples_ns,
                             struct at_error *err)
@@ -78,7 +78,7 @@ static enum at_outcome hold(struct at_session *session, struct at_contestant *co
 
     for (size_t i = 0; i < count; i++) {
         runs[i] = run_of(session, &contestants[i]);
-        if (rounds.everywhere)
+        if (rounds.all_sets)
             runs[i].sets = 0;
         programs[i] = contestants[i].config ? contestants[i].built.program : NULL;
     }
@@ -122,8 +122,9 @@ enum at_status at_shootout_time(struct at_session *session, struct at_contestant
         (struct rounds){policy->shootout_train_ns, policy->shootout_samples, true}, err);
 }
 
-enum at_status at_shootout_look(struct at_session *session, struct at_contestant *contestants,
-                                size_t count, struct at_error *err)
+enum at_status at_shootout_time_briefly(struct at_session *session,
+                                        struct at_contestant *contestants, size_t count,
+                                        struct at_error *err)
 {
     const struct at_policy *policy = session->options.policy;
 

@@ -13,7 +13,7 @@ static const int64_t within_percents[] = {5, 1, 0};
 
 enum { REACHES = AT_COUNT(within_percents) };
 
-/* ---- recordings that belong together ---- */
+/* ---- recordings with the same spaces ---- */
 
 static bool same_params(const struct at_family *a, const struct at_family *b)
 {
@@ -66,7 +66,7 @@ static int by_count(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The smallest value that so many percent of the sorted ones do not exceed; 0 for SIZE_MAX. */
+/* The percentile of sorted values; 0 for SIZE_MAX. */
 static int64_t percentile(const size_t *sorted, size_t count, size_t percent)
 {
     size_t value = sorted[(count * percent + 99) / 100 - 1];
@@ -142,14 +142,14 @@ run_strategy(struct at_strategy_record *record, const struct at_recording *recor
     return status;
 }
 
-/* The best of a recording; fewer where so few are correct. */
-static void know_best(struct at_warm_start *warm_start, const struct at_recording *recording)
+/* Add the best configs of a recording to the warm start. */
+static void add_best(struct at_warm_start *warm_start, const struct at_recording *recording)
 {
     const struct at_recorded *results = recording->results;
     bool *taken = at_alloc_array(recording->space.count, sizeof *taken);
     size_t best = recording->best;
 
-    for (int known = 0; known < AT_KNOWN_BEST && best != SIZE_MAX; known++) {
+    for (int place = 0; place < AT_WINNERS_PER_PROBLEM && best != SIZE_MAX; place++) {
         at_warm_start_add(warm_start,
                           &(struct at_winner){.problem = recording->problem,
                                               .config = recording->space.configs[best]});
@@ -163,12 +163,12 @@ static void know_best(struct at_warm_start *warm_start, const struct at_recordin
     free(taken);
 }
 
-static void know_winners(struct at_warm_start *warm_start, const struct at_recording *recordings,
-                         size_t count, const struct at_recording *except)
+static void add_winners(struct at_warm_start *warm_start, const struct at_recording *recordings,
+                        size_t count, const struct at_recording *except)
 {
     for (size_t i = 0; i < count; i++)
         if (&recordings[i] != except && !recordings[i].kernel && !except->kernel)
-            know_best(warm_start, &recordings[i]);
+            add_best(warm_start, &recordings[i]);
 }
 
 static enum at_status compare_on(struct at_compared_recording *compared,
@@ -206,7 +206,7 @@ static enum at_status compare_on(struct at_compared_recording *compared,
 
 /* ---- over all recordings ---- */
 
-/* The median of values that are 0 for never, which is the greatest. */
+/* The median of values of which 0 means never, the greatest. */
 static int64_t median_of(size_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -216,7 +216,7 @@ static int64_t median_of(size_t *values, size_t count)
     return percentile(values, count, 50);
 }
 
-/* The median of a member of a strategy's reaches over the recordings. */
+/* The median over the recordings of a member of a strategy's reaches. */
 static int64_t median_reach(const struct at_comparison *comparison, size_t strategy, size_t reach,
                             size_t offset)
 {
@@ -238,7 +238,7 @@ static int64_t median_reach(const struct at_comparison *comparison, size_t strat
     return median;
 }
 
-/* The median over the recordings on which it stopped by itself; 0 where there is none. */
+/* The median over the recordings on which the strategy stopped; 0: on none. */
 static int64_t median_stop(const struct at_comparison *comparison, size_t strategy)
 {
     const struct at_compared_recording *recordings = comparison->recordings.items;
@@ -303,7 +303,7 @@ enum at_status at_compare(struct at_comparison *comparison, const struct at_reco
         struct at_warm_start warm_start = {0};
 
         if (options->winners_known)
-            know_winners(&warm_start, recordings, count, &recordings[i]);
+            add_winners(&warm_start, recordings, count, &recordings[i]);
         status = compare_on(&compared[i], &recordings[i], &warm_start, options, err);
         at_warm_start_clear(&warm_start);
     }

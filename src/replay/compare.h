@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many seeded replays of each strategy on each recording, in figures. */
+/* Compares strategies: many seeded replays of each on each recording, in figures. */
 #ifndef AT_REPLAY_COMPARE_H
 #define AT_REPLAY_COMPARE_H
 
@@ -10,14 +10,15 @@ struct at_comparison_options {
     const struct at_strategy *const *strategies;
     size_t strategy_count;
     size_t runs;
-    uint64_t seed; /* of the first run; the others count on */
+    uint64_t seed; /* of the first run; each next run adds one */
     size_t ahead;
     size_t budget;
     bool winners_known; /* each search starts from the best configs of the other recordings */
 };
 
-/* How long it took to come within so many percent of the optimum. 0: more than so many runs never
- * did; where the recording does not tell what an evaluation took, the times are 0 too. */
+/* How long it took to come within a percentage of the optimum. 0: more than half (median) or 5 %
+ * (p95) of the runs never did. Times are 0 too if the recording does not tell what an evaluation
+ * took. */
 struct at_reach_record {
     int64_t within_percent;
     int64_t median_evaluations, p95_evaluations;
@@ -29,8 +30,8 @@ struct at_strategy_record {
     int64_t runs;
     struct at_list reaches; /* 5, 1 and 0 percent */
     int64_t score_permille;
-    int64_t stopped;             /* runs that ended by the strategy's own reason */
-    int64_t stopped_evaluations; /* the median of theirs */
+    int64_t stopped;             /* runs that the strategy itself ended */
+    int64_t stopped_evaluations; /* median evaluations of those runs */
     int64_t ended_within_1_percent;
 };
 
@@ -48,7 +49,7 @@ struct at_comparison {
 
 extern const struct at_schema at_comparison_schema;
 
-/* AT_USAGE where a family has other parameters in one recording than in another. */
+/* Run the comparison. AT_USAGE if a family's parameters differ between recordings. */
 enum at_status at_compare(struct at_comparison *comparison, const struct at_recording *recordings,
                           char *const *names, size_t count,
                           const struct at_comparison_options *options, struct at_error *err);

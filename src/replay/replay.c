@@ -31,7 +31,7 @@ static enum at_status take(struct replay *replay, size_t index, struct at_error 
     return AT_OK;
 }
 
-/* As the pipeline does: asks as long as there is room. */
+/* Ask while there is room, as the pipeline does. */
 static enum at_status fill(struct replay *replay, struct at_error *err)
 {
     const struct at_replay_plan *plan = replay->plan;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strategies against recordings: a search as the pipeline would make it, with the recorded results,
- * and what its course is worth. */
+/* Replays a search on a recording: as the pipeline would run it, with the recorded results. */
 #ifndef AT_REPLAY_REPLAY_H
 #define AT_REPLAY_REPLAY_H
 
@@ -10,7 +9,7 @@
 struct at_replay_plan {
     const struct at_strategy *strategy;
     struct at_start start;
-    size_t ahead;  /* configs between ask and tell, as the pipeline has them on their way; >= 1 */
+    size_t ahead;  /* configs in flight between ask and tell, as in the pipeline; >= 1 */
     size_t budget; /* evaluations; 0: no limit */
 };
 
@@ -22,33 +21,34 @@ struct at_course {
     const char *reason; /* why the strategy stopped; NULL: it did not by itself */
 };
 
-/* Runs one search. AT_INTERNAL for a strategy that breaks its contract: asks for a config twice, or
- * for one that is not there. */
+/* Run one search. AT_INTERNAL if a strategy breaks its contract: it asks for a config twice, or for
+ * one outside the space. */
 enum at_status at_replay(struct at_course *course, const struct at_recording *recording,
                          const struct at_replay_plan *plan, struct at_error *err);
 void at_course_clear(struct at_course *course);
 
-/* Evaluations until the best is within so many percent of the recorded optimum; SIZE_MAX: never. */
+/* Return the evaluations until the best is within a percentage of the recorded optimum; SIZE_MAX:
+ * never. */
 size_t at_course_reach(const struct at_course *course, const struct at_recording *recording,
                        double percent);
 
-/* Random search on a recording, the baseline of the score: its expected best after each evaluation,
- * up to the budget at which it has closed 95 % of the gap from the median to the optimum. */
+/* Random search on a recording, the baseline of the score. best_ns is its expected best after each
+ * evaluation. The budget ends when it has closed 95 % of the gap from the median to the optimum. */
 struct at_baseline {
     double *best_ns; /* owned */
     size_t budget;
     double optimum_ns;
-    double worst_ns; /* what a search that has nothing yet is taken to have */
+    double worst_ns; /* assumed time of a search without a result */
 };
 
 void at_baseline_make(struct at_baseline *baseline, const struct at_recording *recording);
 void at_baseline_clear(struct at_baseline *baseline);
 
-/* The performance score of Willemsen, Schoonhoven, Filipovic, Torring, van Nieuwpoort and van
- * Werkhoven, "A methodology for comparing optimization algorithms for auto-tuning", Future
- * Generation Computer Systems 159, 2024: the mean over the budget of how much of the gap between
- * the baseline and the optimum the courses' mean best closes. 1: the optimum at once; 0: no better
- * than random search; below: worse. */
+/* Return the performance score of Willemsen, Schoonhoven, Filipovic, Torring, van Nieuwpoort and
+ * van Werkhoven, "A methodology for comparing optimization algorithms for auto-tuning", Future
+ * Generation Computer Systems 159, 2024. It is the mean over the budget of the share of the gap
+ * between baseline and optimum that the courses' mean best closes. 1: the optimum at once; 0: as
+ * good as random search; below: worse. */
 double at_score(const struct at_baseline *baseline, const struct at_course *courses, size_t count);
 
 #endif

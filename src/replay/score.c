@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The performance score: replay.h says whose it is. */
+/* The performance score: replay.h has its source. */
 #include "base/memory.h"
 #include "replay/replay.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static const double covered = 0.95; /* of the gap from median to optimum: where the budget ends */
+static const double covered =
+    0.95; /* share of the gap from median to optimum at which the budget ends */
 
 static int by_value(const void *left, const void *right)
 {
@@ -15,8 +16,8 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The expected smallest of `drawn` of the sorted values, none drawn twice: the smallest is the one
- * at i if all are drawn from i on, and not all from i + 1 on. */
+/* The expected smallest of `drawn` values, drawn without repetition from sorted ones. The smallest
+ * is the one at i if all are drawn from i on, and not all from i + 1 on. */
 static double expected_least(const double *sorted, size_t count, size_t drawn)
 {
     double all_from_here = 1, sum = 0;
@@ -60,7 +61,7 @@ void at_baseline_clear(struct at_baseline *baseline)
     *baseline = (struct at_baseline){0};
 }
 
-/* The mean of the courses' best after so many evaluations; one that has stopped keeps its best. */
+/* The mean of the courses' best after `evaluations`; a course that has stopped keeps its best. */
 static double mean_best(const struct at_baseline *baseline, const struct at_course *courses,
                         size_t count, size_t evaluations)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983): several chains walk from
- * neighbour to neighbour, always to a faster one, and to a slower one the less likely the more it
- * loses and the longer the search has gone on. Chains share what they have seen: a step to a known
- * config costs nothing. */
+/* Simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983). Several chains walk from
+ * neighbour to neighbour: always to a faster one, and to a slower one with a chance that falls with
+ * the loss and with time. Chains share their results: a step to a known config costs nothing. */
 #include "base/memory.h"
 #include "search/starts.h"
 
@@ -11,11 +10,11 @@
 
 enum { CHAINS = 8 };
 
-/* Steps over known configs before a chain that finds nothing new starts elsewhere. */
+/* Steps over known configs after which a chain starts elsewhere. */
 enum { KNOWN_STEPS = 200 };
 
-/* The loss that is taken with a chance of 1/e: a half of the time at first, then falling by this
- * factor with each evaluation, to a part of what is noise. */
+/* The loss that is accepted with a chance of 1/e: half of the time at first. Each evaluation
+ * multiplies it by `cooling`, down to a fraction of the noise. */
 static const double first_temperature = 0.5, cooling = 0.98, last_temperature = 0.002;
 
 struct annealing {
@@ -24,7 +23,7 @@ struct annealing {
     double temperature;
     struct chain {
         size_t here;  /* SIZE_MAX: nowhere yet */
-        size_t there; /* asked for; SIZE_MAX: no step is being made */
+        size_t there; /* the requested step; SIZE_MAX: none */
     } chains[CHAINS];
 };
 
@@ -54,8 +53,7 @@ static void step(struct annealing *annealing, struct chain *chain, size_t there)
         chain->here = there;
 }
 
-/* A random neighbour of where the chain is, over known ones, until it comes to one that nobody has
- * asked for. */
+/* Propose a random neighbour; known configs are stepped over until one has not been asked for. */
 static bool propose(struct annealing *annealing, struct chain *chain, size_t *index)
 {
     struct at_landscape *land = &annealing->land;
@@ -119,7 +117,7 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_annealing = {
     .name = "annealing",
-    .summary = "chains that take losses, fewer and fewer",
+    .summary = "chains that also accept slower configs, ever more rarely",
     .create = create,
     .ask = ask,
     .tell = tell,

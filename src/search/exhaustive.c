@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every config, in the order of the space: neighbours share a program, and so its compile time. */
+/* Every config, in the order of the space: neighbours share a program, which saves compile time. */
 #include "search/order.h"
 
 static void *create(const struct at_space *space, const struct at_start *start)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A genetic search: a population of configs, whose better ones beget others: each parameter from
- * one of two parents, then sometimes a step to a neighbour. One child at a time takes the place of
- * the slowest, rather than generations, so that nobody waits for results. */
+/* Genetic search. Better configs of a population become parents. A child gets each parameter from
+ * one of two parents, and sometimes moves to a neighbour. Each child may replace the slowest
+ * config; there are no generations, so that results need not be waited for. */
 #include "base/memory.h"
 #include "search/starts.h"
 
@@ -10,13 +10,13 @@
 
 enum { POPULATION = 20 };
 
-/* Drawn for a parent, of whom the fastest becomes one. */
+/* Configs drawn per parent; the fastest becomes the parent. */
 enum { RIVALS = 3 };
 
-/* Children that are illegal or known already before one comes from anywhere instead. */
+/* After this many illegal or known children, draw a random config. */
 enum { ATTEMPTS = 50 };
 
-/* One child in so many goes to a neighbour of what its parents gave it. */
+/* One child in this many moves to a neighbour. */
 enum { MUTATION = 3 };
 
 struct genetic {
@@ -48,8 +48,9 @@ static size_t choose_parent(struct genetic *genetic)
     return best;
 }
 
-/* SIZE_MAX: the child would not be legal. Parents of two families have one like the first. */
-static size_t beget(struct genetic *genetic, size_t mother, size_t father)
+/* Make a child; SIZE_MAX: it would not be legal. If the parents are of two families, the child
+ * starts as a copy of the first. */
+static size_t make_child(struct genetic *genetic, size_t mother, size_t father)
 {
     const struct at_landscape *land = &genetic->land;
     struct at_rng *rng = &genetic->starts.rng;
@@ -74,11 +75,11 @@ static bool ask(void *state, size_t *index)
     struct genetic *genetic = state;
     struct at_landscape *land = &genetic->land;
 
-    /* The first ones come from anywhere; as many may be on their way later. */
+    /* The first population is drawn at random; later as many may be in flight. */
     if (at_landscape_waiting(land) >= POPULATION)
         return false;
     for (int i = 0; i < ATTEMPTS && genetic->count == POPULATION; i++) {
-        size_t child = beget(genetic, choose_parent(genetic), choose_parent(genetic));
+        size_t child = make_child(genetic, choose_parent(genetic), choose_parent(genetic));
 
         if (child == SIZE_MAX || !at_landscape_take(land, child))
             continue;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Successive halving (Jamieson and Talwalkar, AISTATS 2016) over starts: each of many starts is
- * given a few evaluations of neighbours of the best that it has found; then the worse half is given
- * up, and the others are given twice as many; until one is left, and when that has nothing left
- * around it, anew with other starts. */
+/* Successive halving (Jamieson and Talwalkar, AISTATS 2016) over starts. Each start (arm) gets a
+ * few evaluations of neighbours of its best config. Then the worse half is dropped and the others
+ * get twice as many. When the last arm has no new neighbours, it begins again with other starts. */
 #include "base/memory.h"
 #include "search/starts.h"
 
@@ -14,7 +13,7 @@ enum { ARMS = 16, FIRST_SHARE = 2 };
 struct arm {
     size_t best;  /* SIZE_MAX: not started */
     size_t given; /* evaluations in this round */
-    bool spent;   /* nothing new around its best */
+    bool spent;   /* its best config has no new neighbour */
 };
 
 struct halving {
@@ -22,7 +21,7 @@ struct halving {
     struct at_starts starts;
     struct arm arms[ARMS];
     size_t count, share;
-    size_t *arm_of; /* by config on its way */
+    size_t *arm_of; /* by config in flight */
 };
 
 static void begin(struct halving *halving)
@@ -49,7 +48,7 @@ static double time_of(const struct halving *halving, const struct arm *arm)
     return arm->best != SIZE_MAX ? halving->land.time_ns[arm->best] : INFINITY;
 }
 
-/* The better half goes on, with twice the share. */
+/* Keep the better half, with twice the share. */
 static void halve(struct halving *halving)
 {
     struct arm *arms = halving->arms;
@@ -70,7 +69,7 @@ static void halve(struct halving *halving)
         begin(halving);
 }
 
-/* What the arm asks for next: its start, then neighbours of its best. */
+/* Ask for an arm: its start, then neighbours of its best. */
 static bool ask_arm(struct halving *halving, struct arm *arm, size_t *index)
 {
     size_t neighbours[AT_NEIGHBOURS_MAX], count;
@@ -95,7 +94,7 @@ static bool ask(void *state, size_t *index)
     while (halving->land.asked_count < halving->land.space->count) {
         for (size_t i = 0; i < halving->count; i++) {
             struct arm *arm = &halving->arms[i];
-            /* The last one is given all it takes. */
+            /* The last arm gets as many as it wants. */
             bool more = halving->count == 1 || arm->given < halving->share;
 
             if (arm->spent || !more || !ask_arm(halving, arm, index))
@@ -135,7 +134,7 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_halving = {
     .name = "halving",
-    .summary = "many starts, the worse half given up again and again",
+    .summary = "many starts; drops the worse half repeatedly",
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -111,7 +111,7 @@ struct walk {
     size_t count;
 };
 
-/* Changes so many parameters from number `from` on. */
+/* Change `changes` parameters, from number `from` on. */
 static void change(struct walk *walk, size_t from, int changes)
 {
     const struct at_family *family = walk->land->regions[walk->region].family;
@@ -148,7 +148,7 @@ size_t at_landscape_neighbours(const struct at_landscape *land, size_t index,
     return walk.count;
 }
 
-/* ---- what happens ---- */
+/* ---- results ---- */
 
 bool at_landscape_take(struct at_landscape *land, size_t index)
 {
@@ -199,7 +199,7 @@ bool at_landscape_draw_near(struct at_landscape *land, struct at_rng *rng, size_
 void at_landscape_tell(struct at_landscape *land, size_t index, enum at_outcome outcome,
                        double time_ns)
 {
-    at_landscape_take(land, index); /* nobody need ask for it any more */
+    at_landscape_take(land, index); /* it must not be asked for any more */
     land->told_count += !land->told[index];
     land->told[index] = true;
     land->time_ns[index] = outcome == AT_CORRECT ? time_ns : INFINITY;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Local search with restarts: from a start, to the first neighbour found to be faster, and on from
- * there; where no neighbour is, from another start. Neighbours are asked for in random order, all
- * that may be while results are awaited, so that the way does not depend on how the space is
- * written down. */
+/* Local search with restarts: goes to the first faster neighbour found, and on from there; without
+ * one, to another start. Neighbours are asked for in random order, as many as may be in flight, so
+ * that the path does not depend on the space's order. */
 #include "base/memory.h"
 #include "search/starts.h"
 
@@ -34,7 +33,7 @@ static void go_to(struct local *local, size_t index)
     at_shuffle(&local->starts.rng, local->neighbours, local->count);
 }
 
-/* The best of here and its neighbours, as far as they are known. */
+/* The best of this config and its neighbours, of those with results. */
 static size_t best_around(const struct local *local)
 {
     const struct at_landscape *land = &local->land;
@@ -67,7 +66,7 @@ static bool ask(void *state, size_t *index)
         }
         if (at_landscape_waiting(&local->land) > 0)
             return false;
-        local->here = SIZE_MAX; /* a minimum */
+        local->here = SIZE_MAX; /* a local minimum */
     }
     if (!at_starts_next(&local->starts, &local->land, index))
         return false;
@@ -93,7 +92,7 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_local = {
     .name = "local",
-    .summary = "to a faster neighbour, from many starts",
+    .summary = "moves to a faster neighbour; from many starts",
     .create = create,
     .ask = ask,
     .tell = tell,

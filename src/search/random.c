@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every config once, in an order drawn from the seed: stopped by a budget, it has a fair sample. */
-#include "base/rng.h"
+/* Every config once, in an order drawn from the seed. If a budget ends it, the configs are a fair
+ * sample. */
 #include "search/order.h"
+#include "search/starts.h"
 
 static void *create(const struct at_space *space, const struct at_start *start)
 {
     struct at_rng rng = {start->seed};
     size_t *order = at_order_of(space->count);
 
-    for (size_t left = space->count; left > 1; left--) { /* Fisher and Yates */
-        size_t drawn = at_rng_below(&rng, left), kept = order[left - 1];
-
-        order[left - 1] = order[drawn];
-        order[drawn] = kept;
-    }
+    at_shuffle(&rng, order, space->count);
     return at_order_create(order, space->count);
 }
 

@@ -18,14 +18,14 @@ void at_starts_clear(struct at_starts *starts)
     *starts = (struct at_starts){0};
 }
 
-bool at_starts_likely(const struct at_starts *starts)
+bool at_starts_has_likely(const struct at_starts *starts)
 {
     return starts->next < starts->count;
 }
 
 bool at_starts_next(struct at_starts *starts, struct at_landscape *land, size_t *index)
 {
-    while (at_starts_likely(starts)) {
+    while (at_starts_has_likely(starts)) {
         *index = starts->likely[starts->next++];
         if (at_landscape_take(land, *index))
             return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search strategy: which config of a space to evaluate next, given what is known. One file and
- * one const struct a strategy, listed in strategies.c. It works on indices into the space and knows
- * nothing of how an evaluation is made. */
+/* A search strategy decides which config of a space to evaluate next, given the results so far.
+ * Each is one file and one const struct, listed in strategies.c. It works on indices into the space
+ * and does not know how a config is evaluated. */
 #ifndef AT_SEARCH_STRATEGY_H
 #define AT_SEARCH_STRATEGY_H
 
@@ -12,23 +12,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which configs need not be compiled. */
+/* Tells which configs are already compiled. */
 struct at_compiled {
-    bool (*has)(void *state, size_t index); /* NULL: all are at hand */
+    bool (*has)(void *state, size_t index); /* NULL: all are */
     void *state;
 };
 
-/* What is known before the first result. */
+/* What is known before the first result: the initial design and the warm start. */
 struct at_start {
     uint64_t seed;
-    const size_t *likely; /* configs that may well be good, likeliest first; borrowed until create
-                             returns */
+    const size_t *likely; /* probably good, best first; borrowed until create returns */
     size_t likely_count;
-    bool known;       /* one of these won a search of this very problem, here and in this space */
-    size_t winner;    /* that one, and */
-    double winner_ns; /* its time then, if nothing that it depends on has changed; 0: it has */
-    double copy_ns;   /* a copy of as many bytes, which no transpose beats by much; 0: not known */
-    struct at_compiled compiled; /* what needs not be compiled */
+    bool searched_before; /* a search of this very problem, on this device and in this space, was
+                             won by `winner` */
+    size_t winner;        /* its index; valid if searched_before */
+    double winner_ns;     /* its time then, if nothing that it depends on has changed; else 0 */
+    double copy_ns;       /* time of the copy of as many bytes, which no transpose beats by much; 0:
+                             unknown */
+    struct at_compiled compiled; /* configs that are already compiled */
 };
 
 struct at_strategy {
@@ -36,31 +37,31 @@ struct at_strategy {
     const char *summary;
     void *(*create)(const struct at_space *space, const struct at_start *start);
 
-    /* The next config to evaluate, none twice, before the results of earlier ones are known if need
-     * be; false when it wants no more, or none until more results are told. */
+    /* Ask for the next config to evaluate, each at most once. Earlier results may still be missing.
+     * False: it wants no more, or none until more results are told. */
     bool (*ask)(void *state, size_t *index);
 
-    /* What it is likely to ask for when more results are told, likeliest first, at most so many;
-     * returns how many. A strategy without this member cannot tell. */
+    /* Predict what it will ask for when more results are told, likeliest first, at most `most`;
+     * returns how many. NULL: the strategy cannot predict. */
     size_t (*likely_next)(const void *state, size_t *indices, size_t most);
 
-    /* The result of one, asked for or not: its time in ns a launch if the outcome is AT_CORRECT. */
+    /* Take the result of a config, asked for or not: its time per launch in ns if the outcome is
+     * AT_CORRECT. */
     void (*tell)(void *state, size_t index, enum at_outcome outcome, double time_ns);
 
-    /* After an ask that was false: why it has stopped before the end of the space, which results
-     * that are not told yet will not change; NULL if it has not. A strategy without this member
-     * goes on to the end. */
+    /* After a false ask: why it stopped before the end of the space, whatever results are still
+     * missing. NULL: it has not stopped. Without this member the strategy goes on to the end. */
     const char *(*reason)(const void *state);
     void (*destroy)(void *state);
 };
 
-enum { AT_NEXT_MAX = 8 }; /* asked of a strategy at a time */
+enum { AT_NEXT_MAX = 8 }; /* most indices per call of likely_next */
 
 extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first is the default */
 extern const struct at_strategy at_strategy_annealing, at_strategy_exhaustive, at_strategy_genetic,
     at_strategy_guided, at_strategy_halving, at_strategy_local, at_strategy_random;
 
-/* AT_USAGE for an unknown name, with those that are known. */
+/* Find a strategy by name. AT_USAGE lists the known names. */
 enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,
                                 struct at_error *err);
 

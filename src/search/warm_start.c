@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many winners are worth their evaluations; further ones are of problems less and less alike. */
+/* At most this many winners are tried; further ones are of problems less and less similar. */
 enum { WINNERS_TRIED = 6 };
 
 void at_warm_start_add(struct at_warm_start *warm_start, const struct at_winner *winner)
@@ -39,15 +39,17 @@ static double doublings(int64_t a, int64_t b)
     return fabs(log2((double)a) - log2((double)b));
 }
 
-/* The largest power of two up to 16 that divides it: how wide its accesses may be. */
+/* The largest power of two up to 16 that divides it: the width of possible accesses. */
 static int64_t alignment(int64_t value)
 {
     return value & -value & 31 ? value & -value & 31 : 16;
 }
 
-/* How far two problems are from each other. Element size decides the tile's shape and the width of
- * accesses, alignment whether vectors are legal at all; how narrow a matrix is comes next, and size
- * for its own sake hardly matters. */
+/* The distance between two problems. Element size determines the tile's shape and the access width;
+ * alignment determines whether vectors are legal. How narrow a matrix is comes next; size matters
+ * little. This is not lookup/distance.h: that one was fitted to the loss of using one winner
+ * unchanged. This one orders winners from which a search goes on, and the strategies' numbers were
+ * chosen with it. */
 static double distance(const struct at_problem *a, const struct at_problem *b)
 {
     return 3 * doublings(a->elem_size, b->elem_size) +
@@ -56,7 +58,8 @@ static double distance(const struct at_problem *a, const struct at_problem *b)
            fmin(doublings(a->rows, b->rows), 6) + fmin(doublings(a->cols, b->cols), 6);
 }
 
-/* In how many parameters two configs of one family's name differ. INT_MAX for other families. */
+/* Count the parameters in which two configs of families of one name differ. SIZE_MAX for other
+ * families. */
 static size_t difference(const struct at_config *a, const struct at_config *b)
 {
     size_t differing = 0;
@@ -114,8 +117,7 @@ static void add(size_t *likely, size_t *count, size_t index)
         likely[(*count)++] = index;
 }
 
-/* Of each family of the space its default, or what comes nearest to it, in the order of preference.
- */
+/* Add each family's default, or the config nearest to it, in the order of preference. */
 static void add_defaults(const struct at_space *space, size_t *likely, size_t *count)
 {
     size_t first = *count;

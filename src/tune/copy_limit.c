@@ -11,12 +11,12 @@
 
 const char at_copy_family[] = "copy";
 
-/* Copies are much alike, so the guided search needs few of them, and fewer where those of another
- * size are known, or even of this one; and an emulated device takes long. */
+/* How many copies the guided search measures. Copies differ little, so it needs few; fewer if the
+ * best copies of another size are known, or of this size. Emulating takes long. */
 enum {
     COPY_SPACE_MAX = 4096,
     COPIES = 48,
-    COPIES_KNOWING = 16,
+    COPIES_WARM = 16,
     COPIES_CONFIRMING = 8,
     EMULATED_COPIES = 24
 };
@@ -24,7 +24,7 @@ enum {
 static const struct at_copies *remembered(const struct at_session *session,
                                           const struct at_problem *problem)
 {
-    /* Elements of any size make the same bytes. */
+    /* The element size does not matter: bytes are bytes. */
     for (size_t i = 0; i < session->copy_count; i++)
         if (at_problem_bytes(&session->copies[i].problem) == at_problem_bytes(problem))
             return &session->copies[i];
@@ -40,7 +40,7 @@ static void remember(struct at_session *session, const struct at_copies *copies)
             &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});
 }
 
-/* The family of copies; a session without one has only the driver's. */
+/* Find the family of copies; a session without it only has the driver's copy. */
 static struct at_family *const *find_family(const struct at_session *session)
 {
     for (size_t i = 0; i < session->options.family_count; i++)
@@ -49,7 +49,7 @@ static struct at_family *const *find_family(const struct at_session *session)
     return NULL;
 }
 
-/* Has an earlier run found the best copies of so many bytes, and has nothing changed since? */
+/* Has an earlier run found the best copies of as many bytes, and is nothing changed since? */
 static bool is_known(const struct at_session *session, const struct at_problem *problem)
 {
     const struct at_warm_start *warm_start = &session->copy_warm_start;
@@ -61,13 +61,13 @@ static bool is_known(const struct at_session *session, const struct at_problem *
     return false;
 }
 
-/* How many are enough. */
+/* How many copies to measure. */
 static int64_t count_wanted(const struct at_session *session, const struct at_problem *problem)
 {
     if (at_device_is_emulated(at_gpu_info(session->gpu)))
         return EMULATED_COPIES;
     return is_known(session, problem)           ? COPIES_CONFIRMING
-           : session->copy_warm_start.count > 0 ? COPIES_KNOWING
+           : session->copy_warm_start.count > 0 ? COPIES_WARM
                                                 : COPIES;
 }
 
@@ -103,7 +103,7 @@ static enum at_status search_copies(struct at_session *session, struct at_family
         copies->complete = (enough || search.complete) && !at_interrupt_seen() &&
                            (budget->ends_ns == 0 || at_now_ns() < budget->ends_ns);
         if (copies->count > 0)
-            copies->best_ns = search.candidates[best[0]].time_ns;
+            copies->best_ns = search.results[best[0]].time_ns;
     }
     free(likely);
     at_search_clear(&search);
@@ -130,7 +130,7 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
         status = search_copies(session, family, budget, &copy_progress, &found, err);
     if (status != AT_OK)
         return status;
-    if (found.complete || !family) /* a search that was cut short is not worth remembering */
+    if (found.complete || !family) /* a search that was cut short is not remembered */
         remember(session, &found);
     *copies = found;
     return AT_OK;

@@ -8,14 +8,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* So many of the fastest are timed again, if they took at most so many times what the fastest did:
- * windows of time that are seconds apart differ by 1 to 2 %, so the true best is seldom far down
- * the list. */
+/* At most this many of the fastest are timed again, if they are within this factor of the fastest.
+ * Times measured seconds apart differ by 1 to 2 %, so the true best is seldom far down the list. */
 enum { QUALIFIERS_MAX = 8 };
 static const double qualifiers_within = 1.03;
 
-/* Side by side, in a few rounds, they are known to some 3 in 1000: so many are worth more, if they
- * took at most so many times what the fastest did; and one copy is, beside the driver's. */
+/* Timed side by side, in a few rounds, they are known to some 3 in 1000. At most this many get
+ * longer rounds, if they are within this factor of the fastest; and one copy, besides the
+ * driver's. */
 enum { FINALISTS_MAX = 3, COPIES_MAX = 1 };
 static const double finalists_within = 1.006;
 
@@ -37,15 +37,14 @@ void at_finals_make(struct at_finals *finals, const struct at_search *search, si
 
     finals->fallback = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
-        if (search->candidates[best[i]].time_ns >
-            qualifiers_within * search->candidates[best[0]].time_ns)
+        if (search->results[best[i]].time_ns > qualifiers_within * search->results[best[0]].time_ns)
             break;
         if (best[i] == fallback)
             finals->fallback = i;
         add(finals, &search->space.configs[best[i]], &search->problem);
     }
-    if (finals->fallback == SIZE_MAX && fallback != SIZE_MAX && search->candidates[fallback].done &&
-        search->candidates[fallback].outcome == AT_CORRECT)
+    if (finals->fallback == SIZE_MAX && fallback != SIZE_MAX && search->results[fallback].done &&
+        search->results[fallback].outcome == AT_CORRECT)
         finals->fallback = add(finals, &search->space.configs[fallback], &search->problem);
     finals->finalists = finals->count;
     for (size_t i = 0; i < copies->count; i++)
@@ -53,7 +52,7 @@ void at_finals_make(struct at_finals *finals, const struct at_search *search, si
     add(finals, NULL, &copies->problem);
 }
 
-/* A part of the contestants: those from `first` to before `end`. */
+/* Contestants from `first` to before `end`, of which `most` may stay. */
 struct part {
     size_t first, end, most;
 };
@@ -71,7 +70,7 @@ static bool has_chance(const struct at_finals *finals, size_t index, struct part
     return faster < part.most;
 }
 
-static void send_home(struct at_finals *finals, size_t index)
+static void remove_contestant(struct at_finals *finals, size_t index)
 {
     at_shootout_end(&finals->contestants[index], 1);
     finals->count--;
@@ -93,23 +92,23 @@ void at_finals_keep(struct at_finals *finals)
             i == finals->fallback || has_chance(finals, i, i < finalists.end ? finalists : copies);
     for (size_t i = copies.end; i-- > 0;)
         if (!stays[i])
-            send_home(finals, i);
+            remove_contestant(finals, i);
 }
 
-enum at_status at_finals_thin(struct at_finals *finals, struct at_session *session,
-                              struct at_error *err)
+enum at_status at_finals_qualify(struct at_finals *finals, struct at_session *session,
+                                 struct at_error *err)
 {
     enum at_status status;
 
     if (finals->finalists <= FINALISTS_MAX)
         return AT_OK;
-    status = at_shootout_look(session, finals->contestants, finals->count - 1, err);
+    status = at_shootout_time_briefly(session, finals->contestants, finals->count - 1, err);
     if (status == AT_OK)
         at_finals_keep(finals);
     return status;
 }
 
-/* ---- who wins ---- */
+/* ---- the winner ---- */
 
 const double at_equal_at_most = 1.005;
 
@@ -132,7 +131,7 @@ static int64_t parameters_off_default(const struct at_config *config)
     return count;
 }
 
-/* What makes a kernel simple, the weightiest first; less is simpler. */
+/* The measures of simplicity, most important first; less is simpler. */
 enum { MEASURES = 5 };
 
 static void measure_simplicity(const struct at_contestant *contestant, bool is_fallback,
@@ -171,7 +170,7 @@ size_t at_finals_winner(const struct at_contestant *contestants, size_t count, s
             fastest = i;
     if (fastest == SIZE_MAX)
         return SIZE_MAX;
-    /* No profile may name a winner that is slower than the default. */
+    /* The winner must not be slower than the default. */
     most_ns = fallback == SIZE_MAX ? INFINITY : contestants[fallback].time_ns;
     winner = fastest;
     for (size_t i = 0; i < count; i++)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* More than the guided search asks for before it has a result to go by. */
+/* More than the guided search asks for before its first result. */
 enum { ASKED_MAX = 32 };
 
 static void ask_ahead(const struct at_precompile *ahead, const struct at_space *space)
@@ -32,7 +32,8 @@ void at_precompile_next(void *state)
     const struct at_session_options *options = &ahead->session->options;
     struct at_space space = {0};
 
-    /* What the journal has is not compiled; and a failure shows when the problem is tuned. */
+    /* On a resumed run the journal's configs are not compiled. A failure is reported when the
+     * problem is tuned. */
     if (!ahead->problem || options->resume)
         return;
     if (at_space_build(&space, options->tuned, options->tuned_count, ahead->problem,

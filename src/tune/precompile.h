@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiling ahead: the GPU is busy with the shoot-out of one problem, or with the copies of the
- * first one, while the compile workers get ready what the search of the next one will ask for
- * first. */
+/* Compiling ahead: while the GPU runs a problem's shoot-out, or the first problem's copies, the
+ * compile workers compile what the next search asks for first. */
 #ifndef AT_TUNE_PRECOMPILE_H
 #define AT_TUNE_PRECOMPILE_H
 
@@ -9,11 +8,11 @@
 
 struct at_precompile {
     struct at_session *session;
-    const struct at_problem *problem; /* to be tuned next; NULL: none is */
+    const struct at_problem *problem; /* tuned next; NULL: none */
     int64_t evaluations;              /* that its search may make; 0: no limit */
 };
 
-/* Hands to the builder what the problem's search will ask for whatever comes of it. The state is a
+/* Give the builder the configs that the next search asks for before its first result. state is a
  * struct at_precompile. */
 void at_precompile_next(void *state);
 

@@ -15,7 +15,7 @@ static int64_t whole_ns(double ns)
     return ns < 1 ? 1 : llround(ns);
 }
 
-/* From the rounded time that stands beside it, so that a reader who divides gets the same. */
+/* Computed from the rounded time beside it, so that a reader who divides gets the same. */
 static int64_t bandwidth_mbps(int64_t bytes, int64_t time_ns)
 {
     return llround(1000.0 * (double)bytes / (double)time_ns);
@@ -61,7 +61,7 @@ static void record_result(const struct at_contestant *contestant, size_t samples
     record->time_ns = whole_ns(contestant->time_ns);
     record->spread_permille = at_spread_permille(contestant->samples_ns, samples);
     record->samples = (int64_t)samples;
-    if (!predicted) { /* a prediction has no samples to be sure of */
+    if (!predicted) { /* a prediction has no confidence interval */
         at_median_interval(contestant->samples_ns, samples, &low_ns, &high_ns);
         record->time_low_ns = whole_ns(low_ns);
         record->time_high_ns = whole_ns(high_ns);
@@ -108,9 +108,9 @@ static void record_evaluations(const struct at_search *search, struct at_evaluat
     };
 }
 
-void at_profile_entry_make(const struct at_profile_entry_sources *sources, struct at_entry *entry)
+void at_profile_entry_fill(struct at_entry *entry, const struct at_tuning_result *result)
 {
-    const struct at_search *search = sources->search;
+    const struct at_search *search = result->search;
     const struct at_session *session = search->session;
     size_t samples = (size_t)session->options.policy->shootout_samples;
     int64_t peak_mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
@@ -120,10 +120,10 @@ void at_profile_entry_make(const struct at_profile_entry_sources *sources, struc
     *entry = (struct at_entry){.seed = (int64_t)session->options.seed};
     snprintf(entry->problem, sizeof entry->problem, "%s", problem);
     free(problem);
-    record_copy(sources->copies, sources->copy_count, &entry->copy);
-    record_result(sources->winner, samples, predicted, entry->copy.time_ns, &entry->winner);
-    if (sources->fallback)
-        record_result(sources->fallback, samples, predicted, entry->copy.time_ns, &entry->fallback);
+    record_copy(result->copies, result->copy_count, &entry->copy);
+    record_result(result->winner, samples, predicted, entry->copy.time_ns, &entry->winner);
+    if (result->fallback)
+        record_result(result->fallback, samples, predicted, entry->copy.time_ns, &entry->fallback);
     record_evaluations(search, &entry->evaluations);
     snprintf(entry->search, sizeof entry->search, "%s", search->strategy->name);
     entry->from_l2 = peak_mbps > 0 && entry->winner.bandwidth_mbps > peak_mbps;
@@ -163,7 +163,7 @@ static void record_conditions(const struct at_session *session, struct at_condit
                                      "%s%s", used ? " " : "", at_throttle_names[i]);
 }
 
-void at_tune_describe(struct at_session *session, struct at_device_record *record)
+void at_profile_device_fill(struct at_device_record *record, struct at_session *session)
 {
     const struct at_compiler *compiler = at_builder_compiler(session->builder);
     const struct at_policy *policy = session->options.policy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From results to the profile's records. */
+/* Fills the profile's records from a session's results. */
 #ifndef AT_TUNE_PROFILE_ENTRY_H
 #define AT_TUNE_PROFILE_ENTRY_H
 
@@ -7,13 +7,18 @@
 #include "pipeline/shootout.h"
 #include "profile/profile.h"
 
-struct at_profile_entry_sources {
+/* What tuning one problem has found. */
+struct at_tuning_result {
     const struct at_search *search;
-    const struct at_contestant *winner, *fallback; /* fallback may be NULL */
-    const struct at_contestant *copies;            /* the last is the driver's */
+    const struct at_contestant *winner, *fallback; /* fallback: the default config, or NULL */
+    const struct at_contestant *copies;            /* the driver's copy last */
     size_t copy_count;
 };
 
-void at_profile_entry_make(const struct at_profile_entry_sources *sources, struct at_entry *entry);
+/* Fill a problem's entry; the caller clears it with the profile. */
+void at_profile_entry_fill(struct at_entry *entry, const struct at_tuning_result *result);
+
+/* Fill a device's record: device, environment, policy and what NVML has reported so far. */
+void at_profile_device_fill(struct at_device_record *record, struct at_session *session);
 
 #endif

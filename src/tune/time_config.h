@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One config's time, verified and taken as in a shoot-out that it has for itself. */
+/* Times one config, verified and in a shoot-out of its own. */
 #ifndef AT_TUNE_TIME_CONFIG_H
 #define AT_TUNE_TIME_CONFIG_H
 
@@ -11,7 +11,7 @@ struct at_config_time {
     int64_t samples;
 };
 
-/* AT_FAILED: it does not compile, or its result is not correct on some problem; the message tells.
+/* AT_FAILED: it does not compile, or its result is wrong on some problem; the message says which.
  * On an emulated device the time is a prediction. */
 enum at_status at_time_config(struct at_session *session, const struct at_config *config,
                               const struct at_problem *problem, struct at_config_time *time,

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The best finalist that verifies once more after all the timing. One that does not is no longer
- * correct, and if it is the default, there is no default's time. */
+/* Choose the best finalist that passes one more verification after all the timing. A finalist that
+ * fails is no longer correct. If it is the default, the default has no time. */
 static enum at_status choose_winner(struct at_search *search, struct at_finals *finals,
                                     size_t *winner, struct at_error *err)
 {
@@ -53,7 +53,7 @@ static enum at_status choose_winner(struct at_search *search, struct at_finals *
     return status;
 }
 
-/* The winner and those next to it, for the problems that follow. */
+/* Add the winner and the runners-up to the warm start of the next problems. */
 static void remember_best(struct at_search *search, const struct at_finals *finals, size_t winner)
 {
     struct at_warm_start *warm_start = &search->session->warm_start;
@@ -63,7 +63,7 @@ static void remember_best(struct at_search *search, const struct at_finals *fina
     at_warm_start_add(warm_start, &(struct at_winner){.problem = search->problem,
                                                       .config = *finals->contestants[winner].config,
                                                       .verified = true});
-    for (int known = 1; known < AT_KNOWN_BEST; known++) {
+    for (int place = 1; place < AT_WINNERS_PER_PROBLEM; place++) {
         const struct at_contestant *next = NULL;
 
         for (size_t i = 0; i < finals->finalists; i++)
@@ -77,9 +77,9 @@ static void remember_best(struct at_search *search, const struct at_finals *fina
     }
 }
 
-/* In a worker that has timed a much larger problem before, launches of a few microseconds take a
- * percent longer than in one that has not, and not all of them the same (H200;
- * doc/measurement.md). Who uses the winner has a process of his own: so has the shoot-out. */
+/* After a much larger problem, a worker's launches of a few microseconds take a percent longer than
+ * in a fresh worker, and unequally so (H200; doc/measurement.md). The winner will run in a fresh
+ * process, so the shoot-out does too. */
 static const double brief_ns = 20000;
 enum { MUCH_LARGER = 16 };
 
@@ -97,7 +97,9 @@ static enum at_status finish(struct at_search *search, struct at_finals *finals,
                              struct at_error *err)
 {
     struct at_session *session = search->session;
-    struct at_precompile ahead = {session, next, search->budget.evaluations}; /* much alike */
+    struct at_precompile ahead = {
+        session, next,
+        search->budget.evaluations}; /* the next search's budget is nearly the same */
     size_t winner;
     enum at_status status = at_shootout_build(session, finals->contestants, finals->count, err);
 
@@ -106,7 +108,7 @@ static enum at_status finish(struct at_search *search, struct at_finals *finals,
     if (status == AT_OK)
         status = at_shootout_prepare(session, &search->problem, err);
     if (status == AT_OK)
-        status = at_finals_thin(finals, session, err);
+        status = at_finals_qualify(finals, session, err);
     at_gpu_meanwhile(session->gpu, at_precompile_next, &ahead);
     if (status == AT_OK)
         status = at_shootout_time(session, finals->contestants, finals->count, err);
@@ -115,7 +117,7 @@ static enum at_status finish(struct at_search *search, struct at_finals *finals,
         status = choose_winner(search, finals, &winner, err);
     if (status == AT_OK) {
         const struct at_contestant *all = finals->contestants;
-        const struct at_profile_entry_sources sources = {
+        const struct at_tuning_result result = {
             .search = search,
             .winner = &all[winner],
             .fallback = finals->fallback == SIZE_MAX ? NULL : &all[finals->fallback],
@@ -123,7 +125,7 @@ static enum at_status finish(struct at_search *search, struct at_finals *finals,
             .copy_count = finals->count - finals->finalists,
         };
 
-        at_profile_entry_make(&sources, entry);
+        at_profile_entry_fill(entry, &result);
         remember_best(search, finals, winner);
     }
     return status;
@@ -173,7 +175,7 @@ static enum at_status no_winner(const struct at_search *search, struct at_error 
     return AT_FAILED;
 }
 
-/* Where the default config stands in the space; SIZE_MAX if it is not legal here. */
+/* Find the default config's index in the space; SIZE_MAX if it is not legal here. */
 static size_t find_default(const struct at_search *search)
 {
     const struct at_session *session = search->session;
@@ -188,7 +190,7 @@ static size_t find_default(const struct at_search *search)
     return SIZE_MAX;
 }
 
-/* A family of the user's own that has nothing to offer is likely a mistake in its space file. */
+/* If a user's own family has no legal config, its space file is probably wrong. */
 static void warn_of_empty_families(const struct at_search *search)
 {
     const struct at_session_options *options = &search->session->options;
@@ -206,21 +208,21 @@ static void warn_of_empty_families(const struct at_search *search)
     }
 }
 
-static void tell_of_search(const struct at_search *search, int64_t took_ns, int64_t busy_ns)
+static void note_search(const struct at_search *search, int64_t took_ns, int64_t busy_ns)
 {
     struct at_progress *progress = search->session->options.progress;
 
     at_note(progress, "%s: searched for %.2f s, the GPU at work for %.1f %% of it",
             search->progress.what, (double)took_ns / 1e9, 100 * (double)busy_ns / (double)took_ns);
-    if (search->doubted > 0)
+    if (search->measured_twice > 0)
         at_note(progress, "%s: results that seemed too good and were measured twice: %zu",
-                search->progress.what, search->doubted);
+                search->progress.what, search->measured_twice);
     if (search->reason)
         at_note(progress, "%s: the search stopped after %zu of %zu configs: %s",
                 search->progress.what, search->progress.done, search->space.count, search->reason);
 }
 
-/* Searches, from what is known, and records if that is asked for. */
+/* Run the search from the warm start, and write a recording if requested. */
 static enum at_status run_search(struct at_search *search, size_t fallback, struct at_error *err)
 {
     const struct at_session *session = search->session;
@@ -232,9 +234,9 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     search->start.likely_count =
         at_warm_start_likely(&session->warm_start, &search->problem, &search->space, &likely);
     search->start.likely = likely;
-    search->start.known = at_warm_start_knows(&session->warm_start, &search->problem,
-                                              &search->space, &winner, &search->start.winner);
-    search->start.winner_ns = search->start.known ? winner.time_ns : 0;
+    search->start.searched_before = at_warm_start_knows(
+        &session->warm_start, &search->problem, &search->space, &winner, &search->start.winner);
+    search->start.winner_ns = search->start.searched_before ? winner.time_ns : 0;
     search->start.seed = session->options.seed;
     search->start.copy_ns = search->copy_ns;
     if (session->options.record)
@@ -244,14 +246,14 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     free(likely);
     took_ns = at_now_ns() - began_ns;
     if (status == AT_OK)
-        tell_of_search(search, took_ns, at_gpu_conditions(session->gpu)->busy_ns - busy_ns);
+        note_search(search, took_ns, at_gpu_conditions(session->gpu)->busy_ns - busy_ns);
     if (status == AT_OK && session->options.record)
         status = at_recorder_write(search, session->options.record, took_ns, err);
     return status;
 }
 
-/* The copies take a quarter of the time at most, so that there is some left for what they are the
- * limit of. Of configs they take none, but are as many as those at most. */
+/* The search for copies gets a quarter of the remaining time at most. It uses up no evaluations,
+ * but may make at most as many as the budget has. */
 static struct at_budget copies_budget(const struct at_search *search)
 {
     struct at_budget budget = search->budget;

@@ -43,7 +43,7 @@ setup() {
 
 @test "a folder that others can write is refused" {
     mkdir -m 777 autotune
-    refused 'autotune belongs to, or can be written by, somebody else' cache
+    refused 'autotune belongs to, or can be written by, another user' cache
     rmdir autotune
     mkdir elsewhere
     ln -s elsewhere autotune

@@ -206,7 +206,8 @@ static struct at_bench open_bench(const struct at_device_ops *ops, struct at_bui
 
     require(at_template_read(&harness.source, "harness.cu", &err), &err);
     at_builder_add(builder, &config, 1, NULL);
-    require(at_builder_rouse(builder, &err), &err); /* it is compiled while the device opens */
+    require(at_builder_start_workers(builder, &err),
+            &err); /* it is compiled while the device opens */
     require(at_device_open(ops, &bench.device, options.ordinal, &err), &err);
     require(at_builder_wait(builder, &built, &err), &err);
     if (built.outcome != AT_CORRECT)

@@ -16,7 +16,7 @@ void compile_sample(struct at_builder *builder, struct sample *sample)
     for (size_t i = 0; i < sample->count; i++)
         at_builder_add(builder, &sample->items[i].config, sample->items[i].place->problem.elem_size,
                        &sample->items[i]);
-    require(at_builder_rouse(builder, &err), &err);
+    require(at_builder_start_workers(builder, &err), &err);
     while (at_builder_pending(builder) > 0) {
         struct at_built built;
 

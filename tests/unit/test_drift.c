@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search on the emulated device, the pipeline's watch over it: what a canary that has changed
- * touched is measured again, and what is too good to be true is measured twice. Nothing changes on
- * an emulated device, so the tests tell the search that the copy took another time before. */
+/* The drift check of a search on the emulated device: after a drift the touched configs are
+ * measured again, and suspiciously fast ones twice. An emulated device never changes, so the tests
+ * claim another earlier time of the copy. */
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
 #include "pipeline/pipeline.h"
+#include "tune/profile_entry.h"
 #include "tune/tune.h"
 
 #include <setjmp.h>
@@ -25,7 +26,7 @@ enum { EVALUATIONS = 3 };
 static struct at_family **naive;
 static struct at_config copy;
 
-/* Searches some configs with a canary, if there is to be one, that took copy_ns before. */
+/* Search some configs with a canary, if wanted, that took copy_ns before. */
 static void search_some(struct at_search *search, bool canary, double copy_ns)
 {
     struct at_error err = {AT_OK, ""};
@@ -45,7 +46,7 @@ static void search_some(struct at_search *search, bool canary, double copy_ns)
     assert_int_equal(search->counts[AT_CORRECT], EVALUATIONS);
 }
 
-/* What the canary's kernel takes: where nothing is known of it, nothing has changed. */
+/* Without an earlier time of the canary there is no drift. */
 static void test_no_drift(void **state)
 {
     struct at_search search;
@@ -54,7 +55,7 @@ static void test_no_drift(void **state)
     search_some(&search, true, 0);
     assert_int_equal(session->drifts, 0);
     assert_int_equal(session->remeasured, 0);
-    assert_int_equal(search.doubted, 0);
+    assert_int_equal(search.measured_twice, 0);
     at_search_clear(&search);
 }
 
@@ -65,20 +66,21 @@ static void test_drift(void **state)
     (void)state;
     search_some(&plain, false, 0);
     assert_int_equal(session->drifts, 0);
-    /* It was a nanosecond: found at the first look, when some have been measured. */
+    /* Its time was a nanosecond: the first check finds that, when some configs are measured. */
     search_some(&search, true, 1);
     assert_int_equal(session->drifts, 1);
     assert_in_range(session->remeasured, 1, EVALUATIONS);
     for (size_t i = 0; i < search.space.count; i++) {
-        assert_int_equal(search.candidates[i].done, plain.candidates[i].done);
-        assert_true(search.candidates[i].time_ns == plain.candidates[i].time_ns);
+        assert_int_equal(search.results[i].done, plain.results[i].done);
+        assert_true(search.results[i].time_ns == plain.results[i].time_ns);
     }
     assert_int_equal(search.best, plain.best);
     at_search_clear(&plain);
     at_search_clear(&search);
 }
 
-/* A transpose in a hundredth of the time of a copy: only those that would lead are doubted. */
+/* A transpose in a hundredth of the copy's time: only a config that would be the best is measured
+ * twice. */
 static void test_doubt(void **state)
 {
     struct at_search plain, search;
@@ -88,19 +90,19 @@ static void test_doubt(void **state)
     (void)state;
     search_some(&plain, false, 0);
     for (size_t i = 0; i < plain.space.count; i++)
-        if (plain.candidates[i].done && (leaders == 0 || plain.candidates[i].time_ns < best_ns)) {
-            best_ns = plain.candidates[i].time_ns;
+        if (plain.results[i].done && (leaders == 0 || plain.results[i].time_ns < best_ns)) {
+            best_ns = plain.results[i].time_ns;
             leaders++;
         }
     search_some(&search, false, 100 * best_ns);
     assert_in_range(leaders, 1, EVALUATIONS);
-    assert_int_equal(search.doubted, leaders);
-    assert_true(search.candidates[search.best].time_ns == best_ns);
+    assert_int_equal(search.measured_twice, leaders);
+    assert_true(search.results[search.best].time_ns == best_ns);
     at_search_clear(&plain);
     at_search_clear(&search);
 }
 
-/* What at_session_warn writes to stderr; the caller frees it. */
+/* The text that at_session_warn writes to stderr; the caller frees it. */
 static char *warnings(void)
 {
     FILE *file = tmpfile();
@@ -122,12 +124,12 @@ static char *warnings(void)
     return at_strdup(text);
 }
 
-/* Each is worth one warning, and stays in the profile. */
+/* Each condition causes one warning, and is in the profile. */
 static void test_warnings(void **state)
 {
     static const struct {
         struct at_gpu_conditions seen;
-        const char *words; /* NULL: there is no warning */
+        const char *words; /* NULL: no warning */
     } steps[] = {
         {{.other_processes = -1}, NULL},
         {{.other_processes = 0}, NULL},
@@ -153,7 +155,7 @@ static void test_warnings(void **state)
     }
     session->drifts = 4;
     session->remeasured = 9;
-    at_tune_describe(session, &record);
+    at_profile_device_fill(&record, session);
     assert_int_equal(record.conditions.other_processes, 2);
     assert_int_equal(record.conditions.capped_ms, 5);
     assert_int_equal(record.conditions.slowed_ms, 7);
@@ -165,7 +167,7 @@ static int set_up(void **state)
 {
     (void)state;
     begin_options();
-    options.session.jobs = 1; /* so that the results come in the order of the space */
+    options.session.jobs = 1; /* results come in the order of the space */
     if (open_session() != AT_OK)
         return -1;
     naive = find_family("naive");

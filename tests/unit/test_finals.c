@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who comes into a shoot-out, and who wins it, by times made up for the purpose. */
+/* Which kernels enter a shoot-out, and which one wins, with made-up times. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "tune/finals.h"
@@ -30,13 +30,13 @@ static struct at_family preferred = {
     .preference = 1,
 };
 
-/* A contestant: its config, and in which rounds it is how much slower than 1000 ns. */
+/* A contestant: its config, and in which rounds it is slower than 1000 ns, and by how much. */
 struct entry {
     const struct at_family *family;
     int32_t value;
     int64_t registers;
     double offset_ns;
-    double noise_ns; /* added in every third round, taken away in the next */
+    double noise_ns; /* added in every third round, subtracted in the next */
     bool refused;
 };
 
@@ -122,7 +122,7 @@ static void test_verdicts(void **state)
             fail_msg("%s: the winner is %zu", cases[i].what, verdict_of(&cases[i]));
 }
 
-/* The fastest of the finalists stay, and so do the default, a copy, and the driver's. */
+/* The fastest finalists stay, and so do the default, a copy, and the driver's copy. */
 static void test_line_up(void **state)
 {
     enum { FINALISTS = 6, ALL = 9 };

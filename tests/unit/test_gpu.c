@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/measure/gpu: workers, on the emulated device, that hang, that are killed while they evaluate,
- * and that are asked for more memory than there is; and that the next evaluation knows nothing of
- * it. */
+/* src/measure/gpu: workers on the emulated device that hang, that are killed during an evaluation,
+ * or that are asked for too much memory. The next evaluation must not be affected. */
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "measure/gpu_handle.h"
@@ -107,7 +106,7 @@ static int clean_up(void **state)
     return 0;
 }
 
-/* Of this process (proc(5)). */
+/* The children of this process (proc(5)). */
 static size_t count_children(void)
 {
     char *path = at_format("/proc/self/task/%d/children", (int)getpid());
@@ -117,7 +116,7 @@ static size_t count_children(void)
 
     free(path);
     if (!file)
-        skip(); /* a kernel without CONFIG_PROC_CHILDREN */
+        skip(); /* this kernel lacks CONFIG_PROC_CHILDREN */
     while (fscanf(file, "%d", &pid) == 1)
         count++;
     fclose(file);
@@ -134,7 +133,7 @@ static void list_devices(void)
     free(infos);
 }
 
-/* The process that has listed the devices lists them again, and opens the next one. */
+/* The process that listed the devices lists them again and opens the next one. */
 static void test_lister_opens(void **state)
 {
     size_t before = count_children();
@@ -153,22 +152,21 @@ static void test_lister_opens(void **state)
     assert_int_equal(count_children(), before);
 }
 
-/* To the worker, which a test that failed may have left dead: 0 would be this process's own group.
- */
+/* Signal the worker. A failed test may have left it dead: 0 would be this process's own group. */
 static void signal_worker(int signal_number)
 {
     assert_int_equal(at_gpu_revive(gpu, NULL), AT_OK);
     assert_int_equal(kill(gpu->worker.pid, signal_number), 0);
 }
 
-/* Starts an evaluation; disturbs it; and has its outcome and message. */
+/* Start an evaluation, disturb it, and take its outcome and message. */
 static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char message[256])
 {
     const struct at_gpu_timing timing = {.train_ns = 1000, .samples = 3};
     struct at_measurement measurement;
     enum at_outcome outcome;
 
-    /* A worker that stands still before it is asked cannot be done before it is disturbed. */
+    /* A worker stopped before the request cannot finish it too early. */
     if (signal_number)
         signal_worker(SIGSTOP);
     assert_int_equal(at_gpu_evaluate(gpu, naive.program, &run, &timing, NULL, 0, limit_ns, NULL),
@@ -177,7 +175,7 @@ static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char messag
     if (signal_number && signal_number != SIGSTOP) {
         pid_t pid = gpu->worker.pid;
 
-        /* One that stands still takes notice of an abort when it goes on. */
+        /* A stopped one aborts when it continues. */
         assert_int_equal(kill(pid, signal_number), 0);
         assert_int_equal(kill(pid, SIGCONT), 0);
     }
@@ -211,7 +209,7 @@ static void test_hangs(void **state)
     assert_well();
 }
 
-/* By somebody else, once: the kernel is not to blame. */
+/* Killed once by another process: the kernel is not to blame. */
 static void test_killed(void **state)
 {
     char message[256];
@@ -222,7 +220,7 @@ static void test_killed(void **state)
     assert_well();
 }
 
-/* What a worker was prepared for is its own; the next one may be started ahead, and lost. */
+/* A worker's preparation is its own; the next one may be started ahead, and lost. */
 static void test_renewed(void **state)
 {
     struct at_gpu_case larger = {.sets = 1};
@@ -237,7 +235,7 @@ static void test_renewed(void **state)
     for (int ahead = 0; ahead < 3; ahead++) {
         pid_t before = gpu->worker.pid, next;
 
-        for (int i = 0; i < ahead; i++) /* which once is enough */
+        for (int i = 0; i < ahead; i++) /* once is enough */
             at_gpu_will_renew(gpu);
         next = gpu->next.pid;
         assert_int_equal(count_children(), children + (ahead > 0));
@@ -255,7 +253,7 @@ static void test_renewed(void **state)
     }
 }
 
-/* By what it did itself. */
+/* The worker ends by its own fault. */
 static void test_crashes(void **state)
 {
     char message[256];
@@ -275,7 +273,7 @@ static void kill_worker(int signal_number)
         kill(pid, SIGKILL);
 }
 
-/* Every time, as a system out of memory does. It is tried a few times, and then left. */
+/* Killed every time, as a system out of memory does: a few tries, then it gives up. */
 static void test_killed_always(void **state)
 {
     static const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
@@ -297,7 +295,7 @@ static void test_killed_always(void **state)
     assert_well();
 }
 
-/* More than any machine has: the problem is refused, and the next one is not. */
+/* More memory than any machine has: this problem is refused, the next one is not. */
 static void test_out_of_memory(void **state)
 {
     struct at_gpu_case large = {.sets = 1000};
@@ -308,7 +306,7 @@ static void test_out_of_memory(void **state)
     assert_int_equal(at_gpu_prepare(gpu, &large, 1, &err), AT_FAILED);
     assert_int_equal(err.status, AT_FAILED);
     assert_non_null(strstr(err.message, "has too little memory"));
-    /* A worker that begins with it fares no better. */
+    /* A new worker fails in the same way. */
     at_gpu_stop(gpu, NULL);
     assert_int_equal(at_gpu_prepare(gpu, &large, 1, &err), AT_FAILED);
     assert_int_equal(err.status, AT_FAILED);
@@ -324,7 +322,7 @@ static void free_no_train(struct at_device *device, struct at_train *train)
     assert_null(train);
 }
 
-/* Asks for a shoot-out of so many runs of a program that was never loaded. */
+/* Ask for a shoot-out of `count` runs of a program that was never loaded. */
 static enum at_outcome shoot_out(struct at_gpu_server *server, size_t count,
                                  struct at_gpu_conditions *told)
 {
@@ -334,7 +332,7 @@ static enum at_outcome shoot_out(struct at_gpu_server *server, size_t count,
     struct at_exchange exchange = {&request, &reply, &err};
     enum at_outcome outcome;
 
-    at_wire_put_int(&request, 1000); /* ns a train */
+    at_wire_put_int(&request, 1000); /* ns per train */
     at_wire_put_int(&request, 1);    /* sample */
     at_wire_put_int(&request, (int64_t)count);
     for (size_t i = 0; i < count; i++)
@@ -347,7 +345,7 @@ static enum at_outcome shoot_out(struct at_gpu_server *server, size_t count,
     return outcome;
 }
 
-/* The reply of one that fails is dropped. What was seen of the device comes with the next one. */
+/* The reply of a failed request is dropped. The next one reports what was seen of the device. */
 static void test_failed_shootout_keeps_conditions(void **state)
 {
     const struct at_device_ops ops = {.free_train = free_no_train};
@@ -364,13 +362,13 @@ static void test_failed_shootout_keeps_conditions(void **state)
     assert_int_equal(told.slowed_ns, 5);
     assert_int_equal(told.capped_ns, 7);
     assert_int_equal(told.discarded, 3);
-    assert_int_equal(shoot_out(&server, 0, &told), AT_CORRECT); /* told once */
+    assert_int_equal(shoot_out(&server, 0, &told), AT_CORRECT); /* reported once */
     assert_int_equal(told.slowed_ns + told.capped_ns + told.discarded, 0);
 }
 
 /* ---- the driver's side, without a worker ---- */
 
-/* A worker says what no worker of ours says: it is given up, and nothing that it says is used. */
+/* A malformed answer ends the worker, and nothing of it is used. */
 static void test_impossible_results(void **state)
 {
     enum { NO_PROCESS = 0x3fffffff };
@@ -397,7 +395,7 @@ static void test_impossible_results(void **state)
         result = at_gpu_receive(&asked, AT_GPU_MEMORY, &reply, 0, &err);
         assert_int_equal(result.status, AT_DEVICE);
         assert_int_equal(result.outcome, AT_CRASH);
-        assert_non_null(strstr(err.message, "its answer makes no sense"));
+        assert_non_null(strstr(err.message, "its answer is malformed"));
         assert_int_equal(asked.worker.pid, 0);
         at_wire_clear(&message);
     }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/nvrtc.c and known_nvrtc.c, src/lib/compile.c: a kernel is the same to the last bit in
- * whatever company it is compiled; and what is known of NVRTC without loading it is what it would
- * say.
- */
+/* src/kernel/nvrtc.c and known_nvrtc.c, src/lib/compile.c: a kernel is compiled to the same bits
+ * whatever shares its program; and what the cache knows of NVRTC is what NVRTC says. */
 #include "base/memory.h"
 #include "kernel/known_nvrtc.h"
 #include "lib/compile.h"
@@ -24,7 +22,8 @@
 #include "needs_nvrtc.h"
 #include "shipped_families.h"
 
-/* Of families that are legal for nearly all problems: those that are compared, and company. */
+/* Configs of families that are legal for nearly all problems: those to compare, and others to share
+ * their programs. */
 static const char *const names[] = {"odd", "tile", "micro"};
 enum { COMPARED = 2 };
 
@@ -74,7 +73,7 @@ static struct at_nvrtc *open_nvrtc(int64_t compute_capability)
     return nvrtc;
 }
 
-/* All in one program, as the tool compiles for its measurements. */
+/* All in one program, as the tool compiles them. */
 static char *compile_together(struct at_nvrtc *nvrtc, const char *header)
 {
     char *source = at_render_program(renderings, AT_COUNT(names)), *log;
@@ -91,7 +90,7 @@ static char *compile_together(struct at_nvrtc *nvrtc, const char *header)
     return image;
 }
 
-/* As a plan has its kernels compiled: at once, or together where there is one CPU. */
+/* As a plan compiles its kernels: at once, or in one program on one CPU. */
 static void compare_plans(struct at_nvrtc *nvrtc, const char *header, const char *together)
 {
     static const char *const kinds[] = {".text", ".nv.constant0"};
@@ -157,7 +156,7 @@ static void test_company_leaves_the_code_the_same(void **state)
     free(header);
 }
 
-/* In a process of its own, since a loader reads LD_LIBRARY_PATH once: keeps what it finds. */
+/* Keep what NVRTC says. In a process of its own, because a loader reads LD_LIBRARY_PATH once. */
 static int put_known(const char *folder)
 {
     struct at_cubin_cache *cache;
@@ -198,7 +197,8 @@ static bool is_known(struct at_cubin_cache *cache, int64_t compute_capability)
     return true;
 }
 
-/* Makes the loader look in a folder first. What comes after may hold libraries of this program. */
+/* Make the loader look in a folder first. The rest of the path may have libraries of this
+ * program. */
 static void look_in(const char *folder, const char *usual)
 {
     char *folders = at_format("%s:%s", folder, usual);
@@ -207,7 +207,7 @@ static void look_in(const char *folder, const char *usual)
     free(folders);
 }
 
-/* Through a link in a folder of our own, which can be turned to another file. */
+/* Load it through a link in our own folder, which can be changed to another file. */
 static void test_what_is_known_is_of_the_same_file(void **state)
 {
     char folder[] = "/tmp/autotune-test-nvrtc-XXXXXX";

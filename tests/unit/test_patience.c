@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/search/patience: when a search that gains nothing ends. */
+/* src/search/bayesian/patience: when a search without improvement ends. */
 #include "search/bayesian/patience.h"
 
 #include <math.h>
@@ -12,11 +12,13 @@
 
 static const double copy_ns = 100000;
 
-/* One of each kind that has been told of its best time with the tenth result. */
-static struct at_patience told(double time_ns, bool known, bool knowing)
+/* A search of this kind that had its best time at the tenth result. */
+static struct at_patience told(double time_ns, bool searched_before, bool warm_start)
 {
-    struct at_patience patience = {
-        .copy_ns = copy_ns, .known = known, .knowing = knowing, .gained_ns = INFINITY};
+    struct at_patience patience = {.copy_ns = copy_ns,
+                                   .searched_before = searched_before,
+                                   .warm_start = warm_start,
+                                   .gained_ns = INFINITY};
 
     at_patience_tell(&patience, time_ns, 10);
     return patience;
@@ -31,24 +33,24 @@ static size_t results_until_over(const struct at_patience *patience)
     return results - patience->gained_at;
 }
 
-/* The less there is to gain, and the more is known, the sooner. */
+/* The less may be gained, and the more is known, the sooner. */
 static void test_order(void **state)
 {
     const struct at_patience known = told(2 * copy_ns, true, true);
     const struct at_patience near_copy = told(1.03 * copy_ns, false, false);
-    const struct at_patience knowing = told(1.05 * copy_ns, false, true);
+    const struct at_patience warm_start = told(1.05 * copy_ns, false, true);
     const struct at_patience hoping = told(1.05 * copy_ns, false, false);
     const struct at_patience is_short = told(5000, false, true);
 
     (void)state;
     assert_true(results_until_over(&known) > 0);
     assert_int_equal(results_until_over(&near_copy), results_until_over(&known));
-    assert_true(results_until_over(&knowing) > results_until_over(&near_copy));
-    assert_true(results_until_over(&hoping) > results_until_over(&knowing));
+    assert_true(results_until_over(&warm_start) > results_until_over(&near_copy));
+    assert_true(results_until_over(&hoping) > results_until_over(&warm_start));
     assert_int_equal(results_until_over(&is_short), results_until_over(&hoping));
 }
 
-/* What noise would hide is no gain, and does not begin the wait anew. */
+/* An improvement within the noise does not restart the count. */
 static void test_gain(void **state)
 {
     struct at_patience patience = told(copy_ns, false, false);
@@ -81,7 +83,7 @@ static void test_copy(void **state)
     assert_false(at_patience_reaches_copy(&is_short, 4000));
 }
 
-/* Only short launches that are searched for the first time, late, and by turns with the model. */
+/* Random draws: only for short launches of a new problem, late, and by turns. */
 static void test_chance(void **state)
 {
     const struct at_patience usual = told(copy_ns, false, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/search/pipeline: what a driver that is killed leaves behind, on the emulated device. The
- * driver is another process, which is this program, as are its workers. */
+/* src/pipeline: what a killed driver leaves behind, on the emulated device. The driver is another
+ * process of this program, as are its workers. */
 #include "base/memory.h"
 #include "measure/gpu_protocol.h"
 #include "tune/tune.h"
@@ -23,11 +23,10 @@
 
 #include "session.h"
 
-/* This process kills itself when it has sent so many requests for an evaluation; 0: never. */
+/* This process kills itself after this many evaluation requests; 0: never. */
 static int fatal_evaluation;
 
-/* In the place of the C library's. A frame begins with its header: a magic number, its type, a
- * size. */
+/* Replaces the C library's function. A frame begins with its header: magic number, type, size. */
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     static int evaluations;
@@ -84,7 +83,7 @@ static int64_t count_filed(const char *path)
     return count;
 }
 
-/* Killed with an evaluation under way, it has filed all those before, the last one too. */
+/* Killed during an evaluation, the driver has filed all evaluations before it. */
 static void test_killed(void **state)
 {
     static const char *const endings[] = {"", "-wal", "-shm"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel: the text that goes to the compiler, and what is read from the log that comes back. */
+/* src/kernel: the text for the compiler, and reading its log. */
 #include "base/memory.h"
 #include "kernel/compile_worker.h"
 #include "kernel/render.h"
@@ -49,8 +49,8 @@ static void test_macros(void **state)
     }
 }
 
-/* Two configs of one family and one of another: each is alone with its macros, and the compiler's
- * messages name the template and its lines. */
+/* Two configs of one family and one of another: each has only its own macros, and compiler messages
+ * name the template and its lines. */
 static void test_program(void **state)
 {
     static const char expected[] = "#include \"transpose.cuh\"\n"
@@ -104,8 +104,8 @@ static void test_program(void **state)
 
 /* ---- the compiler's log ---- */
 
-/* Logs of ptxas 13.0, but for the last kernel, whose name begins like another's and whose numbers
- * are as large as they get. */
+/* Logs of ptxas 13.0, except for the last kernel: its name begins like another's, and its numbers
+ * are as large as possible. */
 static const char resources_log[] =
     "ptxas warning : Value of threads per SM for entry k_two is out of range. .minnctapersm will "
     "be ignored\n"
@@ -156,14 +156,14 @@ static void test_first_error(void **state)
 {
     static const struct {
         const char *log, *expected;
-        bool none; /* no error is in it: then it is the first line */
+        bool none; /* no error in it: the first line is returned */
     } cases[] = {
         {"tile.cu(12): error: identifier \"x\" is undefined\n      x = 1;\n      ^\n\n"
          "1 error detected in the compilation of \"program.cu\".\n",
          "tile.cu(12): error: identifier \"x\" is undefined", false},
         {"tile.cu(3): catastrophic error: #error directive: \"no\"\n1 catastrophic error\n",
          "tile.cu(3): catastrophic error: #error directive: \"no\"", false},
-        /* Warnings come first, and may speak of errors. */
+        /* Warnings come first and may mention errors. */
         {"tile.cu(3): warning #177-D: variable \"y\" was declared but never referenced\n      int "
          "y;\n          ^\n\ntile.cu(4): error: expected a \";\"\n",
          "tile.cu(4): error: expected a \";\"", false},
@@ -179,8 +179,8 @@ static void test_first_error(void **state)
         {"it failed\nand says no more", "it failed", true},
         {"ptxas info    : 0 bytes gmem\nptxas info    : Used 24 registers, 1048576 bytes smem\n",
          "ptxas info    : 0 bytes gmem", true},
-        {"\n", "", true},
-        {"", "", true},
+        {"\n", "NVRTC ended without a message; it may be out of memory", true},
+        {"", "NVRTC ended without a message; it may be out of memory", true},
     };
 
     (void)state;
@@ -193,7 +193,7 @@ static void test_first_error(void **state)
     }
 }
 
-/* A template may hold anything; what of it comes back in a message must not move a terminal. */
+/* A template may contain anything; what a message repeats of it must not control a terminal. */
 static void test_first_error_is_printable(void **state)
 {
     char log[64], text[256], cut[8];

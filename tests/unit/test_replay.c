@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings, and strategies on them: src/store/recording*.c, src/search/ as far as it searches. */
+/* Recordings, and strategies on them: src/recording, src/search, src/replay. */
 #include "base/memory.h"
 #include "replay/compare.h"
 #include "search/bayesian/compiled.h"
@@ -147,7 +147,8 @@ static void test_read_what_is_wrong(void **state)
 
 static struct at_recording small, large;
 
-/* Parameters in which two configs of the small recording differ; SIZE_MAX for two families. */
+/* Count the parameters in which two configs of the small recording differ; SIZE_MAX: two
+ * families. */
 static size_t count_differing(size_t left, size_t right)
 {
     const struct at_config *a = &small.space.configs[left], *b = &small.space.configs[right];
@@ -174,11 +175,11 @@ static void test_neighbours(void **state)
         for (size_t j = 0; j < count; j++)
             assert_in_range(count_differing(i, neighbours[j]), 1, 2);
     }
-    assert_true(total > 4 * small.space.count); /* constraints leave some */
+    assert_true(total > 4 * small.space.count); /* constraints leave some neighbours */
     at_landscape_clear(&land);
 }
 
-/* All that are near are drawn, each once, and nothing else. */
+/* All near configs are drawn once, and nothing else. */
 static void test_draw_near(void **state)
 {
     struct at_landscape land;
@@ -215,7 +216,7 @@ static struct at_course run(const struct at_strategy *strategy,
     return course;
 }
 
-/* However late results are told. That none is asked for twice, at_replay checks. */
+/* Results may be told late. at_replay checks that no config is asked for twice. */
 static void test_strategies_find_good_ones(void **state)
 {
     static const size_t aheads[] = {1, 7, 512};
@@ -242,7 +243,7 @@ static void test_strategies_follow_their_seed(void **state)
         struct at_course again = run(at_strategies[i], &large, 1, 16, 60);
         struct at_course other = run(at_strategies[i], &large, 2, 16, 60);
 
-        assert_int_equal(first.count, 60); /* the budget, to the evaluation */
+        assert_int_equal(first.count, 60); /* exactly the budget */
         assert_int_equal(again.count, 60);
         assert_memory_equal(first.best_ns, again.best_ns, 60 * sizeof *first.best_ns);
         if (at_strategies[i] != &at_strategy_exhaustive)
@@ -280,7 +281,7 @@ static void assert_stops(const struct at_recording *recording, const struct at_r
     at_course_clear(&course);
 }
 
-/* The likely ones come first, and a copy that is no faster ends the search. */
+/* Likely configs come first, and a copy that is no faster ends the search. */
 static void test_guided_starts_and_stops(void **state)
 {
     const size_t likely[] = {small.best};
@@ -295,12 +296,12 @@ static void test_guided_starts_and_stops(void **state)
     assert_stops(&small, &plan, 1, 1, "copy limit");
     plan.start.copy_ns = best_ns / 1.015;
     assert_stops(&small, &plan, 30, 119, "noise");
-    /* Far from the copy limit there may be more to gain; unless that has been searched before. */
+    /* Far from the copy limit the search goes on longer, unless the problem was searched before. */
     plan.start.copy_ns = best_ns / 1.06;
     assert_stops(&small, &plan, 120, small.space.count - 1, "noise");
-    plan.start.known = true;
+    plan.start.searched_before = true;
     assert_stops(&small, &plan, 30, 119, "noise");
-    /* What won is only confirmed where it takes as long as it did. */
+    /* The earlier winner is confirmed only if it takes as long as it did. */
     plan.start.winner = small.best;
     plan.start.winner_ns = best_ns / 1.05;
     assert_stops(&small, &plan, 30, 119, "noise");
@@ -314,7 +315,7 @@ static bool is_even(void *state, size_t index)
     return index % 2 == 0;
 }
 
-/* Of what is much alike to the model, it takes what is at hand. */
+/* Among configs of similar expected improvement it takes a compiled one. */
 static void test_guided_takes_what_is_at_hand(void **state)
 {
     static bool (*const at_hand[])(void *, size_t) = {NULL, is_even};
@@ -338,12 +339,12 @@ static void test_guided_takes_what_is_at_hand(void **state)
     assert_in_range(even[1], 61, 80);
 }
 
-/* A few results are not worth waiting for, unless they will soon be there. */
+/* A few missing results are not waited for, unless they will arrive soon. */
 static void test_at_hand_awaits(void **state)
 {
     static const struct {
         size_t waiting;
-        bool all, even; /* are worth waiting for, if all are at hand, or the even ones */
+        bool all, even; /* should wait, if all are compiled, or only the even ones */
     } cases[] = {{0, false, false}, {1, true, false}, {2, true, true}, {5, true, true}};
     const struct at_compiled all = {0}, none_but_even = {.has = is_even};
     struct at_rng rng = {1};
@@ -357,17 +358,17 @@ static void test_at_hand_awaits(void **state)
         for (size_t j = 0; j < cases[i].waiting; j++)
             assert_true(at_landscape_take(&land, j + 1));
         at_landscape_tell(&land, 0, AT_CORRECT, 1000);
-        assert_int_equal(at_compiled_awaits(&all, &land), cases[i].all);
-        assert_int_equal(at_compiled_awaits(&none_but_even, &land), cases[i].even);
-        /* When nothing else is left to be asked for, all are. */
+        assert_int_equal(at_compiled_should_wait(&all, &land), cases[i].all);
+        assert_int_equal(at_compiled_should_wait(&none_but_even, &land), cases[i].even);
+        /* When nothing is left to ask for, all are waited for. */
         while (at_landscape_draw(&land, &rng, &index))
             at_landscape_tell(&land, index, AT_CORRECT, 1000);
-        assert_int_equal(at_compiled_awaits(&none_but_even, &land), cases[i].waiting > 0);
+        assert_int_equal(at_compiled_should_wait(&none_but_even, &land), cases[i].waiting > 0);
         at_landscape_clear(&land);
     }
 }
 
-/* What it foresees is what it asks for next. */
+/* It predicts what it asks for next. */
 static void test_guided_foresees(void **state)
 {
     const struct at_strategy *strategy = &at_strategy_guided;
@@ -377,7 +378,7 @@ static void test_guided_foresees(void **state)
 
     (void)state;
     assert_int_equal(strategy->likely_next(guided, foreseen, AT_COUNT(foreseen)),
-                     0); /* no idea yet */
+                     0); /* nothing to predict from yet */
     while (asked < 100) {
         count = asked > 0 ? strategy->likely_next(guided, foreseen, AT_COUNT(foreseen)) : 0;
         assert_true(count <= AT_COUNT(foreseen));
@@ -393,8 +394,8 @@ static void test_guided_foresees(void **state)
     assert_in_range(met, 30, 50);
 }
 
-/* Of launches of a few microseconds the copy is no limit, and more results are waited for, whatever
- * is known of other problems. */
+/* For launches of a few microseconds the copy is no limit, and the patience is longer, with a warm
+ * start or without. */
 static void test_guided_on_short_launches(void **state)
 {
     struct at_recording scaled = small;
@@ -421,7 +422,7 @@ static void test_guided_on_short_launches(void **state)
     free(scaled.results);
 }
 
-/* What a search far from the copy limit ends with has no neighbour that was not measured. */
+/* Far from the copy limit, every neighbour of the best config is measured in the end. */
 static void test_guided_ends_among_neighbours(void **state)
 {
     const struct at_strategy *strategy = &at_strategy_guided;
@@ -449,9 +450,9 @@ static void test_guided_ends_among_neighbours(void **state)
     }
 }
 
-/* Tells of all that is to be looked at, each taking so long; returns how many. */
-static size_t look(struct at_landscape *land, struct at_looks looks, bool *wanted, size_t region,
-                   double time_ns)
+/* Tell the result of every config that coverage asks for, each taking time_ns; returns how many. */
+static size_t look(struct at_landscape *land, struct at_coverage_goal looks, bool *wanted,
+                   size_t region, double time_ns)
 {
     size_t count = 0;
 
@@ -468,7 +469,7 @@ static size_t look(struct at_landscape *land, struct at_looks looks, bool *wante
     return count;
 }
 
-/* Every value of a parameter of a good family has so many looks. */
+/* Every value of a parameter of a good family is covered this often. */
 static void test_coverage_of_values(void **state)
 {
     bool *wanted = at_alloc_array(small.space.count, sizeof *wanted);
@@ -480,10 +481,10 @@ static void test_coverage_of_values(void **state)
         size_t region, values = 0, taken;
 
         at_landscape_init(&land, &small.space);
-        assert_false(at_coverage_mark(&land, (struct at_looks){.value = looks}, wanted));
+        assert_false(at_coverage_mark(&land, (struct at_coverage_goal){.value = looks}, wanted));
         at_landscape_tell(&land, small.best, AT_CORRECT, 100);
         region = land.region_of[small.best];
-        taken = look(&land, (struct at_looks){.value = looks}, wanted, region, 200);
+        taken = look(&land, (struct at_coverage_goal){.value = looks}, wanted, region, 200);
         for (size_t i = 0; i < land.regions[region].family->param_count; i++)
             values += land.regions[region].family->params[i].value_count;
         assert_in_range(taken, before + 1, looks * values);
@@ -493,12 +494,12 @@ static void test_coverage_of_values(void **state)
     free(wanted);
 }
 
-/* A family has looks as long as its best is not further behind than so few tell. */
+/* A family is covered while its best is not too far behind for its number of configs. */
 static void test_coverage_of_families(void **state)
 {
     static const struct {
         double time_ns; /* of the family's configs; the best of all takes 100 */
-        size_t looks;   /* how many have been told in the end */
+        size_t looks;   /* how many are told in the end */
     } cases[] = {{160, 1}, {140, 2}, {112, 5}, {104, 13}, {102, 20}, {100, 20}};
     bool *wanted = at_alloc_array(small.space.count, sizeof *wanted);
 
@@ -510,16 +511,17 @@ static void test_coverage_of_families(void **state)
         at_landscape_init(&land, &small.space);
         region += land.region_of[small.best] == region;
         assert_true(land.regions[region].count > 20);
-        /* All of the best one's family is known, one of this one, and of the others one failed. */
+        /* All configs of the best family are told, one of this family, and one failed of each
+         * other. */
         for (size_t j = 0; j < land.region_count; j++)
             at_landscape_tell(&land, land.regions[j].first, j == region ? AT_CORRECT : AT_WRONG,
                               cases[i].time_ns);
         for (size_t j = 0; j < small.space.count; j++)
             if (land.region_of[j] == land.region_of[small.best])
                 at_landscape_tell(&land, j, AT_CORRECT, 100);
-        assert_int_equal(
-            1 + look(&land, (struct at_looks){.family = 20}, wanted, region, cases[i].time_ns),
-            cases[i].looks);
+        assert_int_equal(1 + look(&land, (struct at_coverage_goal){.family = 20}, wanted, region,
+                                  cases[i].time_ns),
+                         cases[i].looks);
         at_landscape_clear(&land);
     }
     free(wanted);
@@ -538,7 +540,7 @@ static void test_score(void **state)
     assert_int_equal(read_text(&recording, HEAD FAMILY "1 0\t100\n1 -1\t130\n2 5\t160\n", NULL),
                      AT_OK);
     at_baseline_make(&baseline, &recording);
-    /* Of 100, 130, 160: one drawn is 130 on the average; two are 110; all are 100. */
+    /* Of 100, 130, 160: one drawn is 130 on average; two are 110; all are 100. */
     assert_int_equal(baseline.budget, 3);
     assert_true(fabs(baseline.best_ns[0] - 130) < 1e-9);
     assert_true(fabs(baseline.best_ns[1] - 110) < 1e-9);
@@ -554,7 +556,7 @@ static void test_score(void **state)
     at_recording_clear(&recording);
 }
 
-/* ---- knowledge ---- */
+/* ---- warm start ---- */
 
 static void test_knowledge(void **state)
 {
@@ -574,7 +576,7 @@ static void test_knowledge(void **state)
                                                        .config = small.space.configs[small.best],
                                                        .verified = true});
     assert_int_equal(at_warm_start_likely(&warm_start, &small.problem, &small.space, &likely), 5);
-    assert_int_equal(likely[0], small.best); /* of the same problem */
+    assert_int_equal(likely[0], small.best); /* the winner of the same problem */
     free(likely);
     assert_true(at_warm_start_has(&warm_start, &small.space.configs[small.best], 1));
     assert_false(at_warm_start_has(&warm_start, &small.space.configs[small.best], 4));
@@ -583,7 +585,7 @@ static void test_knowledge(void **state)
     warm_start.winners[1].space = (int64_t)small.space.count;
     assert_true(at_warm_start_knows(&warm_start, &small.problem, &small.space, &winner, &index));
     assert_int_equal(index, small.best);
-    assert_true(winner.time_ns == 0); /* nobody knows what has changed since */
+    assert_true(winner.time_ns == 0); /* unknown whether anything has changed since */
     assert_false(at_warm_start_knows(&warm_start, &small.problem, &large.space, &winner, &index));
     assert_false(at_warm_start_knows(&warm_start, &large.problem, &small.space, &winner, &index));
     at_warm_start_add(&warm_start,
@@ -592,16 +594,16 @@ static void test_knowledge(void **state)
                                           .space = (int64_t)small.space.count,
                                           .time_ns = 1000});
     assert_true(at_warm_start_knows(&warm_start, &small.problem, &small.space, &winner, &index));
-    assert_int_equal(index, small.best + 1); /* for nothing has */
+    assert_int_equal(index, small.best + 1); /* nothing has changed */
     assert_true(winner.time_ns == 1000);
     at_warm_start_clear(&warm_start);
 }
 
-/* A family whose default is not legal still has a start: what is nearest to it. */
+/* A family whose default is not legal still has a start: the config nearest to it. */
 static void test_knowledge_of_each_family(void **state)
 {
     size_t *likely, count;
-    bool seen[32] = {false}; /* a recording has no more families */
+    bool seen[32] = {false}; /* most families of a recording */
     struct at_warm_start warm_start = {0};
     struct at_landscape land;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/measure/sampling: which of a device's samples count. The device is one that takes the times
- * and has the clocks that the tests say, since no real one can be told to be cold, or hot. */
+/* src/measure/sampling: which samples of a device count. The device here has the times and clocks
+ * that a test scripts, because a real one cannot be made cold or hot. */
 #include "base/memory.h"
 #include "measure/gpu_server.h"
 #include "measure/sampling.h"
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* What the next samples are; the last one goes on for ever. */
+/* The next samples; the last one repeats for ever. */
 static const struct at_train_time *script;
 static size_t script_length, taken;
 
@@ -43,7 +43,7 @@ static enum at_outcome lose_device(struct at_device *device, struct at_train *tr
 static const struct at_device_ops scripted = {.time_train = play},
                                   failing = {.time_train = lose_device};
 
-/* Takes samples of two launches each as the script has them, on a bench that may know clocks. */
+/* Take samples of two launches each from the script, on a bench that may know clocks. */
 static void sample(struct at_bench *bench, const struct at_train_time *times, size_t count,
                    int64_t samples, double *ns)
 {
@@ -60,7 +60,7 @@ static void sample(struct at_bench *bench, const struct at_train_time *times, si
 
 static void test_warm_up(void **state)
 {
-    /* Of times without clocks: how many are dropped before the first of five that count. */
+    /* Times without clocks: how many samples are dropped before the first of five that count. */
     static const struct {
         struct at_train_time times[8];
         size_t count, dropped;
@@ -70,8 +70,10 @@ static void test_warm_up(void **state)
         {{{199, -1}, {200, -1}}, 2, 0},                       /* on either side */
         {{{250, -1}, {200, -1}}, 2, 1},                       /* the graph's first replay */
         {{{150, -1}, {200, -1}}, 2, 1},                       /* clocks that were still high */
-        {{{250, -1}, {230, -1}, {210, -1}, {200, -1}}, 4, 3}, /* slowly */
-        {{{250, -1}, {200, -1}, {250, -1}, {200, -1}, {250, -1}, {200, -1}}, 6, 4}, /* never */
+        {{{250, -1}, {230, -1}, {210, -1}, {200, -1}}, 4, 3}, /* falls slowly */
+        {{{250, -1}, {200, -1}, {250, -1}, {200, -1}, {250, -1}, {200, -1}},
+         6,
+         4}, /* never settles */
     };
 
     (void)state;
@@ -92,7 +94,7 @@ static void test_warm_up(void **state)
     }
 }
 
-/* Who asks for one sample gets the first one. */
+/* A request for one sample gets the first one. */
 static void test_one_sample(void **state)
 {
     static const struct at_train_time times[] = {{250, -1}, {200, -1}};
@@ -105,7 +107,7 @@ static void test_one_sample(void **state)
     assert_true(ns == 125);
 }
 
-/* Fewer samples are enough where all of them, once warm, are behind the best, which takes 100. */
+/* Fewer samples are enough if all of them, once warm, are slower than the best, which takes 100. */
 static void test_behind(void **state)
 {
     static const struct {
@@ -116,10 +118,13 @@ static void test_behind(void **state)
         {{{207, -1}, {208, -1}, {200, -1}, {200, -1}}, 5, 2, 2},
         {{{207, -1}, {205, -1}, {204, -1}, {207, -1}}, 5, 3, 3}, /* one of them less far */
         {{{203, -1}, {202, -1}, {202, -1}, {200, -1}}, 5, 3, 3}, /* all of them a little */
-        {{{207, -1}, {205, -1}, {200, -1}, {207, -1}}, 5, 5, 5}, /* and one hardly */
+        {{{207, -1}, {205, -1}, {200, -1}, {207, -1}}, 5, 5, 5}, /* one only just */
         {{{209, -1}, {205, -1}, {205, -1}, {200, -1}}, 5, 5, 6}, /* the cold one does not count */
         {{{209, -1}, {206, -1}, {207, -1}, {207, -1}}, 5, 3, 4},
-        {{{211, -1}, {200, -1}, {200, -1}, {200, -1}}, 5, 1, 1}, /* so far behind that it does */
+        {{{211, -1}, {200, -1}, {200, -1}, {200, -1}},
+         5,
+         1,
+         1}, /* so slow that the cold one counts */
         {{{207, -1}, {207, -1}, {207, -1}, {207, -1}}, 1, 1, 1},
     };
 
@@ -140,7 +145,7 @@ static void test_behind(void **state)
     }
 }
 
-/* A bench that has seen this clock so often. */
+/* A bench that has seen this clock `count` times. */
 static struct at_bench bench_at(int64_t khz, size_t count)
 {
     static struct at_train_time time;
@@ -169,9 +174,9 @@ static void test_low_clocks(void **state)
         {1980000, 1980000, 64, 0}, {1980000, 1935000, 64, 0}, /* 2.3 % lower */
         {1980000, 1905000, 64, 1},                            /* 3.8 % */
         {1980000, 990000, 64, 1},  {1980000, 2100000, 64, 0},
-        {1980000, 990000, 2, 0},   {1980000, 990000, 8, 1}, /* few are known; enough */
+        {1980000, 990000, 2, 0},   {1980000, 990000, 8, 1}, /* too few known; enough */
         {1980000, -1, 64, 0},                               /* a clock that is not known */
-        {-1, 990000, 64, 0},                                /* nor any before */
+        {-1, 990000, 64, 0},                                /* no clock known before */
     };
 
     (void)state;
@@ -190,7 +195,8 @@ static void test_low_clocks(void **state)
     }
 }
 
-/* What lasts is not waited out: no more are discarded than were asked for, and then it is usual. */
+/* A lasting change is not waited out: no more samples are discarded than were requested; then it is
+ * usual. */
 static void test_low_for_good(void **state)
 {
     static const struct at_train_time low = {300, 1700000};
@@ -252,8 +258,8 @@ static void free_nothing(struct at_device *device, struct at_train *train)
     (void)train;
 }
 
-/* Whole rounds of the run's sets, which are all if it does not say, for as long as was asked for; a
- * tenth of it runs before, untimed. */
+/* Whole rounds of the run's sets (all, if it does not say), at least as long as requested; a tenth
+ * of it runs before, untimed. */
 static void test_trains(void **state)
 {
     static const struct at_device_ops noting = {
@@ -294,7 +300,7 @@ static void test_trains(void **state)
     }
 }
 
-/* What NVML says when it is looked at, and what the driver is told of it. */
+/* What NVML reports, and what the driver is told of it. */
 static const struct at_device_state *state_now;
 
 static void tell_state(struct at_device *device, struct at_device_state *now)
@@ -310,7 +316,8 @@ static void test_conditions(void **state)
         struct at_device_state state;
         bool slowed;
     } looks[] = {
-        /* Clocks, power and temperature; time at the power limit; slowed down; others. */
+        /* Clocks, power and temperature; time at the power limit; time slowed down; other
+         * processes. */
         {{1980000, 3201000, 500000, 50, 7000000, 300, 0, true, 0}, false},
         {{1900000, 3201000, 690000, 52, 9000000, 300, 2, true, AT_THROTTLE_SW_POWER_CAP}, false},
         {{1950000, 3201000, 600000, 51, 9000000, 800, 1, true, 0}, true},
@@ -327,7 +334,7 @@ static void test_conditions(void **state)
         state_now = &looks[i].state;
         server.conditions_due_ns = 0;
         assert_int_equal(at_gpu_server_note_conditions(&server), looks[i].slowed);
-        /* Looked at a moment ago. */
+        /* Asked a moment ago. */
         assert_false(at_gpu_server_note_conditions(&server));
     }
     server.bench.discarded = 3;
@@ -343,7 +350,7 @@ static void test_conditions(void **state)
     assert_int_equal(seen.power_max_mw, 690000);
     assert_int_equal(seen.other_processes, 2);
     assert_int_equal(seen.throttle, AT_THROTTLE_SW_POWER_CAP);
-    /* Told once, and only what came to pass while it was looked at. */
+    /* Reported once, and only what happened since the last report. */
     assert_int_equal(seen.capped_ns, 2000000);
     assert_int_equal(seen.slowed_ns, 500);
     assert_int_equal(seen.discarded, 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/search and src/measure as far as they need no device: orders, rankings, sizes of buffers, and
- * configs by their names. */
+/* src/search, src/pipeline and src/measure without a device: orders, rankings, sizes of buffers,
+ * and configs by name. */
 #include "base/memory.h"
 #include "measure/policy.h"
 #include "pipeline/cases.h"
@@ -42,7 +42,7 @@ static struct at_space make_space(struct at_config configs[COUNT_MAX], size_t co
     return (struct at_space){.configs = configs, .count = count};
 }
 
-/* Asks until there is no more, telling results of every kind in between; returns how many. */
+/* Ask until there is no more, telling results of every kind in between; returns how many. */
 static size_t ask_all(const struct at_strategy *strategy, size_t count, uint64_t seed,
                       size_t order[COUNT_MAX])
 {
@@ -58,7 +58,7 @@ static size_t ask_all(const struct at_strategy *strategy, size_t count, uint64_t
         strategy->tell(search, index, (enum at_outcome)(index % AT_OUTCOMES),
                        1000.0 - (double)index);
     }
-    assert_false(strategy->ask(search, &index)); /* and stays so */
+    assert_false(strategy->ask(search, &index)); /* it stays false */
     if (asked < count) {
         assert_non_null(strategy->reason);
         assert_non_null(strategy->reason(search));
@@ -93,7 +93,7 @@ static bool are_different(const size_t *order, size_t count)
     return true;
 }
 
-/* Whatever the strategy: each config once, or until it has a reason to stop. */
+/* Every strategy asks for each config once, or until it has a reason to stop. */
 static void test_strategies_ask_each_once(void **state)
 {
     (void)state;
@@ -131,13 +131,13 @@ static void test_random_follows_its_seed(void **state)
         in_place += first[i] == i;
         alike += first[i] == other[i];
     }
-    /* One each is what chance gives. */
+    /* Chance gives one of each. */
     assert_true(in_place < 10);
     assert_true(alike < 10);
 }
 
-/* A search that ends early has a fair sample: over many seeds, each config comes first as often as
- * any other. */
+/* A search that ends early has a fair sample: over many seeds each config comes first equally
+ * often. */
 static void test_random_is_fair(void **state)
 {
     enum { CONFIGS = 10, SEEDS = 10000 };
@@ -187,18 +187,18 @@ static void test_strategy_find(void **state)
 
 static void test_rank_best(void **state)
 {
-    static struct at_candidate candidates[] = {
+    static struct at_config_result results[] = {
         CORRECT(50), {true, true, AT_WRONG, 1},    CORRECT(20),
         CORRECT(50), {true, false, AT_CORRECT, 2}, {false, false, AT_CORRECT, 0},
         CORRECT(10), {true, true, AT_TIMEOUT, 3},  CORRECT(20),
         CORRECT(90), {true, true, AT_CRASH, 0},    CORRECT(5),
     };
     static const size_t expected[] = {11, 6, 2, 8, 0, 3, 9};
-    struct at_search search = {.space.count = AT_COUNT(candidates), .candidates = candidates};
+    struct at_search search = {.space.count = AT_COUNT(results), .results = results};
 
     (void)state;
-    for (size_t most = 0; most <= AT_COUNT(candidates); most++) {
-        size_t best[AT_COUNT(candidates)], *tight = at_alloc_array(most, sizeof *tight);
+    for (size_t most = 0; most <= AT_COUNT(results); most++) {
+        size_t best[AT_COUNT(results)], *tight = at_alloc_array(most, sizeof *tight);
         size_t count = at_rank_best(&search, tight, most);
 
         assert_int_equal(count, most < AT_COUNT(expected) ? most : AT_COUNT(expected));
@@ -206,25 +206,25 @@ static void test_rank_best(void **state)
         assert_memory_equal(best, expected, count * sizeof *best);
         free(tight);
     }
-    for (size_t i = 0; i < AT_COUNT(candidates); i++)
-        candidates[i].outcome = AT_WRONG;
+    for (size_t i = 0; i < AT_COUNT(results); i++)
+        results[i].outcome = AT_WRONG;
     assert_int_equal(at_rank_best(&search, (size_t[1]){0}, 1), 0);
 }
 
-/* Against a sort, with many ties. */
+/* Compared with a sort, with many ties. */
 static void test_rank_best_of_many(void **state)
 {
-    struct at_candidate candidates[COUNT_MAX];
-    struct at_search search = {.space.count = COUNT_MAX, .candidates = candidates};
+    struct at_config_result results[COUNT_MAX];
+    struct at_search search = {.space.count = COUNT_MAX, .results = results};
     size_t best[COUNT_MAX];
 
     (void)state;
     for (size_t i = 0; i < COUNT_MAX; i++)
-        candidates[i] = (struct at_candidate)CORRECT((double)(i * 7919 % 97));
+        results[i] = (struct at_config_result)CORRECT((double)(i * 7919 % 97));
     assert_int_equal(at_rank_best(&search, best, COUNT_MAX), COUNT_MAX);
     assert_true(is_permutation(best, COUNT_MAX));
     for (size_t i = 1; i < COUNT_MAX; i++) {
-        double before = candidates[best[i - 1]].time_ns, here = candidates[best[i]].time_ns;
+        double before = results[best[i - 1]].time_ns, here = results[best[i]].time_ns;
 
         assert_true(before < here || (before == here && best[i - 1] < best[i]));
     }
@@ -278,9 +278,8 @@ static const char *const specs[] = {
     "1009x1009:f32,ld_src=1011,batch=2,inplace=1",
 };
 
-/* Cold: the sets hold at least three times L2, unless more launches than a train has would be
- * needed, and not one more than that takes; for the finalists there are four, or as many as 1 GiB
- * holds, if that is more. Warm: one set. */
+/* Cold: the sets take at least three times L2, but not one set more, and no more than a train's
+ * launches. Finalists have four sets, or as many as 1 GiB holds, if that is more. Warm: one set. */
 static void test_buffer_sets(void **state)
 {
     static const int64_t l2_sizes[] = {0, 1, 512 << 10, 50 << 20, 128 << 20};
@@ -293,7 +292,7 @@ static void test_buffer_sets(void **state)
             struct at_device_info device = {.l2_bytes = l2_sizes[j]};
             int64_t sets = at_policy_search_sets(cold, &problem, &device);
             int64_t all = at_policy_buffer_sets(cold, &problem, &device);
-            /* What a launch leaves in L2: in place, each element once. */
+            /* What a launch touches in L2: in place, each element once. */
             int64_t bytes = at_problem_bytes(&problem) / (problem.in_place ? 2 : 1);
 
             assert_true(sets >= 1 && sets <= 1024);
@@ -306,8 +305,7 @@ static void test_buffer_sets(void **state)
         }
 }
 
-/* An emulated device is not told apart by what its L2 keeps, and finds what goes beyond a buffer.
- */
+/* An emulated device keeps nothing in L2, and detects accesses beyond a buffer. */
 static void test_emulated_buffers(void **state)
 {
     const struct at_device_info device = {.kind = AT_KIND_EMULATED, .l2_bytes = 50 << 20};
@@ -336,10 +334,10 @@ static void test_red_zones(void **state)
         assert_true(zone >= 64 << 10 && zone <= 8 << 20);
         assert_true(zone >= before); /* never less for a larger buffer */
         before = zone;
-        /* Both zones, and the buffer up to where the alignment begins again. */
+        /* Both zones, and the buffer rounded up to the alignment. */
         assert_int_equal(whole % 256, 0);
         assert_true(whole >= bytes + 2 * zone && whole < bytes + 2 * zone + 256);
-        /* With an offset both are longer by it. */
+        /* An offset lengthens both. */
         assert_true(at_buffer_bytes_with_zones(bytes, 80, &device) >= bytes + 2 * (zone + 80));
     }
 }
@@ -361,7 +359,7 @@ static void test_buffers_bytes(void **state)
     }
 }
 
-/* The copy of a problem's bytes fits its buffers: the shoot-out runs it there. */
+/* The copy of as many bytes fits the problem's buffers, in which the shoot-out runs it. */
 static void test_copy_fits_buffers(void **state)
 {
     (void)state;
@@ -376,8 +374,8 @@ static void test_copy_fits_buffers(void **state)
 
 /* ---- verification cases ---- */
 
-/* The tuned problem comes first, with the sets of the policy; the others are problems that a user
- * could write, of the same elements, each once. */
+/* The tuned problem comes first, with the policy's sets. The others are valid problems of the same
+ * elements, each once. */
 static void test_cases(void **state)
 {
     const struct at_device_info device = {.l2_bytes = 50 << 20};

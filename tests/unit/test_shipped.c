@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes with the program: the families of tuning/, the problems of a default run, the
- * textbook's kernels, and the profiles of results/. */
+/* What is shipped: the families of tuning/, the problems of a default run, the textbook's kernels,
+ * and the profiles of results/. */
 #include "base/memory.h"
 #include "options/run_problems.h"
 #include "profile/profile.h"
 #include "study/textbook.h"
-#include "tune/winners.h"
+#include "tune/warm_profiles.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 
 #include "family_problems.h"
 
-/* From the least that is supported to the most (CUDA C++ Programming Guide, "Technical
+/* From the oldest supported device to the newest (CUDA C++ Programming Guide, "Technical
  * Specifications per Compute Capability"), and one whose number of threads is no power of two. */
 static const struct at_device_info devices[] = {
     {
@@ -81,7 +81,7 @@ static struct at_problem problem_of(const char *shape, const char *type)
     return problem;
 }
 
-/* What a family works on: the copies take the problem's vector. */
+/* The problem that a family works on: copies take the vector. */
 static struct at_problem problem_for(const struct at_family *family,
                                      const struct at_problem *problem)
 {
@@ -109,7 +109,7 @@ static void assert_legal(const struct at_config *config, const struct at_problem
 
 /* ---- families ---- */
 
-/* Each is a file of its own name, and is read, so that none is left out silently. */
+/* Each family has a file of its name and is read, so that none is left out silently. */
 static void test_families_are_all_read(void **state)
 {
     char *pattern = at_format("%s/templates/*.cu", getenv("AUTOTUNE_DATADIR"));
@@ -132,7 +132,7 @@ static void test_families_are_all_read(void **state)
     free(pattern);
 }
 
-/* For elements of some size, on the first of the family's problems. */
+/* Legal for elements of some size, on the first of the family's problems. */
 static bool is_legal_at_home(const struct at_config *config, const struct at_device_info *device)
 {
     bool legal = false;
@@ -147,7 +147,7 @@ static bool is_legal_at_home(const struct at_config *config, const struct at_dev
     return legal;
 }
 
-/* Of families that take everything, for everything. */
+/* Families that are legal for every problem. */
 static void test_defaults_are_legal(void **state)
 {
     static const char *const shapes[] = {"8192x8192", "1x1"};
@@ -171,7 +171,7 @@ static void test_defaults_are_legal(void **state)
     }
 }
 
-/* Whatever the problem, there is a default config, and it is no copy. */
+/* Every problem has a default config, and it is no copy. */
 static void assert_has_default(const struct at_problem *problem,
                                const struct at_device_info *device)
 {
@@ -256,7 +256,7 @@ static void test_no_value_is_in_vain(void **state)
 
 /* ---- problems, textbook, results ---- */
 
-/* bytes_max: what the file says of itself. */
+/* bytes_max: the limit that the file states. */
 static void check_problems(const char *list, int64_t bytes_max)
 {
     struct at_problem *problems;
@@ -292,7 +292,7 @@ static void test_problems(void **state)
     check_problems("tuning/bench.yaml", INT64_C(5) << 30);
 }
 
-/* On what bench shows by default. */
+/* The problems that bench shows by default. */
 static void test_textbook(void **state)
 {
     struct at_textbook textbook = {0};
@@ -331,7 +331,7 @@ static void test_results(void **state)
     (void)state;
     free(pattern);
     if (found == GLOB_NOMATCH)
-        skip(); /* none is shipped yet */
+        skip(); /* no profile is shipped yet */
     assert_int_equal(found, 0);
     for (size_t i = 0; i < files.gl_pathc; i++) {
         struct at_profile profile = {0};
@@ -354,8 +354,8 @@ static size_t count_unchanged(const struct at_warm_start *warm_start)
     return count;
 }
 
-/* Each winner is one more start for a device of its architecture, and for no other; and only the
- * families that are known have any. Its time holds where nothing has changed. */
+/* Each winner is in the warm start of devices of its architecture, and of no others, if its family
+ * is known. Its time holds if nothing has changed. */
 static void test_winners(void **state)
 {
     struct at_device_record now, other = {.device.compute_capability = 75};
@@ -378,11 +378,11 @@ static void test_winners(void **state)
             for (size_t j = 0; j < families; j++)
                 expected += strcmp(entries[i].winner.family, known[j]->name) == 0;
         now = *record;
-        assert_int_equal(at_warm_start_read(&warm_start, &copies, &profiles, &now, known, families),
-                         expected);
+        assert_int_equal(
+            at_warm_profiles_read(&warm_start, &copies, &profiles, &now, known, families),
+            expected);
         assert_int_equal(warm_start.count, expected);
-        assert_true(count_unchanged(&warm_start) <=
-                    expected); /* which a few configs are no search of */
+        assert_true(count_unchanged(&warm_start) <= expected); /* a few configs are no search */
         if (families == options.session.family_count) {
             assert_int_equal(expected, record->problems.count);
             assert_true(count_unchanged(&warm_start) > 0);
@@ -390,19 +390,20 @@ static void test_winners(void **state)
         at_warm_start_clear(&warm_start);
         at_warm_start_clear(&copies);
         snprintf(now.environment.driver, sizeof now.environment.driver, "1.2.3");
-        assert_int_equal(at_warm_start_read(&warm_start, &copies, &profiles, &now, known, families),
-                         expected);
+        assert_int_equal(
+            at_warm_profiles_read(&warm_start, &copies, &profiles, &now, known, families),
+            expected);
         assert_int_equal(count_unchanged(&warm_start) + count_unchanged(&copies), 0);
         at_warm_start_clear(&warm_start);
         at_warm_start_clear(&copies);
         assert_int_equal(
-            at_warm_start_read(&warm_start, &copies, &profiles, &other, known, families), 0);
+            at_warm_profiles_read(&warm_start, &copies, &profiles, &other, known, families), 0);
     }
     at_profiles_clear(&profiles);
     free(path);
 }
 
-/* The fastest copies are taken up too, as copies of so many bytes. */
+/* The fastest copies are added too, as copies of as many bytes. */
 static void test_copies(void **state)
 {
     struct at_profiles profiles = {0};
@@ -416,8 +417,8 @@ static void test_copies(void **state)
         const struct at_device_record *records = profiles.files[0].profile.devices.items;
         struct at_warm_start warm_start = {0}, copies = {0};
 
-        at_warm_start_read(&warm_start, &copies, &profiles, &records[i], options.session.families,
-                           options.session.family_count);
+        at_warm_profiles_read(&warm_start, &copies, &profiles, &records[i],
+                              options.session.families, options.session.family_count);
         assert_true(count_unchanged(&copies) > 0);
         for (size_t j = 0; j < copies.count; j++) {
             assert_string_equal(copies.winners[j].config.family->name, "copy");

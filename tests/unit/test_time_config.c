@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time of one config, on the emulated device: the way that `explain --gpu 0` goes on a GPU. */
+/* The time of one config, on the emulated device: what `explain --gpu 0` does on a GPU. */
 #include "base/memory.h"
 #include "explain/explain.h"
 #include "model/description.h"
@@ -23,7 +23,7 @@ static struct at_config config_of(const char *family)
     return at_family_default(*find_family(family));
 }
 
-/* The worker's prediction is the one that explain makes without a worker. */
+/* The worker predicts the same as explain does without a worker. */
 static void test_time(void **state)
 {
     struct at_config config = config_of("tile");
@@ -51,7 +51,7 @@ static void test_time(void **state)
     assert_int_equal(explanation.bytes_needed, 200 * 300 * 4);
     at_schema_clear(&at_explanation_schema, &explanation);
 
-    /* A device of a model that is not described gets counts and no time. */
+    /* A device without a description gets counts and no time. */
     assert_int_equal(
         at_explain(&config, &problem, device, NULL, session->header, 256, &explanation, &err),
         AT_OK);
@@ -61,7 +61,7 @@ static void test_time(void **state)
     at_schema_clear(&at_explanation_schema, &explanation);
 }
 
-/* No time is told of a kernel that does not do its work. fault.cu says what each number is. */
+/* A kernel that does not transpose gets no time. fault.cu explains the numbers. */
 static void test_faults(void **state)
 {
     static const struct {
@@ -97,7 +97,7 @@ static void test_too_large(void **state)
     assert_int_equal(at_time_config(session, &config, &problem, &time, &err), AT_USAGE);
 }
 
-/* Models are told apart by name and compute capability. */
+/* Device models are identified by name and compute capability. */
 static void test_find_description(void **state)
 {
     static const struct {

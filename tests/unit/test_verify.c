@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/measure/verify: a kernel that is wrong now and then, which an emulated device by itself never
- * is: here one launch in fifty of a right kernel spoils a byte of the result. */
+/* src/measure/verify: a kernel that is wrong now and then. No kernel is so on an emulated device;
+ * here one launch in fifty of a correct kernel changes a byte of the result. */
 #include "base/memory.h"
 #include "device/emulated/emulated.h"
 #include "kernel/builder.h"
@@ -19,7 +19,8 @@
 
 #include "source_tree.h"
 
-static struct at_device_ops ops;  /* the emulated device's, but for start */
+static struct at_device_ops
+    ops; /* the emulated device's, except start; the harness uses the original */
 static int launches, wrong_every; /* 0: never */
 
 static enum at_outcome start_and_spoil(struct at_device *device, const struct at_call *call,
@@ -41,7 +42,7 @@ static struct at_kernel kernel;
 static struct at_gpu_run run;
 static char *header;
 static struct at_builder *builder;
-static const int64_t long_ns = INT64_C(600000000000); /* on however busy a machine */
+static const int64_t long_ns = INT64_C(600000000000); /* enough on a busy machine */
 static struct at_family *naive;
 static struct at_family harness = {.name = (char[]){"harness"},
                                    .template_path = (char[]){"harness.cu"}};
@@ -82,7 +83,7 @@ static int prepare(void **state)
     ops = at_emu_device_ops;
     ops.start = start_and_spoil;
     bench.ops = &ops;
-    assert_int_equal(at_device_open(&ops, &bench.device, 0, NULL), AT_OK);
+    assert_int_equal(at_device_open(&at_emu_device_ops, &bench.device, 0, NULL), AT_OK);
     built = build(&harness_config);
     assert_int_equal(at_bench_harness(&bench, built.program->image, built.program->size, NULL),
                      AT_CORRECT);
@@ -129,7 +130,7 @@ static void test_right(void **state)
     assert_true(launches > 0 && launches < 100 + 8);
 }
 
-/* Looking once sees nothing of it; looking often does. */
+/* One verification misses it; many find it. */
 static void test_wrong_now_and_then(void **state)
 {
     struct at_error err;

@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Candidates at first, of each family as many as its share of the space, but so many at least. Of a
- * larger space the rest comes in as neighbours of what is good, so that its size costs nothing. */
+/* Initial candidates: each family's share of the space, but at least FAMILY_CANDIDATES. In a larger
+ * space the others become candidates as neighbours of good configs, so that the space's size costs
+ * nothing. */
 enum { CANDIDATES = 6144, FAMILY_CANDIDATES = 256 };
 
 struct at_acquisition {
     const struct at_landscape *land;
-    struct at_gp *gps; /* by region */
-    size_t *place;     /* by config: of its candidate, + 1; 0: none */
-    double *values;    /* by config, of those told: centred and scaled */
+    struct at_gp *gps; /* a Gaussian process per region */
+    size_t *place;     /* by config: its candidate's index + 1; 0: none */
+    double *values;    /* by told config: slowness, centred and scaled */
     double center, scale;
 };
 
@@ -79,11 +80,11 @@ bool at_acquisition_add(struct at_acquisition *acquisition, size_t index)
     return at_gp_add(process_of(acquisition, index), acquisition->place[index] - 1);
 }
 
-/* ---- belief ---- */
+/* ---- expected improvement ---- */
 
-/* What is modelled: how much slower than the best, on a scale on which twice as slow and ten times
- * as slow are much the same. It is about times near the best that the model is to be right, and one
- * that had to explain all of them would believe in wonders. */
+/* The modelled value: slowness against the best, on a scale on which twice and ten times as slow
+ * are nearly the same. Predictions must be right for times near the best; fitting all times makes
+ * them worse there. */
 static const double steepness = 3;
 
 static double slowness(const struct at_landscape *land, size_t index)
@@ -119,8 +120,8 @@ void at_acquisition_update(struct at_acquisition *acquisition)
         at_gp_update(&acquisition->gps[i], acquisition->values);
 }
 
-/* The expectation of the part of a normal variable that lies below 0 (Jones, Schonlau and Welch,
- * Journal of Global Optimization 13, 1998: expected improvement). */
+/* The expectation of the part of a normal variable below 0: the expected improvement (Jones,
+ * Schonlau and Welch, Journal of Global Optimization 13, 1998). */
 static double expected_below(double mean, double deviation)
 {
     double u = -mean / deviation;
@@ -128,7 +129,8 @@ static double expected_below(double mean, double deviation)
     return -mean * 0.5 * erfc(-u / sqrt(2)) + deviation * exp(-u * u / 2) / sqrt(2 * M_PI);
 }
 
-/* Puts a promise in its place among count of at most so many; returns how many there are then. */
+/* Insert an improvement in order among `count`, of which at most `most` are kept. Returns the new
+ * count. */
 static size_t rank(struct at_improvement *improvements, size_t count, size_t most,
                    struct at_improvement added)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the guided search believes of the configs that it has not seen: a Gaussian process a family
- * (gaussian_process.h), as configs of different families tell little of each other. */
+/* The guided search's acquisition function: the expected improvement of configs that are not
+ * measured. Each family has its own Gaussian process (gaussian_process.h), because configs of
+ * different families say little of each other. */
 #ifndef AT_SEARCH_BAYESIAN_ACQUISITION_H
 #define AT_SEARCH_BAYESIAN_ACQUISITION_H
 
@@ -11,25 +12,25 @@ struct at_acquisition;
 struct at_acquisition *at_acquisition_create(const struct at_landscape *land, uint64_t seed);
 void at_acquisition_free(struct at_acquisition *acquisition);
 
-/* Makes a config a candidate, if it is none yet. At first so many drawn from the space are. */
+/* Make a config a candidate, if it is not. Some candidates are drawn from the space at first. */
 void at_acquisition_consider(struct at_acquisition *acquisition, size_t index);
 
-/* A config that is on its way, or has been told of. False if the model is full. */
+/* Add a config that is in flight or told. False: the Gaussian process is full. */
 bool at_acquisition_add(struct at_acquisition *acquisition, size_t index);
 
-/* Brings the belief up to date with what the landscape has been told. */
+/* Update the predictions with what the landscape has been told. */
 void at_acquisition_update(struct at_acquisition *acquisition);
 
-/* A candidate, and by how much of its time it is expected to improve on the best, chances of being
- * worse counted as none. */
+/* A candidate and its expected improvement on the best, as a share of the time; being worse counts
+ * as 0. */
 struct at_improvement {
     size_t index;
     double gain;
 };
 
-/* Of the candidates that are not asked for yet those of which the greatest gains are expected, the
- * greatest first, and at most so many; returns how many. wanted, by config, leaves others out;
- * NULL: none. */
+/* List the candidates with the greatest expected improvement, greatest first, at most `most`;
+ * configs that are asked for are left out. wanted (by config; NULL: all) restricts the choice.
+ * Returns how many. */
 size_t at_acquisition_best(const struct at_acquisition *acquisition, const bool *wanted,
                            struct at_improvement *improvements, size_t most);
 

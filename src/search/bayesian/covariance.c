@@ -8,8 +8,8 @@
 
 enum { LEVELS = AT_PARAM_VALUES_MAX, TABLE = LEVELS * LEVELS };
 
-/* What is chosen from. A rate of 0 is left out: from a few results it would look as if most
- * parameters did not matter at all, and the model would be sure too soon. */
+/* The values to choose from. There is no rate of 0: after a few results most parameters would seem
+ * not to matter, and predictions would be too sure too soon. */
 static const double rates[] = {0.06, 0.2, 0.6, 2};
 static const double family_shares[] = {0, 0.2, 0.5, 0.8};
 static const double alone_shares[] = {0.1, 0.3, 0.6};
@@ -17,8 +17,8 @@ static const double noises[] = {1e-4, 1e-3, 1e-2};
 
 static const double usual_rate = 0.3, usual_share = 0.3, usual_noise = 1e-3;
 
-/* Half of the distance is that two values differ, half by how much: right for numbers, and not
- * wrong for names. */
+/* Half of the distance is whether two values differ, half is by how much. That suits numbers, and
+ * does not harm names. */
 static float distance(size_t a, size_t b, size_t count)
 {
     double apart = a > b ? (double)(a - b) : (double)(b - a);
@@ -90,8 +90,7 @@ struct data {
     double *lower;
 };
 
-/* The logarithm of the likelihood, but for a constant, under the amplitude that makes it greatest.
- */
+/* The logarithm of the likelihood, without a constant, under the amplitude that maximises it. */
 static double likelihood(const struct at_covariance *covariance, const struct data *data)
 {
     double sum = 0, squares = 0, solved[data->count];
@@ -118,7 +117,7 @@ static double likelihood(const struct at_covariance *covariance, const struct da
     return sum - (double)data->count / 2 * log(1e-9 + squares);
 }
 
-/* Keeps the choice that is likeliest. */
+/* Set the slot to the likeliest choice. */
 static double choose(struct at_covariance *covariance, const struct data *data, double *slot,
                      const double *choices, size_t count, double best)
 {

@@ -3,18 +3,18 @@
 
 #include <math.h>
 
-/* Values are looked at in families whose best takes at most so many times the best time of all. */
+/* Values are covered in families whose best takes at most this many times the best time. */
 static const double near_best = 1.04;
 
-/* A family of n configs so far may yet gain this share over n: a sixth with three, 2 % with 24. In
- * the recordings, of families near the best, the best of 3, 6, 12 and 24 random configs is within
- * it of the family's best in 94, 92, 92 and 87 of 100 draws. */
+/* After n measured configs, a family's best is assumed to improve by at most hope / n: a sixth
+ * after three, 2 % after 24. In the recordings, of families near the best, the best of 3, 6, 12 and
+ * 24 random configs is within it of the family's best in 94, 92, 92 and 87 of 100 draws. */
 static const double hope = 0.5;
 
-/* What has been asked for of a family. */
+/* What is covered of a family. */
 struct seen {
     size_t configs;
-    double best_ns;                                   /* of those told; INFINITY: none is */
+    double best_ns;                                   /* of the told ones; INFINITY: none */
     size_t level[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX]; /* configs with a parameter's value */
 };
 
@@ -35,16 +35,16 @@ static void see(struct seen *seen, const struct at_landscape *land, const struct
 }
 
 static bool has_rare_value(const struct seen *seen, const uint8_t *levels, size_t params,
-                           size_t looks)
+                           size_t least)
 {
     for (size_t i = 0; i < params; i++)
-        if (seen->level[i][levels[i]] < looks)
+        if (seen->level[i][levels[i]] < least)
             return true;
     return false;
 }
 
 static bool mark_region(const struct at_landscape *land, const struct at_region *region,
-                        struct at_looks looks, bool *wanted)
+                        struct at_coverage_goal goal, bool *wanted)
 {
     struct seen seen;
     double behind;
@@ -53,21 +53,21 @@ static bool mark_region(const struct at_landscape *land, const struct at_region 
     see(&seen, land, region);
     behind = seen.best_ns / land->time_ns[land->best];
     near = behind <= near_best;
-    hopeful = seen.configs < looks.family && behind <= 1 + hope / (double)seen.configs;
+    hopeful = seen.configs < goal.family && behind <= 1 + hope / (double)seen.configs;
     for (size_t i = region->first; i < region->first + region->count; i++) {
         wanted[i] = !land->asked[i] &&
                     (hopeful || (near && has_rare_value(&seen, at_landscape_levels(land, i),
-                                                        region->family->param_count, looks.value)));
+                                                        region->family->param_count, goal.value)));
         any |= wanted[i];
     }
     return any;
 }
 
-bool at_coverage_mark(const struct at_landscape *land, struct at_looks looks, bool *wanted)
+bool at_coverage_mark(const struct at_landscape *land, struct at_coverage_goal goal, bool *wanted)
 {
     bool any = false;
 
     for (size_t i = 0; i < land->region_count && land->best != SIZE_MAX; i++)
-        any |= mark_region(land, &land->regions[i], looks, wanted);
+        any |= mark_region(land, &land->regions[i], goal, wanted);
     return any;
 }

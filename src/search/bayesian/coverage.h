@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What should be seen of a space before a model of it is believed. A model that has seen a value of
- * a parameter in one config only does not know in which company it is good, and one that has seen
- * few configs of a family does not know how good the family's best is. */
+/* Coverage: the configs to measure before predictions are trusted. If a value of a parameter was
+ * measured in one config only, its good combinations are unknown. If few configs of a family were
+ * measured, its best time is unknown. */
 #ifndef AT_SEARCH_BAYESIAN_COVERAGE_H
 #define AT_SEARCH_BAYESIAN_COVERAGE_H
 
 #include "search/landscape.h"
 
-/* How many configs are to be looked at whatever a model says of them. */
-struct at_looks {
-    size_t family; /* of a family, while it may yet come near the best for all that they tell */
-    size_t value;  /* with a parameter's value, of a family that has come near it */
+/* How many configs to measure whatever is predicted of them. */
+struct at_coverage_goal {
+    size_t family; /* of a family that may still come near the best */
+    size_t value;  /* with each value of a parameter, in a family near the best */
 };
 
-/* Marks, by config, those not asked for yet that should be looked at. False: there are none. */
-bool at_coverage_mark(const struct at_landscape *land, struct at_looks looks, bool *wanted);
+/* Mark in wanted, by config, the configs to measure that are not asked for yet. False: there are
+ * none. */
+bool at_coverage_mark(const struct at_landscape *land, struct at_coverage_goal goal, bool *wanted);
 
 #endif

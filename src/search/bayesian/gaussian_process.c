@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The covariance is fitted when so many results are in, and whenever there are half as many more,
- * to so many points at most: that takes cubic time. */
+/* The covariance is fitted first after this many results, then whenever there are half as many
+ * more. At most FIT_POINTS are used, because fitting takes cubic time. */
 enum { FIRST_FIT = 8, FIT_POINTS = 80 };
 
-/* The amplitude is that of the results, as if so many more had shown it to be 1. */
+/* The amplitude is that of the results together with this many of amplitude 1. */
 static const double amplitude_doubt = 4;
 
 static double *lower_row(const struct at_gp *gp, size_t row)
@@ -26,7 +26,7 @@ static float *solved_row(const struct at_gp *gp, size_t candidate)
 
 static double dot(const float *a, const float *b, size_t count)
 {
-    float sum[8] = {0}; /* eight at a time, which the compiler turns into vectors */
+    float sum[8] = {0}; /* eight at a time, which the compiler vectorises */
     size_t i = 0;
 
     for (; i + 8 <= count; i += 8)
@@ -63,7 +63,7 @@ void at_gp_clear(struct at_gp *gp)
 
 /* ---- candidates ---- */
 
-/* A candidate's row from the beginning, by forward substitution. */
+/* Compute a candidate's row from the beginning, by forward substitution. */
 static void solve_candidate(struct at_gp *gp, size_t candidate)
 {
     float *solved = solved_row(gp, candidate);
@@ -119,8 +119,8 @@ size_t at_gp_consider(struct at_gp *gp, size_t index)
 
 /* ---- points ---- */
 
-/* The candidate's row is the new row of the factor, and each candidate's row gets one more element.
- */
+/* Append a point. The candidate's row becomes the new row of the factor, and each candidate's row
+ * gets one more element. */
 static void append(struct at_gp *gp, size_t candidate)
 {
     size_t count = gp->point_count, index = gp->candidates[candidate];
@@ -151,7 +151,7 @@ bool at_gp_add(struct at_gp *gp, size_t candidate)
     return true;
 }
 
-/* ---- expectation ---- */
+/* ---- predictions ---- */
 
 static size_t find_candidate(const struct at_gp *gp, size_t index)
 {
@@ -162,7 +162,7 @@ static size_t find_candidate(const struct at_gp *gp, size_t index)
     return candidate;
 }
 
-/* Fits the covariance anew and starts the factor again. */
+/* Fit the covariance again and rebuild the factor. */
 static void fit(struct at_gp *gp, const double *values)
 {
     size_t told[AT_GP_POINTS_MAX] = {0}, count = 0, points = gp->point_count;
@@ -173,7 +173,7 @@ static void fit(struct at_gp *gp, const double *values)
     if (count < gp->next_fit)
         return;
     gp->next_fit = count + count / 2;
-    /* The newest are the best, and the oldest the most widely spread: some of both. */
+    /* The newest points are the best ones, the oldest the most widely spread: use some of both. */
     if (count > FIT_POINTS) {
         memmove(&told[FIT_POINTS / 2], &told[count - FIT_POINTS / 2],
                 FIT_POINTS / 2 * sizeof *told);
@@ -197,7 +197,7 @@ void at_gp_update(struct at_gp *gp, const double *values)
         const double *lower = lower_row(gp, i);
         double sum = 0;
 
-        gp->residual[i] = 0; /* of one on its way just what was expected comes */
+        gp->residual[i] = 0; /* a config in flight is assumed to take the predicted value */
         if (gp->land->told[gp->points[i]]) {
             for (size_t j = 0; j < i; j++)
                 sum += lower[j] * gp->residual[j];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Gaussian process (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006) over
- * the configs of one family: what is expected of those that were not measured, and how surely.
+ * the configs of one family: predicts values of unmeasured configs and their uncertainty.
  *
- * Two configs are expected to be alike as far as their parameters' values are (covariance.h). What
- * is expected depends on what was measured, but how surely only on where. So a config counts as
- * soon as it is on its way, with the value that is expected of it, and no two of a batch go for the
- * same. Taking one in costs time in proportion to candidates times points. */
+ * Two configs are as alike as their parameters' values (covariance.h). The predicted value depends
+ * on the measured values, but its uncertainty only on which configs are measured. So a config in
+ * flight counts as a point with its predicted value, and configs of a batch differ. Adding one
+ * takes time proportional to candidates times points. */
 #ifndef AT_SEARCH_BAYESIAN_GAUSSIAN_PROCESS_H
 #define AT_SEARCH_BAYESIAN_GAUSSIAN_PROCESS_H
 
@@ -15,34 +15,34 @@ struct at_gp {
     const struct at_landscape *land;
     struct at_covariance covariance;
 
-    size_t *points; /* configs that are measured or on their way */
+    size_t *points; /* configs that are measured or in flight */
     size_t point_count;
-    double *lower;    /* Cholesky factor of the points' covariance, a row a point */
-    double *residual; /* lower^-1 times what was measured */
-    double amplitude; /* variance of the values, where the covariance's is 1 */
-    size_t next_fit;
+    double *lower;    /* Cholesky factor of the points' covariance, one row per point */
+    double *residual; /* lower^-1 times the measured values */
+    double amplitude; /* variance of the values, if the covariance's is 1 */
+    size_t next_fit;  /* results at which the covariance is fitted again */
 
     size_t *candidates;
     size_t candidate_count, candidate_capacity;
     float *solved;    /* by candidate: lower^-1 times its covariance with the points */
-    double *variance; /* by candidate: what remains of it, of 1 */
-    double *mean;     /* by candidate: expected */
+    double *variance; /* by candidate: remaining variance, of 1 */
+    double *mean;     /* by candidate: predicted value */
 };
 
-/* So many points at most. */
+/* Most points. */
 enum { AT_GP_POINTS_MAX = 384 };
 
 void at_gp_init(struct at_gp *gp, const struct at_landscape *land, size_t region);
 void at_gp_clear(struct at_gp *gp);
 
-/* Makes a config a candidate, one that is none yet; returns its place. */
+/* Make a config, which is no candidate yet, a candidate; returns its index. */
 size_t at_gp_consider(struct at_gp *gp, size_t index);
 
-/* Makes a candidate a point. False if there is no room. */
+/* Make a candidate a point. False: there is no room. */
 bool at_gp_add(struct at_gp *gp, size_t candidate);
 
-/* Brings the expectations up to date with the measured values, by config; 0 is what is expected of
- * a family that nothing is known of, and 1 is by how much it may be off. */
+/* Update the predictions with the measured values, by config. The prior has mean 0 and variance
+ * 1. */
 void at_gp_update(struct at_gp *gp, const double *values);
 
 #endif

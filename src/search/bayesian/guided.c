@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guided search: first what is likely from elsewhere and a few configs from anywhere, then always
- * the one of which most is expected by a model of what has been measured (model.h), every other
- * time of what the model has seen too little of (coverage.h). It stops when there is no gain to be
- * expected that noise would not hide, or when a plain copy is no faster. Its numbers were chosen by
- * autotune replay on tests/recordings. */
+/* Guided search: Bayesian optimisation. First it measures the initial design: likely configs and
+ * some random ones. Then it takes the config with the greatest expected improvement
+ * (acquisition.h), and every other time a config that coverage asks for (coverage.h). It stops when
+ * the expected improvement is below the noise, or when the best reaches the copy limit. Its numbers
+ * were chosen by autotune replay on tests/recordings. */
 #include "base/memory.h"
 #include "search/bayesian/acquisition.h"
 #include "search/bayesian/compiled.h"
@@ -14,69 +14,68 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* From anywhere, of each family and in all, besides what is likely, before the model has a say;
- * fewer where winners of other problems are known. */
-enum { FAMILY_SCOUTS = 2, SCOUTS = 10, FAMILY_SCOUTS_KNOWING = 1 };
+/* Random configs measured before the Gaussian process is used: per family, and in total. Fewer with
+ * a warm start. */
+enum { FAMILY_RANDOM = 2, RANDOM_LEAST = 10, FAMILY_RANDOM_WARM = 1 };
 
-/* On their way at a time: few while each result changes the model's mind, then one more for so many
- * results, up to a compile worker's worth each. What is to be tried whatever the results waits for
- * none. */
+/* Configs in flight: few at first, when every result changes the predictions; one more per
+ * WAITING_GROWS results, up to WAITING_MAX. The initial design depends on no result, so
+ * WAITING_FIXED of it may be in flight. */
 enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16, WAITING_FIXED = 32 };
 
-/* With so many results, one config in so many is one that should be looked at (coverage.h): fewer,
- * where the best is near the copy limit and there is little to gain. */
+/* From COVERAGE_FROM results on, one config in COVERAGE_SHARE is one that coverage asks for. The
+ * goal is smaller near the copy limit, where little can be gained. */
 enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2 };
-static const struct at_looks looks = {.family = 24, .value = 2};
-static const struct at_looks looks_near_copy = {.family = 4, .value = 1};
+static const struct at_coverage_goal goal = {.family = 24, .value = 2};
+static const struct at_coverage_goal goal_near_copy = {.family = 4, .value = 1};
 
-/* What chance draws differs from the best in at most so many parameters: what two of them together
- * are worth, a model may have given up for what either is alone. */
+/* A random draw changes at most this many parameters of the best config. The Gaussian process may
+ * have rejected a good pair of values because each is poor alone. */
 enum { NEAR_PARAMS = 2 };
 
-/* Where nothing has changed since an earlier search of the very problem, so few results without a
- * gain are enough, those from which a search starts among them, whatever more is expected, if the
- * winner's time is met again to within a few percent, as two windows of time may differ by
- * (doc/measurement.md). */
-enum { RESULTS_CONFIRMING = 24 };
+/* If this problem was searched before under the same conditions, its winner only needs confirming.
+ * If the winner's time repeats to 3 %, stop after this many results without improvement, initial
+ * design included. Times measured at two moments may differ by that much (doc/measurement.md). */
+enum { PATIENCE_CONFIRMING = 24 };
 static const double same_time = 0.03;
 
-static const double least_gain = 0.005; /* expected of the most promising */
+static const double least_gain = 0.005; /* least expected improvement, as a share of the time */
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
 static const char confirmed[] = "it confirms the winner of an earlier search";
 static const char copy_reached[] = "the best is within 1 % of the copy limit";
-static const char model_full[] = "its model holds no more results";
+static const char process_full[] = "its Gaussian process holds no more results";
 
 struct guided {
     struct at_landscape land;
     struct at_starts starts;
     struct at_acquisition *acquisition;
     struct at_patience patience;
-    size_t winner;    /* what won an earlier search of this very problem, and */
-    double winner_ns; /* its time, if that still holds; 0: it may not */
+    size_t winner;    /* the winner of an earlier search of this problem */
+    double winner_ns; /* its time, if it still holds; 0: it may not */
     struct at_compiled compiled;
-    size_t scout_count, scouts; /* to be sent out, and sent */
-    bool *wanted;  /* by config: to be looked at; brought up to date when it is needed */
-    size_t centre; /* whose neighbours the model considers; SIZE_MAX: nobody's yet */
-    bool stale;    /* results have come in since the model was brought up to date */
+    size_t random_count, random_taken; /* initial random configs: wanted, and taken */
+    bool *uncovered;                   /* by config: coverage asks for it; updated when needed */
+    size_t centre; /* the config whose neighbours are candidates; SIZE_MAX: none yet */
+    bool stale;    /* results have come in since the last update */
     const char *reason;
 };
 
-/* Are there more starts than the families have defaults? The others are winners. */
-static bool is_knowing(const struct guided *guided)
+/* Are there more likely configs than the families' defaults? The others are winners. */
+static bool has_warm_start(const struct guided *guided)
 {
     return guided->starts.count > guided->land.region_count;
 }
 
-static size_t count_scouts(const struct guided *guided)
+static size_t count_random_configs(const struct guided *guided)
 {
     size_t families = guided->land.region_count;
 
     if (guided->winner_ns > 0)
         return 0;
-    if (guided->patience.knowing)
-        return FAMILY_SCOUTS_KNOWING * families;
-    return FAMILY_SCOUTS * families > SCOUTS ? FAMILY_SCOUTS * families : SCOUTS;
+    if (guided->patience.warm_start)
+        return FAMILY_RANDOM_WARM * families;
+    return FAMILY_RANDOM * families > RANDOM_LEAST ? FAMILY_RANDOM * families : RANDOM_LEAST;
 }
 
 static void *create(const struct at_space *space, const struct at_start *start)
@@ -90,16 +89,16 @@ static void *create(const struct at_space *space, const struct at_start *start)
     at_landscape_init(&guided->land, space);
     at_starts_init(&guided->starts, start);
     guided->patience = (struct at_patience){.copy_ns = start->copy_ns,
-                                            .known = start->known,
-                                            .knowing = is_knowing(guided),
+                                            .searched_before = start->searched_before,
+                                            .warm_start = has_warm_start(guided),
                                             .gained_ns = INFINITY};
-    guided->scout_count = count_scouts(guided);
+    guided->random_count = count_random_configs(guided);
     guided->acquisition = at_acquisition_create(&guided->land, start->seed);
-    guided->wanted = at_alloc_array(space->count, sizeof *guided->wanted);
+    guided->uncovered = at_alloc_array(space->count, sizeof *guided->uncovered);
     return guided;
 }
 
-static void refresh_model(struct guided *guided)
+static void update_acquisition(struct guided *guided)
 {
     size_t neighbours[AT_NEIGHBOURS_MAX], count, best = guided->land.best;
 
@@ -114,7 +113,7 @@ static void refresh_model(struct guided *guided)
     guided->stale = false;
 }
 
-/* Is what won an earlier search what it was then, and has nothing come of looking further? */
+/* Has the earlier winner its earlier time, and has the search found nothing better? */
 static bool is_confirmed(const struct guided *guided)
 {
     const struct at_landscape *land = &guided->land;
@@ -122,45 +121,45 @@ static bool is_confirmed(const struct guided *guided)
     return guided->winner_ns > 0 && land->told[guided->winner] &&
            fabs(land->time_ns[guided->winner] - guided->winner_ns) <=
                same_time * guided->winner_ns &&
-           land->asked_count >= guided->patience.gained_at + RESULTS_CONFIRMING;
+           land->asked_count >= guided->patience.gained_at + PATIENCE_CONFIRMING;
 }
 
-/* The configs of which most is expected; of the wanted ones, unless that is NULL. */
+/* List the configs with the greatest expected improvement, among the wanted ones (NULL: all). */
 static size_t find_promising(struct guided *guided, const bool *wanted,
                              struct at_improvement improvements[AT_COMPILED_CHOICE])
 {
-    refresh_model(guided);
+    update_acquisition(guided);
     return at_acquisition_best(guided->acquisition, wanted, improvements,
                                guided->compiled.has ? AT_COMPILED_CHOICE : 1);
 }
 
-/* Brings up to date what should be looked at; false: there is nothing. */
-static bool find_looks(const struct guided *guided)
+/* Update which configs coverage asks for; false: none. */
+static bool find_uncovered(const struct guided *guided)
 {
     bool near = at_patience_is_near_copy(&guided->patience);
 
-    return at_coverage_mark(&guided->land, near ? looks_near_copy : looks, guided->wanted);
+    return at_coverage_mark(&guided->land, near ? goal_near_copy : goal, guided->uncovered);
 }
 
-/* Takes the most promising one of those that should be looked at; or just the first of them, where
- * the space is so large that the model has none of them. */
-static bool take_look(struct guided *guided, size_t *index)
+/* Take the config with the greatest expected improvement among those that coverage asks for. If
+ * none of them is a candidate, as in a large space, take the first. */
+static bool take_uncovered(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_improvement improvements[AT_COMPILED_CHOICE];
     size_t count;
 
-    if (!find_looks(guided))
+    if (!find_uncovered(guided))
         return false;
-    count = find_promising(guided, guided->wanted, improvements);
+    count = find_promising(guided, guided->uncovered, improvements);
     *index = count > 0 ? at_compiled_choose(&guided->compiled, improvements, count) : 0;
-    while (!guided->wanted[*index])
+    while (!guided->uncovered[*index])
         ++*index;
     return at_landscape_take(land, *index);
 }
 
-/* Takes a neighbour of the best, unless it is near the copy limit: what a search ends with is
- * better than all that differ from it in one parameter. */
+/* Take a neighbour of the best config, unless that is near the copy limit. So a search ends with a
+ * config that is better than all that differ in one parameter. */
 static bool take_neighbour(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
@@ -177,8 +176,9 @@ static bool take_neighbour(struct guided *guided, size_t *index)
     return false;
 }
 
-/* False: nothing is worth an evaluation for now, or ever if no result is awaited. */
-static bool take_by_model(struct guided *guided, size_t *index)
+/* Take a config by expected improvement. False: none is worth an evaluation for now; or ever, if no
+ * result is missing. */
+static bool take_by_improvement(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_improvement improvements[AT_COMPILED_CHOICE];
@@ -189,45 +189,45 @@ static bool take_by_model(struct guided *guided, size_t *index)
         *index = at_compiled_choose(&guided->compiled, improvements, count);
         return at_landscape_take(land, *index);
     }
-    if (take_look(guided, index) || take_neighbour(guided, index))
+    if (take_uncovered(guided, index) || take_neighbour(guided, index))
         return true;
-    if (!at_compiled_awaits(&guided->compiled, land) && land->told_count < land->space->count)
+    if (!at_compiled_should_wait(&guided->compiled, land) && land->told_count < land->space->count)
         guided->reason = no_gain;
     return false;
 }
 
-/* One of each family in turn, so that none is judged by a single config. */
-static bool take_scout(struct guided *guided, size_t *index)
+/* Take a random config of each family in turn, so that no family is judged by one config. */
+static bool take_random_config(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    const struct at_region *region = &land->regions[guided->scouts++ % land->region_count];
+    const struct at_region *region = &land->regions[guided->random_taken++ % land->region_count];
 
     *index = region->first + at_rng_below(&guided->starts.rng, region->count);
     return at_landscape_take(land, *index) || at_landscape_draw(land, &guided->starts.rng, index);
 }
 
-static bool has_scouts(const struct guided *guided)
+static bool has_random_configs(const struct guided *guided)
 {
-    return guided->scouts < guided->scout_count && guided->land.region_count > 0;
+    return guided->random_taken < guided->random_count && guided->land.region_count > 0;
 }
 
 static bool take(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
 
-    if (at_starts_likely(&guided->starts))
+    if (at_starts_has_likely(&guided->starts))
         return at_starts_next(&guided->starts, land, index);
-    if (has_scouts(guided))
-        return take_scout(guided, index);
-    if (land->best == SIZE_MAX) /* nothing to model yet */
+    if (has_random_configs(guided))
+        return take_random_config(guided, index);
+    if (land->best == SIZE_MAX) /* no correct result yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
     if (land->told_count >= COVERAGE_FROM && land->asked_count % COVERAGE_SHARE == 0 &&
-        take_look(guided, index))
+        take_uncovered(guided, index))
         return true;
     if (at_patience_leaves_to_chance(&guided->patience, land->asked_count) &&
         at_landscape_draw_near(land, &guided->starts.rng, land->best, NEAR_PARAMS, index))
         return true;
-    return take_by_model(guided, index);
+    return take_by_improvement(guided, index);
 }
 
 static bool may_ask(struct guided *guided)
@@ -239,13 +239,13 @@ static bool may_ask(struct guided *guided)
         at_patience_reaches_copy(&guided->patience, land->time_ns[land->best]))
         guided->reason = copy_reached;
     if (is_confirmed(guided)) {
-        if (!at_compiled_awaits(&guided->compiled, land))
+        if (!at_compiled_should_wait(&guided->compiled, land))
             guided->reason = confirmed;
         return false;
     }
     if (most > WAITING_MAX)
         most = WAITING_MAX;
-    if (at_starts_likely(&guided->starts) || has_scouts(guided))
+    if (at_starts_has_likely(&guided->starts) || has_random_configs(guided))
         most = WAITING_FIXED;
     return !guided->reason && at_landscape_waiting(land) < most;
 }
@@ -257,12 +257,12 @@ static bool ask(void *state, size_t *index)
     if (!may_ask(guided) || !take(guided, index))
         return false;
     if (!at_acquisition_add(guided->acquisition, *index))
-        guided->reason = model_full;
+        guided->reason = process_full;
     return true;
 }
 
-/* Adds a config to those that are foreseen, once. */
-static void precompile_one(size_t *indices, size_t *count, size_t index)
+/* Add an index once. */
+static void add_once(size_t *indices, size_t *count, size_t index)
 {
     for (size_t i = 0; i < *count; i++)
         if (indices[i] == index)
@@ -270,8 +270,8 @@ static void precompile_one(size_t *indices, size_t *count, size_t index)
     indices[(*count)++] = index;
 }
 
-/* What should be looked at and what the model would have, by turns. */
-static size_t foresee(const void *state, size_t *indices, size_t most)
+/* Alternate between what coverage asks for and the greatest expected improvement. */
+static size_t likely_next(const void *state, size_t *indices, size_t most)
 {
     const struct guided *guided = state;
     struct at_improvement expected[AT_NEXT_MAX], wanted[AT_NEXT_MAX];
@@ -281,13 +281,13 @@ static size_t foresee(const void *state, size_t *indices, size_t most)
         return 0;
     most = most < AT_NEXT_MAX ? most : AT_NEXT_MAX;
     expected_count = at_acquisition_best(guided->acquisition, NULL, expected, most);
-    if (find_looks(guided))
-        wanted_count = at_acquisition_best(guided->acquisition, guided->wanted, wanted, most);
+    if (find_uncovered(guided))
+        wanted_count = at_acquisition_best(guided->acquisition, guided->uncovered, wanted, most);
     for (size_t i = 0; i < most; i++) {
         if (i < expected_count && count < most)
-            precompile_one(indices, &count, expected[i].index);
+            add_once(indices, &count, expected[i].index);
         if (i < wanted_count && count < most)
-            precompile_one(indices, &count, wanted[i].index);
+            add_once(indices, &count, wanted[i].index);
     }
     return count;
 }
@@ -316,16 +316,16 @@ static void destroy(void *state)
     at_acquisition_free(guided->acquisition);
     at_starts_clear(&guided->starts);
     at_landscape_clear(&guided->land);
-    free(guided->wanted);
+    free(guided->uncovered);
     free(guided);
 }
 
 const struct at_strategy at_strategy_guided = {
     .name = "guided",
-    .summary = "the most promising by a model of what has been measured; stops by itself",
+    .summary = "the greatest expected improvement by a Gaussian process; stops by itself",
     .create = create,
     .ask = ask,
-    .likely_next = foresee,
+    .likely_next = likely_next,
     .tell = tell,
     .reason = reason,
     .destroy = destroy,

@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/bayesian/patience.h"
 
-/* Results in a row that bring no gain to speak of before the search may stop: a model may be sure
- * of what is not so. Medians of five trains repeat to some 5 in 1000 (doc/measurement.md). There
- * are more of them the more there may be to gain: where the best is not within this factor of the
- * copy limit, most where nothing is known of other problems; and most where launches are short,
- * whatever is known, since good configs are rare there. What won an earlier search of the same
- * problem needs to be confirmed rather than found. */
-enum {
-    VAIN_RESULTS = 30,
-    VAIN_RESULTS_KNOWING = 60,
-    VAIN_RESULTS_HOPING = 120,
-    VAIN_RESULTS_SHORT = 120
-};
+/* Results in a row without improvement after which the search may stop; a Gaussian process may be
+ * sure and wrong. The more may be gained, the more results. Fewest if this problem was searched
+ * before: its winner only needs confirming. Most for short launches, because good configs are rare
+ * there. Otherwise fewest if the best is within near_copy of the copy limit, more with a warm
+ * start, and most without one. Less than `noise` is no improvement: medians of five trains repeat
+ * to some 5 in 1000 (doc/measurement.md). */
+enum { PATIENCE_LEAST = 30, PATIENCE_WARM = 60, PATIENCE_COLD = 120, PATIENCE_SHORT = 120 };
 static const double near_copy = 1.04;
-static const double vain = 0.003;
+static const double noise = 0.003;
 
-/* After so many of these, one in so many is left to chance. */
+/* After CHANCE_FROM such results, one config in CHANCE_SHARE is drawn at random. */
 enum { CHANCE_FROM = 60, CHANCE_SHARE = 2 };
 
-/* The copy limit is reached when the best is within this share of it. */
+/* The copy limit is reached when the best is within this share of it. Launches shorter than
+ * short_ns are short. */
 static const double copy_share = 0.01, short_ns = 20000;
 
 void at_patience_tell(struct at_patience *patience, double time_ns, size_t results)
 {
-    if (time_ns < patience->gained_ns * (1 - vain)) {
+    if (time_ns < patience->gained_ns * (1 - noise)) {
         patience->gained_ns = time_ns;
         patience->gained_at = results;
     }
@@ -47,17 +43,17 @@ bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns
 
 bool at_patience_is_over(const struct at_patience *patience, size_t results)
 {
-    size_t enough = patience->known                      ? VAIN_RESULTS
-                    : at_patience_is_short(patience)     ? VAIN_RESULTS_SHORT
-                    : at_patience_is_near_copy(patience) ? VAIN_RESULTS
-                    : patience->knowing                  ? VAIN_RESULTS_KNOWING
-                                                         : VAIN_RESULTS_HOPING;
+    size_t enough = patience->searched_before            ? PATIENCE_LEAST
+                    : at_patience_is_short(patience)     ? PATIENCE_SHORT
+                    : at_patience_is_near_copy(patience) ? PATIENCE_LEAST
+                    : patience->warm_start               ? PATIENCE_WARM
+                                                         : PATIENCE_COLD;
 
     return results >= patience->gained_at + enough;
 }
 
 bool at_patience_leaves_to_chance(const struct at_patience *patience, size_t results)
 {
-    return !patience->known && at_patience_is_short(patience) &&
+    return !patience->searched_before && at_patience_is_short(patience) &&
            results >= patience->gained_at + CHANCE_FROM && results % CHANCE_SHARE == 0;
 }

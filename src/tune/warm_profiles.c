@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tune/winners.h"
+#include "tune/warm_profiles.h"
 
 #include "device/relation.h"
 #include "space/named.h"
 
 #include <string.h>
 
-/* What a search of fewer configs has found may not be the best, unless it ended by itself. */
+/* The result of a search of fewer configs may not be the best, unless it ended by itself. */
 enum { SEARCHED_LEAST = 100 };
 
 static bool is_searched(const struct at_entry *entry)
@@ -18,7 +18,7 @@ static bool is_searched(const struct at_entry *entry)
                SEARCHED_LEAST;
 }
 
-/* What a time depends on besides the kernel. */
+/* Is everything unchanged that a time depends on besides the kernel? */
 static bool is_unchanged(const struct at_device_record *record, const struct at_device_record *now)
 {
     return at_device_relation(&now->device, &record->device) == AT_SAME_DEVICE &&
@@ -80,9 +80,9 @@ static size_t read_device(struct at_warm_start *warm_start, struct at_warm_start
     return taken;
 }
 
-size_t at_warm_start_read(struct at_warm_start *warm_start, struct at_warm_start *copies,
-                          const struct at_profiles *profiles, const struct at_device_record *now,
-                          struct at_family *const *families, size_t family_count)
+size_t at_warm_profiles_read(struct at_warm_start *warm_start, struct at_warm_start *copies,
+                             const struct at_profiles *profiles, const struct at_device_record *now,
+                             struct at_family *const *families, size_t family_count)
 {
     size_t taken = 0;
 
