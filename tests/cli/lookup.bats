@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# autotune lookup. tests/golden/lookup has what it says; AUTOTUNE_UPDATE_GOLDEN=1 rewrites that.
+# autotune lookup. AUTOTUNE_UPDATE_GOLDEN=1 rewrites the expected output in tests/golden/lookup.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -8,14 +8,14 @@ load helpers
 golden=$srcdir/tests/golden/lookup
 bad=$srcdir/tests/golden/profile
 
-# Nothing of the user's is on the search path.
+# Keep the user's own profiles off the search path.
 setup() {
     export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
     unset AUTOTUNE_PROFILE_PATH
-    cd "$srcdir" || return # paths in what is printed are relative to it
+    cd "$srcdir" || return # the output has paths relative to it
 }
 
-# expect NAME ARGUMENT...: lookup prints what golden/NAME has.
+# expect NAME ARGUMENT...: lookup prints the text in tests/golden/lookup/NAME.
 expect() {
     local name=$1
     shift
@@ -25,21 +25,21 @@ expect() {
     diff "$golden/$name" <(printf '%s\n' "$output")
 }
 
-@test "an exact entry" {
+@test "an exact entry is found" {
     expect exact.txt --device h200 --problem 8192x8192:f32 tests/data/h200-profile.yaml
     expect exact.json --device h200 --problem 8192x8192:f32 tests/data/h200-profile.yaml --format json
 }
 
-@test "the nearest by shape" {
+@test "without an exact entry, the nearest by shape is taken" {
     expect shape.txt --device h200 --problem 6000x6000:f32 tests/data/h200-profile.yaml
     expect shape.json --device h200 --problem 4000000x6:f64 tests/data/h200-profile.yaml -f json
 }
 
-@test "no entry that can be used: the default, and why" {
+@test "without a usable entry, the default config is taken and the reason given" {
     expect default.txt --device h200 --problem 8192x8192:f32 tests/golden/profile/two-devices.yaml
 }
 
-@test "the search path: what is named first, and the results that come with the program" {
+@test "profiles are searched in order: named ones, the user's, the shipped results" {
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json
     [[ $output == *'"tuned_path": "'*'/results/nvidia-h200.yaml"'* ]]
 
@@ -59,7 +59,7 @@ expect() {
     [[ $output == *'"tuned_path": "results/nvidia-h200.yaml"'* ]]
 }
 
-@test "a better tier wins over an earlier place on the path" {
+@test "a better match wins over an earlier place on the path" {
     other=$BATS_TEST_TMPDIR/other.yaml
     sed 's/multiprocessors: 132/multiprocessors: 131/' results/nvidia-h200.yaml >"$other"
     AUTOTUNE_PROFILE_PATH=$other run --separate-stderr -0 \
@@ -67,7 +67,7 @@ expect() {
     [[ $output == *'"tier": "exact"'*'/results/nvidia-h200.yaml"'* ]]
 }
 
-@test "a bad file on the path is skipped with a warning, one that is named is an error" {
+@test "a bad file on the path is skipped with a warning; a named one is an error" {
     mkdir -p "$XDG_DATA_HOME/autotune"
     cp "$bad/bad-version.yaml" "$XDG_DATA_HOME/autotune/"
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32
@@ -83,7 +83,7 @@ expect() {
         lookup -d h200 -p 8192x8192:f32
 }
 
-@test "no profile at all: the default config" {
+@test "without any profile, the default config is taken" {
     mkdir -p "$BATS_TEST_TMPDIR/share"
     cp -r templates tuning "$BATS_TEST_TMPDIR/share/"
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR/share run --separate-stderr -0 \
@@ -91,7 +91,7 @@ expect() {
     [[ $output == *"6 of 6, default"* ]]
 }
 
-@test "--strict takes no other device's profile" {
+@test "--strict refuses entries of other devices" {
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8200x8200:f32 --strict
     sed 's/multiprocessors: 132/multiprocessors: 114/' results/nvidia-h200.yaml \
         >"$BATS_TEST_TMPDIR/other.yaml"
@@ -107,19 +107,19 @@ expect() {
     [[ $stderr == *"no profile has an entry that is legal here"* ]]
 }
 
-@test "an emulated device, and what is known of the software here" {
+@test "for an emulated device, entries of the same GPU are exact" {
     run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu -p 8192x8192:f32 -f json
     [[ $output == *'"tier": "exact"'* ]]
     [[ $output == *'"name": "driver"'* ]]
 }
 
-@test "what is predicted is called so" {
+@test "a predicted entry is called a prediction" {
     sed -e 's/kind: cuda/kind: emulated/' results/nvidia-h200.yaml >"$BATS_TEST_TMPDIR/emu.yaml"
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 "$BATS_TEST_TMPDIR/emu.yaml"
     [[ $output == *"predicted, not measured"* ]]
 }
 
-@test "usage" {
+@test "bad arguments are refused" {
     refused "which problem" lookup -d h200
     refused "give one of them" lookup -d h200 -g 0 -p 8x8:f32
     refused "give one of them" lookup -d h200 -p 8x8:f32 --profile a.yaml b.yaml
