@@ -27,7 +27,7 @@ static int fail_cuda(CUresult result, const char *doing)
     return AUTOTUNE_NO_DEVICE;
 }
 
-/* Needs a current context. */
+/* Transpose on the GPU. Needs a current context. */
 static int run(const float *source, float *result)
 {
     const autotune_problem problem = {.elem_size = sizeof(float), .rows = ROWS, .cols = COLS};

@@ -75,7 +75,7 @@ static int run()
     for (int64_t i = 0; i < count; i++)
         source[i] = double(i);
 
-    // The first call of the runtime API makes the context that the plan is for.
+    // The first call of the runtime API creates the context, which the plan needs.
     require(cudaMalloc(&src, bytes));
     require(cudaMalloc(&dst, bytes));
     require(cudaStreamCreate(&stream));

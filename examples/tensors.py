@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Transposes PyTorch tensors with libautotune, through ctypes: in PyTorch's stream, of any element
-size, of rows with gaps, and within a CUDA graph."""
+"""Transposes PyTorch tensors with libautotune, through ctypes: in PyTorch's stream or a CUDA graph,
+with elements of any size and gaps between rows."""
 import ctypes
 
 import torch
@@ -15,7 +15,7 @@ class Problem(ctypes.Structure):
 
 
 class Autotune:
-    """Profiles of the search path, or of one file, and a plan for each problem met."""
+    """The profiles of the search path, or one profile, and a plan for each problem so far."""
 
     def __init__(self, profile=None, library="libautotune.so.0"):
         self.library = ctypes.CDLL(library)
@@ -34,7 +34,7 @@ class Autotune:
 
     def _plan(self, src, dst):
         batch, rows, cols = src.shape
-        # What both addresses are multiples of; PyTorch's own are of 512, those of views of less.
+        # Both addresses are multiples of this. PyTorch allocates at multiples of 512; views may not be.
         align = min(16, (src.data_ptr() | dst.data_ptr()) & -(src.data_ptr() | dst.data_ptr()))
         key = (src.element_size(), src.shape, src.stride(), dst.stride(), src.device, align)
         if key not in self.plans:
@@ -47,8 +47,8 @@ class Autotune:
         return self.plans[key]
 
     def transpose(self, src, out=None):
-        """A (batch, rows, cols) tensor as (batch, cols, rows). The elements of a row must be next to
-        each other, and a plan must exist before a graph is captured: call it once outside."""
+        """Transposes a (batch, rows, cols) tensor to (batch, cols, rows). Elements of a row must be
+        adjacent. Before capturing a graph, call it once, so that the plan exists."""
         if out is None:
             out = src.new_empty(src.shape[0], src.shape[2], src.shape[1])
         assert src.is_cuda and src.stride(2) == out.stride(2) == 1
@@ -65,7 +65,7 @@ def main():
     for dtype in torch.uint8, torch.bfloat16, torch.float32, torch.float64, torch.complex128:
         for shape in (1, 1000, 3000), (7, 33, 65), (1, 100001, 3):
             whole = torch.randint(0, 100, shape, device="cuda").to(dtype)
-            # And views that begin at odd elements, with gaps between their rows.
+            # The view begins at an odd element and has gaps between its rows.
             for src in whole, whole[:, 1:, 1:]:
                 assert torch.equal(autotune.transpose(src), src.transpose(1, 2))
                 checked += 1

@@ -54,8 +54,8 @@ setup() {
     command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
 }
 
-# start TOOL NAME CONFIGS OPTION...: verify that many configs under the tool, in the background. It writes
-# TOOL-NAME.report and, when it ends, TOOL-NAME.status. The tool skips compile workers, which run no kernel.
+# start TOOL NAME CONFIGS OPTION...: verify CONFIGS configs under the tool, in the background. It writes
+# TOOL-NAME.report and, at its end, TOOL-NAME.status. The tool skips compile workers: they run no kernel.
 start() {
     local tool=$1 to=$BATS_FILE_TMPDIR/$1-$2 status
     shift 2

@@ -65,7 +65,8 @@ static const struct at_device_info *device_info(const struct at_bench *bench)
     return &((const struct at_device_base *)bench->device)->info;
 }
 
-/* Verify as a search does: on the cases that are legal for the config, and on the problem itself. */
+/* Verify as a search does: on the cases that are legal for the config, and on the problem itself.
+ */
 static enum at_outcome verify(struct drawn *drawn, const struct at_kernel *kernel,
                               struct at_error *err)
 {
