@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of files: a folder for each, and what is in it. */
+/* A temporary folder for each test of files. */
 #ifndef AT_TESTS_UNIT_FOLDER_H
 #define AT_TESTS_UNIT_FOLDER_H
 
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* Every test has a folder of its own. */
+/* Make a folder for the test. */
 static inline int make_folder(void **state)
 {
     char *folder = at_strdup("/tmp/autotune-test-XXXXXX");

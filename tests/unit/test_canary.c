@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/search/canary: what a changed canary has touched, and which times are too good. */
+/* src/pipeline/canary: which measurements a drift affects, and which times are too good. */
 #include "base/memory.h"
 #include "pipeline/canary.h"
 
@@ -13,16 +13,16 @@
 
 static void test_drift(void **state)
 {
-    /* One after the other. */
+    /* Each look follows the one before. */
     static const struct {
         double ns;
         bool drifted;
     } looks[] = {
-        {1000, false}, /* the first one is what later ones are held against */
-        {1029, false}, {971, false},  {1031, true}, /* 3 % */
-        {1031, false},                              /* found once */
-        {1061, false},                              /* held against what it has become, */
-        {1000, true},  {1029, false},               /* not against the look before */
+        {1000, false},                              /* the first one is the reference */
+        {1029, false}, {971, false},  {1031, true}, /* more than 3 % */
+        {1031, false},                              /* reported once: it is the new reference */
+        {1061, false},                              /* compared with the new reference, */
+        {1000, true},  {1029, false},               /* not with the look before */
         {1029, false}, {969, true},
     };
     struct at_canary canary = {0};
@@ -38,7 +38,7 @@ static void test_drift(void **state)
         assert_int_equal(canary.count, 0);
         if (!looks[i].drifted)
             continue;
-        /* What was measured since the look before, and nothing earlier. */
+        /* The configs measured since the last look, and no earlier ones. */
         assert_int_equal(count, 2);
         assert_int_equal(touched[0], i);
         assert_int_equal(touched[1], 100 + i);
@@ -55,7 +55,7 @@ static void test_suspicion(void **state)
     } cases[] = {
         {1000, 0, 0, false},      {1000, 1000, 1100, false},
         {951, 1000, 1100, false}, {949, 1000, 1100, true},
-        {949, 1000, 0, true},     {949, 1000, 948, false}, /* not best */
+        {949, 1000, 0, true},     {949, 1000, 948, false}, /* it would not be the best */
         {801, 0, 1000, false},    {799, 0, 1000, true},
         {799, 700, 1000, true},   {1000, 1000, 30000, true},
         {1200, 0, 1000, false},

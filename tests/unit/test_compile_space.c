@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The templates and spaces that come with the program: with the real NVRTC, for every architecture
- * that it knows, a sample of the configs of every family and element size compiles, and so do the
- * kernels that verify. */
+/* The shipped templates and spaces: with the real NVRTC, a sample of configs of every family and
+ * element size compiles for every architecture that it knows. So do the kernels that verify. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "kernel/builder.h"
@@ -24,8 +23,8 @@
 #include "source_tree.h"
 
 enum {
-    SAMPLE = 2, /* configs of each family, element size and architecture, that bring news to */
-                /* those of the size and to those of the architecture: some 900 kernels of 11 */
+    SAMPLE = 2, /* configs of each family, element size and architecture, which have values */
+                /* that are new to the size or the architecture: some 900 kernels of 11 */
                 /* families for 12 architectures */
     SPACE_MAX = 500000,
     SKIPPED = 77,
@@ -36,17 +35,17 @@ enum { ELEM_SIZES = AT_COUNT(elem_sizes) };
 
 static struct at_family **families;
 static size_t family_count;
-static struct seen (*seen_with_size)[ELEM_SIZES]; /* of each family */
+static struct seen (*seen_with_size)[ELEM_SIZES]; /* per family */
 static char *header;
 static struct at_family harness = {.name = (char[]){"harness"},
                                    .template_path = (char[]){"harness.cu"}};
 
-/* What the sizes of shared memory and of blocks depend on (CUDA C++ Programming Guide, "Technical
- * Specifications per Compute Capability"); the last line is for what is newer than this list. */
+/* Sizes of shared memory and blocks (CUDA C++ Programming Guide, "Technical Specifications per
+ * Compute Capability"). The last line stands for newer architectures. */
 static struct at_device_info device_of(int compute_capability)
 {
     static const struct {
-        int compute_capability, shared_kib, threads; /* of a multiprocessor */
+        int compute_capability, shared_kib, threads; /* per multiprocessor */
     } known[] = {
         {75, 64, 1024},         {80, 164, 2048},  {86, 100, 1536},  {87, 164, 1536},
         {88, 100, 1536},        {89, 100, 1536},  {90, 228, 2048},  {100, 228, 2048},
@@ -69,13 +68,13 @@ static struct at_device_info device_of(int compute_capability)
         .max_threads_per_multiprocessor = known[i].threads,
         .registers_per_multiprocessor = 65536,
         .shared_bytes_per_block = 49152,
-        /* A block can have all but the 1 KiB that the system keeps; Turing keeps none. */
+        /* A block can have all of it but the 1 KiB that the system keeps; Turing keeps none. */
         .shared_bytes_per_block_optin = compute_capability < 80 ? shared : shared - 1024,
         .shared_bytes_per_multiprocessor = shared,
     };
 }
 
-/* One kernel on its way through the builder. */
+/* A kernel to build. */
 struct task {
     struct at_config config;
     int elem_size;
@@ -86,8 +85,8 @@ struct tasks {
     size_t count, capacity;
 };
 
-/* All configs that a family has for one of its problems: for one at random, or if it has none for
- * that, the next one that it has some for. */
+/* List all configs of a family for a random problem of its own or, if it has none there, for the
+ * next problem where it has some. */
 static bool any_space(struct at_space *space, struct at_family *family, int elem_size,
                       const struct at_device_info *device, struct at_rng *rng)
 {
@@ -106,7 +105,7 @@ static bool any_space(struct at_space *space, struct at_family *family, int elem
     return false;
 }
 
-/* seen: what was drawn with the element size, and for the architecture. */
+/* seen: values drawn with this element size, and for this architecture. */
 static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
                  struct seen *const seen[2], const struct at_device_info *device,
                  struct at_rng *rng)
@@ -122,7 +121,7 @@ static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
         struct task task = {space.configs[drawn], elem_size};
 
         AT_PUSH(tasks->items, tasks->count, tasks->capacity, task);
-        space.configs[drawn] = space.configs[--space.count]; /* none twice */
+        space.configs[drawn] = space.configs[--space.count]; /* no config twice */
     }
     at_space_clear(&space);
 }
@@ -215,7 +214,7 @@ static int free_sources(void **state)
     return 0;
 }
 
-/* One test an architecture. */
+/* One test per architecture. */
 static int run(int *architectures, size_t count)
 {
     struct CMUnitTest tests[count];
@@ -235,7 +234,7 @@ int main(int argc, char **argv)
     int *architectures, exit_code;
     size_t count;
 
-    /* The workers that the builder starts are this program. */
+    /* The builder starts its workers from this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (at_nvrtc_architectures(&architectures, &count, &err) != AT_OK) {
