@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes the manual page of one command from the program's page:
+# The manual page of one command, out of that of the program, which has all that is to be said:
 #   awk -v command=tune -f command-page.awk autotune.1.scd >autotune-tune.1.scd
-# It takes the command's synopsis, its entry under COMMANDS, and the options under each heading
-# "Of ..." that names the command.
+# Its synopsis, its entry under COMMANDS, and the options "Of ..." whom its name is among.
 
 # Whether a heading such as "Of tune and bench" names the command.
 function is_of_it(heading, words, i, n)
@@ -54,7 +53,7 @@ END {
     gsub(/\n/, " ", summary)
     gsub(/[*_]/, "", summary)
     text = "# DESCRIPTION\n\n" description "# OPTIONS\n" options
-    # These sections are on the program's page.
+    # Sections of the other page.
     gsub(/\*(PROBLEMS|SEARCH PATH)\*/, "& of *autotune*(1)", text)
     printf "autotune-%s(1)\n\n# NAME\n\nautotune-%s - %s\n\n# SYNOPSIS\n\n%s\n", command, command,
         tolower(substr(summary, 1, 1)) substr(summary, 2), synopsis

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Completion of autotune for bash. Commands and options come from the program's --help, so that the two
-# cannot disagree.
+# Completion of autotune for bash. Commands and options are those that the program itself tells, so
+# that the two cannot disagree.
 
 _autotune_commands() {
     autotune --help 2>/dev/null | sed -n 's/^  autotune \([a-z]*\) .*/\1/p'
@@ -11,7 +11,7 @@ _autotune_options() {
     autotune "$1" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u
 }
 
-# Print the values of options that take one of a few words.
+# The words that an option takes, where they are few.
 _autotune_values() {
     case $1 in
     --as) echo header cu cubin make cmake json t4 ;;
@@ -26,7 +26,7 @@ _autotune_values() {
 _autotune() {
     local word=$2 command=tune values
 
-    # A command's name is the first word.
+    # The name of a command can only come first.
     [[ $COMP_CWORD -eq 1 || ${COMP_WORDS[1]} == -* ]] || command=${COMP_WORDS[1]}
     values=$(_autotune_values "$3")
     if [[ -n $values ]]; then
@@ -40,5 +40,5 @@ _autotune() {
     fi
 }
 
-# -o default: without a reply of ours, bash offers files.
+# Where there is nothing of ours, files.
 complete -o default -F _autotune autotune

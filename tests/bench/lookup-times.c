@@ -30,7 +30,7 @@ struct winner {
     struct at_config config;
     struct at_problem problem;
     struct at_traits traits;
-    size_t fit; /* index in the table's fits */
+    size_t fit; /* among those of the table */
 };
 
 /* A winner on another problem. */
@@ -43,7 +43,7 @@ struct table {
     struct at_run_options run;
     size_t every, nearest;
     struct at_profiles profiles;
-    struct at_fits *fits; /* for the winners */
+    struct at_fits *fits; /* of the winners */
     struct winner *winners;
     size_t winner_count, winner_capacity;
     size_t target_count; /* winners of the first profile */

@@ -87,9 +87,10 @@ __device__ void fail(element *dst, element *src, long long extent)
 #define FAULT_BOUNDS __launch_bounds__(FAULT == TOO_MANY ? 32 : 256)
 #endif
 
-extern "C" __global__ void FAULT_BOUNDS
-    transpose(void *dst, void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+extern "C" __global__ void FAULT_BOUNDS transpose(void *dst, void *src, long long rows,
+                                                  long long cols, long long ld_src,
+                                                  long long ld_dst, long long batch,
+                                                  long long stride_src, long long stride_dst)
 {
     const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long matrix = index / (rows * cols), within = index % (rows * cols);

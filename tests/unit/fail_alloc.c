@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C library's own allocator, under these names. */
+/* The C library's own, which have these names for programs such as this. */
 void *__libc_malloc(size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-/* Precedes each block. */
+/* Before each block. */
 struct header {
-    uint32_t mark, run;  /* the run that counts it; 0 if none does */
-    size_t size, before; /* before: distance from the start of the memory */
+    uint32_t mark, run;  /* the run that counts it; 0: none */
+    size_t size, before; /* before: from where the memory begins */
     size_t unused;
 };
 
@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct header) == 32, "blocks stay aligned as malloc align
 
 static atomic_bool counting;
 static atomic_size_t counted, live;
-static atomic_uint run; /* tells blocks of an earlier run from blocks of this one */
+static atomic_uint run; /* so that a block of an earlier run is told from those of this one */
 static size_t failing;
 static bool onwards;
 
@@ -38,7 +38,7 @@ void fail_alloc_begin(size_t number, bool all_after)
 {
     void *frame;
 
-    backtrace(&frame, 1); /* its first call allocates */
+    backtrace(&frame, 1); /* which allocates when it is first called */
     failing = number;
     onwards = all_after;
     counted = live = 0;
@@ -59,7 +59,7 @@ size_t fail_alloc_live(void)
 
 #if !WITH_ADDRESS_SANITIZER
 
-/* ---- callers ---- */
+/* ---- who asks ---- */
 
 enum who { UNKNOWN, NVRTC, LOADER, C_LIBRARY, OTHERS };
 
@@ -78,8 +78,7 @@ static enum who look_up(const void *caller)
                                                 : OTHERS;
 }
 
-/* Remember each caller: there are few, and dladdr takes longer than malloc. A slot has both in one
- * word. */
+/* Callers are few, and dladdr takes longer than malloc. A slot has both in one word. */
 static enum who who_is(const void *caller)
 {
     static atomic_uintptr_t known[4096];
@@ -92,7 +91,7 @@ static enum who who_is(const void *caller)
     return (enum who)(there & 7);
 }
 
-/* Find the library that allocates. The C library and the loader may work for NVRTC. */
+/* On whose behalf is it? The C library and the loader may be at work for NVRTC. */
 static enum who whose(const void *caller)
 {
     enum who who = who_is(caller);
@@ -108,7 +107,7 @@ static enum who whose(const void *caller)
     return who;
 }
 
-/* Return whether this allocation fails. *counts: whether it is counted. */
+/* Does this allocation fail? *counts: it is one of those that are counted. */
 static bool fails(enum who who, bool *counts)
 {
     size_t number;
@@ -164,7 +163,7 @@ static void release(void *block)
 {
     struct header *header = header_of(block);
 
-    if (header->mark != MARK) { /* allocated before this file was loaded */
+    if (header->mark != MARK) { /* from before the loader knew of this file */
         __libc_free(block);
         return;
     }
@@ -186,7 +185,7 @@ static void *reallocate(void *block, size_t size, const void *caller)
     return moved;
 }
 
-/* ---- replacements of malloc and the like ---- */
+/* ---- in malloc's place ---- */
 
 void *malloc(size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A temporary folder for each test of files. */
+/* For tests of files: a folder for each, and what is in it. */
 #ifndef AT_TESTS_UNIT_FOLDER_H
 #define AT_TESTS_UNIT_FOLDER_H
 

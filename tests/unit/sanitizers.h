@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the address sanitiser is on: it replaces the allocator, so some tests are skipped. */
+/* What a test cannot do under the address sanitiser, which has an allocator of its own. */
 #ifndef AT_TESTS_UNIT_SANITIZERS_H
 #define AT_TESTS_UNIT_SANITIZERS_H
 
-/* gcc defines this macro; clang has a feature instead. */
+/* gcc's word for it; clang's is a feature. */
 #ifdef __SANITIZE_ADDRESS__
 #define WITH_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws configs of a family that have the most parameter values not drawn yet. A few such configs
- * show as much as many random ones. */
+/* For tests that draw configs of a family: those that have most values of its parameters that have
+ * not been drawn yet, so that few show what many would that chance alone had drawn. */
 #ifndef AT_TESTS_UNIT_SEEN_VALUES_H
 #define AT_TESTS_UNIT_SEEN_VALUES_H
 
 #include "base/rng.h"
 #include "space/family.h"
 
-enum { SEEN_CANDIDATES = 256 }; /* random candidates per draw; the best is taken */
+enum { SEEN_CANDIDATES = 256 }; /* of as many the best one is drawn */
 
 struct seen {
     bool value[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX];
 };
 
-/* Return the mark of the config's value of this parameter. */
+/* The place that the family's values have for the config's one. */
 static inline bool *seen_value(struct seen *seen, const struct at_config *config, size_t param)
 {
     const struct at_param *values = &config->family->params[param];
@@ -24,7 +24,7 @@ static inline bool *seen_value(struct seen *seen, const struct at_config *config
     return &seen->value[param][k];
 }
 
-/* Return how many of the config's values are new. */
+/* How many of the config's values have not been seen. */
 static inline size_t count_news(struct seen *seen, const struct at_config *config)
 {
     size_t news = 0;
@@ -40,8 +40,8 @@ static inline void see(struct seen *seen, const struct at_config *config)
         *seen_value(seen, config, i) = true;
 }
 
-/* Draw from a list of items that begin with a config. Return an index; *news counts its new values
- * in each of the given marks. */
+/* Draws from a list of items of some size, which begin with a config, as an index; *news is how
+ * many of its values have not been seen, in each of so many. */
 static inline size_t draw_news(const void *items, size_t count, size_t size,
                                struct seen *const *seen, size_t seen_count, struct at_rng *rng,
                                size_t *news)

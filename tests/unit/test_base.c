@@ -89,8 +89,7 @@ static void test_memory(void **state)
     free(items);
 }
 
-/* Running out of memory ends the process with AT_INTERNAL, even if count * size would wrap
- * around. */
+/* Out of memory ends the process with AT_INTERNAL; also where count * size would wrap around. */
 static void test_memory_exhausted(void **state)
 {
     pid_t child = fork();
@@ -144,7 +143,7 @@ static void assert_path(char *path, const char *expected)
     free(path);
 }
 
-/* Without HOME, the system's record of the user counts. */
+/* Without HOME the system's own record of the user counts. */
 static void test_path_user(void **state)
 {
     const char *kept = getenv("HOME");
@@ -173,8 +172,7 @@ static void test_path_user(void **state)
     free(expected);
 }
 
-/* A user without a record in the system has no home, and so no cache. It must not be in the
- * root. */
+/* A user whom the system does not know has no home, and so no cache: not one in the root. */
 static void test_path_without_home(void **state)
 {
     pid_t child;

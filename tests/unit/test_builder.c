@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The builder with the real NVRTC: it compiles kernels, finds the bad ones among kernels that share
- * a program, and uses the cache. */
+/* The builder with the real NVRTC: kernels come out, bad ones are told apart from good ones that
+ * share their program, and the cache gives back what was compiled. */
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "kernel/compile_process.h"
@@ -103,7 +103,7 @@ static size_t build_all(struct at_builder *builder)
     return compiled;
 }
 
-/* ptxas may refuse a kernel; its reason must reach the user. */
+/* ptxas has its own reasons to refuse, and they must reach the user. */
 static void test_refused_by_ptxas(void **state)
 {
     struct at_builder *builder = open_builder(false);
@@ -128,7 +128,7 @@ static void test_build(void **state)
     at_builder_close(builder);
 }
 
-/* The compiler is stopped, so it is not ended for computing too long. */
+/* It is not computing that it is ended for: it does not get to that. */
 static void test_compiler_stands_still(void **state)
 {
     struct at_compile_process process = {.compute_capability = 90,
@@ -175,7 +175,7 @@ static void test_cache(void **state)
     assert_int_equal(count_files(".kernel"), LAST - FIRST);
     assert_int_equal(count_files(".aside"), 0);
 
-    /* Kernels from the cache are done at once, without a step. */
+    /* From the cache they are done at once, without a step. */
     builder = open_builder(true);
     for (int n = FIRST; n <= LAST; n++) {
         const struct at_config config = {&family, {n}};
@@ -205,7 +205,7 @@ static bool is_cached(int n)
     return cached;
 }
 
-/* Step until the workers have nothing to do. */
+/* Until the workers have nothing to do. */
 static void settle(struct at_builder *builder)
 {
     struct pollfd fds[2];
@@ -216,8 +216,8 @@ static void settle(struct at_builder *builder)
     } while (at_builder_idle(builder) < AT_COUNT(fds));
 }
 
-/* A precompiled kernel has no owner. Once it is requested, it comes from the cache or from the
- * worker that compiles it. If it does not compile, that counts only then. */
+/* What is foreseen is nobody's, and is there when it is asked for: in the cache, or in the hands of
+ * a worker; and what does not compile is of no account until then. */
 static void test_precompile(void **state)
 {
     const struct at_config ready = {&family, {41}}, bad = {&family, {13}}, late = {&family, {42}},
@@ -239,7 +239,7 @@ static void test_precompile(void **state)
     at_program_release(built.program);
 
     at_builder_precompile(builder, &late, 4);
-    assert_int_equal(at_builder_step(builder, NULL), AT_OK); /* a worker compiles it */
+    assert_int_equal(at_builder_step(builder, NULL), AT_OK); /* and a worker has it */
     at_builder_add(builder, &late, 4, &owner);
     assert_int_equal(at_builder_idle(builder), 1);
     assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
@@ -255,8 +255,8 @@ static void test_precompile(void **state)
     assert_false(is_cached(43));
 }
 
-/* A config that is let go is no longer pending. If a worker already compiles it, it still comes
- * into the cache. */
+/* What nobody waits for any longer is no longer pending; what a worker has in hand comes to the
+ * cache even so. */
 static void test_let_go(void **state)
 {
     enum { CONFIGS = 6 };
@@ -270,7 +270,7 @@ static void test_let_go(void **state)
         configs[i] = (struct at_config){&family, {(int32_t)(51 + i)}};
         assert_false(at_builder_has(builder, &configs[i], 4));
         at_builder_add(builder, &configs[i], 4, NULL);
-        if (i == 1) /* the workers compile the first ones, each alone */
+        if (i == 1) /* the workers have the first ones, each by itself */
             assert_int_equal(at_builder_step(builder, NULL), AT_OK);
     }
     assert_int_equal(at_builder_let_go(builder), CONFIGS);
@@ -334,7 +334,7 @@ static void test_damaged_cache(void **state)
         }
 }
 
-/* A cache folder that others can write could hold code of others. */
+/* A folder that others can write could hold code that others chose. */
 static void test_open_folder(void **state)
 {
     struct at_cubin_cache *cache = NULL;
@@ -349,7 +349,7 @@ static void test_open_folder(void **state)
     at_cubin_cache_close(cache);
 }
 
-/* The cache key depends on the source: another source is another key. */
+/* Something in the cache depends on the source: another source is another key. */
 static void test_key(void **state)
 {
     struct at_family other = family;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/pipeline/canary: which measurements a drift affects, and which times are too good. */
+/* src/search/canary: what a changed canary has touched, and which times are too good. */
 #include "base/memory.h"
 #include "pipeline/canary.h"
 
@@ -18,11 +18,11 @@ static void test_drift(void **state)
         double ns;
         bool drifted;
     } looks[] = {
-        {1000, false},                              /* the first one is the reference */
-        {1029, false}, {971, false},  {1031, true}, /* more than 3 % */
-        {1031, false},                              /* reported once: it is the new reference */
-        {1061, false},                              /* compared with the new reference, */
-        {1000, true},  {1029, false},               /* not with the look before */
+        {1000, false}, /* the first one is what later ones are held against */
+        {1029, false}, {971, false},  {1031, true}, /* 3 % */
+        {1031, false},                              /* found once */
+        {1061, false},                              /* held against what it has become, */
+        {1000, true},  {1029, false},               /* not against the look before */
         {1029, false}, {969, true},
     };
     struct at_canary canary = {0};
@@ -38,7 +38,7 @@ static void test_drift(void **state)
         assert_int_equal(canary.count, 0);
         if (!looks[i].drifted)
             continue;
-        /* The configs measured since the last look, and no earlier ones. */
+        /* What was measured since the look before, and nothing earlier. */
         assert_int_equal(count, 2);
         assert_int_equal(touched[0], i);
         assert_int_equal(touched[1], 100 + i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shipped templates and spaces: with the real NVRTC, a sample of configs of every family and
- * element size compiles for every architecture that it knows. So do the kernels that verify. */
+/* The templates and spaces that come with the program: with the real NVRTC, for every architecture
+ * that it knows, a sample of the configs of every family and element size compiles, and so do the
+ * kernels that verify. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "kernel/builder.h"
@@ -40,8 +41,8 @@ static char *header;
 static struct at_family harness = {.name = (char[]){"harness"},
                                    .template_path = (char[]){"harness.cu"}};
 
-/* Sizes of shared memory and blocks (CUDA C++ Programming Guide, "Technical Specifications per
- * Compute Capability"). The last line stands for newer architectures. */
+/* What the sizes of shared memory and of blocks depend on (CUDA C++ Programming Guide, "Technical
+ * Specifications per Compute Capability"); the last line is for what is newer than this list. */
 static struct at_device_info device_of(int compute_capability)
 {
     static const struct {
@@ -74,7 +75,7 @@ static struct at_device_info device_of(int compute_capability)
     };
 }
 
-/* A kernel to build. */
+/* One kernel on its way through the builder. */
 struct task {
     struct at_config config;
     int elem_size;
@@ -85,8 +86,8 @@ struct tasks {
     size_t count, capacity;
 };
 
-/* List all configs of a family for a random problem of its own or, if it has none there, for the
- * next problem where it has some. */
+/* All configs that a family has for one of its problems: for one at random, or if it has none for
+ * that, the next one that it has some for. */
 static bool any_space(struct at_space *space, struct at_family *family, int elem_size,
                       const struct at_device_info *device, struct at_rng *rng)
 {
@@ -105,7 +106,7 @@ static bool any_space(struct at_space *space, struct at_family *family, int elem
     return false;
 }
 
-/* seen: values drawn with this element size, and for this architecture. */
+/* seen: what was drawn with the element size, and for the architecture. */
 static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
                  struct seen *const seen[2], const struct at_device_info *device,
                  struct at_rng *rng)
@@ -121,7 +122,7 @@ static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
         struct task task = {space.configs[drawn], elem_size};
 
         AT_PUSH(tasks->items, tasks->count, tasks->capacity, task);
-        space.configs[drawn] = space.configs[--space.count]; /* no config twice */
+        space.configs[drawn] = space.configs[--space.count]; /* none twice */
     }
     at_space_clear(&space);
 }
@@ -214,7 +215,7 @@ static int free_sources(void **state)
     return 0;
 }
 
-/* One test per architecture. */
+/* One test an architecture. */
 static int run(int *architectures, size_t count)
 {
     struct CMUnitTest tests[count];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/cubin_cache and cubin_folder: whatever happens to its files, the cache returns only
- * programs that were put there. */
+/* src/kernel/cubin_cache and cubin_folder: whatever has been done to the files, what is loaded is
+ * what was put there. */
 #include "base/memory.h"
 #include "kernel/cubin_cache.h"
 #include "kernel/cubin_folder.h"
@@ -22,7 +22,7 @@
 static char folder[] = "/tmp/autotune-test-cache-XXXXXX";
 static struct at_cubin_cache *cache;
 
-/* A program's number determines its content and its name, the hash. */
+/* A program's content is told by its number; its name, the hash, too. */
 enum { CONTENT_BYTES = 3000 };
 
 static void make_content(char content[CONTENT_BYTES], int number, char hash[AT_HASH_CHARS])
@@ -40,7 +40,7 @@ static void put(int number)
     at_cubin_cache_put_program(cache, hash, content, sizeof content);
 }
 
-/* Return whether the program is there. If so, it must be right. */
+/* Is it there? What is there must be right. */
 static bool is_there(int number)
 {
     char content[CONTENT_BYTES], hash[AT_HASH_CHARS];
@@ -109,12 +109,12 @@ static void test_truncated(void **state)
         assert_int_equal(truncate(path, size), 0);
         assert_false(is_there(1));
     }
-    put(1); /* putting it again replaces it */
+    put(1); /* and is replaced */
     assert_true(is_there(1));
     free(path);
 }
 
-/* A sound entry with another one's name. */
+/* A sound entry under another one's name. */
 static void test_renamed(void **state)
 {
     char *from = path_of_program(1), *to = path_of_program(2);
@@ -130,7 +130,7 @@ static void test_renamed(void **state)
     free(to);
 }
 
-/* An entry under its own name that comes from elsewhere. */
+/* Under its own name, but from somewhere else. */
 static void test_planted(void **state)
 {
     char *path = path_of_program(1), *elsewhere = at_format("%s/elsewhere", folder);
@@ -140,7 +140,7 @@ static void test_planted(void **state)
     assert_int_equal(rename(path, elsewhere), 0);
     assert_int_equal(symlink(elsewhere, path), 0);
     assert_false(is_there(1));
-    put(1); /* replaces the link, not its target */
+    put(1); /* replaces the link, and not what it leads to */
     assert_true(is_there(1));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -148,7 +148,7 @@ static void test_planted(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rename(elsewhere, path), 0);
     assert_true(is_there(1));
-    assert_int_equal(chmod(path, 0666), 0); /* other users can write it */
+    assert_int_equal(chmod(path, 0666), 0); /* others could have written it */
     assert_false(is_there(1));
     assert_int_equal(chmod(path, 0600), 0);
     if (geteuid() == 0) {
@@ -194,7 +194,7 @@ static void test_folder(void **state)
     free(link_to_it);
 }
 
-/* Processes write and read the same few entries while another one trims the cache all the time. */
+/* Writers and readers of the same few entries, and one that trims them away all the time. */
 static void test_many_processes(void **state)
 {
     enum { PROCESSES = 4, ROUNDS = 300 };
@@ -242,14 +242,14 @@ static void test_trim(void **state)
         put(i);
         set_used(i, 1000 + i);
     }
-    assert_true(is_there(0)); /* now the youngest, because it was used */
+    assert_true(is_there(0)); /* used: the youngest now */
     assert_int_equal(at_cubin_folder_usage(at_cubin_cache_folder(cache), &usage, NULL), AT_OK);
     assert_int_equal(usage.programs, 8);
-    at_cubin_folder_trim(at_cubin_cache_folder(cache), usage.bytes); /* exactly the limit */
+    at_cubin_folder_trim(at_cubin_cache_folder(cache), usage.bytes); /* as much as may be */
     assert_true(is_there(1));
     set_used(1, 1001);
     at_cubin_folder_trim(at_cubin_cache_folder(cache),
-                         usage.bytes - 1); /* at most three quarters stay */
+                         usage.bytes - 1); /* hardly three quarters stay */
     for (int i = 0; i < 8; i++)
         assert_int_equal(is_there(i), i == 0 || i > 3);
     assert_int_equal(at_cubin_folder_clear(at_cubin_cache_folder(cache), NULL), AT_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/device/device_lock: only one run at a time uses a device; other processes are the other runs.
- * Plain files replace the special files of GPUs: flock(2) treats both alike. */
+/* src/measure/device_lock: a device for one run at a time, with other processes for the others.
+ * Files stand in for the special files of GPUs: to flock(2) they are alike. */
 #include "base/memory.h"
 #include "device/device_lock.h"
 #include "device/gpu_node.h"
@@ -34,7 +34,7 @@ static const struct at_device_info emulated = {.kind = AT_KIND_EMULATED, .uuid =
 static struct at_progress progress = {.quiet = true};
 static char folder[] = "/tmp/autotune-test-lock-XXXXXX";
 
-/* Replaces the program's function. */
+/* In place of the one that the program has. */
 enum at_status at_gpu_node(char **path, const char *root, const char *pci_bus_id,
                            struct at_error *err)
 {
@@ -51,7 +51,7 @@ static enum at_status take(struct at_device_lock **lock, const struct at_device_
     return at_device_lock_take(lock, info, wait, &progress, err);
 }
 
-/* Start a process that holds the lock until it is killed. */
+/* Another process that has the lock, until it is killed. */
 static pid_t start_holder(void)
 {
     int ends[2];
@@ -95,7 +95,7 @@ static void test_refused(void **state)
     assert_non_null(strstr(err.message, named));
     assert_non_null(strstr(err.message, "--wait"));
     assert_null(lock);
-    /* Another device is free. So is this one once the other run has ended, however it ended. */
+    /* Another device is free, and so is this one, however the other run has ended. */
     assert_int_equal(take(&second, &other_gpu, false, &err), AT_OK);
     end_holder(holder);
     assert_int_equal(take(&lock, &gpu, false, &err), AT_OK);
@@ -104,8 +104,8 @@ static void test_refused(void **state)
     free(named);
 }
 
-/* A process is killed while it starts another one, which inherits the lock for a moment: here a
- * twentieth of a second. */
+/* A process that was killed while it started another, which has the lock until it is through with
+ * that; here, for a twentieth of a second. */
 static void test_inherited_by_a_starting_child(void **state)
 {
     struct at_device_lock *lock = NULL;
@@ -131,7 +131,8 @@ static void test_inherited_by_a_starting_child(void **state)
     close(ends[1]);
 }
 
-/* A worker that outlives its driver for a moment does not hold the lock. */
+/* A worker that outlives its driver for a moment, as one that is busy dying does, keeps nobody off.
+ */
 static void test_not_inherited(void **state)
 {
     char name[] = "cat", *const arguments[] = {name, NULL}, byte;
@@ -149,12 +150,12 @@ static void test_not_inherited(void **state)
     posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
     assert_int_equal(posix_spawnp(&child, name, &actions, NULL, arguments, NULL), 0);
     posix_spawn_file_actions_destroy(&actions);
-    assert_int_equal(write(to[1], "x", 1), 1); /* its answer shows that it has started */
+    assert_int_equal(write(to[1], "x", 1), 1); /* that it answers shows that it is loaded */
     assert_int_equal(read(from[0], &byte, 1), 1);
     at_device_lock_release(lock);
     assert_int_equal(take(&lock, &gpu, false, NULL), AT_OK);
     at_device_lock_release(lock);
-    close(to[1]); /* it ran until now */
+    close(to[1]); /* and was there all the while */
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     close(to[0]);
@@ -174,8 +175,8 @@ static void test_released(void **state)
     at_device_lock_release(NULL);
 }
 
-/* The alarm ends the holder while this process waits. Without waiting, it could not get the
- * lock. */
+/* The alarm ends the holder while this process waits; and if it did not wait, the lock would not be
+ * there to be had. */
 static pid_t to_be_ended;
 
 static void end_it(int signal_number)
@@ -229,7 +230,7 @@ static void test_emulated(void **state)
     assert_null(first);
 }
 
-/* A run goes on without a lock if there is no file to lock. */
+/* What cannot be locked is no reason not to run. */
 static void test_no_node(void **state)
 {
     const struct at_device_info *infos[] = {&unknown_gpu, &closed_gpu};
@@ -242,7 +243,7 @@ static void test_no_node(void **state)
     }
 }
 
-/* A user who may only read root's file still finds it locked. */
+/* Whoever the users are: a file of root's that others may only read is locked all the same. */
 static void test_other_user(void **state)
 {
     struct at_device_lock *lock = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search on the emulated device with the drift check. Configs measured since the last look are
- * measured again after a drift; times that are too good are measured twice. An emulated device
- * never changes, so the tests give the search another earlier time of the copy. */
+/* A search on the emulated device, the pipeline's watch over it: what a canary that has changed
+ * touched is measured again, and what is too good to be true is measured twice. Nothing changes on
+ * an emulated device, so the tests tell the search that the copy took another time before. */
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
 #include "measure/select.h"
@@ -41,7 +41,7 @@ static struct at_family **find_family(const char *name)
     return NULL;
 }
 
-/* Search some configs. If canary, there is one that took copy_ns before; else there is none. */
+/* Searches some configs with a canary, if there is to be one, that took copy_ns before. */
 static void search_some(struct at_search *search, bool canary, double copy_ns)
 {
     struct at_error err = {AT_OK, ""};
@@ -61,7 +61,7 @@ static void search_some(struct at_search *search, bool canary, double copy_ns)
     assert_int_equal(search->counts[AT_CORRECT], EVALUATIONS);
 }
 
-/* The canary takes its usual time. Without an earlier time, nothing counts as drift. */
+/* What the canary's kernel takes: where nothing is known of it, nothing has changed. */
 static void test_no_drift(void **state)
 {
     struct at_search search;
@@ -81,8 +81,7 @@ static void test_drift(void **state)
     (void)state;
     search_some(&plain, false, 0);
     assert_int_equal(session->drifts, 0);
-    /* The earlier time was a nanosecond: the drift is found at the first look, after some
-     * measurements. */
+    /* It was a nanosecond: found at the first look, when some have been measured. */
     search_some(&search, true, 1);
     assert_int_equal(session->drifts, 1);
     assert_in_range(session->remeasured, 1, EVALUATIONS);
@@ -117,7 +116,7 @@ static void test_doubt(void **state)
     at_search_clear(&search);
 }
 
-/* Return what at_session_warn writes to stderr. The caller frees it. */
+/* What at_session_warn writes to stderr; the caller frees it. */
 static char *warnings(void)
 {
     FILE *file = tmpfile();
@@ -139,7 +138,7 @@ static char *warnings(void)
     return at_strdup(text);
 }
 
-/* Each condition gives one warning, and stays in the profile. */
+/* Each is worth one warning, and stays in the profile. */
 static void test_warnings(void **state)
 {
     static const struct {
@@ -188,7 +187,7 @@ static int set_up(void **state)
     at_run_options_init(&options);
     options.quiet = true;
     at_run_options_finish(&options);
-    options.session.jobs = 1; /* gives results in the order of the space */
+    options.session.jobs = 1; /* so that the results come in the order of the space */
     status = at_run_families(&options, &err);
     if (status == AT_OK)
         status = at_select_devices("emu", &device, &count, &err);

@@ -216,7 +216,7 @@ static struct at_course run(const struct at_strategy *strategy,
 }
 
 /* However late results are told. That none is asked for twice, at_replay checks. */
-static void test_strategies_find_good_ones(void **state)
+static void test_strategies_find_good_configs(void **state)
 {
     static const size_t aheads[] = {1, 7, 512};
 
@@ -253,7 +253,7 @@ static void test_strategies_follow_their_seed(void **state)
     }
 }
 
-static void test_strategies_know_their_end(void **state)
+static void test_strategies_end(void **state)
 {
     (void)state;
     for (size_t i = 0; at_strategies[i]; i++) {
@@ -267,7 +267,7 @@ static void test_strategies_know_their_end(void **state)
     }
 }
 
-/* How many evaluations a search takes, and why it stops. */
+/* Assert the number of evaluations of a search, and why it stops. */
 static void assert_stops(const struct at_recording *recording, const struct at_replay_plan *plan,
                          size_t least, size_t most, const char *reason)
 {
@@ -315,7 +315,7 @@ static bool is_even(void *state, size_t index)
 }
 
 /* Of what is much alike to the model, it takes what is at hand. */
-static void test_guided_takes_what_is_at_hand(void **state)
+static void test_guided_prefers_compiled_configs(void **state)
 {
     static bool (*const at_hand[])(void *, size_t) = {NULL, is_even};
     size_t even[AT_COUNT(at_hand)] = {0};
@@ -339,7 +339,7 @@ static void test_guided_takes_what_is_at_hand(void **state)
 }
 
 /* A few results are not worth waiting for, unless they will soon be there. */
-static void test_at_hand_awaits(void **state)
+static void test_waiting_for_results(void **state)
 {
     static const struct {
         size_t waiting;
@@ -368,7 +368,7 @@ static void test_at_hand_awaits(void **state)
 }
 
 /* What it foresees is what it asks for next. */
-static void test_guided_foresees(void **state)
+static void test_guided_precompiles(void **state)
 {
     const struct at_strategy *strategy = &at_strategy_guided;
     const struct at_start start = {.seed = 1};
@@ -556,7 +556,7 @@ static void test_score(void **state)
 
 /* ---- knowledge ---- */
 
-static void test_knowledge(void **state)
+static void test_warm_start(void **state)
 {
     struct at_warm_start warm_start = {0};
     struct at_winner winner;
@@ -565,7 +565,8 @@ static void test_knowledge(void **state)
 
     (void)state;
     assert_int_equal(defaults, 4); /* naive, odd, skew and tile */
-    assert_string_equal(small.space.configs[likely[0]].family->name, "tile"); /* preferred */
+    assert_string_equal(small.space.configs[likely[0]].family->name,
+                        "tile"); /* the preferred family */
     free(likely);
     at_warm_start_add(&warm_start, &(struct at_winner){.problem = large.problem,
                                                        .config = large.space.configs[large.best],
@@ -598,7 +599,7 @@ static void test_knowledge(void **state)
 }
 
 /* A family whose default is not legal still has a start: what is nearest to it. */
-static void test_knowledge_of_each_family(void **state)
+static void test_warm_start_of_each_family(void **state)
 {
     size_t *likely, count;
     bool seen[32] = {false}; /* a recording has no more families */
@@ -616,7 +617,7 @@ static void test_knowledge_of_each_family(void **state)
     at_landscape_clear(&land);
 }
 
-/* ---- the whole ---- */
+/* ---- main ---- */
 
 static int setup(void **state)
 {
@@ -650,20 +651,20 @@ int main(void)
         cmocka_unit_test(test_read_what_is_wrong),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_draw_near),
-        cmocka_unit_test(test_strategies_find_good_ones),
+        cmocka_unit_test(test_strategies_find_good_configs),
         cmocka_unit_test(test_strategies_follow_their_seed),
-        cmocka_unit_test(test_strategies_know_their_end),
+        cmocka_unit_test(test_strategies_end),
         cmocka_unit_test(test_guided_starts_and_stops),
-        cmocka_unit_test(test_guided_foresees),
-        cmocka_unit_test(test_guided_takes_what_is_at_hand),
-        cmocka_unit_test(test_at_hand_awaits),
+        cmocka_unit_test(test_guided_precompiles),
+        cmocka_unit_test(test_guided_prefers_compiled_configs),
+        cmocka_unit_test(test_waiting_for_results),
         cmocka_unit_test(test_guided_on_short_launches),
         cmocka_unit_test(test_guided_ends_among_neighbours),
         cmocka_unit_test(test_coverage_of_values),
         cmocka_unit_test(test_coverage_of_families),
         cmocka_unit_test(test_score),
-        cmocka_unit_test(test_knowledge),
-        cmocka_unit_test(test_knowledge_of_each_family),
+        cmocka_unit_test(test_warm_start),
+        cmocka_unit_test(test_warm_start_of_each_family),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -141,7 +141,7 @@ static void test_find_description(void **state)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- main ---- */
 
 static int set_up(void **state)
 {
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
     };
     int exit_code;
 
-    /* The workers that the session starts are this program. */
+    /* The session starts its workers from this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (lacks_nvrtc())

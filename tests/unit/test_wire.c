@@ -70,7 +70,7 @@ static void test_wire_round_trip(void **state)
     assert_memory_equal(&got, &record, sizeof got);
     assert_int_equal(at_wire_get_count(&wire, sizeof(int64_t)), 2);
     assert_int_equal(at_wire_get_int(&wire), 10);
-    assert_false(at_wire_done(&wire)); /* there is one more */
+    assert_false(at_wire_done(&wire)); /* one value is left */
     assert_int_equal(at_wire_get_int(&wire), 20);
     assert_true(at_wire_done(&wire));
     at_wire_clear(&wire);
@@ -394,7 +394,7 @@ static void test_frame_in_pieces(void **state)
     close_pair(ends);
 }
 
-enum { LARGE = 3 << 20 }; /* more than a socket holds */
+enum { LARGE = 3 << 20 }; /* more than a socket's buffer holds */
 
 static int send_large(void *argument)
 {
@@ -471,7 +471,7 @@ static void test_frame_bad(void **state)
 }
 
 /* Without a SIGPIPE, which would end this program. */
-static void test_frame_to_nobody(void **state)
+static void test_frame_without_reader(void **state)
 {
     struct ends ends = connect_pair();
     struct at_wire message = wire_of(body, sizeof body);
@@ -501,7 +501,7 @@ int main(void)
         cmocka_unit_test(test_frame_large),
         cmocka_unit_test(test_frame_without_body),
         cmocka_unit_test(test_frame_bad),
-        cmocka_unit_test(test_frame_to_nobody),
+        cmocka_unit_test(test_frame_without_reader),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

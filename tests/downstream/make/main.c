@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks up a kernel for an untuned matrix. Without a current CUDA context, creating a plan must be an
- * error, not a crash. */
+/* Looks up a kernel for an untuned matrix. Without a current CUDA context, creating a plan must be
+ * an error, not a crash. */
 #include <autotune.h>
 
 #include <stdio.h>
