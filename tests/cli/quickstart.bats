@@ -46,7 +46,8 @@ quickstart() {
     env PATH="$WORLD/bin" setsid --wait "$place/tree/quickstart" "$@" 3>&-
 }
 
-# assert_ends_well ARGUMENT...: it ends with the line $said, and leaves no cut-off file.
+# assert_ends_well ARGUMENT...: it ends with the line $said, and leaves no cut-off file. The script itself
+# must not have the stand-ins' word for one.
 assert_ends_well() {
     run quickstart "$@"
     if [ "$status" -ne 0 ] || grep -rl half "$place/tree" --exclude=quickstart.log; then
