@@ -3,7 +3,7 @@
 #   awk -v command=tune -f command-page.awk autotune.1.scd >autotune-tune.1.scd
 # Its synopsis, its entry under COMMANDS, and the options "Of ..." whom its name is among.
 
-# Is the command among the words of "Of tune and bench"?
+# Whether a heading such as "Of tune and bench" names the command.
 function is_of_it(heading, words, i, n)
 {
     n = split(heading, words, /[ ,]+/)

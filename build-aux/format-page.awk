@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The manual page of the profile format, out of doc/profile-format.md:
+# Makes the manual page of the profile format from doc/profile-format.md:
 #   awk -f format-page.awk profile-format.md >autotune-profile.5.scd
-# Headings become sections, a row of a table its key with the meaning below, examples stay.
+# A heading becomes a section. A row of a table becomes its key with the meaning below. Examples stay.
 
 function plain(text)
 {
@@ -11,7 +11,7 @@ function plain(text)
     return text
 }
 
-# `code` in bold, **strong** too; all else is escaped.
+# Make `code` bold, drop the marks of **strong**, and escape the rest.
 function marked(text, out, parts, i, n)
 {
     gsub(/\*\*/, "", text)

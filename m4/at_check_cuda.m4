@@ -2,37 +2,35 @@
 
 # AT_CHECK_CUDA
 # -------------
-# Finds the CUDA toolkit's headers. The driver, NVML and NVRTC are opened at run time, so that the
-# program starts, and says what is missing, where they are not installed: nothing of CUDA is linked.
+# Finds the CUDA toolkit's headers with build-aux/find-cuda. No CUDA library is linked: the program opens
+# the driver, NVML and NVRTC at run time, so that it starts without them and can name what is missing.
 #
-# build-aux/find-cuda says where they are looked for.
-#
-# Sets and substitutes CUDA_DIR, CUDA_CPPFLAGS, and AT_CUDA_LIBDIR: where the program looks for
-# libnvrtc after the loader's own search.
+# Sets and substitutes CUDA_DIR, CUDA_CPPFLAGS and AT_CUDA_LIBDIR, where the program looks for libnvrtc
+# after the loader's own search.
 AC_DEFUN([AT_CHECK_CUDA], [
 AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda=DIR],
         [the CUDA toolkit, whose headers are needed (default: $CUDA_HOME, $CUDA_PATH,
          /usr/local/cuda, or beside nvcc)])],
     [], [with_cuda=yes])
-AC_ARG_VAR([CUDA_HOME], [the CUDA toolkit, where --with-cuda does not say])
-AC_ARG_VAR([CUDA_PATH], [the CUDA toolkit, where neither --with-cuda nor CUDA_HOME says])
+AC_ARG_VAR([CUDA_HOME], [the CUDA toolkit, if --with-cuda is not given])
+AC_ARG_VAR([CUDA_PATH], [the CUDA toolkit, if neither --with-cuda nor CUDA_HOME is given])
 
 AC_REQUIRE_AUX_FILE([find-cuda])
 AC_MSG_CHECKING([for the CUDA headers])
 AS_CASE([$with_cuda],
     [no], [AC_MSG_RESULT([no])
-           AC_MSG_ERROR([the CUDA headers cannot be done without (--without-cuda)])],
+           AC_MSG_ERROR([the CUDA headers are needed: --without-cuda is not possible])],
     [yes], [with_cuda=])
 AS_IF([at_cuda_found=`$SHELL "$ac_aux_dir/find-cuda" "$with_cuda" 2>&1`], [],
     [AC_MSG_RESULT([no])
      AC_MSG_ERROR([$at_cuda_found])])
-# AT_CUDA_LIBDIR, below the first, is compiled in: both are absolute and without symbolic links.
+# find-cuda's paths are absolute and without symbolic links: AT_CUDA_LIBDIR is compiled in.
 CUDA_DIR=`AS_ECHO(["$at_cuda_found"]) | sed -n 1p`
 at_cuda_include=`AS_ECHO(["$at_cuda_found"]) | sed -n 2p`
 AC_MSG_RESULT([$at_cuda_include])
 
-# A directory that the compiler searches anyway must stay where it is in the order.
+# -isystem must not move a directory that the compiler searches by default.
 AS_CASE([$at_cuda_include],
     [/usr/include], [CUDA_CPPFLAGS=],
     [CUDA_CPPFLAGS="-isystem $at_cuda_include"])
@@ -48,7 +46,7 @@ CPPFLAGS=$at_save_CPPFLAGS
 AS_IF([test "$at_cuda_version" -eq 0],
     [AC_MSG_ERROR([cuda.h and nvrtc.h in $at_cuda_include do not compile: see config.log])])
 AS_IF([test "$at_cuda_version" -lt 12000],
-    [AC_MSG_ERROR([the CUDA headers in $at_cuda_include are of $at_cuda_version_text: 12.0 or newer is needed])])
+    [AC_MSG_ERROR([the CUDA headers in $at_cuda_include have version $at_cuda_version_text: 12.0 or newer is needed])])
 
 AC_MSG_CHECKING([where NVRTC is installed])
 AT_CUDA_LIBDIR=

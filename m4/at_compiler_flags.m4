@@ -2,9 +2,9 @@
 
 # AT_COMPILER_FLAGS
 # -----------------
-# The language, warnings, hardening and sanitisers: what the compiler at hand supports of them, in
-# AT_CPPFLAGS, AT_CFLAGS and AT_LDFLAGS, with AT_PROGRAM_LDFLAGS for what is no shared library. CFLAGS
-# and its like stay the user's.
+# Sets flags for language, warnings, hardening and sanitisers, as far as the compiler supports them, in
+# AT_CPPFLAGS, AT_CFLAGS and AT_LDFLAGS. AT_PROGRAM_LDFLAGS is for programs, not for shared libraries.
+# CFLAGS, CPPFLAGS and LDFLAGS stay the user's.
 AC_DEFUN([AT_COMPILER_FLAGS], [
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [make warnings errors])])
 AC_ARG_ENABLE([asan], [AS_HELP_STRING([--enable-asan], [build with AddressSanitizer])])
@@ -42,8 +42,8 @@ AC_SUBST([AT_PROGRAM_LDFLAGS])
 
 # _AT_FORTIFY
 # -----------
-# Adds _FORTIFY_SOURCE to AT_CPPFLAGS: the highest level that libc takes without a warning, where the
-# compiler optimises (without, it does nothing) and has no level of its own.
+# Adds _FORTIFY_SOURCE to AT_CPPFLAGS: the highest level that libc takes without a warning. Adds nothing
+# if the compiler does not optimise, which it needs, or sets a level itself.
 m4_define([_AT_FORTIFY], [
 AC_CACHE_CHECK([for a level of _FORTIFY_SOURCE to add], [at_cv_fortify], [
 at_cv_fortify=none
@@ -62,15 +62,15 @@ AS_IF([test "$at_cv_fortify" != none],
 
 # _AT_TRY_FLAGS(VARIABLE, FLAGS)
 # ------------------------------
-# Appends to VARIABLE each of FLAGS with which a program compiles and links without a warning.
+# Appends each flag to VARIABLE with which a program compiles and links without a warning.
 m4_define([_AT_TRY_FLAGS], [
 for at_flag in m4_normalize([$2]); do
     AS_VAR_PUSHDEF([at_cache], [at_cv_flag_$at_flag])
     AC_CACHE_CHECK([whether $CC takes $at_flag], [at_cache], [
         at_save_CFLAGS=$CFLAGS
-        # GCC is silent about a -Wno-* that it does not know; -W* tells.
+        # GCC does not warn about an unknown -Wno-*, but it does about the same -W*.
         CFLAGS="$CFLAGS -Werror `AS_ECHO(["$at_flag"]) | sed 's/^-Wno-/-W/'`"
-        # -pie makes a program only of code that is -fPIE.
+        # -pie needs code compiled with -fPIE.
         AS_IF([test "$at_flag" = -pie], [CFLAGS="$CFLAGS -fPIE"])
         AC_LINK_IFELSE([AC_LANG_PROGRAM],
             [AS_VAR_SET([at_cache], [yes])], [AS_VAR_SET([at_cache], [no])])

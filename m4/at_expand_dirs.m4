@@ -2,8 +2,8 @@
 
 # AT_EXPAND_DIRS
 # --------------
-# Directories of the installation in full, without a ${prefix} in them: AT_BINDIR, AT_INCLUDEDIR,
-# AT_LIBDIR, and AT_PROFILEDIR, where profiles go.
+# Sets the full names of installation directories, without ${prefix} in them: AT_BINDIR, AT_INCLUDEDIR,
+# AT_LIBDIR, and AT_PROFILEDIR for profiles.
 AC_DEFUN([AT_EXPAND_DIRS], [
 at_save_prefix=$prefix at_save_exec_prefix=$exec_prefix
 AS_IF([test "$prefix" = NONE], [prefix=$ac_default_prefix])
@@ -17,6 +17,7 @@ prefix=$at_save_prefix exec_prefix=$at_save_exec_prefix
 
 # _AT_EXPAND(VARIABLE, TEXT)
 # --------------------------
+# Sets and substitutes VARIABLE: TEXT with all ${...} in it replaced.
 m4_define([_AT_EXPAND], [
 $1=$2
 while :; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast the emulated device runs a kernel: thread-instructions a second, on one host thread and
- * on as many as asked for.
+/* Measures how fast the emulated device runs a kernel: thread-instructions per second, on one host
+ * thread and on THREADS.
  *
  *     emu-speed FILE.ptx KERNEL THREADS GRID BLOCK DYNAMIC_SHARED_BYTES ARGUMENT...
  *
@@ -51,8 +51,8 @@ static void report(struct at_emu_memory *memory, struct at_emu_launch *launch)
 
         best = seconds < best ? seconds : best;
     }
-    printf("%d host threads: %.1f ms, %.0f million thread-instructions a second\n", launch->threads,
-           best * 1e3, (double)thread_instructions / best / 1e6);
+    printf("%d host threads: %.1f ms, %.0f million thread-instructions per second\n",
+           launch->threads, best * 1e3, (double)thread_instructions / best / 1e6);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long it takes to open the profiles, and to look up a problem among their entries, each time
- * another one; without a GPU.
+/* Measures how long it takes to open the profiles, and to look up a problem among their entries.
+ * Each lookup has another problem. Needs no GPU.
  *
  *     lookup-speed [PROFILE [DEVICE]]
  */
@@ -24,7 +24,7 @@ static void require_ok(autotune_status status, autotune_error *error)
     exit(1);
 }
 
-/* Sides of 64 to 65536, log-uniform, a third of them odd, and elements of all sizes. */
+/* Sides from 64 to 65536, log-uniform, a third of them odd; elements of all sizes. */
 static autotune_problem random_problem(struct at_rng *rng, size_t index)
 {
     int64_t sides[2];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes tables of the form of tests/data/h200-lookup.tsv, by which tests/unit/test_regret.c judges
- * lookup: what a winner takes on problems that are not its own. On each problem of the first
- * profile, or each of so many, it times the winners of the nearest problems of all profiles with
- * elements of the same size, as far as they are legal, and the default config; without verifying
- * them, which tuning has done.
+/* Makes tables like tests/data/h200-lookup.tsv, with which tests/unit/test_regret.c judges lookup:
+ * the times of winners on other problems than their own. On each problem of the first profile, or
+ * every Nth, it times the default config and the winners of the nearest problems of all profiles.
+ * Winners count if they are legal and have the same element size. It does not verify them; tuning
+ * did that.
  *
  *     lookup-times [--gpu SEL] [--every N] [--nearest N] PROFILE... >TABLE
  */
@@ -87,8 +87,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp_option options_table[] = {
-    {"every", KEY_EVERY, "N", 0, "Time the winners on each Nth problem of the first profile", 0},
-    {"nearest", KEY_NEAREST, "N", 0, "Time the winners of so many problems", 0},
+    {"every", KEY_EVERY, "N", 0, "Time the winners on every Nth problem of the first profile", 0},
+    {"nearest", KEY_NEAREST, "N", 0, "Time the winners of the N nearest problems", 0},
     {0},
 };
 static const struct argp argp = {
@@ -96,7 +96,7 @@ static const struct argp argp = {
 
 /* ---- the winners ---- */
 
-/* The config's number; a line tells a new one. */
+/* Return the config's number. Print a line for a new one. */
 static size_t number_of(struct table *table, const struct at_config *config)
 {
     char *values = at_config_format(config);
@@ -159,7 +159,7 @@ static enum at_status add_winners(struct table *table, const struct at_device_in
     return status;
 }
 
-/* ---- what is timed ---- */
+/* ---- the configs to time ---- */
 
 static bool is_among(const struct at_config *configs, size_t count, const struct at_config *config)
 {
@@ -179,7 +179,7 @@ static int by_distance(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The winners that are legal for the target, the nearest first. */
+/* Return the winners that are legal for the target, the nearest first. The caller frees them. */
 static struct candidate *find_candidates(const struct table *table, const struct winner *target,
                                          size_t *count)
 {
@@ -204,7 +204,7 @@ static struct candidate *find_candidates(const struct table *table, const struct
     return candidates;
 }
 
-/* The target's own winner comes first, and the default config last. */
+/* Collect the configs to time: the target's winner first, the default config last. */
 static size_t collect(const struct table *table, const struct winner *target,
                       struct at_config *configs)
 {
@@ -228,7 +228,7 @@ static size_t collect(const struct table *table, const struct winner *target,
 
 /* ---- timing ---- */
 
-/* In one shoot-out. */
+/* Time the configs in one shoot-out. */
 static enum at_status hold(struct table *table, const struct at_problem *problem,
                            const struct at_config *configs, size_t count, double *ns,
                            struct at_error *err)
@@ -249,8 +249,8 @@ static enum at_status hold(struct table *table, const struct at_problem *problem
     return status;
 }
 
-/* Each shoot-out has the target's own winner, and times are told as if it had always taken what it
- * took in the first. */
+/* Time all configs in several shoot-outs. Each includes the target's winner, and its times are
+ * scaled so that this winner has its time of the first shoot-out. */
 static enum at_status time_all(struct table *table, const struct at_problem *problem,
                                const struct at_config *configs, size_t count, double *ns,
                                struct at_error *err)
@@ -327,7 +327,7 @@ int main(int argc, char **argv)
     int exit_code;
     enum at_status status;
 
-    /* The workers that the session starts are this program. */
+    /* The session starts its workers from this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     at_run_options_init(&table.run);

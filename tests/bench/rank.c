@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well the time model orders configs: predicts all those of each recording, and holds the order
- * against the one that was measured.
+/* Measures how well the time model orders configs: predicts the times of recorded configs and
+ * compares their order with the measured one.
  *
  *     rank [--list] [--all] RECORDING...
  *
- * Of each recording (doc/recording-format.md) it takes 250 configs, the ten fastest and others
- * spread evenly over the ranks, or all of them; those that this tree has no more are left out, and
- * it says how many they were. --list prints every config. */
+ * It takes 250 configs of each recording (doc/recording-format.md): the ten fastest and others
+ * spread evenly over the ranks. --all takes all configs. Configs that this tree no longer has are
+ * left out and counted. --list prints every config. */
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "model/description.h"
@@ -42,17 +42,17 @@ struct sample {
     struct at_problem problem;
     struct entry *entries; /* fastest first */
     size_t count, capacity;
-    size_t left_out; /* recorded configs that this tree has no more */
+    size_t left_out; /* recorded configs that this tree no longer has */
 };
 
 struct score {
     double spearman;
-    bool hit; /* a good one is among the best predicted */
+    bool hit; /* one of the best predicted configs is near the fastest */
 };
 
 /* ---- reading ---- */
 
-/* The same config of this tree's family of that name; false where there is none any more. */
+/* Find the same config in this tree's families; false if it no longer exists. */
 static bool adopt(struct at_config *config, const struct at_config *recorded)
 {
     const struct at_family *from = recorded->family, *to = NULL;
@@ -75,7 +75,7 @@ static bool adopt(struct at_config *config, const struct at_config *recorded)
     return true;
 }
 
-/* Adds a recorded config, if this tree has it still. */
+/* Add a recorded config if this tree still has it. */
 static enum at_status add_entry(struct sample *sample, const struct at_recording *recording,
                                 size_t index, struct at_error *err)
 {
@@ -102,7 +102,7 @@ static int by_time(const void *left, const void *right)
     return x != y ? (x > y) - (x < y) : (a > b) - (a < b);
 }
 
-/* Place i of `count` of a sample, among so many configs from fastest to slowest. */
+/* Return the rank, among `of` configs, of item i in a sample of `count`. */
 static size_t rank_of(size_t i, size_t count, size_t of)
 {
     if (i < SAMPLE_FASTEST || count == of)
@@ -133,7 +133,7 @@ static enum at_status take_sample(struct sample *sample, const struct at_recordi
     return status;
 }
 
-/* The description of a device is named like its model: "NVIDIA H200" is h200. */
+/* A device's description is named after its model: h200 for "NVIDIA H200". */
 static enum at_status read_description(struct sample *sample, const char *device,
                                        struct at_error *err)
 {
@@ -215,7 +215,7 @@ static enum at_status predict_all(struct sample *sample, struct at_error *err)
 
     at_problem_args(problem, dst, src, args);
     if (status == AT_OK && (!src || !dst))
-        status = at_fail(err, AT_FAILED, "this machine has not so much memory for the problem");
+        status = at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     for (size_t i = 0; i < sample->count && status == AT_OK; i++)
         at_builder_add(builder, &sample->entries[i].config, problem->elem_size,
                        &sample->entries[i]);
@@ -252,7 +252,7 @@ static double predicted_of(const struct entry *entry)
     return entry->prediction.ns;
 }
 
-/* Ranks of sorted entries, those that tie all at the mean of their places. */
+/* Rank sorted entries; equal values share their mean rank. */
 static void give_ranks(struct entry *const *sorted, size_t count,
                        double (*value)(const struct entry *), const struct entry *first,
                        double *ranks)
@@ -300,7 +300,7 @@ static struct score judge(struct sample *sample)
     return score;
 }
 
-/* ---- the whole ---- */
+/* ---- main ---- */
 
 static enum at_status read_families(struct at_error *err)
 {
@@ -362,7 +362,7 @@ int main(int argc, char **argv)
     double least = 1;
     enum at_status status;
 
-    /* The workers that the builder starts are this program. */
+    /* The builder starts its workers from this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     for (; first < argc && argv[first][0] == '-'; first++) {
@@ -386,7 +386,7 @@ int main(int argc, char **argv)
         least = score.spearman < least ? score.spearman : least;
     }
     if (status == AT_OK)
-        printf("%-40s %8d %8s %9.3f  %d\n", "recordings, least, how many", argc - first, "", least,
+        printf("%-40s %8d %8s %9.3f  %d\n", "recordings, lowest, hits", argc - first, "", least,
                hits);
     else
         fprintf(stderr, "%s\n", err.message);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What it costs that a run survives its faults: the time that the driver spends on the journal, on
- * talking to another process in place of calling a function, and on keeping others off the device.
+/* Measures the costs of surviving faults: the journal, messages to another process instead of
+ * function calls, the lock on the device, and starting workers.
  *
  *     safety FOLDER
  *
- * Prints the mean of each over many, with the journal in FOLDER: the disk decides. An evaluation
- * takes one of each of the first four, of which the GPU waits for all but the second; the others
- * are a run's. doc/robustness.md sets them against the time that an evaluation takes. */
+ * Prints the mean time of each. The journal is in FOLDER, whose disk decides its times. Each
+ * evaluation pays the first four once, and the GPU waits for all of them but the second. A run pays
+ * the others. doc/lab/2026-11-20-what-does-safety-cost.md compares them with the time of an
+ * evaluation. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "device/device_lock.h"
@@ -61,14 +62,14 @@ static void time_journal(const char *folder)
         require(at_journal_sync(journal, &err), &err);
         synced_ns += at_now_ns() - added_ns;
     }
-    report("a result filed", started_ns, synced_ns, ROUNDS);
-    report("a result on disk", at_now_ns() - synced_ns, 0, ROUNDS);
+    report("adding a result to the journal", started_ns, synced_ns, ROUNDS);
+    report("waiting until the result is on disk", at_now_ns() - synced_ns, 0, ROUNDS);
     at_journal_close(journal);
     unlink(path);
     free(path);
 }
 
-/* Answers each frame with an empty one until end of file. */
+/* Answer each frame with an empty one until end of file. */
 static void answer(int fd)
 {
     struct at_wire request = {0}, reply = {0};
@@ -123,15 +124,15 @@ static void time_lock(void)
     for (int i = 0; i < ROUNDS; i++) {
         require(at_device_lock_take(&lock, &info, false, &progress, &err), &err);
         if (!lock) {
-            puts("a device locked, and unlocked: not on a machine without a GPU, or with several");
+            puts("locking and unlocking a device: needs a machine with exactly one GPU");
             return;
         }
         at_device_lock_release(lock);
     }
-    report("a device locked, and unlocked", started_ns, 0, ROUNDS);
+    report("locking and unlocking a device", started_ns, 0, ROUNDS);
 }
 
-/* Until it has said that there is no compiler for compute capability 0.0. */
+/* Each worker ends after its reply: there is no compiler for compute capability 0.0. */
 static void time_workers(void)
 {
     enum { WORKERS = 50 };
@@ -154,7 +155,7 @@ static void time_workers(void)
         at_wire_clear(&reply);
         at_worker_stop(&worker, NULL);
     }
-    report("a worker started, with NVRTC loaded, and stopped", started_ns, 0, WORKERS);
+    report("starting a worker, loading NVRTC and stopping it", started_ns, 0, WORKERS);
 }
 
 int main(int argc, char **argv)
@@ -168,8 +169,8 @@ int main(int argc, char **argv)
         return 2;
     }
     time_journal(argv[1]);
-    time_frames("an evaluation asked for and answered, its program loaded", 2 << 10);
-    time_frames("a program of 128 KiB sent along", 128 << 10);
+    time_frames("request and reply of an evaluation, with a loaded program", 2 << 10);
+    time_frames("request and reply with a program of 128 KiB", 128 << 10);
     time_lock();
     time_workers();
     return 0;

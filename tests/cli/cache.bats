@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# autotune cache: what is kept of compiled kernels. What it takes for one, and what not, is
-# test_cubin_cache's.
+# autotune cache: what it shows and removes. tests/unit/test_cubin_cache.c tests which files count
+# as cached kernels.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -11,7 +11,7 @@ setup() {
     export XDG_CACHE_HOME=$PWD
 }
 
-@test "an empty cache" {
+@test "an empty cache is shown, and its folder is private" {
     run -0 "$AUTOTUNE" cache
     [ "${lines[0]}" = "$PWD/autotune" ]
     [ "${lines[1]}" = '  kernels   0 in 0 programs' ]
@@ -31,7 +31,7 @@ setup() {
     [ "$(cd autotune && echo *)" = 'GPU-1.lock mine' ]
 }
 
-@test "an entry that cannot be removed stays, and no other" {
+@test "an entry that cannot be removed is named; the others are removed" {
     "$AUTOTUNE" cache
     mkdir -p autotune/{b,d}.kernel/full
     touch autotune/{a,c,e}.kernel autotune/{f,g}.program
@@ -41,7 +41,7 @@ setup() {
     refused "autotune: cannot remove $PWD/autotune/d.kernel: " cache --clear
 }
 
-@test "a folder that others can write is refused" {
+@test "a cache folder that other users can write is refused" {
     mkdir -m 777 autotune
     refused 'autotune belongs to, or can be written by, another user' cache
     rmdir autotune
@@ -51,6 +51,6 @@ setup() {
     XDG_CACHE_HOME=/proc/none refused 'cannot make /proc/none' cache
 }
 
-@test "arguments" {
+@test "an argument is refused" {
     refused 'unexpected argument "all"' cache all
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# autotune check, which holds a profile against the spaces without a device.
+# autotune check, without a device and on the emulated one.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -8,7 +8,7 @@ load helpers
 ktt=$srcdir/tests/data/ktt.yaml
 sound=$srcdir/tests/golden/check/sound.yaml
 
-# A sound profile: the least one, with a winner from the family of tests/data/ktt.yaml.
+# A sound profile: the smallest one, with a winner of the family in tests/data/ktt.yaml.
 setup() {
     profile=$BATS_TEST_TMPDIR/profile.yaml
     sed -e 's/family: tile/family: ktt/' -e 's/grid: .*/grid: [128, 128, 2]/' \
@@ -25,7 +25,7 @@ setup() {
         "$srcdir/tests/golden/profile/least.yaml" >"$profile"
 }
 
-# fails WORDS: the profile does not hold, for this reason.
+# fails WORDS: the profile is unsound, for this reason.
 fails() {
     run --separate-stderr -1 "$AUTOTUNE" check --space "$ktt" "$profile"
     [[ $output == *"$1"* ]]
@@ -49,29 +49,29 @@ unsound() {
     [ -z "$stderr" ]
 }
 
-@test "the profiles that come with the program" {
+@test "the profiles in results/ are sound" {
     for shipped in "$srcdir"/results/*.yaml; do
         [ -e "$shipped" ] || skip "none yet"
         run -0 "$AUTOTUNE" check "$shipped"
     done
 }
 
-@test "a config that breaks a constraint" {
+@test "a config that breaks a constraint is found" {
     sed -i 's/VECTOR_TYPE: 1/VECTOR_TYPE: 2/' "$profile"
     fails 'winner: illegal here'
 }
 
-@test "a value that the parameter does not have" {
+@test "a value that the parameter does not have is found" {
     sed -i 's/TILE_SIZE_Y: 32/TILE_SIZE_Y: 33/' "$profile"
     fails 'TILE_SIZE_Y'
 }
 
-@test "a launch that the config does not have" {
+@test "a launch that does not follow from the config is found" {
     sed -i 's/grid: .*/grid: [128, 64, 1]/' "$profile"
     fails 'winner: the launch is not the one'
 }
 
-@test "a family that is not known" {
+@test "an unknown family is found" {
     run --separate-stderr -1 "$AUTOTUNE" check "$profile"
     [[ $output == *'there is no family "ktt"'* ]]
 }
@@ -126,7 +126,7 @@ own_family() {
         sed 's/family: naive/family: own/; s/naive.cu/own.cu/'
 }
 
-# For what follows: a family of one's own, and a profile made with it.
+# For the tests below: a family that is not the program's own, and a profile made with it.
 setup_file() {
     find_nvrtc
     [ -z "${NO_NVRTC:-}" ] || return 0
@@ -142,15 +142,15 @@ setup_file() {
     )
 }
 
-# In a copy of its folder.
+# Work in a copy of that family's folder.
 use_own() {
     need_nvrtc
     cp -r "$own/." "$BATS_TEST_TMPDIR"
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# On a device the winners run again.
-@test "a profile that holds" {
+# With a device, check runs the winners again.
+@test "a winner that keeps its time has held" {
     use_own
     run --separate-stderr -0 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [ -z "$stderr" ]
@@ -158,9 +158,9 @@ use_own() {
     [[ ${lines[4]} =~ ^\ +64x96:f32\ +held\ .*\ \+0\.0$ ]]
 }
 
-@test "a winner whose time is not the recorded one" {
+@test "a winner whose time differs from the recorded one has drifted" {
     use_own
-    # Half of it, with all that depends on it.
+    # Halve the recorded time, and adjust the figures that depend on it.
     awk '/^    winner:/ { winner = 1 }
         winner && $1 == "bandwidth_mbps:" { $0 = "      bandwidth_mbps: " bandwidth }
         winner && $1 == "of_copy_permille:" { $0 = "      of_copy_permille: " share }
@@ -178,7 +178,7 @@ use_own() {
     [ "$stderr" = "autotune: half.yaml: 0 held, 1 drifted, 0 broken" ]
 }
 
-@test "a winner that is wrong or does not compile any more" {
+@test "a winner that is now wrong or does not compile is broken" {
     use_own
     sed -i 's/row >= tile.rows ||/row >= tile.rows - 1 ||/' own.cu # leaves a row out
     run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
@@ -189,12 +189,12 @@ use_own() {
     [ "$stderr" = "autotune: best.yaml: 0 held, 0 drifted, 1 broken" ]
 }
 
-@test "a winner that its default has overtaken" {
+@test "a winner that is now slower than its default is broken" {
     use_own
     own_family '0, 1' READ_ONLY=0 >own.yaml
     AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml \
         --family own --problem 256x256:f32 --out best.yaml
-    # The winner now does its work eight times.
+    # The winner now does its work eight times over.
     sed -i 's/\( *\)store<.*(from));/\1for (int i = 0; i < 1 + 7 * DIRECTION; i++, __threadfence())\n&/' \
         own.cu
     run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
@@ -202,7 +202,7 @@ use_own() {
     [ "$stderr" = "autotune: best.yaml: 0 held, 0 drifted, 1 broken" ]
 }
 
-@test "a profile that has nothing for the device" {
+@test "a profile without an entry for the device ends with exit code 4" {
     use_own
     sed -i 's/multiprocessors: 132/multiprocessors: 78/' best.yaml
     run --separate-stderr -4 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Completion for bash and zsh: what is offered is what the program knows.
+# Completion for bash and zsh offers what the program takes.
 
 bats_require_minimum_version 1.5.0
 
@@ -10,7 +10,7 @@ setup() {
     [ "$(wc -w <<<"$commands")" -ge 10 ]
 }
 
-# offers WORD...: what bash offers for the last of the words of a command line.
+# offers WORD...: prints what bash offers for the last word of this command line.
 offers() {
     # shellcheck source=/dev/null
     source "$srcdir/completion/autotune.bash"
@@ -19,7 +19,7 @@ offers() {
     printf '%s\n' "${COMPREPLY[@]}"
 }
 
-# zsh_offers WORD...: the same of zsh, whose completion functions are replaced by ones that print.
+# zsh_offers WORD...: the same for zsh; functions that print replace its completion functions.
 zsh_offers() {
     # shellcheck disable=SC2016 # zsh expands it
     zsh -f -c '
@@ -31,20 +31,20 @@ zsh_offers() {
         source $file' - "$srcdir/completion/_autotune" "$@"
 }
 
-@test "bash: commands" {
+@test "bash offers all commands" {
     diff <(offers autotune "" | sort) <(sort <<<"$commands")
     [ "$(offers autotune loo)" = lookup ]
 }
 
-@test "bash: the options of each command" {
+@test "bash offers the options of each command" {
     for command in $commands; do
         diff <(offers autotune "$command" --) \
             <(autotune "$command" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
     done
-    offers autotune --gp | grep -qx -e --gpu # tune may be left out
+    offers autotune --gp | grep -qx -e --gpu # the command tune may be omitted
 }
 
-@test "bash: values, and files otherwise" {
+@test "bash offers the values of options, and files elsewhere" {
     [ "$(offers autotune export --as c | xargs)" = "cu cubin cmake" ]
     [ "$(offers autotune lookup --policy "" | xargs)" = "cold warm" ]
     [ -z "$(offers autotune show re)" ]
@@ -54,8 +54,8 @@ zsh_offers() {
     [[ $(complete -p autotune) == *"-o default"* ]]
 }
 
-@test "zsh: commands, options, values and files" {
-    command -v zsh >/dev/null || skip "no zsh" # not in zsh_offers, which runs in subshells
+@test "zsh offers commands, options, values and files" {
+    command -v zsh >/dev/null || skip "no zsh" # here, because zsh_offers runs in subshells
     diff <(zsh_offers autotune "" | sort) <(sort <<<"$commands")
     for command in $commands; do
         diff <(zsh_offers autotune "$command" --) \
@@ -65,7 +65,7 @@ zsh_offers() {
     [ "$(zsh_offers autotune show re)" = files ]
 }
 
-@test "each value that is offered is one that the program takes" {
+@test "the program takes every value that is offered" {
     for format in $(offers autotune export --as ""); do
         run "$AUTOTUNE" export --as "$format" --out "$BATS_TEST_TMPDIR/out" /nonexistent.yaml
         [[ $output == *"cannot open /nonexistent.yaml"* ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Recordings in other tuners' formats, and files of other tuners.
+# Recordings in the formats of other tuners, and files that other tuners wrote.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -12,7 +12,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-@test "each shipped recording, there and back, is the same to the byte" {
+@test "converting a recording to another format and back changes no byte" {
     for recording in "$recordings"/*.recording; do
         for format in kernel-tuner t4; do
             "$AUTOTUNE" convert --to "$format" --out there.json "$recording"
@@ -21,7 +21,7 @@ setup() {
     done
 }
 
-@test "from one format to the other and back, and the same bytes each time" {
+@test "converting between the two other formats and back changes no byte" {
     one=$recordings/h200-10007x10009-b1.recording
     "$AUTOTUNE" convert --to t4 "$one" >one.json
     "$AUTOTUNE" convert --to kernel-tuner --out - one.json >two.json
@@ -40,7 +40,7 @@ setup() {
     done
 }
 
-@test "files of other tuners can be replayed, and not written" {
+@test "files of other tuners can be replayed, but not converted" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$others/kernel-tuner.json" "$others/t4.json" \
         --runs 2 --winners
     [[ $output == *'vector_add [10000000, 1] on Some GPU: 5 configs, the best 27008 ns'* ]]
@@ -51,13 +51,13 @@ setup() {
     [ ! -e never ]
 }
 
-@test "a cache that Kernel Tuner was stopped in writing is read as far as it is whole" {
+@test "the whole entries of a torn Kernel Tuner cache are read" {
     sed '/^"2048/q' "$others/kernel-tuner.json" | head -c -100 >torn.json
     run --separate-stderr -0 "$AUTOTUNE" replay torn.json --runs 1 --search random
     [[ $output == *': 1 configs, the best 27008 ns'* ]]
 }
 
-@test "what convert does not take is refused" {
+@test "bad arguments and bad files are refused" {
     refused 'which recording?' convert --to t4
     refused 'one recording at a time' convert --to t4 a b
     refused 'into which format? See --to' convert a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Whole runs on the emulated device: no GPU is needed, but NVRTC is.
+# Whole runs on the emulated device. They need NVRTC, but no GPU.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -9,7 +9,7 @@ load ../gpu/helpers
 faults=$srcdir/tests/gpu/fault.yaml
 predicted='all times are predicted, none is measured'
 
-# Of copies, which the guided search looks through before each problem, six are enough here.
+# The guided search measures copies before each problem; here six copy kernels are enough.
 setup_file() {
     find_nvrtc
     make_data inplace naive tile
@@ -22,31 +22,31 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# Six configs a problem, their defaults and the copies are compiled, and not as many again ahead.
-@test "every element size, padded and batched" {
+# Each problem compiles six configs, its default and at most six copies. No more is precompiled.
+@test "every element size is tuned, padded and batched problems too" {
     export XDG_CACHE_HOME=$PWD
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 30 \
         --search random --problem 64x96:f32 --problem 33x65:b1,ld_src=70,batch=3 --problem 1x1:f16 \
         --problem 31x64:f64,ld_dst=40 --problem 17x19:c128 --out best.yaml
     [ -z "$stderr" ]
     [ "$(grep -c ' problem: ' best.yaml)" -eq 5 ]
-    [ "$(grep -cE " method: (memcpy|'?copy .* VEC=[0-9]+'?)$" best.yaml)" -eq 5 ] # all of it
+    [ "$(grep -cE " method: (memcpy|'?copy .* VEC=[0-9]+'?)$" best.yaml)" -eq 5 ] # the whole line
     [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
     grep -q 'kind: emulated' best.yaml
     run -0 "$AUTOTUNE" check best.yaml
     [ "$(find autotune -name '*.kernel' | wc -l)" -le $((5 * (6 + 1 + 6))) ]
 }
 
-# The copies that the second is held against are those of the first, whose elements are of another
-# size; they begin at aligned addresses all the same.
-@test "matrices that begin at odd addresses" {
+# Both problems move as many bytes, so the second one uses the copies measured for the first. Copies
+# begin at aligned addresses, whatever the problem's offsets.
+@test "matrices that begin at odd addresses are tuned" {
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 12 \
         --problem 96x256:f32 --problem 96x1024:b1,offset_src=1,offset_dst=3 --out best.yaml
     [ -z "$stderr" ]
     [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
 }
 
-@test "the spaces of KTT, which tests/gpu/bench-tune searches" {
+@test "the KTT spaces of tests/gpu/bench-tune are tuned" {
     local data=$srcdir/tests/data
     for name in ktt ktt-wide; do
         run --separate-stderr -0 tune --quiet --gpu emu --space "$data/$name.yaml" --family "$name" \
@@ -55,7 +55,7 @@ setup() {
     done
 }
 
-@test "in place, by families for it alone" {
+@test "in-place problems are tuned with in-place families alone" {
     run --separate-stderr -0 tune --quiet --gpu emu --budget 30 --search random \
         --problem 96x96:f32,inplace=1 --problem 33x33:b1,ld_src=35,batch=3,inplace=1 --out best.yaml
     [ "$(grep -c 'family: inplace' best.yaml)" -eq 4 ] # winner and default of each
@@ -67,7 +67,7 @@ setup() {
     [[ $stderr == *"the family does not transpose in place"* ]]
 }
 
-@test "bench times what lookup gives for a problem that the profile does not have" {
+@test "bench times the config that lookup gives" {
     run --separate-stderr -0 tune --gpu emu --family naive --budget 2 --problem 64x96:f32 \
         --out other.yaml
     run -0 "$AUTOTUNE" bench --quiet --gpu emu --family tile --problem 64x70:f32 --lookup other.yaml
@@ -99,7 +99,7 @@ setup() {
     done
 }
 
-@test "devices that nobody has measured are marked, wherever they are shown" {
+@test "uncalibrated devices are marked wherever they are shown" {
     uncalibrated="$predicted; the predictions are uncalibrated: no such GPU has been measured"
     run -0 "$AUTOTUNE" list --emulated
     [ "${#lines[@]}" -eq 7 ]
@@ -123,7 +123,7 @@ setup() {
     [[ ${lines[1]} == "  emulated: $uncalibrated" ]]
 }
 
-@test "a short search, unless the user says otherwise" {
+@test "a search on the emulated device is short by default" {
     run --separate-stderr -0 tune --gpu emu --family tile --problem 64x96:f32 --out best.yaml
     [[ $stderr == *'24 configs a problem'* ]]
     [ "$(figure correct)" -eq 24 ]
@@ -135,7 +135,7 @@ setup() {
     [ "$(figure correct)" -gt 24 ]
 }
 
-@test "a budget is kept to the evaluation, and problems share it" {
+@test "a budget is kept exactly, and problems share it" {
     need_sqlite
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 15 \
         --problem 64x96:f32 --problem 96x64:f32 --out best.yaml
@@ -144,7 +144,7 @@ setup() {
     [ "$(paste -sd ' ' counts)" = '7 8' ]
 }
 
-@test "a budget bounds what problems that fail measure, too" {
+@test "a budget also bounds problems that fail" {
     need_sqlite
     variant 5 '/^launch:/i\  - {name: ROUND, summary: again, values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], default: 0}'
     run --separate-stderr -1 tune --quiet --gpu emu --family fault --space fault.yaml --budget 10 \
@@ -154,7 +154,7 @@ setup() {
         FROM measurements WHERE family = 'fault' GROUP BY problem)")" = '5 5' ]
 }
 
-@test "a budget bounds the copies that come on top of it" {
+@test "a budget bounds the copies as well, which are counted apart" {
     need_sqlite
     run --separate-stderr -0 tune --quiet --gpu emu --family naive --budget 5 --search random \
         --problem 64x96:f32 --problem 16x8:f32 --out best.yaml
@@ -162,8 +162,8 @@ setup() {
         FROM measurements WHERE family = 'copy' GROUP BY problem ORDER BY n)")" = '2 3' ]
 }
 
-# wide COUNT: the family naive with so many more parameters of 64 values, all but one of which rules
-# exclude, as ./wide.yaml.
+# wide COUNT: prints the space file of a family "wide": naive with COUNT more parameters. Each has 64
+# values, and a rule that excludes all but one.
 wide() {
     local i
     sed -e 's/^family: .*/family: wide/' -e '/^parameters:/,$d' "$srcdir/tuning/naive.yaml"
@@ -178,7 +178,7 @@ wide() {
     sed '1,/^constraints:/d' "$srcdir/tuning/naive.yaml"
 }
 
-@test "a space of more points than can be counted" {
+@test "a space may have more points than can be counted" {
     cp "$srcdir/templates/naive.cu" .
     for case in '7 1055531162664960' '8 2000000000000000' '20 2000000000000000'; do
         wide "${case% *}" >wide.yaml
@@ -190,7 +190,7 @@ wide() {
     done
 }
 
-@test "every way to fail is found as on a GPU" {
+@test "every way to fail gets the same outcome as on a GPU" {
     run --separate-stderr -0 tune --quiet --gpu emu --family fault --space "$faults" \
         --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml
     for count in correct:1 timeout:1 crash:3 wrong:5 compile:2 launch:2 oom:0; do
@@ -200,7 +200,7 @@ wide() {
     run -0 "$AUTOTUNE" check --space "$faults" best.yaml
 }
 
-@test "the journal has each fault by its name" {
+@test "the journal names each fault" {
     need_sqlite
     variant '1, 2, 3, 4, 0'
     run --separate-stderr -0 tune --quiet --gpu emu --family fault --space fault.yaml \
@@ -215,7 +215,7 @@ wide() {
     [[ ${found[3]} == 'FAULT=4|'*'trap'* ]]
 }
 
-@test "devices that are not described, and problems that are too large" {
+@test "unknown devices and too large problems are refused" {
     run --separate-stderr -3 tune --gpu emu:nothing --problem 64x96:f32 --out best.yaml
     [[ $stderr == *'there is no device "emu:nothing"; described are '*emu:h200* ]]
     run --separate-stderr -2 tune --quiet --gpu emu --problem 16384x16384:b1 --out best.yaml

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The examples build cleanly, and say what is missing where there is no GPU. tests/gpu/plan.bats runs
-# them where there is one.
+# The examples build without warnings, and without a GPU they end with a message. On a GPU,
+# tests/gpu/plan.bats runs them.
 
 bats_require_minimum_version 1.5.0
 load ../examples
@@ -10,10 +10,10 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     find_cuda
     use_library
-    export CUDA_VISIBLE_DEVICES= # with a GPU as without
+    export CUDA_VISIBLE_DEVICES= # the same result on a machine with a GPU
 }
 
-# ends_with_message: no crash.
+# ends_with_message COMMAND...: the command ends with a message and exit code 3, without a crash.
 ends_with_message() {
     if grep -q __asan_init "$AUTOTUNE"; then
         skip "a program without AddressSanitizer cannot load a library with it"
@@ -23,21 +23,21 @@ ends_with_message() {
     [ -z "$output" ]
 }
 
-@test "C, with the driver API" {
+@test "the C example, with the driver API, builds and ends with a message" {
     build_driver
-    # The toolkit's stand-in for the driver has another name than the driver, and fails every call.
+    # The toolkit's stub of the driver fails every call. It needs the driver's file name.
     ln -s "$cuda_home/lib64/stubs/libcuda.so" libcuda.so.1
     LD_LIBRARY_PATH=$PWD:$LD_LIBRARY_PATH ends_with_message ./example
 }
 
-@test "C++, with the runtime API" {
+@test "the C++ example, with the runtime API, builds and ends with a message" {
     build_runtime
     ends_with_message ./example
 }
 
-@test "Python" {
+@test "the Python example names functions and fields that the library has" {
     command -v python3 >/dev/null || skip "no python3"
-    # What it says of the library is true, which needs no PyTorch to be seen.
+    # Compare its source with the library's header; that needs no PyTorch.
     cat >check.py <<'END'
 import ast
 import re

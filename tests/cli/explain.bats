@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What the emulated device counts, as people see it. No GPU is needed, but NVRTC is.
+# autotune explain: what the emulated device counts. It needs NVRTC, but no GPU.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -9,19 +9,19 @@ setup() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
 }
 
-# explain ARGUMENT...: skips where there is no NVRTC.
+# explain ARGUMENT...: runs it; skips the test if there is no NVRTC.
 explain() {
     run --separate-stderr "$AUTOTUNE" explain "$@"
     [[ $stderr != *'no NVRTC'* ]] || skip "no NVRTC"
 }
 
-# costs ACCESS COST: the one line of the table for this access has this cost a request.
+# costs ACCESS COST: the table has one line for this access, with this cost per request.
 costs() {
     [ "$(grep -c " $1 " <<<"$output")" -eq 1 ]
     [[ $(grep " $1 " <<<"$output" | sed 's/.* B *[0-9]* *\([0-9.]*\) .*/\1/') == "$2" ]]
 }
 
-# least PROBLEM PARAM=VALUE...: this config of micro has no sector or wavefront too many.
+# least PROBLEM PARAM=VALUE...: this config of micro needs no more sectors and wavefronts than the least.
 least() {
     local problem=$1
     shift
@@ -30,7 +30,7 @@ least() {
     grep -q 'of which 0 are bank conflicts' <<<"$output"
 }
 
-@test "padding frees a column of the tile from bank conflicts" {
+@test "padding removes the bank conflicts of a tile's column" {
     explain tile PAD=0
     [ "$status" -eq 0 ]
     costs 'load shared' 32.00
@@ -41,7 +41,7 @@ least() {
     [[ $output == *' 0 are bank conflicts'* ]]
 }
 
-@test "a kernel coalesces on the side that it says" {
+@test "DIRECTION chooses whether naive coalesces its loads or its stores" {
     explain naive DIRECTION=0
     costs 'load global' 4.00
     costs 'store global' 32.00
@@ -50,7 +50,7 @@ least() {
     costs 'store global' 4.00
 }
 
-@test "each access stands at its line of the template" {
+@test "each access is shown with its line of the template" {
     explain tile
     line=$(sed -n 's/^  tile.cu:\([0-9]*\) *store global .*/\1/p' <<<"$output")
     [[ $(sed -n "${line}p" "$srcdir/templates/tile.cu") == *'store<STORE_PLAIN>'* ]]
@@ -69,7 +69,7 @@ least() {
     done
 }
 
-@test "micro-tiles cost the least on both sides, in each layout" {
+@test "micro-tiles need the fewest sectors on both sides, in each layout" {
     for layout in 1 2 3; do
         least 512x512:b1 LAYOUT="$layout"
         least 512x512:f16 LAYOUT="$layout" LOAD_BYTES=8 STORE_BYTES=8 SRC_BYTES=128
@@ -81,7 +81,7 @@ least() {
     [[ $output == *'sectors, 1.00 times the least'* && $output != *'load shared'* ]]
 }
 
-@test "a sample of a large grid says that it is one" {
+@test "counts from a sample of a large grid are called that" {
     explain tile --problem 8192x8192:f32 --blocks 16
     [ "$status" -eq 0 ]
     [[ $output == *'counted in 16 of the blocks'* ]]
@@ -89,15 +89,15 @@ least() {
     [[ $output != *'counted in'* ]]
 }
 
-@test "bytes moved, against those needed" {
+@test "bytes moved are compared with the bytes needed" {
     explain naive DIRECTION=0
     [[ $output == *'reads 4.19 MB, 1.00 times the 4.19 MB needed; writes 33.55 MB, 8.00 times'* ]]
-    # Sampled, scaled to the whole grid.
+    # A sample is scaled to the whole grid.
     explain tile --problem 8192x8192:f32 --blocks 16
     [[ $output == *'reads 268.44 MB, 1.00 times the 268.44 MB needed; writes 268.44 MB, 1.00 times'* ]]
 }
 
-@test "on the device that is named" {
+@test "--gpu chooses the device" {
     for device in emu:{a100,b200,h100,h200,l40s,rtx-4090}; do
         explain tile --gpu "$device"
         [ "$status" -eq 0 ]
@@ -119,14 +119,14 @@ least() {
     [[ ${lines[1]} == *'(emulated)' ]]
 }
 
-@test "all of it as JSON" {
+@test "--format json prints the same figures" {
     explain tile PAD=0 --format json
     [ "$status" -eq 0 ]
     [[ $output == *'"wavefronts": 262144'* ]]
     [[ $output == *'"occupancy_percent": 100'* ]]
 }
 
-@test "what cannot be explained" {
+@test "bad arguments and illegal configs are refused" {
     refused 'which family?' explain
     refused 'there is no family "nothing"' explain nothing
     refused 'has no parameter NOTHING' explain tile NOTHING=1
@@ -139,7 +139,7 @@ least() {
     [[ $stderr == *'not legal for this problem'* ]]
 }
 
-@test "a time is predicted, and called so" {
+@test "a predicted time is called a prediction" {
     explain tile PAD=0 --problem 8192x8192:f32
     [[ $output == *'bound by shared memory (a prediction, not a measurement)'* ]]
     slow=$(sed -n 's/^  predicted \([0-9]*\)\..*/\1/p' <<<"$output")

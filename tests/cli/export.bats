@@ -13,19 +13,19 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# need PROGRAM: skips the test where it lacks.
+# need PROGRAM: skips the test if the program is missing.
 need() {
     command -v "$1" >/dev/null || skip "no $1"
 }
 
-# A CUDA compiler, by its usual place where it is not on the path.
+# Set $nvcc to the CUDA compiler, on the path or in its usual folder.
 find_nvcc() {
     nvcc=$(command -v nvcc || true)
     [ -n "$nvcc" ] || nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
     [ -x "$nvcc" ] || skip "no nvcc"
 }
 
-# export_as FORMAT FILE [ARGUMENT...]: of the shipped profile.
+# export_as FORMAT FILE [ARGUMENT...]: exports the test's profile to the file.
 export_as() {
     local format=$1 file=$2
     shift 2
@@ -33,7 +33,7 @@ export_as() {
     [ -z "$output$stderr" ]
 }
 
-# A program that looks problems up in out.h.
+# write_program FILE: a program that looks problems up in out.h.
 write_program() {
     cat >"$1" <<'END'
 #include "out.h"
@@ -69,7 +69,7 @@ END
     done
 }
 
-@test "T4 results: what was measured of the winner and the default, and nothing else" {
+@test "T4 results have the measurements of winner and default alone" {
     export_as t4 out.json -p 8192x8192:f32 -p 8191x8192:f32
     [ "$(grep -c '"configuration"' out.json)" -eq 2 ]
     [ "$(grep -c '"problem": "8192x8192:f32"' out.json)" -eq 2 ]
@@ -78,12 +78,12 @@ END
     grep -q "\"value\": $(awk -v ns="$time_ns" 'BEGIN { print ns / 1e6 }')" out.json
     run --separate-stderr -4 "$AUTOTUNE" export --as t4 -p 8191x8192:f32 "$profile"
     [[ $stderr == *'none of these problems was measured on NVIDIA H200'* ]]
-    # What is predicted is no result.
+    # A predicted time is no result.
     run --separate-stderr -4 "$AUTOTUNE" export --as t4 "$srcdir/tests/golden/profile/emulated.yaml"
     [[ $stderr == *'none of these problems was measured'* ]]
 }
 
-@test "header, for C99" {
+@test "the header compiles as C99 and finds problems" {
     need cc
     export_as header out.h
     write_program main.c
@@ -92,7 +92,7 @@ END
     [ "$output" = "50 NVIDIA H200 autotune_transpose_R8192_C8192_B4" ]
 }
 
-@test "header, for C++" {
+@test "the header compiles as C++ and finds problems" {
     need c++
     export_as header out.h
     write_program main.cc
@@ -100,7 +100,7 @@ END
     run -0 ./main
 }
 
-@test "header, for nvcc" {
+@test "nvcc compiles the header" {
     find_nvcc
     export_as header out.h
     write_program main.cu
@@ -108,7 +108,7 @@ END
     run -0 ./main
 }
 
-@test "cu, for nvcc" {
+@test "nvcc compiles the CUDA source" {
     find_nvcc
     export_as cu out.cu -p 8192x8192:f32 -p 8192x8192:i32 -p 1000x999:f16,batch=3
     [ "$(grep -c '^namespace autotune_kernel' out.cu)" -eq 2 ]
@@ -120,7 +120,7 @@ END
     done
 }
 
-@test "in place" {
+@test "in-place problems are exported beside out-of-place ones" {
     find_nvcc
     export_as header out.h -p 512x512:f32,inplace=1 -p 512x512:f32
     cat >main.c <<'END'
@@ -144,7 +144,7 @@ END
     grep -q '^AUTOTUNE_R512_C512_B4_IP_FAMILY := inplace$' out.mk
 }
 
-@test "make" {
+@test "make includes the makefile" {
     export_as make out.mk
     cat >Makefile <<'END'
 include out.mk
@@ -152,11 +152,11 @@ all:
 	@echo $(AUTOTUNE_ARCH) $(words $(AUTOTUNE_PROBLEMS)) $(AUTOTUNE_R8192_C8192_B4_DEFINES) \
 	    $(AUTOTUNE_R8192_C8192_B4_BLOCK)
 END
-    run -0 env -u MAKEFLAGS -u MAKELEVEL make -s # not a part of the make that runs the tests
+    run -0 env -u MAKEFLAGS -u MAKELEVEL make -s # independent of the make that runs the tests
     [[ $output == "sm_90 50 -DELEM_SIZE=4 -DLOAD_BYTES=8 "*" 512 1 1" ]]
 }
 
-@test "cmake" {
+@test "cmake includes the CMake file" {
     need cmake
     export_as cmake out.cmake
     # shellcheck disable=SC2016 # CMake expands it
@@ -166,7 +166,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     [ "$output" = "NVIDIA H200; 16384 1 1" ]
 }
 
-@test "cubin: images and their index, the same each time" {
+@test "cubins and their index are the same bytes each time" {
     run "$AUTOTUNE" export --as cubin --out first -p 8192x8192:f32 -p 64x64:b1 "$profile"
     [[ $output != *"no NVRTC"* ]] || skip "no NVRTC"
     [ "$status" -eq 0 ]
@@ -178,7 +178,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     [ "$(grep -c '"problem"' first/index.json)" -eq 2 ]
 }
 
-@test "cubin: the folder, those above it and the files are as open as the umask lets them be" {
+@test "cubins: new folders and files have the permissions that the umask allows" {
     local mask
     for mask in 022 077 027; do
         run sh -c 'umask "$1" && shift && exec "$@"' sh "$mask" \
@@ -190,7 +190,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     done
 }
 
-@test "a preferred carveout goes along" {
+@test "a preferred carveout is exported" {
     sed -e "/problem: '4096x4096:c128'/,/UNROLL/s/CARVEOUT: -1/CARVEOUT: 50/" \
         -e "/problem: '4096x4096:c128'/,/UNROLL/s/DYNAMIC: 0/DYNAMIC: 1/" "$profile" >preferred.yaml
     "$AUTOTUNE" export --as make -p 4096x4096:c128 preferred.yaml >out.mk
@@ -201,7 +201,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     grep -q '"carveout_percent": 50' out.json
 }
 
-@test "problems that were never tuned, and devices that are named" {
+@test "untuned problems are looked up for the named device" {
     run --separate-stderr -0 "$AUTOTUNE" export --as json -d h200 -p 6000x6001:f32
     [[ $output == *'"problem": "6000x6001:f32"'*'"tier": "shape"'* ]]
     sed 's/multiprocessors: 132/multiprocessors: 100/' "$profile" >other.yaml
@@ -211,7 +211,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     refused "has several devices" export --as make "$srcdir/tests/golden/profile/two-devices.yaml"
 }
 
-@test "nothing of a file is pasted" {
+@test "text from a profile cannot become code in an export" {
     # shellcheck disable=SC2016 # not to be expanded is the point
     hostile='x */ "); ${x} $(shell touch made) #\\ ??/ '
     sed "s|name: NVIDIA H200|name: '$hostile'|" "$profile" >hostile.yaml
@@ -230,7 +230,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
     run --separate-stderr -0 "$AUTOTUNE" export --as json -p 64x64:f32 hostile.yaml
 }
 
-@test "a file is replaced whole, and not at all on failure" {
+@test "a file is replaced whole, and stays if the export fails" {
     echo old >out.h
     run -2 "$AUTOTUNE" export --as header --out out.h none.yaml
     [ "$(<out.h)" = old ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What can happen to a run besides kills (kills.bats): compilers that explode, signals, disks that are
-# full, journals of other runs. On the emulated device; doc/robustness.md is the list.
+# What can happen to a run besides kills (kills.bats): compilers that never end or crash, signals, full
+# disks, journals of other runs. On the emulated device; doc/robustness.md has the full list.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,7 +10,7 @@ load helpers-faults
 
 # ---- compiling ----
 
-# A copy of the heavy family with these weights alone, and with its parentheses.
+# heavy WEIGHTS: copy the family heavy here, with these weights alone and with its parentheses.
 heavy() {
     local open close
     sed "s/values: .*/values: [$1]/" "$srcdir/tests/data/heavy.yaml" >heavy.yaml
@@ -26,7 +26,7 @@ tune_heavy() {
         --search exhaustive --problem 8x8:f32 --out best.yaml "$@"
 }
 
-# AddressSanitizer catches the signal of a crash, and needs more memory than a limit leaves.
+# AddressSanitizer catches the signal of a crash, and needs more memory than the limits allow.
 skip_with_sanitizer() {
     if grep -q __asan_init "$AUTOTUNE"; then
         skip "built for AddressSanitizer"
@@ -38,9 +38,8 @@ outcome() {
         WHERE config = 'WEIGHT=$1'"
 }
 
-# What is asked of these is in processor time, in bytes and in signals: however busy the machine is,
-# they end the same way.
-@test "a compiler that computes for ever" {
+# The next tests limit processor time and bytes, or expect signals: a busy machine changes nothing.
+@test "a compiler that computes for ever is stopped" {
     heavy '0, 1'
     tune_heavy --timeout 1
     [ "$status" -eq 0 ]
@@ -50,8 +49,8 @@ outcome() {
     assert_nothing_left
 }
 
-# Its stack has an end even where the shell sets none.
-@test "a compiler that crashes" {
+# The compiler's stack is limited even if the shell sets no limit.
+@test "a compiler that crashes fails its config alone" {
     skip_with_sanitizer
     heavy '0, 2'
     ulimit -s unlimited 2>/dev/null || true
@@ -63,7 +62,7 @@ outcome() {
     assert_nothing_left
 }
 
-@test "a compiler that gets no more memory" {
+@test "a compiler that gets no more memory fails its config alone" {
     skip_with_sanitizer
     heavy '0, 3'
     ulimit -d 300000
@@ -73,7 +72,7 @@ outcome() {
     [[ "$(outcome 3)" == 'compile: '*'out of memory'* ]]
 }
 
-@test "a template that reads the machine's files" {
+@test "a template cannot show the machine's files" {
     heavy '0, 4'
     printf '#if WEIGHT == 4\n#include "/etc/passwd"\n#endif\n' | cat - heavy.cu >reads.cu
     mv reads.cu heavy.cu
@@ -84,7 +83,7 @@ outcome() {
 
 # ---- signals ----
 
-@test "SIGINT or SIGTERM: the best so far is written; resumed, nothing is measured twice" {
+@test "SIGINT or SIGTERM: the best so far is written; --resume measures nothing twice" {
     for signal in INT TERM; do
         start_run --budget 200
         wait_for_progress
@@ -102,10 +101,10 @@ outcome() {
     done
 }
 
-# The strategy is told what it knew before it is asked: results that come in another order now lead it
-# nowhere else, neither with the copies nor with the family.
-@test "a run that was complete, resumed, measures nothing" {
-    unset AUTOTUNE_DATADIR # with the family of copies
+# A resumed strategy gets all known results before its first choice. Their order may differ from the
+# first run's; it must choose the same configs, of the copies and of the family.
+@test "resuming a complete run measures nothing" {
+    unset AUTOTUNE_DATADIR # so that there is the family copy
     run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 40
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'copy'")" -gt 0 ]
     query best.yaml.journal 'SELECT * FROM measurements' >before
@@ -113,14 +112,14 @@ outcome() {
     query best.yaml.journal 'SELECT * FROM measurements' | cmp before -
 }
 
-@test "a second signal, of whichever kind: the end at once" {
+@test "a second signal of either kind ends the run at once" {
     start_run --budget 200
     assert_ends_at_second_signal
 }
 
-# ---- memory that others have taken ----
+# ---- too little memory ----
 
-# The problem in the middle has failed, and the others have not.
+# The middle one of three problems has failed, the others have not.
 assert_middle_failed() {
     [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
     run ! grep -q 4096x4096:f32 best.yaml
@@ -130,7 +129,7 @@ assert_middle_failed() {
     assert_nothing_left
 }
 
-@test "too little memory before the run: the problem that has too little fails, others do not" {
+@test "too little memory before the run fails the largest problem alone" {
     skip_with_sanitizer
     (
         ulimit -d 100000
@@ -140,11 +139,11 @@ assert_middle_failed() {
     assert_middle_failed
 }
 
-@test "too little memory during the run: the problem that has too little fails, others do not" {
+@test "too little memory during the run fails the largest problem alone" {
     skip_with_sanitizer
     start_run --problem 4096x4096:f32 --problem 16x8:f32 --budget 45
     wait_for_progress
-    kill -STOP "$driver" # not to be through before there is too little
+    kill -STOP "$driver" # or it might end before the limit is set
     worker=$(children "$driver" gpu)
     taken=$(awk '/^VmData:/ { print $2 }' "/proc/$worker/status")
     prlimit --pid "$worker" --data=$(((taken + 32000) * 1024))
@@ -156,16 +155,16 @@ assert_middle_failed() {
         GROUP BY problem, family, config HAVING count(*) > 1')" ]
 }
 
-# ---- what the shell allows ----
+# ---- limits of the shell ----
 
-# limited OPTION LIMIT ARGUMENT...: the program under a limit of ulimit's, without the descriptors of Bats
-# and make.
+# limited OPTION LIMIT ARGUMENT...: run the program under this ulimit, without the descriptors that
+# Bats and make have open.
 limited() (
     exec 3>&- 4>&- 5>&- 6>&- 7>&-
     ulimit "$1" "$2" && shift 2 && exec "$AUTOTUNE" "$@"
 )
 
-@test "too few descriptors: that is said, until there are enough" {
+@test "too few descriptors are reported" {
     local few
     skip_with_sanitizer
     for ((few = 5; few < 32; few++)); do
@@ -178,11 +177,11 @@ limited() (
     assert_correct 2
 }
 
-@test "too little memory for the compiler, or for a recording: that is said" {
+@test "too little memory for the compiler or a recording is reported" {
     skip_with_sanitizer
     run --separate-stderr -3 limited -v 100000 tune "${short[@]}" --budget 2
     echo "$stderr"
-    # The loader names a library by its path where it is not on the loader's own.
+    # The loader names the library with its path if that is not on its search path.
     [[ $stderr == *'cannot load '*libnvrtc*': too little memory (ulimit -v)'* ]]
     {
         printf '{"cache": {'
@@ -194,10 +193,10 @@ limited() (
     refused 'large.json: kernel_name' replay large.json
 }
 
-# ---- places to write ----
+# ---- full and unwritable places ----
 
-# A file that may not grow past so many KiB is as good as a full disk, for root too.
-@test "a journal that cannot grow: a warning, and the run goes on; the rest is measured on resumption" {
+# A limit on the size of files acts like a full disk, for root too.
+@test "a journal that cannot grow: the run goes on; --resume measures the rest" {
     run --separate-stderr tune_limited 100 --budget 20
     [ "$status" -eq 0 ]
     [[ $stderr == *'warning: journal '*'; the run goes on, and --resume'* ]]
@@ -208,7 +207,7 @@ limited() (
     assert_measured_once 20
 }
 
-@test "a profile that does not fit: it is printed, and the old one stays" {
+@test "a profile that does not fit is printed, and the old one stays" {
     echo old >best.yaml
     run --separate-stderr tune_limited 1 --budget 2 --journal :memory:
     [ "$status" -eq 5 ]
@@ -218,7 +217,7 @@ limited() (
     assert_nothing_left
 }
 
-@test "a cache that is full, or cannot be written: everything is compiled" {
+@test "a full or unwritable cache: everything is compiled" {
     export XDG_CACHE_HOME=$PWD/cache
     run --separate-stderr tune_limited 2 --budget 2 --journal :memory: --out -
     [ "$status" -eq 0 ]
@@ -229,7 +228,7 @@ limited() (
     [[ $stderr == *'compiled kernels are not kept: cannot make /proc/none'* ]]
 }
 
-@test "a journal that cannot be made is refused before the work" {
+@test "a journal that cannot be created is refused before the run" {
     run --separate-stderr -2 "$AUTOTUNE" tune "${short[@]}" --budget 2 --journal /proc/none
     [[ $stderr == *'cannot open journal: cannot write "/proc/none"'* ]]
     run --separate-stderr tune_limited 1
@@ -239,7 +238,7 @@ limited() (
 
 # ---- journals ----
 
-@test "a journal with a torn tail: what is whole is used" {
+@test "of a journal with a torn end, the whole measurements are used" {
     start_run --budget 20
     wait_for_progress
     wait_for_progress
@@ -254,7 +253,7 @@ limited() (
     assert_measured_once 20
 }
 
-@test "a journal of another setting: which part, and how to begin anew" {
+@test "a journal of another setting is refused: which setting, and how to start anew" {
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2
     run --separate-stderr -2 "$AUTOTUNE" tune "${short[@]}" --budget 2 --resume --policy warm
     [[ $stderr == *'--resume cannot go on from journal '*'(policy cold '*', now policy warm '*'without --resume this run starts anew, and what is in the journal stays' ]]
@@ -263,7 +262,7 @@ limited() (
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
 }
 
-@test "a journal that somebody has changed: refused, with what was changed, and left as it is" {
+@test "a changed journal is refused, the change named and the file left as it is" {
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2
     cp best.yaml.journal sound
     while IFS='|' read -r sql words; do
@@ -280,7 +279,7 @@ CREATE TRIGGER swallow BEFORE INSERT ON measurements BEGIN SELECT RAISE(IGNORE);
 END
 }
 
-@test "a journal of another template: told, and measured anew" {
+@test "a journal of another template: a warning, and new measurements" {
     cp -r "$AUTOTUNE_DATADIR/" data
     rm data/templates
     cp -r "$srcdir/templates" data

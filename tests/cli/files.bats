@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Files that cannot be read as what they should be: wherever one is named, the exit code is 2 and the
-# message begins with the file.
+# Files that cannot be read, or are not what they should be. Every command refuses them with exit
+# code 2 and a message that begins with the file's name.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,7 +10,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# refused_everywhere WORDS FILE: by every command and option that reads a profile or a space file.
+# refused_everywhere WORDS FILE: every command and option that reads such files refuses this one.
 refused_everywhere() {
     refused "$1" show "$2"
     refused "$1" show --format json "$2"
@@ -22,21 +22,21 @@ refused_everywhere() {
     refused "$1" bench --lookup "$2"
 }
 
-@test "a file that is not there" {
+@test "a missing file is refused" {
     refused_everywhere 'none.yaml: No such file' none.yaml
     refused_everywhere 'none/a.yaml: No such file' none/a.yaml
     ln -s loop.yaml loop.yaml
     refused_everywhere 'loop.yaml: Too many levels' loop.yaml
 }
 
-@test "a file that may not be read" {
+@test "a file without read permission is refused" {
     [ "$(id -u)" -ne 0 ] || skip "root may read everything"
     touch closed.yaml
     chmod 0 closed.yaml
     refused_everywhere 'closed.yaml: Permission denied' closed.yaml
 }
 
-@test "what is no regular file" {
+@test "folders, pipes and devices are refused" {
     mkdir folder.yaml
     mkfifo pipe.yaml
     for file in folder.yaml pipe.yaml /dev/null /dev/zero; do
@@ -44,14 +44,14 @@ refused_everywhere() {
     done
 }
 
-@test "an empty file" {
+@test "an empty file is refused" {
     : >empty.yaml
     refused_everywhere 'empty.yaml:1:1: ' empty.yaml
     printf '\n\n# nothing\n' >comment.yaml
     refused_everywhere 'comment.yaml:' comment.yaml
 }
 
-@test "a binary file" {
+@test "a binary file is refused" {
     printf '\x7fELF\x02\x01\x01\x00' >elf.yaml
     printf '\xff\xfe\x00' >utf.yaml
     printf 'schema: 1\nfamily: a\0b\n' >nul.yaml
@@ -61,14 +61,14 @@ refused_everywhere() {
     done
 }
 
-@test "a file that is too large" {
+@test "a file that is too large is refused" {
     head -c 4194305 /dev/zero | tr '\0' '#' >large.yaml
     refused_everywhere 'large.yaml has 4194305 bytes; at most 4194304 are read' large.yaml
-    head -c 4194304 large.yaml >fits.yaml # nothing but a comment
+    head -c 4194304 large.yaml >fits.yaml # read, and refused because it is all comment
     refused_everywhere 'fits.yaml:' fits.yaml
 }
 
-@test "YAML of another shape" {
+@test "YAML of another shape is refused" {
     printf '[1, 2]\n' >list.yaml
     printf 'just text\n' >text.yaml
     printf -- '--- {}\n--- {}\n' >two.yaml
@@ -82,7 +82,7 @@ refused_everywhere() {
     done
 }
 
-@test "a profile that is cut off anywhere" {
+@test "a profile that is cut off anywhere is refused" {
     profile=$srcdir/tests/golden/check/sound.yaml
     size=$(stat -c %s "$profile")
     for ((cut = 0; cut < size - 10; cut += 61)); do
@@ -91,7 +91,7 @@ refused_everywhere() {
     done
 }
 
-@test "a profile of another version" {
+@test "a profile of another version is refused" {
     sed 's/^schema: 1/schema: 2/' "$srcdir/tests/golden/check/sound.yaml" >new.yaml
     for command in show check; do
         refused 'new.yaml: schema is 2, and this program knows version 1' $command new.yaml
@@ -111,7 +111,7 @@ refused_everywhere() {
     done
 }
 
-@test "a device's description that is wrong, whatever asks for the device" {
+@test "a wrong description of a device is refused by every command that needs it" {
     mkdir tuning
     cp -r "$srcdir/tuning/devices" tuning
     cp "$srcdir"/tuning/*.yaml tuning

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Help: complete, on stdout, and a success.
+# Help is complete, on stdout, and ends with exit code 0.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,8 +10,8 @@ setup() {
         --wait"
 }
 
-# knows COMMAND OPTION...: --help and --usage of the command name these options and those of every
-# command, and no others.
+# knows COMMAND OPTION...: --help and --usage name exactly these options and the ones that every
+# command has.
 knows() {
     local command=$1 way
     shift
@@ -65,7 +65,7 @@ knows() {
     knows study --format --gpu --quiet --timeout
 }
 
-@test "every command tells the version" {
+@test "every command prints the version" {
     run -0 "$AUTOTUNE" --version
     version=$output
     for command in "${commands[@]}"; do
@@ -77,7 +77,7 @@ knows() {
     done
 }
 
-@test "help tells the exit codes and the default command" {
+@test "help names the exit codes and the default command" {
     run -0 "$AUTOTUNE" --help
     [[ $output == *'(the default)'* ]]
     for code in 0 1 2 3 4 5 130; do

@@ -25,22 +25,22 @@ teardown() {
 # The options of a short run of some configs of the family tile.
 short=(--quiet --gpu emu --jobs 2 --family tile --search random --problem 8x8:f32 --out best.yaml)
 
-# Its problem and family, as one follows the other in a record of the journal.
+# Its problem and family, as they stand side by side in a record of the journal.
 record=8x8:f32tile
 
-# start_run ARGUMENT...: in the background; $driver is its process.
+# start_run ARGUMENT...: start a run in the background; $driver is its process.
 start_run() {
     progress=$(last_filed || true)
     "$AUTOTUNE" tune "${short[@]}" "$@" >table 2>errors 3>&- &
     driver=$!
 }
 
-# tune_limited KIB ARGUMENT...: where no file may grow past that.
+# tune_limited KIB ARGUMENT...: a run whose files cannot grow past KIB.
 tune_limited() (
     ulimit -f "$1" && shift && exec "$AUTOTUNE" tune "${short[@]}" "$@"
 )
 
-# children PARENT [ROLE]: a process's children, all or those of a role, the oldest first.
+# children PARENT [ROLE]: print a process's children, or only the ones with a role, oldest first.
 children() {
     cat /proc/[0-9]*/stat 2>/dev/null |
         awk -v parent="$1" -v name="(${2-})" \
@@ -52,14 +52,14 @@ running() {
     kill -0 "$driver" 2>/dev/null
 }
 
-# When the journal's log last took a measurement in; it tells by holding one of the problem itself, which
-# those of copies precede.
+# Print when the journal's log was last written, once it has a measurement of the problem itself. The
+# copies come before that and do not count.
 last_filed() {
     grep -qaF "$record" best.yaml.journal-wal 2>/dev/null && stat -c %.9Y best.yaml.journal-wal
 }
 
-# wait_for_progress: until something has been measured since the last call, so that no config has all
-# the bad luck, or the run ends; then for a random part of a fifth of a second.
+# wait_for_progress: wait for a measurement since the last call, or the run's end; then for up to a
+# fifth of a second at random. Without progress, several kills could hit one config and be blamed on it.
 wait_for_progress() {
     local now
     until now=$(last_filed) && [ "$now" != "$progress" ]; do
@@ -70,14 +70,14 @@ wait_for_progress() {
     sleep "0.$(printf %03d $((RANDOM % 200)))"
 }
 
-# assert_ends_at_second_signal: the run in the background does, whatever its workers do.
+# assert_ends_at_second_signal: the run in the background does, though its workers are stopped.
 assert_ends_at_second_signal() {
     local workers
     wait_for_progress
     mapfile -t workers < <(children "$driver")
-    kill -STOP "${workers[@]}" # none of them can help it to an end
+    kill -STOP "${workers[@]}" # the run gets no answer from them
     kill -INT "$driver"
-    while kill -TERM "$driver" 2>/dev/null; do # within half a second it is one request with the first
+    while kill -TERM "$driver" 2>/dev/null; do # the first half second counts as the same request
         sleep 0.1
     done
     waited 130
@@ -85,8 +85,8 @@ assert_ends_at_second_signal() {
     [ ! -e best.yaml ]
 }
 
-# kill_workers ROLE: kills a worker at so many random moments, or for as long as the run goes on. The oldest
-# of them, since a new one has what the last one was killed over, which is not to be blamed for it.
+# kill_workers ROLE: kill a worker at $kills random moments, or until the run ends. It kills the oldest
+# one: a new one repeats the work of a killed worker, and that config must not be blamed.
 kill_workers() {
     local worker
     killed=0
@@ -99,7 +99,7 @@ kill_workers() {
     echo "killed $killed"
 }
 
-# The processes of runs in this folder, which workers share with their driver.
+# Print the processes of runs in this folder; workers have their driver's folder.
 processes_here() {
     local process
     for process in /proc/[0-9]*; do
@@ -109,7 +109,7 @@ processes_here() {
     done
 }
 
-# Nothing is left of a run: none of its processes, once they have had time to end, no temporary file.
+# assert_nothing_left: all processes of the run end in time, and it leaves no temporary file.
 assert_nothing_left() {
     local left
     # shellcheck disable=SC2046 # a word each
@@ -121,7 +121,7 @@ assert_nothing_left() {
     }
 }
 
-# assert_correct COUNT: so many evaluations, all correct, and a profile that is sound.
+# assert_correct COUNT: the profile is sound and has COUNT evaluations, all correct.
 assert_correct() {
     local name
     for name in compile launch timeout crash wrong oom; do
@@ -134,22 +134,22 @@ assert_correct() {
     "$AUTOTUNE" check best.yaml
 }
 
-# assert_measured_once COUNT: the journal has so many measurements, none of them twice.
+# assert_measured_once COUNT: the journal has COUNT measurements, each of another config.
 assert_measured_once() {
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq "$1" ]
     [ "$(query best.yaml.journal 'SELECT count(*) FROM (SELECT DISTINCT problem, family, config
         FROM measurements)')" -eq "$1" ]
 }
 
-# What was measured before is in the journal as it was, and first; `seen` holds it.
+# assert_all_kept: the journal still begins with the measurements in the file `seen`; update that.
 assert_all_kept() {
     query best.yaml.journal 'SELECT * FROM measurements ORDER BY id' >now
     head -n "$(wc -l <seen)" now | cmp - seen
     mv now seen
 }
 
-# kill_driver TIMES COUNT: kills the driver so often at random moments, each time resumed at once, while
-# the workers of the one before may still be there; and lets it end, with so many measurements.
+# kill_driver TIMES COUNT: kill the driver at random moments, TIMES in all. Each time resume at once,
+# while the old workers may still run. The last run may end; it then has COUNT measurements.
 kill_driver() {
     local i
     : >seen
@@ -168,9 +168,8 @@ kill_driver() {
     assert_nothing_left
 }
 
-# cannot_end PID: from now on a kill is not the end of it: a process that another one traces is not gone
-# for its parent before the tracer has seen its end, which is what a process that a driver holds looks
-# like. $tracer is to be killed.
+# cannot_end PID: from now on the process survives a kill, as one does that a GPU driver holds. It is
+# traced: its parent does not see it end before the tracer does. The caller kills $tracer.
 cannot_end() {
     python3 - "$1" <<'END' 3>&- &
 import ctypes, sys, time
@@ -182,7 +181,7 @@ time.sleep(600)
 END
     tracer=$!
     until [ -e traced ]; do
-        kill -0 "$tracer" || skip "this machine lets nobody trace"
+        kill -0 "$tracer" || skip "this machine does not allow tracing"
         sleep 0.05
     done
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What several Bats files need.
+# Functions and values for several Bats files.
 
-# shellcheck disable=SC2034 # used there
+# shellcheck disable=SC2034 # used by the Bats files
 commands=(tune list show check lookup export merge diff bench explain study replay convert cache)
 
 # The cases of tests/golden/refused.txt, as files.
@@ -42,13 +42,13 @@ find_nvrtc() {
     fi
 }
 
-# To be called by setup.
+# Skip the test if there is no NVRTC. For setup.
 need_nvrtc() {
     [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
 }
 
-# make_data FAMILY...: to be called by setup_file; from now on these are all the families that there are.
-# Without that of copies a run on the emulated device has no search for them before its own.
+# make_data FAMILY...: make and use a data folder with these families alone. For setup_file.
+# Without the family copy, a run on the emulated device does not search for copies first.
 make_data() {
     local family
     export AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data
@@ -60,7 +60,7 @@ make_data() {
     done
 }
 
-# narrowed FAMILY PARAMETER=VALUES...: its space file, with only these values of its parameters.
+# narrowed FAMILY PARAMETER=VALUES...: prints its space file, with these values of the parameters.
 narrowed() {
     local family=$1 pair script=
     shift

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Processes of a run killed at random moments, ten times, or as often as AUTOTUNE_TEST_FAULTS says; and
-# one that cannot be killed. On the emulated device; doc/robustness.md tells of a run with 200.
+# Processes of a run killed at random moments, ten times or AUTOTUNE_TEST_FAULTS times; and one that
+# cannot be killed. On the emulated device; a run with 200 kills is in
+# doc/lab/2026-11-20-do-runs-survive-hundreds-of-faults.md.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -18,7 +19,7 @@ load helpers-faults
     assert_nothing_left
 }
 
-@test "compile workers killed at random moments: nothing is lost, nobody blamed" {
+@test "compile workers killed at random moments: no result is lost, no config blamed" {
     start_run --budget $((2 * kills)) --no-cache
     kill_workers compile
     waited 0
@@ -27,7 +28,7 @@ load helpers-faults
     assert_nothing_left
 }
 
-@test "a worker that cannot be killed: the device is wedged, the run ends with what it has" {
+@test "a worker that cannot be killed: the run reports a wedged device and ends" {
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget 40
     wait_for_progress
@@ -41,7 +42,7 @@ load helpers-faults
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements WHERE outcome <> "correct"')" -le 1 ]
 }
 
-@test "the driver killed at random moments and resumed: nothing is lost or measured twice" {
+@test "the driver killed at random moments: --resume loses and repeats no result" {
     kill_driver $(((kills + 3) / 4)) $((2 * kills))
     assert_measured_once $((2 * kills))
 }

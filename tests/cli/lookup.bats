@@ -9,14 +9,14 @@ load helpers
 setup() {
     export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
     unset AUTOTUNE_PROFILE_PATH
-    cd "$srcdir" || return # paths in what is printed are relative to it
+    cd "$srcdir" || return # the output has paths relative to it
 }
 
 @test "an exact entry, the nearest by shape, and no entry that can be used" {
     assert_transcript "$srcdir/tests/golden/lookup.txt"
 }
 
-@test "the search path: what is named first, and the results that come with the program" {
+@test "profiles are searched in order: named ones, the user's, the shipped results" {
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json
     [[ $output == *'"tuned_path": "'*'/results/nvidia-h200.yaml"'* ]]
 
@@ -36,7 +36,7 @@ setup() {
     [[ $output == *'"tuned_path": "results/nvidia-h200.yaml"'* ]]
 }
 
-@test "a better tier wins over an earlier place on the path" {
+@test "a better match wins over an earlier place on the path" {
     other=$BATS_TEST_TMPDIR/other.yaml
     sed 's/multiprocessors: 132/multiprocessors: 131/' results/nvidia-h200.yaml >"$other"
     AUTOTUNE_PROFILE_PATH=$other run --separate-stderr -0 \
@@ -44,7 +44,7 @@ setup() {
     [[ $output == *'"tier": "exact"'*'/results/nvidia-h200.yaml"'* ]]
 }
 
-@test "a bad file on the path is skipped with a warning, one that is named is an error" {
+@test "a bad file on the path is skipped with a warning; a named one is an error" {
     mkdir -p "$XDG_DATA_HOME/autotune"
     cp "$refused_profiles/version.yaml" "$XDG_DATA_HOME/autotune/"
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32
@@ -55,7 +55,7 @@ setup() {
         lookup -d h200 -p 8192x8192:f32
 }
 
-@test "no profile at all: the default config" {
+@test "without any profile, the default config is taken" {
     mkdir -p "$BATS_TEST_TMPDIR/share"
     cp -r templates tuning "$BATS_TEST_TMPDIR/share/"
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR/share run --separate-stderr -0 \
@@ -63,7 +63,7 @@ setup() {
     [[ $output == *"6 of 6, default"* ]]
 }
 
-@test "--strict takes no other device's profile" {
+@test "--strict refuses entries of other devices" {
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8200x8200:f32 --strict
     sed 's/multiprocessors: 132/multiprocessors: 114/' results/nvidia-h200.yaml \
         >"$BATS_TEST_TMPDIR/other.yaml"
@@ -79,19 +79,19 @@ setup() {
     [[ $stderr == *"no profile has an entry that is legal here"* ]]
 }
 
-@test "an emulated device, and what is known of the software here" {
+@test "for an emulated device, entries of the same GPU are exact" {
     run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu -p 8192x8192:f32 -f json
     [[ $output == *'"tier": "exact"'* ]]
     [[ $output == *'"name": "driver"'* ]]
 }
 
-@test "what is predicted is called so" {
+@test "a predicted entry is called a prediction" {
     sed -e 's/kind: cuda/kind: emulated/' results/nvidia-h200.yaml >"$BATS_TEST_TMPDIR/emu.yaml"
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 "$BATS_TEST_TMPDIR/emu.yaml"
     [[ $output == *"predicted, not measured"* ]]
 }
 
-@test "usage" {
+@test "bad arguments are refused" {
     refused "which problem" lookup -d h200
     refused "give one of them" lookup -d h200 -g 0 -p 8x8:f32
     refused "give one of them" lookup -d h200 -p 8x8:f32 --profile a.yaml b.yaml

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The manual pages name what there is: every option of every command, every key of the profile, and
-# every function of the library.
+# The manual pages are complete: every option of every command, every key of the profile, every
+# function of the library.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,12 +10,12 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# page COMMAND: its manual page, before scdoc.
+# page COMMAND: prints its manual page in scdoc's format.
 page() {
     awk -v command="$1" -f "$srcdir/build-aux/command-page.awk" "$srcdir/doc/autotune.1.scd"
 }
 
-# helped COMMAND, paged: long and short options, a line each, of --help and of ./written.
+# helped COMMAND, paged: print the options in --help and in ./written, one per line.
 helped() {
     "$AUTOTUNE" "$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -e '--[a-z-]+|-[^ ,]' | sort
 }
@@ -24,14 +24,14 @@ paged() {
     grep -E '^\*-' written | grep -oE '\*-[^*]+\*' | tr -d '*' | sort
 }
 
-@test "a page is made for each command of the program, and for no other" {
+@test "each command of the program has a page, and no other has" {
     "$AUTOTUNE" --help | sed -n 's/^  autotune \([a-z]*\) .*/\1/p' | sort >known
     sed -n 's|^ *doc/autotune-\([a-z]*\)\.1.*|\1|p' "$srcdir/Makefile.am" | sort | diff known -
-    printf '%s\n' "${commands[@]}" | sort | diff known - # what the tests below go through
+    printf '%s\n' "${commands[@]}" | sort | diff known - # the list that the tests below use
 }
 
-@test "each command's page has its options, all of them and no others" {
-    # shellcheck disable=SC2154 # of the helpers
+@test "each command's page has exactly its options" {
+    # shellcheck disable=SC2154 # from helpers.bash
     for command in "${commands[@]}"; do
         page "$command" >written
         diff <(helped "$command") <(paged) || {
@@ -51,7 +51,7 @@ paged() {
     run -1 page nonsense
 }
 
-# names_all FILE: of what is on standard input, a name a line. The backslashes are scdoc's.
+# names_all FILE: the page has every name on standard input. The backslashes are scdoc's.
 names_all() {
     local name
     while read -r name; do
@@ -73,7 +73,7 @@ names_all() {
         names_all "$srcdir/doc/libautotune.3.scd"
 }
 
-@test "scdoc takes all pages" {
+@test "scdoc formats all pages" {
     command -v scdoc >/dev/null || skip "scdoc is not installed"
     for command in "${commands[@]}"; do
         page "$command" | scdoc >/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# autotune merge and autotune diff, over variants of the shipped profile.
+# autotune merge and autotune diff, on variants of one profile.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,14 +10,14 @@ setup() {
     cp "$srcdir/tests/data/h200-profile.yaml" old.yaml
 }
 
-# variant FILE SED-ARGUMENT...: of old.yaml.
+# variant FILE SED-ARGUMENT...: write a variant of old.yaml.
 variant() {
     local file=$1
     shift
     sed "$@" old.yaml >"$file"
 }
 
-# The winner of its first problem takes 5 % longer.
+# Edits that make the winner of its first problem 5 % slower.
 winner="/problem: '3x1048576:c128'/,/ time_ns:/"
 slower=(-e "$winner s/time_ns: 25661/time_ns: 26944/" -e "$winner s/low_ns: 25632/low_ns: 26914/"
     -e "$winner s/high_ns: 25676/high_ns: 26960/" -e "$winner s/mbps: 3922813/mbps: 3736019/"
@@ -29,7 +29,7 @@ merge() {
     run -0 "$AUTOTUNE" check merged.yaml
 }
 
-@test "one profile, or the same one twice, stays what it is" {
+@test "merging one profile, or the same one twice, changes nothing" {
     merge old.yaml
     cmp old.yaml merged.yaml
     [ -z "$stderr" ]
@@ -39,7 +39,7 @@ merge() {
     diff old.yaml <(printf '%s\n' "$output")
 }
 
-@test "problems of two runs come together" {
+@test "problems of two runs are merged" {
     variant new.yaml "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
     run --separate-stderr -0 "$AUTOTUNE" merge old.yaml new.yaml -o merged.yaml
     [ -z "$stderr" ]
@@ -47,13 +47,13 @@ merge() {
     [ "$(grep -c '  device:' merged.yaml)" -eq 1 ]
 }
 
-@test "different devices, side by side" {
+@test "different devices stay side by side" {
     "$AUTOTUNE" merge old.yaml "$srcdir/tests/golden/profile/two-devices.yaml" >merged.yaml
     run -0 "$AUTOTUNE" show merged.yaml
     [ "$(grep -c 'compute capability' <<<"$output")" -ge 3 ]
 }
 
-@test "newer software wins, and what only the older has stays under its own" {
+@test "newer software wins; what only the older file has stays" {
     variant new.yaml -e 's/580.159.04/590.1/' "${slower[@]}" \
         -e "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
     run --separate-stderr -0 "$AUTOTUNE" merge new.yaml old.yaml -o merged.yaml
@@ -64,13 +64,13 @@ merge() {
     grep -q 'time_ns: 26944' merged.yaml
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 merged.yaml
     [[ $output == *"1 of 6, exact"* ]]
-    # The order of the files makes no difference to that.
+    # The order of the files does not matter.
     mv merged.yaml first.yaml
     "$AUTOTUNE" merge old.yaml new.yaml -o merged.yaml
     cmp first.yaml merged.yaml
 }
 
-@test "the rule, where the software is the same" {
+@test "with the same software, the documented rule chooses the entry" {
     variant other.yaml "${slower[@]}"
     "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
     grep -q 'old.yaml stays.*named first$' told
@@ -94,7 +94,7 @@ merge() {
     grep -q '^autotune: 3x1048576:c128.*old.yaml stays.*a smaller spread$' told
 }
 
-@test "a file that cannot be read, or written" {
+@test "files that cannot be read or written are refused" {
     refused "none.yaml" merge old.yaml none.yaml
     refused "schema is" merge old.yaml "$refused_profiles/version.yaml"
     refused "which profiles" merge
@@ -104,14 +104,14 @@ merge() {
     [ "$(<merged.yaml)" = kept ]
 }
 
-@test "diff: nothing" {
+@test "diff: equal profiles have no changes" {
     run --separate-stderr -0 "$AUTOTUNE" diff old.yaml old.yaml
     [ "$output" = "0 with another config, 0 with another time, 0 removed, 0 added, 50 alike" ]
     run --separate-stderr -0 "$AUTOTUNE" diff --format json old.yaml old.yaml
     [ "$(tr -d ' \n' <<<"$output")" = '{"alike":50,"changes":[]}' ]
 }
 
-@test "diff: a driver, a config, a time, and a problem that came and one that went" {
+@test "diff: changes of driver, config and time, and problems added and removed" {
     variant new.yaml -e 's/580.159.04/590.1/' "${slower[@]}" \
         -e "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/" \
         -e "/problem: '4096x4096:c128'/,/UNROLL/s/PAD: 1/PAD: 2/"
@@ -136,13 +136,13 @@ merge() {
     run --separate-stderr -0 "$AUTOTUNE" diff old.yaml new.yaml
 }
 
-@test "diff: bad input" {
+@test "diff: bad arguments and bad files are refused" {
     refused "which two profiles" diff old.yaml
     refused "two profiles at a time" diff old.yaml old.yaml old.yaml
     refused "none.yaml" diff old.yaml none.yaml
 }
 
-@test "conditions of two runs: the worse of either" {
+@test "merging keeps the worse conditions of two runs" {
     local first='0,/    clock_memory_khz/s//'
     variant worse.yaml -e "$first    capped_ms: 40\n&/" -e 's/^    drifts: 2$/    drifts: 5/'
     variant other.yaml -e "$first    capped_ms: 30\n    other_processes: 1\n&/" \

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Where there is no GPU, or none that this process may use, what asks for one says so and ends with 3;
-# what leaves the choice to the program gets an emulated one (see emulated.bats).
+# Without a usable GPU, a command that asks for one ends with a message and exit code 3. A command
+# that leaves the choice to the program gets an emulated one (see emulated.bats).
 
 bats_require_minimum_version 1.5.0
 
-# Where there is a driver, it has no device for this process.
+# If the machine has a driver, show this process no device.
 setup() {
     hidden=${LD_LIBRARY_PATH-}
     export CUDA_VISIBLE_DEVICES=-1 LD_LIBRARY_PATH=${usual_library_path-}
@@ -18,12 +18,12 @@ no_device() {
     [[ $stderr == "autotune: no "* ]]
 }
 
-@test "list" {
+@test "list ends with exit code 3" {
     no_device list
     no_device list --format json
 }
 
-@test "tune leaves neither profile nor journal" {
+@test "tune ends with exit code 3, and leaves neither profile nor journal" {
     no_device tune --gpu 0
     no_device tune --gpu all --dry-run
     mkdir "$BATS_TEST_TMPDIR/out"
@@ -31,17 +31,17 @@ no_device() {
     [ -z "$(ls -A "$BATS_TEST_TMPDIR/out")" ]
 }
 
-@test "bench" {
+@test "bench ends with exit code 3" {
     no_device bench --gpu 0 --problem 64x64:f32
 }
 
-@test "the choice of the program is an emulated device, which it says" {
+@test "by default the device is emulated, with a warning" {
     run --separate-stderr -0 "$AUTOTUNE" tune --quiet --dry-run
     [[ ${lines[0]} == 'NVIDIA H200' ]]
     [ "$stderr" = 'autotune: warning: no usable GPU: this is an emulated NVIDIA H200; all times are predicted, none is measured' ]
 }
 
-@test "a driver that cannot be loaded: why" {
+@test "a driver that cannot be loaded: the message says why" {
     [ -n "$hidden" ] || skip "not run by run-bats"
     LD_LIBRARY_PATH=$hidden run --separate-stderr -3 "$AUTOTUNE" list
     [ -z "$output" ]

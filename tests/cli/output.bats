@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Where output goes, and what happens when it cannot.
+# Where output goes, and what happens if it cannot be written.
 
 bats_require_minimum_version 1.5.0
 load helpers
 
 sound=$srcdir/tests/golden/check/sound.yaml
 
-# undelivered ARGUMENT...: the command fails, and says so, where standard output is full or closed.
+# undelivered ARGUMENT...: the command reports a failure if standard output is full or closed.
 undelivered() {
     local to
     for to in '>/dev/full' '>&-'; do
@@ -28,31 +28,31 @@ need_full() {
     [ -c /dev/full ] || skip "no /dev/full"
 }
 
-@test "what show and check print must arrive" {
+@test "show and check fail if their output is lost" {
     need_full
     undelivered show "$sound"
     undelivered check "$sound"
 }
 
-@test "JSON must arrive" {
+@test "show and convert fail if their JSON is lost" {
     need_full
     undelivered show --format json "$sound"
     undelivered convert --to t4 "$srcdir/tests/recordings/h200-10007x10009-b1.recording"
 }
 
-@test "help must arrive" {
+@test "--help fails if its text is lost" {
     need_full
     undelivered --help
 }
 
-@test "the help, usage and version of a command must arrive" {
+@test "a command's --help, --usage and --version fail if their text is lost" {
     need_full
     undelivered --version
     undelivered show --help
     undelivered show --usage
 }
 
-@test "a reader that goes away is no news" {
+@test "a reader that closes its pipe early is no error" {
     # shellcheck disable=SC2016 # the inner shell expands it
     run -0 --separate-stderr bash -c '"$AUTOTUNE" show "$1" | head -n 1' - "$sound"
     [ "${#lines[@]}" -eq 1 ]
@@ -66,7 +66,7 @@ need_full() {
     done
 }
 
-@test "no profile can be written to" {
+@test "a profile at an impossible place is refused" {
     for out in none/best.yaml . .. /dev/null /dev/full /proc/best.yaml "$BATS_TEST_TMPDIR" \
         "$BATS_TEST_TMPDIR/"; do
         refused "$out" --out "$out"
@@ -76,26 +76,26 @@ need_full() {
     [ -z "$(find . -name '.*.autotune')" ]
 }
 
-@test "an unwritable folder" {
+@test "an unwritable folder is refused" {
     [ "$(id -u)" -ne 0 ] || skip "root may write everywhere"
     mkdir closed
     chmod 0500 closed
     refused 'closed/best.yaml' --out closed/best.yaml
 }
 
-@test "no profile by an empty name" {
+@test "a profile with an empty name is refused" {
     refused 'cannot write' --out ''
 }
 
-@test "no profile by the name of a folder that is not there" {
+@test "a profile named like a missing folder is refused" {
     refused 'new/' --out new/
 }
 
-@test "no profile by a name that is too long" {
+@test "a profile with a name that is too long is refused" {
     refused 'File name too long' --out "$(printf '%300s' '' | tr ' ' a)"
 }
 
-@test "an old profile stays when the command line is wrong" {
+@test "an old profile stays if the command line is wrong" {
     mkdir old
     cd old
     cp "$sound" best.yaml
@@ -116,10 +116,10 @@ need_full() {
     mkdir data/tuning
     refused "no family found: expected NAME.yaml in $PWD/data/tuning and NAME.cu in $PWD/data/templates" \
         check "$sound"
-    run -0 "$AUTOTUNE" show "$sound" # which needs none
+    run -0 "$AUTOTUNE" show "$sound" # it needs no data folder
 }
 
-@test "data that are wrong are named" {
+@test "a bad file of the data folder is named" {
     cp -r "$srcdir/tuning" "$srcdir/templates" .
     chmod -R u+w .
     # shellcheck disable=SC2030,SC2031

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Problems that are none: each is refused, in words that name what is wrong with it, before a device
-# is looked for.
+# Malformed problems: each is refused with a message that names the fault, before the program looks
+# for a device.
 
 bats_require_minimum_version 1.5.0
 load helpers
 
-# refuses WORDS PROBLEM...
+# refuses WORDS PROBLEM...: each problem is refused with these words.
 refuses() {
     local words=$1 problem
     shift
@@ -16,12 +16,12 @@ refuses() {
     done
 }
 
-@test "what is not of the form ROWSxCOLS:TYPE" {
+@test "a problem that is not of the form ROWSxCOLS:TYPE is refused" {
     refuses 'expected ROWSxCOLS:TYPE' '' 64 64x64 64X64:f32 x64:f32 64x:f32 64x64x64:f32 \
         ' 64x64:f32' +64x64:f32 064x64:f32 0x40x64:f32 6.4x64:f32 1e3x64:f32
 }
 
-@test "sizes that are zero, negative or no numbers" {
+@test "sizes that are zero, negative or no numbers are refused" {
     refuses 'ROWS is "0"' 0x64:f32
     refuses 'ROWS is "-1"' -1x64:f32
     refuses 'COLS is "0"' 64x0:f32
@@ -33,7 +33,7 @@ refuses() {
     refuses 'stride_src is "0"' 64x64:f32,batch=2,stride_src=0
 }
 
-@test "sizes that overflow" {
+@test "sizes that overflow are refused" {
     refuses 'ROWS is "9223372036854775808"' 9223372036854775808x1:b1
     refuses 'COLS is "99999999999999999999"' 1x99999999999999999999:b1
     refuses 'fit 62 bits' 9223372036854775807x2:f32 3037000500x3037000500:f32 \
@@ -42,7 +42,7 @@ refuses() {
         2x2:b1,batch=2,stride_dst=9223372036854775807
 }
 
-@test "types that are not known" {
+@test "unknown types are refused" {
     refuses 'unknown type "f33"' 64x64:f33
     refuses 'unknown type "F32"' 64x64:F32
     refuses 'unknown type ""' 64x64:
@@ -50,32 +50,32 @@ refuses() {
     refuses 'expected one of b1 b2 b4 b8 b16' 64x64:b3
 }
 
-@test "keys that are not known, or come twice" {
+@test "unknown and repeated keys are refused" {
     refuses 'expected one of ld_src=, ld_dst=, batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=' \
         64x64:f32,foo=3 64x64:f32, 64x64:f32,ld_src 64x64:f32,LD_SRC=64 64x64:f32,=64
     refuses 'ld_src is given twice' 64x64:f32,ld_src=64,ld_src=64
 }
 
-@test "rows and matrices that overlap" {
+@test "overlapping rows and matrices are refused" {
     refuses 'ld_src=63 is less than the 64 elements of a row' 1x64:f32,ld_src=63
     refuses 'ld_dst=1 is less than the 2 elements of a row' 2x64:f32,ld_dst=1
     refuses 'stride_src=4095' 64x64:f32,batch=2,stride_src=4095
     refuses 'with stride_dst=4158 the matrices overlap: one takes 4159' 64x64:f32,batch=2,ld_dst=65,stride_dst=4158
 }
 
-@test "one bad problem among good ones" {
+@test "one bad problem among good ones is refused" {
     refused '"64x64:f33"' --problem 64x64:f32 --problem 64x64:f33 --problem 1x1:b1
     refused '"64x64:f33"' bench --problem 64x64:f32 --problem 64x64:f33
 }
 
-@test "one problem twice, however it is spelled" {
+@test "a repeated problem is refused, whatever its spelling" {
     refused 'problem 64x64:f32 is named twice' --problem 64x64:f32 --problem 64x64:f32
     refused 'problem 64x64:f32 is named twice' --problem 64x64:f32 --problem 1x1:b1 \
         --problem 64x64:f32,ld_src=64,batch=1
     refused 'problem 64x64:f32 is named twice' bench --problem 64x64:f32 --problem 64x64:f32
 }
 
-@test "a list of problems" {
+@test "--problems takes a list of problems from a file" {
     cd "$BATS_TEST_TMPDIR"
     printf 'schema: 1\nproblems:\n  - 64x64:f32\n  - 32x96:b1\n' >list.yaml
     run -0 --separate-stderr "$AUTOTUNE" tune --quiet --gpu emu --dry-run --problem 8x8:f64 \

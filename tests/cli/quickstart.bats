@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# quickstart on machines of all kinds, which stand-ins make (see stand-in): killed and run again, without
-# what it needs, and without the right to install it.
+# quickstart on simulated machines, whose tools are all the script stand-in. It is killed and run
+# again; it lacks programs, libraries or the right to install them.
 
 bats_require_minimum_version 1.5.0
 
-# What it uses of a bare system; all else is a stand-in.
+# The real programs that it uses; all others are stand-ins.
 system=(awk basename bash cat chmod cut dirname env find flock getconf grep head id ln mkdir mktemp nproc
     readlink rm sed setsid sh sleep sort tail touch true wc)
 
 setup() {
     command -v flock >/dev/null || skip "no flock"
-    place=$(mktemp -d) # not in Bats' folder, which is closed to other users
+    place=$(mktemp -d) # other users cannot enter Bats' folder
     chmod 755 "$place"
     export WORLD=$place/world CUDA_HOME=$place/cuda
     unset CC CFLAGS CUDA_PATH QUICKSTART_CONFIGURE_FLAGS MAKEFLAGS MAKELEVEL
@@ -24,7 +24,7 @@ teardown() {
     [ -z "${place:-}" ] || rm -rf "$place"
 }
 
-# A bare machine, on which nothing is built.
+# Make a machine without packages, and a source tree without a build.
 new_world() {
     local tool
     rm -rf "$WORLD" "$place/tree"
@@ -41,12 +41,13 @@ new_world() {
     touch -d '2000-01-01' "$place"/tree/{configure.ac,Makefile.am,m4/macros.m4}
 }
 
-# quickstart ARGUMENT...: in a process group of its own.
+# quickstart ARGUMENT...: run it in a process group of its own.
 quickstart() {
     env PATH="$WORLD/bin" setsid --wait "$place/tree/quickstart" "$@" 3>&-
 }
 
-# Ends well, with what is said of it on stdout, and nothing cut off.
+# assert_ends_well ARGUMENT...: it ends with the line $said, and leaves no cut-off file. The script itself
+# must not have the stand-ins' word for one.
 assert_ends_well() {
     run quickstart "$@"
     if [ "$status" -ne 0 ] || grep -rl half "$place/tree" --exclude=quickstart.log; then
@@ -57,7 +58,7 @@ assert_ends_well() {
     [[ ${lines[-1]} == "$said" ]]
 }
 
-# survives ARGUMENT...: being killed at any moment of its run.
+# survives ARGUMENT...: killed at any moment, it ends well when it is run again.
 survives() {
     local moments i
     assert_ends_well "$@"
@@ -74,14 +75,14 @@ survives() {
     done
 }
 
-# waits_for MOMENT ARGUMENT...: where quickstart is killed at that and its command goes on, the next run
-# waits for this to end.
+# waits_for MOMENT ARGUMENT...: quickstart is killed at that moment, but not the command that it runs.
+# The next quickstart waits until that command ends.
 waits_for() {
     local at
     assert_ends_well "${@:2}"
     at=$(grep -n "$1" "$WORLD/moments" | cut -d : -f 1)
     new_world
-    # It tells its process before it becomes quickstart.
+    # The shell writes down its process id before it becomes quickstart.
     # shellcheck disable=SC2016 # for the other shell
     KILL=quickstart KILL_AT=$at run env PATH="$WORLD/bin" bash -c 'echo $$ >"$WORLD/quickstart"
         exec "$0" "$@" >/dev/null 2>&1' "$place/tree/quickstart" "${@:2}" 3>&-
@@ -90,7 +91,7 @@ waits_for() {
     [[ $output == *"waiting for another quickstart"* ]]
 }
 
-# refuses WORDS: before anything has been installed or made.
+# refuses WORDS: it ends with these words before it installs or makes anything.
 refuses() {
     run quickstart
     [ "$status" -eq 2 ]
@@ -99,22 +100,22 @@ refuses() {
     [ ! -e "$place/tree/configure" ]
 }
 
-@test "killed at any moment, it ends well the next time" {
+@test "quickstart killed at any moment ends well the next time" {
     said=tuned survives --out best.yaml
 }
 
-@test "so does check" {
+@test "quickstart check killed at any moment ends well the next time" {
     said='1 passed, 0 failed, 0 skipped' survives check
 }
 
-@test "what a killed one has left at work is waited for" {
+@test "a command that a killed quickstart left running is waited for" {
     said=tuned waits_for 'Makefile.in half' --out best.yaml
-    [ "$(grep -c 'Makefile.in$' "$WORLD/moments")" -eq 2 ] # one after the other
+    [ "$(grep -c 'Makefile.in$' "$WORLD/moments")" -eq 2 ] # the two did not overlap
     new_world
     said='1 passed, 0 failed, 0 skipped' waits_for testing check # its results are not counted twice
 }
 
-@test "a second run has nothing to do" {
+@test "a second quickstart does no work again" {
     said=tuned
     assert_ends_well
     : >"$WORLD/moments"
@@ -123,14 +124,14 @@ refuses() {
     [ ! -s "$WORLD/moments" ]
 }
 
-@test "what no package mends is said before any is installed" {
+@test "what no package can repair is reported before any is installed" {
     CUDA_HOME=$place refuses "CUDA_HOME=$place holds no include/cuda.h"
     QUICKSTART_CONFIGURE_FLAGS=--with-cuda=/nowhere refuses "--with-cuda=/nowhere holds no"
     ln -sf "$(type -P false)" "$WORLD/bin/getconf" # musl's knows no GNU_LIBC_VERSION
     refuses "not glibc"
 }
 
-@test "so is a path that make does not take" {
+@test "a path that make cannot take is refused" {
     local c
     for c in ' ' '"' '#' '$' '&' "'" '(' ')' ',' ':' ';' '<' '>' "\\" '`' '|'; do
         mv "$place/tree" "$place/a${c}b"
@@ -141,7 +142,7 @@ refuses() {
     done
 }
 
-@test "who may not install is told what root has to run" {
+@test "without the right to install, it prints the command for root" {
     rm "$WORLD/bin/sudo"
     chmod -R a+rwX "$place"
     as_other=()

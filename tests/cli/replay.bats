@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Searches against recorded spaces, which need neither GPU nor NVRTC; and the recordings that a run on
-# the emulated device makes.
+# autotune replay: searches on recorded spaces, which need neither GPU nor NVRTC; and recordings made
+# by runs on the emulated device.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -9,21 +9,22 @@ load helpers
 recordings=$srcdir/tests/recordings
 one=$recordings/h200-10007x10009-b1.recording
 
-# figure NAME COLUMN: of the strategy's line in the last block, which is that over all recordings.
+# figure NAME COLUMN: prints a column of the strategy's line in the last table, the one over all
+# recordings.
 figure() {
     awk -v name="$1" -v column="$2" '$1 == name { found = $column } END { print found }' <<<"$output"
 }
 
-# stops: where the searches stopped, one line a strategy of the total and then of each recording.
+# stops: prints the evaluations at which searches stopped: the total's, then each recording's.
 stops() {
     sed -n 's/.*"stopped_evaluations": //p' <<<"$output"
 }
 
-@test "the strategies on all shipped recordings: guided is the best" {
+@test "guided is the best strategy on the shipped recordings" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$recordings" --runs 5
     [ -z "$stderr" ]
     [[ $output == *'23 recordings: medians'* ]]
-    # Within 1 % after at most 60 evaluations; no other needs less than that by more than a tenth.
+    # Within 1 % after at most 60 evaluations, and at most 1.1 times those of any other strategy.
     guided=$(figure guided 4)
     guided=${guided%/*}
     [ "$guided" -le 60 ]
@@ -31,13 +32,13 @@ stops() {
         other=$(figure $name 4)
         [ "$((guided * 10))" -le "$((${other%/*} * 11))" ]
     done
-    # At its own stop it is within 1 % in 19 of 20 searches.
+    # When it stops by itself, it is within 1 % in 19 of 20 searches.
     found=$(grep -A 2 ' configs, the best ' <<<"$output" |
         awk '$1 == "guided" { sum += $NF } END { print sum }')
     [ "$found" -ge 110 ] # of 115
 }
 
-@test "a space of ten times as many configs takes the guided search no more evaluations to speak of" {
+@test "guided needs at most 1.5 times the evaluations for ten times the configs" {
     cd "$BATS_TEST_TMPDIR"
     awk -F '\t' -v OFS='\t' '
         $1 == "family" { $5++; $6 *= 10; params = $5 - 1; print; next }
@@ -53,7 +54,7 @@ stops() {
     [ "${stops[1]}" -le "$((stops[0] * 3 / 2))" ]
 }
 
-@test "the same seed, the same course" {
+@test "the same seed gives the same search" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided,genetic --runs 3 --seed 7
     first=$output
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided,genetic --runs 3 --seed 7
@@ -62,14 +63,14 @@ stops() {
     [ "$output" != "$first" ]
 }
 
-@test "exhaustive search takes the same course whatever the seed, random search scores about 0" {
+@test "exhaustive search ignores the seed; random search scores about 0" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search exhaustive,random --runs 200
     cell=$(figure exhaustive 4)
     [ "${cell%/*}" = "${cell#*/}" ]
     [ "$(figure random 8 | awk '{ print ($1 > -0.3 && $1 < 0.3) }')" -eq 1 ]
 }
 
-@test "a budget is kept to the evaluation" {
+@test "a budget is kept exactly" {
     # Exhaustive search comes within 1 % at evaluation 178.
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search exhaustive --budget 177 --runs 1 \
         --format json
@@ -79,7 +80,7 @@ stops() {
     [[ $output == *'"ended_within_1_percent": 1,'* ]]
 }
 
-@test "the total of where searches stop: the median over the recordings on which they do" {
+@test "stopped_evaluations of the total is the median over recordings with a stop" {
     files=("$recordings"/h200-{10007x10009-b1,16777216x3-b1,8192x8192-f32}.recording)
     for count in 1 2 3; do
         run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:count}" --search guided --runs 3 \
@@ -90,7 +91,7 @@ stops() {
         [ "$median" -gt 0 ]
         [ "${ends[0]}" -eq "$median" ]
     done
-    # So many evaluations are too few for the searches on one of the two to stop by themselves.
+    # With this budget, the searches on one of the two recordings do not stop by themselves.
     budget=$((ends[2] + 10))
     run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:2}" --search guided --runs 3 \
         --budget "$budget" --format json
@@ -101,7 +102,7 @@ stops() {
     [ "$(stops | sort -u)" = 0 ]
 }
 
-@test "winners of the other recordings are a good start" {
+@test "--winners finds good configs within four evaluations" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$recordings"/h200-8*f32*.recording \
         --search guided --runs 5 --winners
     [[ $output == *'2 recordings'* ]]
@@ -109,7 +110,7 @@ stops() {
     [ "${cell%/*}" -le 4 ]
 }
 
-@test "a recording that cannot be read is refused with its place" {
+@test "an unreadable recording is refused with its place" {
     cd "$BATS_TEST_TMPDIR"
     refused 'none.recording' replay none.recording
     mkdir empty
@@ -132,12 +133,12 @@ stops() {
     sed '/^param/s/16 32 64 128 256/16 32 64 128 512/; s/^\([01] [01]\) 256/\1 512/' "$one" >other.recording
     refused "other.recording has another space of family naive than $one" replay "$one" \
         other.recording
-    # Of another template of the same space they may be compared.
+    # The same space with another template may be compared.
     sed '/^family/s/4c12/5c12/' "$one" >other.recording
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" other.recording --search random --runs 1
 }
 
-@test "what replay does not take is refused" {
+@test "bad arguments are refused" {
     refused 'which recordings?' replay
     refused 'unknown search "tabu"; known are guided, exhaustive' replay "$one" --search random,tabu
     refused 'unknown search ""' replay "$one" --search random,
@@ -150,14 +151,14 @@ stops() {
     refused 'known are table, json' replay "$one" --format=xml
 }
 
-@test "--record needs the whole space" {
+@test "--record needs --search=exhaustive" {
     refused 'needs --search=exhaustive' --gpu emu --record "$BATS_TEST_TMPDIR/r"
     refused 'needs --search=exhaustive' --gpu emu --search guided --record "$BATS_TEST_TMPDIR/r"
     refused 'cannot make the folder' --gpu emu --search exhaustive --problem 8x8:f32 \
         --record "$BATS_TEST_TMPDIR/none/r"
 }
 
-@test "a recording that a run makes can be replayed" {
+@test "a recording made by a run can be replayed" {
     cd "$BATS_TEST_TMPDIR"
     if "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC'; then
         skip "no NVRTC"
@@ -165,7 +166,7 @@ stops() {
     run --separate-stderr -0 "$AUTOTUNE" --quiet --gpu emu --search exhaustive \
         --space "$srcdir/tests/gpu/fault.yaml" --family fault --problem 40x40:f32 --record made
     file=made/emulated-nvidia-h200-40x40-f32.recording
-    # Predicted times must not pass for a GPU's.
+    # The recording says that its times are predicted.
     grep -qx $'device\temulated NVIDIA H200' "$file"
     grep -q $'\twrong$' "$file"
     run --separate-stderr -0 "$AUTOTUNE" replay made --search random --runs 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# autotune show, on profiles of devices that are not here.
+# autotune show, on profiles of devices that this machine does not have.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -11,7 +11,7 @@ golden=$srcdir/tests/golden/profile
     assert_transcript "$srcdir/tests/golden/show.txt"
 }
 
-@test "no colours in a pipe" {
+@test "a pipe gets no colours" {
     run -0 "$AUTOTUNE" show "$golden/two-devices.yaml"
     [[ $output != *$'\e'* ]]
 }
@@ -22,7 +22,7 @@ golden=$srcdir/tests/golden/profile
     [[ $stderr == *"$BATS_TEST_TMPDIR/none.yaml"* ]]
 }
 
-@test "output that does not arrive is an error" {
+@test "output to a full disk is an error" {
     [ -c /dev/full ] || skip "no /dev/full"
     # shellcheck disable=SC2016 # the inner shell expands it
     run --separate-stderr -5 bash -c '"$AUTOTUNE" show "$1" >/dev/full' - "$golden/least.yaml"

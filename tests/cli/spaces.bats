@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Space files of the user's: what is wrong in one is said with its place, before a device is looked
-# for.
+# The user's space files: an error in one is reported with its place, before the program looks for a
+# device.
 
 bats_require_minimum_version 1.5.0
 load helpers
 
-# A family that is right, to be spoilt.
+# A correct family, which the tests spoil.
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     cat >mine.yaml <<'END'
@@ -31,14 +31,14 @@ END
     echo '// a kernel' >mine.cu
 }
 
-# spoilt WORDS SED-SCRIPT
+# spoilt WORDS SED-SCRIPT: with this change, the file is refused with these words.
 spoilt() {
     sed "$2" mine.yaml >spoilt.yaml
     ! cmp -s mine.yaml spoilt.yaml
     refused "spoilt.yaml$1" --space spoilt.yaml
 }
 
-@test "a family that is right is taken" {
+@test "a correct family is accepted" {
     profile=$srcdir/tests/golden/check/sound.yaml
     run -0 "$AUTOTUNE" check --space mine.yaml "$profile"
     sed 's/family: naive/family: mine/' "$profile" >mine-profile.yaml
@@ -46,7 +46,7 @@ spoilt() {
     [[ $output == *'family mine has no parameter BLOCK_X'* ]]
 }
 
-@test "keys that are not known, come twice or lack" {
+@test "unknown, repeated and missing keys are refused" {
     spoilt ':2:1: unknown key "familly"' 's/^family/familly/'
     spoilt ':3:1: duplicate key "family"' '2p'
     spoilt ':7:5: ' 's/  - name: THREADS/  - nane: THREADS/'
@@ -55,14 +55,14 @@ spoilt() {
     spoilt ':1:1: a space file lacks the key "schema"' '/^schema/d'
 }
 
-@test "a file that is cut off" {
+@test "a file that is cut off is refused" {
     head -c -12 mine.yaml | tr -d '\n' >cut.yaml
     refused 'cut.yaml:' --space cut.yaml
     sed '8,$d' mine.yaml >short.yaml
     refused 'short.yaml:' --space short.yaml
 }
 
-@test "values that make no sense" {
+@test "senseless values are refused" {
     spoilt ':1:9: schema: ' 's/^schema: 1/schema: 2/'
     spoilt ':2:9: "my family" cannot name a family' 's/family: mine/family: my family/'
     spoilt ':5:13: preference: ' 's/preference: 9/preference: high/'
@@ -75,16 +75,16 @@ spoilt() {
     spoilt ':9:19: values: ' 's/\[128, 256\]/[128, x]/'
 }
 
-@test "expressions that make no sense" {
+@test "senseless expressions are refused" {
     spoilt ':12:5: unknown name "THREAD"; the nearest known: THREADS' 's/THREADS >= /THREAD >= /'
     spoilt ':12:15: expected a number, a name' 's/THREADS >= 128/THREADS >=/'
     spoilt ":12:20: expected ')'" 's/THREADS >= 128/(THREADS >= 128/'
-    # shellcheck disable=SC2016 # not to be expanded, here or ever
+    # shellcheck disable=SC2016 # must never be expanded
     spoilt ":12:16: expected a number, a name or '(', found '\$'" 's/THREADS >= 128/THREADS \&\& $(rm)/'
     spoilt ":16:24: expected ','" 's/ceil_div(rows \* cols, THREADS)/ceil_div(rows)/'
 }
 
-@test "a template that is not there" {
+@test "a missing template, or one in another folder, is refused" {
     spoilt ':4:11: ' 's/mine.cu/none.cu/'
     [[ $stderr == *none.cu* ]]
     spoilt ':4:11: template: expected the plain name' 's|mine.cu|../../mine.cu|'
@@ -95,14 +95,14 @@ spoilt() {
     refused 'mine.cu' --space mine.yaml
 }
 
-@test "a family by the name of another" {
+@test "two families of one name are refused" {
     sed 's/^family: mine/family: tile/' mine.yaml >other.yaml
     refused 'are both named "tile"' --space other.yaml
     refused 'are both named "mine"' --space mine.yaml --space mine.yaml
     refused 'are both named "tile"' check --space other.yaml "$srcdir/tests/golden/check/sound.yaml"
 }
 
-@test "--family asks for one that there is" {
+@test "--family refuses unknown families" {
     refused 'there is no family "mine"; known are ' --family mine
     refused 'there is no family ""' --family ''
     refused 'there is no family "yours"' --space mine.yaml --family mine --family yours

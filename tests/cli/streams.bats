@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Standard streams that are closed, or that nobody reads any more, while a run goes on.
+# Standard streams that are closed, or are pipes without a reader, during a run.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -12,7 +12,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# Notes go to standard error, so that there is something to lose: a line a problem that fails.
+# Without --quiet, notes go to standard error, so that there is output to lose.
 talkative=(--gpu emu --jobs 2 --family tile --search random --budget 3 --problem 8x8:f32 --fresh)
 
 assert_tuned() {
@@ -21,7 +21,7 @@ assert_tuned() {
     assert_nothing_left
 }
 
-@test "closed streams: the run is as ever, and only what was to be printed is lost" {
+@test "with closed streams, a run loses its output and nothing else" {
     local closed code
     while read -r code closed; do
         echo "$closed"
@@ -40,7 +40,7 @@ assert_tuned() {
 END
 }
 
-# dead STREAM ARGUMENT...: a run whose stream, stdout, stderr or both, is a pipe that nobody reads.
+# dead STREAM ARGUMENT...: a run whose stdout, stderr or both are a pipe without a reader.
 dead() {
     run --separate-stderr python3 - "$@" <<'END'
 import os, subprocess, sys
@@ -52,7 +52,7 @@ sys.exit(subprocess.call([os.environ["AUTOTUNE"], *sys.argv[2:]], restore_signal
 END
 }
 
-@test "messages that nobody reads: the profile is written, and the exit code is the run's" {
+@test "without a reader of its messages, a run still writes the profile" {
     local stream
     python3 -c '' 2>/dev/null || skip "needs python3"
     for stream in stdout stderr both; do
@@ -69,7 +69,7 @@ END
     [ "$status" -eq 2 ]
 }
 
-@test "a reader that goes away: nothing is said, and the exit code is the command's" {
+@test "without a reader, a command keeps its exit code and prints no error" {
     dead stdout show "$srcdir/tests/golden/check/sound.yaml"
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]

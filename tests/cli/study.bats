@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The studies on the emulated device: no GPU is needed, but NVRTC is.
+# autotune study on the emulated device. It needs NVRTC, but no GPU.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -11,14 +11,14 @@ setup() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
 }
 
-# study NAME ARGUMENT...: runs it on the emulated H200; skips where there is no NVRTC.
+# study NAME ARGUMENT...: runs it on the emulated H200; skips the test if there is no NVRTC.
 study() {
     run --separate-stderr "$AUTOTUNE" study --gpu emu "$@"
     [[ $stderr != *'no NVRTC'* ]] || skip "no NVRTC"
     [ "$status" -eq 0 ]
 }
 
-# row LABEL [PROBLEM]: the figures of the row of this label, on this problem, in one line.
+# row LABEL [PROBLEM]: prints the figures of the row with this label, on this problem, in one line.
 row() {
     awk -v label="$1" -v problem="${2:-}" '/^[0-9]+x[0-9]+:/ { current = $1 }
         index($0, "  " label "  ") == 1 && (problem == "" || current == problem) {
@@ -34,13 +34,13 @@ shows() {
     }
 }
 
-@test "without a name, the studies there are" {
+@test "without a name, all studies are listed" {
     run --separate-stderr -0 "$AUTOTUNE" study
     [ -z "$stderr" ]
     [[ "${lines[*]%% *}" == "${studies[*]}" ]]
 }
 
-@test "what is no study" {
+@test "unknown studies and bad arguments are refused" {
     refused 'there is no study "coalesce"; did you mean coalescing?' study coalesce
     refused 'There are coalescing, layout, offset, shared, transpose, unroll' study nothing
     refused 'there is no study "../study/shared"' study ../study/shared
@@ -49,7 +49,7 @@ shows() {
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused 'there is no study: expected' study
 }
 
-@test "coalescing: sectors a request, and what of them is used" {
+@test "coalescing: each pattern needs its expected number of sectors" {
     study coalescing
     while read -r sectors used pattern; do
         shows "loads, $pattern" "$sectors $used 4.00 100.0"
@@ -63,7 +63,7 @@ shows() {
 END_OF_TABLE
 }
 
-@test "offset: what does not begin with a sector takes one more" {
+@test "offset: accesses that do not begin at a sector need one more" {
     study offset
     for loads in 'default loads' 'loads past L1' 'read-only loads'; do
         while read -r offset sectors used; do
@@ -77,7 +77,7 @@ END_OF_TABLE
     done
 }
 
-@test "layout: a field of a structure wastes half a sector" {
+@test "layout: reading one field of a structure wastes half of each sector" {
     study layout
     shows 'one field, read from arrays' '4.00 100.0 4.00 100.0'
     shows 'one field, read from structures' '8.00 50.0 4.00 100.0'
@@ -89,12 +89,12 @@ END_OF_TABLE
     shows 'both fields at once, written' '4.00 100.0 8.00 100.0'
 }
 
-@test "unroll: twenty rows, the same requests" {
+@test "unroll: all twenty rows need four sectors per request" {
     study unroll
     [ "$(grep -cE '^  [0-9]+ threads a block, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
 }
 
-@test "shared: conflicts, and how padding ends them" {
+@test "shared: padding removes bank conflicts" {
     study shared
     for type in f32 f64; do
         shows 'reversal, static' '1.0 1.0 0' "1x67108864:$type"
@@ -111,7 +111,7 @@ END_OF_TABLE
     done
 }
 
-@test "transpose: from one side that coalesces to both" {
+@test "transpose: naive kernels coalesce on one side, tiled ones on both" {
     study transpose
     for how in '' ', read-only'; do
         shows "naive, reads coalesce$how" '4.00 100.0 32.00 12.5 -' 8192x8192:f32
@@ -124,7 +124,7 @@ END_OF_TABLE
     shows 'vectorised' '8.00 100.0 8.00 100.0' 8192x8192:f32
 }
 
-@test "a table that fits, ends in its reading, and never calls a prediction a measurement" {
+@test "a study's table fits 100 columns, ends in its reading and says predicted" {
     for name in coalescing transpose; do
         study "$name"
         [[ $stderr == *'all times are predicted, none is measured'* ]]
@@ -136,7 +136,7 @@ END_OF_TABLE
     done
 }
 
-@test "as JSON" {
+@test "--format json prints the same figures" {
     study shared --quiet --format json
     [ -z "$stderr" ]
     [[ $output == *'"study": "shared"'* && $output == *'"times": "predicted"'* ]]

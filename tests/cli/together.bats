@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Two runs that are started at the same moment, and write the same profile or journal, while one of
-# them or both are delayed at a system call. At those that remove files, and at a share of all others that a
-# run makes, drawn at random: a twentieth, or half of AUTOTUNE_TEST_FAULTS per cent.
+# Two runs that start at the same moment and write the same profile or journal, while one or both are
+# delayed at a system call. Tested are unlink and a random share of all other calls that a run makes: a
+# twentieth, or half of AUTOTUNE_TEST_FAULTS per cent.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -14,7 +14,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 # ---- one after the other ----
 
-# A run that stays for as long as its worker is stopped; $driver is its process.
+# Start a run and stop its worker, so that it does not end. $driver is its process.
 hold() {
     start_run --budget 20
     wait_for_progress
@@ -48,7 +48,7 @@ hold() {
     assert_nothing_left
 }
 
-@test "a run with the journal of another is refused, and leaves the other's file alone" {
+@test "a second run with the same journal is refused and leaves the journal alone" {
     hold
     refused 'best.yaml.journal is in use by another process' tune "${short[@]}" --budget 2 \
         --journal best.yaml.journal --out second.yaml
@@ -59,8 +59,7 @@ hold() {
     assert_nothing_left
 }
 
-# A place in which nothing else is written than what the test asks for.
-@test "a run that was killed: the next one takes its place, and no name but its own is touched" {
+@test "after a killed run, the next one takes its place" {
     hold
     kill -KILL "$driver"
     wait "$driver" || true
@@ -71,7 +70,7 @@ hold() {
     assert_nothing_left
 }
 
-@test "a profile is not its own journal" {
+@test "a profile cannot be its own journal" {
     refused '--out and --journal name the same file' tune "${short[@]}" --budget 2 --journal best.yaml
     [ ! -e best.yaml ]
 }
@@ -83,7 +82,7 @@ need_strace() {
         skip "needs strace, and a machine that lets it trace"
 }
 
-@test "a file system without locks: a warning, and the run goes on, whatever another has left" {
+@test "without file locks, a run goes on with a warning" {
     need_strace
     : >.best.yaml.autotune
     run --separate-stderr -0 strace -qq -o trace -e signal=none -e inject=flock:error=ENOLCK \
@@ -93,8 +92,8 @@ need_strace() {
     assert_nothing_left
 }
 
-# Such a file looks like one that a killed run has left.
-@test "a run that is late to lock its file has it taken away by another, and is refused" {
+# A file that is not locked yet looks as if a killed run had left it: another run may replace it.
+@test "a run that loses its file before locking it is refused" {
     local first stopped code=0
     need_strace
     strace -qq -o trace -P .best.yaml.autotune -e trace=openat -e signal=STOP \
@@ -112,7 +111,7 @@ need_strace() {
     wait "$first" || code=$?
     cat first.errors
     [ "$code" -eq 2 ]
-    [ ! -e first ] # and before any work
+    [ ! -e first ] # refused before any work
     grep -q "process $driver is about to write it" first.errors
     kill -CONT "$worker"
     waited 0
@@ -120,15 +119,15 @@ need_strace() {
     assert_nothing_left
 }
 
-# The names of the system calls that the driver makes in such a run, once it has begun.
+# Print the names of the system calls that a run's driver makes.
 list_calls() {
     strace -qq -o trace -e signal=none "$AUTOTUNE" tune "${short[@]}" --budget 3 >table 3>&-
     sed 's/(.*//' trace | grep -vE '^(execve|exit_group)$' | sort -u
     rm best.yaml*
 }
 
-# delayed CALL WORD ARGUMENT...: a run that is late by some milliseconds at each such call, and after
-# it; its exit code is in WORD.code.
+# delayed CALL WORD ARGUMENT...: a run delayed by 5 ms before and after each such call. Its exit code
+# goes to the file WORD.code.
 delayed() {
     local call=$1 word=$2 code=0
     shift 2
@@ -150,8 +149,8 @@ measured() {
     query "$1" 'SELECT count(*) FROM measurements WHERE outcome = "correct"'
 }
 
-# assert_one_won FIRST-OUT SECOND-OUT FIRST-JOURNAL SECOND-JOURNAL: who has ended well has a profile, and
-# its journal has its three measurements; the other was refused, and has written nothing.
+# assert_one_won FIRST-OUT SECOND-OUT FIRST-JOURNAL SECOND-JOURNAL: a run that succeeded has a sound
+# profile and three measurements in its journal. A refused one has written nothing.
 assert_one_won() {
     local codes expected
     codes="$(<first.code) $(<second.code)"
@@ -175,7 +174,7 @@ assert_one_won() {
     [ -z "$(find . -name '.*.autotune')" ]
 }
 
-# start_pairs OUT OUT JOURNAL JOURNAL: for each of the calls, one run delayed at it, then both.
+# start_pairs OUT OUT JOURNAL JOURNAL: start two runs per call, with one delayed, then with both.
 start_pairs() {
     local call second calls
     need_strace
@@ -197,14 +196,14 @@ start_pairs() {
     ((refusals > 0))
 }
 
-@test "one profile and one journal, at the same moment" {
+@test "two runs started together with one profile and one journal: both files are whole" {
     start_pairs best.yaml best.yaml best.yaml.journal best.yaml.journal
 }
 
-@test "one profile and two journals, at the same moment" {
+@test "two runs started together with one profile and two journals: the files are whole" {
     start_pairs best.yaml best.yaml one.journal two.journal
 }
 
-@test "two profiles and one journal, at the same moment" {
+@test "two runs started together with two profiles and one journal: the files are whole" {
     start_pairs one.yaml two.yaml one.journal one.journal
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Files that somebody has made with a purpose: what stands in them reaches no compiler, no path, no
-# format and no terminal as it stands there.
+# Malicious files: their text never reaches a compiler, a path, a format string or a terminal
+# unchecked.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -29,20 +29,20 @@ END
     echo '// a kernel' >mine.cu
 }
 
-# What each value is tried with, as YAML writes it in double quotes. \u202e writes from right to left.
-# shellcheck disable=SC2016 # not to be expanded, here or ever
+# The values to try, as YAML has them in double quotes. \u202e reverses the direction of text.
+# shellcheck disable=SC2016 # must never be expanded
 evil=(
     '\n#include \"/etc/passwd\"\n' '\"; #include \"/etc/passwd\"' "'; touch broken; '" '$(touch broken)'
     '`touch broken`' '../../../../etc/passwd' '/etc/passwd' '%s%s%s%n' '\e[31mred' '\u009b31mred'
     '\a' '\0' '\u202egnp.cu' '../mine.cu' 'mine.cu\n' ' ' ''
 )
 
-# plain TEXT: nothing in it but printable characters and line ends.
+# plain TEXT: it has only printable characters and line ends.
 plain() {
     ! LC_ALL=C grep -qP '[^\n\x20-\x7e]' <<<"$1"
 }
 
-# refuses_evil FILE KEY ARGUMENT...: the file's key is refused with each of these values, by its name.
+# refuses_evil FILE KEY ARGUMENT...: with each of these values in KEY, the file is refused by name.
 refuses_evil() {
     local file=$1 key=$2 value
     shift 2
@@ -66,27 +66,27 @@ refuses_evil() {
     cp whole "$file"
 }
 
-@test "the names and numbers of a space file" {
+@test "malicious names and numbers in a space file are refused" {
     run -0 "$AUTOTUNE" check --space mine.yaml "$profile"
     for key in family template name default grid_x block_x preference schema; do
         refuses_evil mine.yaml $key check --space mine.yaml "$profile"
     done
 }
 
-@test "the names and numbers of a profile" {
+@test "malicious names and numbers in a profile are refused" {
     cp "$profile" p.yaml
     for key in compute_capability family kind problem registers schema search seed BLOCK_X time_ns; do
         refuses_evil p.yaml $key show p.yaml
     done
 }
 
-@test "text that steers a terminal is not shown as it is" {
+@test "text that controls a terminal is never shown raw" {
     cp "$profile" p.yaml
     evil=('X\e[31m' 'X\u009b31m' 'X\a' 'X\u202e' 'X\x7f' 'X\b' 'X\u2066')
-    for key in autotune method name uuid; do # which are text, and shown
+    for key in autotune method name uuid; do # the keys whose text is shown
         refuses_evil p.yaml $key show p.yaml
     done
-    # In its raw form, in a file that is no YAML for it, and in the name of a file.
+    # Raw control characters, in a file that they make invalid and in names of files.
     printf 'schema: 1\nfamily: \033[31mred\n' >raw.yaml
     refused 'raw.yaml:' --space raw.yaml
     plain "$stderr"
@@ -101,7 +101,7 @@ refuses_evil() {
     [[ $stderr == *café* ]]
 }
 
-@test "a data folder with such names in it" {
+@test "control characters in names of data files are escaped" {
     cp -r "$srcdir/tuning" "$srcdir/templates" .
     chmod -R u+w .
     name=$'na\033[31mive'
@@ -112,7 +112,7 @@ refuses_evil() {
     plain "$stderr"
 }
 
-@test "a compiler's log" {
+@test "control characters in a compiler's log are not shown raw" {
     "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC' && skip "no NVRTC"
     printf '#error "\033[31mred"\n' >mine.cu
     run --separate-stderr -1 "$AUTOTUNE" tune --quiet --gpu emu --space mine.yaml --family mine \

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The command line: what is asked for goes to stdout and ends with 0, what is wrong is said on stderr
-# and ends with 2, before anything is looked for or measured.
+# The command line: requested help goes to stdout, with exit code 0. Errors go to stderr, with exit
+# code 2, before the program looks for a device or measures.
 
 bats_require_minimum_version 1.5.0
 
 load helpers
 
-@test "--version tells the version" {
+@test "--version prints the version" {
     run --separate-stderr -0 "$AUTOTUNE" --version
     [[ $output =~ ^autotune\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
     [ -z "$stderr" ]
@@ -73,7 +73,7 @@ load helpers
     refused '"0x64:f32"' bench --problem 0x64:f32
 }
 
-@test "a value that an option does not take is refused" {
+@test "a bad value of an option is refused" {
     for value in '' 0 -1 3h s 1e3 99999999999999999999; do
         refused "\"$value\"" --budget="$value"
     done
@@ -98,17 +98,17 @@ load helpers
     refused '--resume needs --journal' --resume --out -
 }
 
-@test "a profile that could not be written is refused before the work" {
+@test "a profile that cannot be written is refused before the run" {
     refused "$BATS_TEST_TMPDIR/none/best.yaml" --out "$BATS_TEST_TMPDIR/none/best.yaml"
     refused "$BATS_TEST_TMPDIR" --out "$BATS_TEST_TMPDIR"
 }
 
-@test "a space file that is not right is refused with its place" {
+@test "a wrong space file is refused with its place" {
     refused 'none.yaml' --space "$BATS_TEST_TMPDIR/none.yaml"
     printf 'schema: 1\nfamilly: x\n' >"$BATS_TEST_TMPDIR/bad.yaml"
     refused 'bad.yaml:2:1: unknown key "familly"' --space "$BATS_TEST_TMPDIR/bad.yaml"
 }
 
-@test "data that are not there are named" {
+@test "missing data files are named" {
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused "$BATS_TEST_TMPDIR/tuning/problems.yaml"
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One element a thread, correct for FAULT 0. Every other value is an error that the tool has to
- * notice and to survive: whoever adds a value adds what has to become of it to faults.bats. */
+/* Transposes one element per thread, correctly for FAULT 0. Every other value is an error that the
+ * program must detect and survive. faults.bats has the expected outcome of each value. */
 #include "transpose.cuh"
 
 enum {
@@ -18,7 +18,7 @@ enum {
     BEHIND,         /* wrong: an element behind the destination */
     TOO_MANY,       /* launch: more threads than the kernel allows */
     REGISTERS,      /* launch: more registers than a multiprocessor has */
-    SOMETIMES,      /* wrong: one launch in fifty; only on a GPU, which fault.yaml is not alone for */
+    SOMETIMES,      /* wrong: one launch in fifty; on a GPU only, so fault.yaml leaves it out */
     RACE,           /* right on a GPU, though warps race in shared memory: for sanitizer.bats */
 };
 
@@ -28,7 +28,7 @@ enum {
 
 using element = at::word<ELEM_SIZE>;
 
-/* The same element with one bit changed. */
+/* Change one bit of an element. */
 __device__ element spoilt(element value)
 {
     at::vector<ELEM_SIZE, 1> parts;
@@ -56,11 +56,11 @@ __device__ long long with_many_registers(const long long *src, long long extent)
     return sum;
 }
 
-/* What goes wrong once a launch, besides the transpose. */
+/* Fail; called by one thread per launch. */
 __device__ void fail(element *dst, element *src, long long extent)
 {
     if constexpr (FAULT == ENDLESS) {
-        for (;;) /* what a loop sleeps for cannot be optimised away, and heats nothing */
+        for (;;) /* a sleep cannot be optimised away, and does not heat the GPU */
             asm volatile("nanosleep.u32 1000;");
     } else if constexpr (FAULT == BAD_ADDRESS) {
         *reinterpret_cast<volatile int *>(64) = 1;
@@ -80,16 +80,17 @@ __device__ void fail(element *dst, element *src, long long extent)
     }
 }
 
-/* For REGISTERS none, so that the compiler may use as many as there are. */
+/* REGISTERS has no bound, so that the compiler may use all registers. */
 #if FAULT == 13
 #define FAULT_BOUNDS
 #else
 #define FAULT_BOUNDS __launch_bounds__(FAULT == TOO_MANY ? 32 : 256)
 #endif
 
-extern "C" __global__ void FAULT_BOUNDS
-    transpose(void *dst, void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+extern "C" __global__ void FAULT_BOUNDS transpose(void *dst, void *src, long long rows,
+                                                  long long cols, long long ld_src,
+                                                  long long ld_dst, long long batch,
+                                                  long long stride_src, long long stride_dst)
 {
     const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long matrix = index / (rows * cols), within = index % (rows * cols);
@@ -108,7 +109,7 @@ extern "C" __global__ void FAULT_BOUNDS
         __shared__ volatile unsigned raced[256];
 
         raced[threadIdx.x] = threadIdx.x;
-        (void)raced[255 - threadIdx.x]; /* another warp's, and no barrier before */
+        (void)raced[255 - threadIdx.x]; /* written by another warp, without a barrier */
     }
     if (matrix >= batch)
         return;
@@ -124,7 +125,7 @@ extern "C" __global__ void FAULT_BOUNDS
     if (index == 0 && atomicAdd(&launches, 1) % 50 == 49)
         value = spoilt(value);
 #endif
-    if (FAULT == SQUARE_ONLY && rows != cols) { /* the order stays */
+    if (FAULT == SQUARE_ONLY && rows != cols) { /* copies without transposing */
         row = within % rows;
         col = within / rows;
     }

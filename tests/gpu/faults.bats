@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What a run survives, caused on a GPU: kernels that fail in every way, workers and drivers that are
-# killed, signals, other processes on the device. doc/robustness.md is the list; what needs no GPU is in
-# tests/cli/faults.bats and kills.bats. About three minutes, with ten of whatever comes at random moments.
+# What a run survives, on a GPU: kernels that fail in every way, killed workers and drivers, signals,
+# other processes on the device. doc/robustness.md has the full list. Tests that need no GPU are in
+# tests/cli/faults.bats and kills.bats. With ten events per random test it takes about three minutes.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,9 +10,9 @@ load ../cli/helpers-faults
 
 faults=$srcdir/tests/gpu/fault.yaml
 
-# Some forty configs a second, all compiled anew in one process. Nine of them a kill are more than are
-# measured between two, and the family has enough for 200 kills. `enough` of them are still under way
-# when a test has seen the first and acts on it.
+# One process compiles all configs anew, about forty per second. Nine configs per kill are more than
+# are measured between two kills, and the family has enough for 200 kills. A run of `enough` configs is
+# still going when a test has seen its first result and acts.
 short=(--quiet --no-cache --jobs 1 --family tile --search random --problem 512x512:f32
     --out best.yaml)
 export record=512x512:f32tile
@@ -32,7 +32,7 @@ teardown() {
     [ -z "${other:-}" ] || kill -KILL "$other" 2>/dev/null || true
 }
 
-# ended_as NAME COUNT...: so many evaluations of the profile ended so, and no others.
+# ended_as OUTCOME COUNT...: the profile counts this many evaluations per outcome, and no others.
 ended_as() {
     local name
     local -A expected=([correct]=0 [compile]=0 [launch]=0 [timeout]=0 [crash]=0 [wrong]=0 [oom]=0)
@@ -49,13 +49,13 @@ ended_as() {
     done
 }
 
-# tune_faults ARGUMENT...: the configs of the family fault alone.
+# tune_faults ARGUMENT...: tune with the family fault alone.
 tune_faults() {
     run --separate-stderr tune --quiet --family fault --problem 96x64:f32 --timeout 1 --jobs 2 \
         --out best.yaml "$@"
 }
 
-# Gone on with, the run has nothing to measure, and comes to the same.
+# assert_resumes ARGUMENT...: resumed, the run measures nothing and gives the same counts.
 assert_resumes() {
     cp best.yaml before.yaml
     query best.yaml.journal 'SELECT * FROM measurements' >before
@@ -66,13 +66,13 @@ assert_resumes() {
     [ "$(sed -n '/evaluations:/,/wrong:/p' best.yaml)" = "$(sed -n '/evaluations:/,/wrong:/p' before.yaml)" ]
 }
 
-# assert_nothing_twice: but where the canary saw that the device had changed, and the row says so.
+# assert_nothing_twice: no config is measured twice, except after a drift that the row records.
 assert_nothing_twice() {
     [ -z "$(query best.yaml.journal "SELECT problem, family, config FROM measurements WHERE NOT again
         GROUP BY problem, family, family_hash, config HAVING count(*) > 1")" ]
 }
 
-# assert_tile_measured_once COUNT: so many configs of the family, none of them, nor a copy, twice.
+# assert_tile_measured_once COUNT: COUNT configs of tile are measured, and no config or copy twice.
 assert_tile_measured_once() {
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'tile'
         AND NOT again")" -eq "$1" ]
@@ -81,21 +81,21 @@ assert_tile_measured_once() {
 
 # ---- kernels ----
 
-@test "every way to fail is survived, and told from the others" {
+@test "every way to fail is survived and gets its own outcome" {
     tune_faults --space "$faults"
     echo "$stderr"
     [ "$status" -eq 0 ]
     ended_as correct 1 timeout 1 crash 3 wrong 5 compile 2 launch 2
     [ "$(figure complete)" -eq 1 ]
     grep -q 'FAULT: 0' best.yaml
-    # Two configs do not compile; that is worth one warning.
+    # Two configs do not compile; there is one warning.
     [ "$(grep -c 'fault does not compile: ' <<<"$stderr")" -eq 1 ]
     run -0 "$AUTOTUNE" check --space "$faults" best.yaml
     assert_resumes --space "$faults"
     assert_nothing_left
 }
 
-@test "the journal tells what became of each config, and why" {
+@test "the journal has each config's outcome and a one-line reason" {
     tune_faults --space "$faults"
     [ "$status" -eq 0 ]
     query best.yaml.journal "SELECT config, outcome FROM measurements WHERE family = 'fault'
@@ -118,18 +118,18 @@ FAULT=13|launch
 END
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements
         WHERE outcome <> 'correct' AND (trim(message) = '' OR message GLOB '*' || char(10) || '*')")" -eq 0 ]
-    # 'oom', and the constraints, never get this far.
+    # No config ends as 'oom' or breaks a constraint.
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements
         WHERE outcome NOT IN ('correct', 'timeout', 'crash', 'wrong', 'compile', 'launch')")" -eq 0 ]
 }
 
-@test "beside faults, the tool's own kernels stay correct" {
+@test "the program's own kernels stay correct beside faulty ones" {
     run --separate-stderr -0 tune --quiet --family naive --family fault --space "$faults" \
         --problem 96x64:f32 --timeout 1 --out best.yaml
     ended_as correct "$(($(figure space) - 13))" timeout 1 crash 3 wrong 5 compile 2 launch 2
 }
 
-@test "a kernel that spoils its source spoils nobody else's" {
+@test "a kernel that changes its source does not harm other configs" {
     variant '9, 0' "$twice"
     tune_faults --space fault.yaml --jobs 1 # in this order
     echo "$stderr"
@@ -137,14 +137,14 @@ END
     ended_as correct 2 wrong 2
 }
 
-@test "a kernel that writes outside its destination does no harm to others" {
+@test "a kernel that writes outside its destination does not harm other configs" {
     variant '6, 11, 0' "$twice"
     tune_faults --space fault.yaml --jobs 1
     [ "$status" -eq 0 ]
     ended_as correct 2 wrong 4
 }
 
-@test "a compile failure is told once, with its line in the template" {
+@test "a compile failure is reported once, with its line in the template" {
     variant '7, 0' "$twice"
     tune_faults --space fault.yaml
     [ "$status" -eq 0 ]
@@ -162,7 +162,7 @@ END
     run ! grep -q 'FAULT: 14' best.yaml
 }
 
-@test "kernels that never end, one after the other: each costs a worker, and nobody else" {
+@test "kernels that never end cost a worker each, and no other config" {
     variant '0, 1' "$twice"
     tune_faults --space fault.yaml
     [ "$status" -eq 0 ]
@@ -175,7 +175,7 @@ END
 
 # ---- workers ----
 
-@test "GPU workers killed at random moments: nothing is lost, nobody blamed" {
+@test "GPU workers killed at random moments: no result is lost, no config blamed" {
     start_run --budget $((9 * kills))
     kill_workers gpu
     waited 0
@@ -185,7 +185,7 @@ END
     assert_nothing_left
 }
 
-@test "compile workers killed at random moments: nothing is lost, nobody blamed" {
+@test "compile workers killed at random moments: no result is lost, no config blamed" {
     start_run --budget $((9 * kills))
     kill_workers compile
     waited 0
@@ -195,7 +195,7 @@ END
     assert_nothing_left
 }
 
-@test "a GPU worker that stands still: a timeout, and another worker" {
+@test "a stopped GPU worker ends as a timeout and is replaced" {
     start_run --budget $enough --timeout 1
     wait_for_progress
     worker=$(children "$driver" gpu)
@@ -206,7 +206,7 @@ END
     assert_nothing_left
 }
 
-@test "a worker that cannot be killed: the device is wedged, the run ends with what it has" {
+@test "a worker that cannot be killed: the run reports a wedged device and ends" {
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget $enough
     wait_for_progress
@@ -223,12 +223,12 @@ END
 
 # ---- the driver ----
 
-@test "the driver killed at random moments and resumed: nothing is lost or measured twice" {
+@test "the driver killed at random moments: --resume loses and repeats no result" {
     kill_driver $(((kills + 1) / 2)) $((18 * kills))
     assert_tile_measured_once $((18 * kills))
 }
 
-@test "SIGINT or SIGTERM: the best so far is written; resumed, nothing is measured twice" {
+@test "SIGINT or SIGTERM: the best so far is written; --resume measures nothing twice" {
     for signal in INT TERM; do
         start_run --budget $enough
         wait_for_progress
@@ -247,17 +247,17 @@ END
     assert_nothing_left
 }
 
-@test "a second signal, of whichever kind: the end at once" {
+@test "a second signal of either kind ends the run at once" {
     start_run --budget $enough
     assert_ends_at_second_signal
 }
 
-# ---- others on the device ----
+# ---- other processes on the device ----
 
 @test "a second run on the device is refused, or waits" {
     start_run --budget $enough
     wait_for_progress
-    kill -STOP "$driver" # so that it has the device for as long as need be
+    kill -STOP "$driver" # it keeps the device until it is continued
     run --separate-stderr -3 tune --quiet --family naive --problem 96x64:f32
     [[ $stderr == *"is in use by another run of autotune, process $driver: wait until it ends with --wait"* ]]
     tune --family naive --problem 96x64:f32 --wait >waited 2>notes 3>&- &
@@ -273,7 +273,7 @@ END
     assert_correct $enough
 }
 
-@test "a journal that another run has is refused, on whatever device" {
+@test "a journal in use by another run is refused, whatever the device" {
     start_run --budget $enough
     wait_for_progress
     kill -STOP "$driver"
@@ -284,12 +284,12 @@ END
     assert_tile_measured_once $enough
 }
 
-# take_memory MIB: another process leaves so much of the GPU's memory free. $other is to be killed.
+# take_memory MIB: a process takes the GPU's memory except this much. The caller kills $other.
 take_memory() {
     mkfifo held
     "$srcdir/tests/gpu/take-memory" "$1" <held >taken 2>&1 3>&- &
     other=$!
-    exec 4>held # kept open, until give_memory
+    exec 4>held # stays open until give_memory
     until grep -q taken taken; do
         kill -0 "$other" || {
             cat taken
@@ -306,7 +306,7 @@ give_memory() {
     rm held taken
 }
 
-@test "the memory taken by another process before: refused, with what is free" {
+@test "memory taken before the run: refused, with the amount that is free" {
     take_memory 2000
     run --separate-stderr -2 tune --quiet --family tile --problem 16384x16384:f32 --out best.yaml
     echo "$stderr"
@@ -324,10 +324,10 @@ give_memory() {
     assert_nothing_left
 }
 
-@test "the memory taken by another process during the run: the problem that has none fails, others do not" {
+@test "memory taken during the run fails the largest problem alone" {
     start_run --problem 16384x16384:f32 --problem 96x64:f32 --budget $enough
     wait_for_progress
-    kill -STOP "$driver" # not to be through before there is no memory left
+    kill -STOP "$driver" # or it might end before the memory is taken
     take_memory 1000
     kill -CONT "$driver"
     waited 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests on a GPU share.
+# Functions for the tests on a GPU.
 
-# To be called by setup_file: asks the program once whether there is a device.
+# Find out whether there is a device, and make a cache folder. For setup_file.
 find_device() {
     local status=0
     "$AUTOTUNE" list >"$BATS_FILE_TMPDIR/list" 2>"$BATS_FILE_TMPDIR/no-device" || status=$?
@@ -16,35 +16,35 @@ find_device() {
     mkdir "$XDG_CACHE_HOME"
 }
 
-# To be called by setup.
+# Skip the test if there is no device. For setup.
 need_device() {
     [ -z "${NO_DEVICE:-}" ] || skip "$NO_DEVICE"
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# tune ARGUMENT...: a run that may not hang.
+# tune ARGUMENT...: a run that is killed if it hangs.
 tune() {
     timeout --kill-after=5 900 "$AUTOTUNE" tune "$@"
 }
 
-# figure KEY [FILE]: the first number by that name in the profile.
+# figure KEY [FILE]: prints the first number with this key in the profile.
 figure() {
     awk -v key="$1:" '{ sub(/^ *(- )?/, "") } $1 == key { print $2; exit }' "${2:-best.yaml}"
 }
 
-# variant VALUES [SED-SCRIPT]: the family of fault.yaml with these values alone, the first of which is
-# its default, as ./fault.yaml.
+# variant VALUES [SED-SCRIPT]: write ./fault.yaml, the family fault with these values alone. The first
+# is the default.
 variant() {
     sed -e "s/values: .*/values: [$1]/" -e "s/default: .*/default: ${1%%,*}/" -e "${2:-}" \
         "$faults" >fault.yaml
     cp "${faults%.yaml}.cu" .
 }
 
-# Every config twice, to be added to a variant: the kernel takes no notice of ROUND.
+# A script for variant that doubles every config: the kernel ignores ROUND.
 # shellcheck disable=SC2034 # for the tests
 twice='/^launch:/i\  - {name: ROUND, summary: again, values: [0, 1], default: 0}'
 
-# query FILE SQL: rows of a journal that no process has open, columns separated by '|'.
+# query FILE SQL: prints rows of a journal that no process has open, columns separated by '|'.
 query() {
     python3 - "$1" "$2" <<'END'
 import sqlite3
@@ -60,8 +60,7 @@ need_sqlite() {
     python3 -c 'import sqlite3' 2>/dev/null || skip "needs python3 with sqlite3"
 }
 
-# ended PID...: waits until all these processes have ended; a zombie has. A minute each, which only a
-# test that fails takes.
+# ended PID...: wait until all these processes have ended or are zombies, at most a minute each.
 ended() {
     local pid tries state
     for pid; do
@@ -77,7 +76,7 @@ ended() {
     done
 }
 
-# waited STATUS: the run in the background ends so.
+# waited STATUS: wait for the run in the background; it must end with this exit code.
 waited() {
     local status=0
     wait "$driver" || status=$?
@@ -88,7 +87,7 @@ waited() {
     }
 }
 
-# To be called by teardown.
+# Kill the run in the background. For teardown.
 stop_run() {
     [ -z "${driver:-}" ] || kill -KILL "$driver" 2>/dev/null || true
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each byte that a plan writes, and those around. */
+/* Checks each byte that a plan writes, and the bytes around. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "plan-run.h"
@@ -12,7 +12,7 @@
 
 enum { MARGIN_BYTES = 256 };
 
-/* Of each element size. */
+/* Each is checked with every element size. */
 static const autotune_problem shapes[] = {
     {.rows = 512, .cols = 768},
     {.rows = 301, .cols = 207},
@@ -27,7 +27,7 @@ static const autotune_problem shapes[] = {
     {.rows = 99, .cols = 99, .ld_src = 101, .ld_dst = 101, .batch = 2, .in_place = 1},
 };
 
-/* Elements that source and destination are moved by. */
+/* Offsets of source and destination, in elements. */
 static const int64_t offsets[][2] = {{0, 0}, {1, 0}, {0, 1}, {3, 5}};
 
 static autotune_problem filled(autotune_problem p, int64_t elem_size)
@@ -41,7 +41,7 @@ static autotune_problem filled(autotune_problem p, int64_t elem_size)
     return p;
 }
 
-/* A buffer here and on the device, with a margin before and behind what the problem uses. */
+/* A buffer in host and device memory, with a margin on both sides of the matrices. */
 struct buffer {
     unsigned char *host;
     CUdeviceptr device;
@@ -113,7 +113,7 @@ static void execute_captured(const autotune_plan *plan, CUdeviceptr dst, CUdevic
     at_cuda.cuGraphDestroy(graph);
 }
 
-/* Returns whether each byte of the destination and of its margins is what it should be. */
+/* Return whether each byte of the destination and of its margins is right. */
 static bool is_right(const autotune_plan *plan, const autotune_problem *p, const int64_t offset[2],
                      bool captured, CUstream stream)
 {
@@ -152,7 +152,7 @@ static char *name_of(const autotune_plan *plan)
     return at_strndup(text, strcspn(text, "\n"));
 }
 
-/* Returns how many of its runs went wrong. */
+/* Return the number of wrong runs. */
 static int check_problem(const autotune_profile *profile, const autotune_problem *given,
                          int64_t elem_size, int64_t align_bytes, CUstream stream)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans on a GPU, made by libautotune as others link it: for tests/gpu/plan.bats.
+/* Plans of libautotune on a GPU, for tests/gpu/plan.bats.
  *
- *   plan-run check CONTEXT PROFILE   is every byte right? Of many problems, at aligned and odd
- *                                    addresses, started and captured
- *   plan-run speed CONTEXT PROFILE   what do the calls cost, in microseconds?
+ *   plan-run check CONTEXT PROFILE   check every byte: many problems, at aligned and odd addresses,
+ *                                    launched directly and from a CUDA graph
+ *   plan-run speed CONTEXT PROFILE   time the library's calls, in microseconds
  *
- * CONTEXT: "driver", one of this program's own; "primary", the one that the runtime API uses. */
+ * CONTEXT: "driver", a context that this program creates; "primary", the one of the runtime API. */
 #include "plan-run.h"
 
 #include <dlfcn.h>
@@ -33,8 +33,8 @@ void require_ok(autotune_status status, autotune_error *error, const char *doing
     exit(1);
 }
 
-/* The function that cuda.h calls cuCtxCreate differs from toolkit to toolkit; this one is in all.
- */
+/* cuda.h maps cuCtxCreate to different functions in different toolkits. The driver has this one for
+ * all of them. */
 static CUcontext make_own_context(CUdevice device)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the calls cost, in time of the calling thread. */
+/* Times the library's calls, in wall time of the calling thread. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* From the shipped profile of the H200 these take kernels of all families that are in it. */
+/* With results/nvidia-h200.yaml these take kernels of all its families. */
 static const autotune_problem timed[] = {
     {.elem_size = 4, .rows = 1000, .cols = 1000}, {.elem_size = 2, .rows = 8192, .cols = 4096},
     {.elem_size = 8, .rows = 511, .cols = 333},   {.elem_size = 1, .rows = 2000, .cols = 3000},
@@ -47,8 +47,7 @@ static double plan_us(const autotune_profile *profile, const autotune_problem *p
     return 1e-3 * (double)(end - start);
 }
 
-/* Each problem in turns with an empty cache, in a folder of its own, and again with what is then in
- * it. */
+/* Times each problem with an empty cache, in a folder of its own, and again with the filled one. */
 static void time_plans(const autotune_profile *profile)
 {
     char folder[] = "/tmp/autotune-plans-XXXXXX", *command;
@@ -76,7 +75,7 @@ static void time_plans(const autotune_profile *profile)
     free(command);
 }
 
-/* A kernel with a plan's parameters that does nothing. */
+/* An empty kernel with a plan's parameters. */
 static CUfunction bare_kernel(void)
 {
     static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -91,7 +90,7 @@ static CUfunction bare_kernel(void)
     return function;
 }
 
-/* Nanoseconds a launch, with the queue empty before and never full. */
+/* Return nanoseconds per launch. The queue is empty before, and never full. */
 static double burst(const autotune_plan *plan, CUfunction bare, CUdeviceptr data, CUstream stream)
 {
     void *dst = (void *)data, *src = (void *)(data + 65536);
@@ -109,7 +108,7 @@ static double burst(const autotune_plan *plan, CUfunction bare, CUdeviceptr data
     return (double)(end - start) / BURST;
 }
 
-/* The two in turns, so that what disturbs one disturbs the other. */
+/* The two take turns, so that a disturbance hits both. */
 static void time_execute(const autotune_profile *profile)
 {
     const autotune_problem tiny = {.elem_size = 4, .rows = 16, .cols = 16};
@@ -134,7 +133,7 @@ static void time_execute(const autotune_profile *profile)
     at_cuda.cuMemFree(data);
 }
 
-/* Sides of 64 to 65536, log-uniform, a third of them odd, and elements of all sizes. */
+/* Sides from 64 to 65536, log-uniform, a third of them odd; elements of all sizes. */
 static autotune_problem *random_problems(size_t count)
 {
     autotune_problem *problems = at_alloc_array(count, sizeof *problems);
@@ -153,7 +152,7 @@ static autotune_problem *random_problems(size_t count)
     return problems;
 }
 
-/* Each time another problem. */
+/* Each lookup has another problem. */
 static void time_lookup(const autotune_profile *profile)
 {
     autotune_problem *problems = random_problems(LOOKUPS);

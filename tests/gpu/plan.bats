@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Plans of libautotune on a GPU: right in every byte, and as fast to make and to start as is promised.
+# Plans of libautotune and the examples on a GPU: their results, and the time of the calls.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -17,14 +17,14 @@ setup() {
     need_device
 }
 
-# check CONTEXT
+# check CONTEXT: all plans are right in this kind of context.
 check() {
     run -0 timeout --kill-after=5 300 "$plan_run" check "$1" "$profile"
     echo "$output"
     [[ ${lines[-1]} == '880 runs, 0 wrong' ]]
 }
 
-@test "plans are right at any address, started and captured, in a context of the driver API" {
+@test "plans are right in a context of the driver API" {
     check driver
 }
 
@@ -32,28 +32,28 @@ check() {
     check primary
 }
 
-# transposed WORDS PROGRAM...: the example says in these words that all is right.
+# transposed WORDS PROGRAM...: the example prints WORDS, which say that all is right.
 transposed() {
     timeout --kill-after=5 100 "${@:2}" >said
     cat said
     [ "$(<said)" = "$1" ]
 }
 
-@test "the example in C, with the driver API" {
+@test "the C example, with the driver API, is right" {
     find_cuda
     use_library
     build_driver
     transposed '0 of 3000000 elements are wrong' ./example
 }
 
-@test "the example in C++, with the runtime API" {
+@test "the C++ example, with the runtime API, is right" {
     find_cuda
     use_library
     build_runtime
     transposed '0 of 1005000 elements are wrong' ./example
 }
 
-@test "the example in Python, with tensors of PyTorch" {
+@test "the Python example, with PyTorch tensors, is right" {
     python3 -c 'import torch' 2>/dev/null || skip "no PyTorch"
     find_cuda
     use_library

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# A sample of every family's kernels under compute-sanitizer: no access out of bounds, no race in
-# shared memory. Each launch is slow there, so the kernels are verified and not timed. The tool works on
-# one CPU most of the time, so the tests' processes run at once, from the start of the file. Racecheck takes
-# ten times as long as memcheck: it has a quarter of the configs, or with AUTOTUNE_TEST_FAULTS=200 as many.
+# A sample of every family's kernels under compute-sanitizer: no access out of bounds, no race in shared
+# memory. The tool makes each launch slow, so kernels are verified and not timed. It uses one CPU most of
+# the time, so setup_file starts the processes of all tests at once. Racecheck takes ten times as long as
+# memcheck. It gets a quarter of the configs, or all of them with AUTOTUNE_TEST_FAULTS=200.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -12,19 +12,19 @@ load helpers
 faults=$srcdir/tests/gpu/fault.yaml
 verify_families=$(dirname "$AUTOTUNE")/tests/gpu/verify-families
 
-# Padded and aligned, of 4 bytes and of 1, with a row's end within an aligned vector.
+# Padded and aligned problems of 4 and 1 bytes, some with rows that end within an aligned vector.
 usual=(--problem '64x144:f32,ld_src=147,ld_dst=67' --problem 96x96:f32
     --problem '64x144:b1,ld_src=147,ld_dst=67' --problem '72x128:b1,ld_dst=80')
 
-# The families that take problems of their own.
+# Families that need special problems.
 few=(--family small --family inplace --family warp --problem '96x96:f16,ld_src=104'
     --problem '16x16:f32,batch=36' --problem '9x4:b1,batch=256' --problem '48x48:f32,batch=4,inplace=1')
 
-# And those for rows that are short, or begin anywhere.
+# Families for short or unaligned rows.
 unaligned=(--family narrow --family odd --family skew --problem 3072x3:f32 --problem '9x1024:b1,ld_src=1027'
     --problem '64x144:f16,ld_src=147,ld_dst=67' --problem '144x64:f64,ld_src=65,ld_dst=147')
 
-# Configs of the problems together, and copies of each of the four.
+# Configs over the four problems together, and copies for each problem.
 configs=120 copies=24
 race_configs=30 race_copies=6
 if ((${AUTOTUNE_TEST_FAULTS:-10} >= 200)); then
@@ -54,9 +54,8 @@ setup() {
     command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
 }
 
-# start TOOL NAME CONFIGS OPTION...: verifies so many configs under the tool, in the background. It writes
-# TOOL-NAME.report and, when it ends, TOOL-NAME.status. The processes that compile run no kernel: the tool
-# leaves them alone.
+# start TOOL NAME CONFIGS OPTION...: verify CONFIGS configs under the tool, in the background. It writes
+# TOOL-NAME.report and, at its end, TOOL-NAME.status. The tool skips compile workers: they run no kernel.
 start() {
     local tool=$1 to=$BATS_FILE_TMPDIR/$1-$2 status
     shift 2
@@ -69,7 +68,7 @@ start() {
     } 3>&- &
 }
 
-# ended_with TOOL NAME: waits for the process and prints its exit code; ./report is what it said.
+# ended_with TOOL NAME: wait for the process and print its exit code; ./report is its output.
 ended_with() {
     local from=$BATS_FILE_TMPDIR/$1-$2
     until [ -e "$from.status" ]; do
@@ -79,7 +78,7 @@ ended_with() {
     cat "$from.status"
 }
 
-# examine TOOL NAME COUNT FAMILIES: the tool finds nothing, and all COUNT kernels that were drawn are right.
+# examine TOOL NAME COUNT FAMILIES: the tool finds nothing, and all COUNT kernels are right.
 examine() {
     local tool=$1 status summary
     case $tool in
@@ -96,31 +95,31 @@ examine() {
     fi
 }
 
-@test "no access out of bounds" {
+@test "no kernel accesses memory out of bounds" {
     examine memcheck usual $((configs + 4 * copies)) '[0-9]+'
 }
 
-@test "no access out of bounds, families with few configs" {
+@test "no kernel of the special families accesses memory out of bounds" {
     examine memcheck few $((configs + 4 * copies)) 4
 }
 
-@test "no access out of bounds, families for unaligned rows" {
+@test "no kernel for short or unaligned rows accesses memory out of bounds" {
     examine memcheck unaligned $((configs + 4 * copies)) 4
 }
 
-@test "no race in shared memory" {
+@test "no kernel races in shared memory" {
     examine racecheck usual $((race_configs + 4 * race_copies)) '[0-9]+'
 }
 
-@test "no race in shared memory, families with few configs" {
+@test "no kernel of the special families races in shared memory" {
     examine racecheck few $((race_configs + 4 * race_copies)) 4
 }
 
-@test "no race in shared memory, families for unaligned rows" {
+@test "no kernel for short or unaligned rows races in shared memory" {
     examine racecheck unaligned $((race_configs / 2 + 4 * race_copies)) 4
 }
 
-# found TOOL WORDS: of a kernel with a fault the tool says so.
+# found TOOL WORDS: the tool reports the faulty kernel with these words.
 found() {
     local status
     status=$(ended_with "$1" fault)
@@ -133,7 +132,7 @@ found() {
     found memcheck 'Invalid .*write of size 4'
 }
 
-# The result is right, so that only the tool can tell.
+# The result is right; only the tool finds the race.
 @test "a race in shared memory is found" {
     found racecheck 'RACECHECK SUMMARY: [1-9][0-9]* hazards\? displayed'
     grep -qx 'verified 1 configs of 1 families on 1 problems: 0 wrong' report

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The studies on a GPU: where an experiment is clear cut, times agree in order with the counts.
+# autotune study on a GPU: where counts differ clearly, times have the same order.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -14,12 +14,12 @@ setup() {
     need_device
 }
 
-# study NAME: its figures as JSON, in ./study.json.
+# study NAME: write its figures as JSON to ./study.json.
 study() {
     timeout --kill-after=5 300 "$AUTOTUNE" study --quiet --format json "$1" >study.json
 }
 
-# time_of LABEL [PROBLEM]: nanoseconds.
+# time_of LABEL [PROBLEM]: print the row's time in nanoseconds.
 time_of() {
     python3 - "$@" <<'END'
 import json
@@ -35,7 +35,7 @@ print(times[0])
 END
 }
 
-# slower PERCENT SLOW FAST [PROBLEM]: the one takes at least so much longer than the other.
+# slower PERCENT SLOW FAST [PROBLEM]: SLOW takes at least PERCENT longer than FAST.
 slower() {
     local slow fast
     slow=$(time_of "$2" ${4:+"$4"})
@@ -46,7 +46,7 @@ slower() {
     }
 }
 
-@test "coalescing: more sectors, or more requests, take longer" {
+@test "coalescing: more sectors or more requests take longer" {
     study coalescing
     for side in loads stores; do
         slower 10 "$side, stride 4" "$side, aligned"
@@ -90,7 +90,7 @@ slower() {
     slower -5 'reversal, dynamic' 'reversal, static' 1x67108864:f32
 }
 
-@test "transpose: a tile beats the naive way, padding beats conflicts" {
+@test "transpose: a tile is faster than naive, padding is faster than conflicts" {
     study transpose
     for type in f32 f64; do
         slower 10 'naive, reads coalesce' 'padded' "8192x8192:$type"

@@ -15,7 +15,7 @@ setup() {
     need_device
 }
 
-@test "explain has the measured time beside the predicted one" {
+@test "explain shows the measured time beside the predicted one" {
     run -0 "$AUTOTUNE" explain tile --gpu 0 --problem 1024x1024:f32
     [[ $output == *'  measured '*' us, spread '* ]]
     [[ $output == *'  predicted '*'(a prediction, not a measurement'* ||
@@ -26,7 +26,7 @@ setup() {
     [[ $stderr == *'fault: wrong: '* ]]
 }
 
-@test "without a correct config there is no profile" {
+@test "without a correct config, no profile is written" {
     variant 5
     run --separate-stderr tune --quiet --family fault --space fault.yaml --problem 96x64:f32 \
         --out best.yaml
@@ -36,7 +36,7 @@ setup() {
     [ ! -e best.yaml ]
 }
 
-@test "other policies, element sizes, padding and batches" {
+@test "the warm policy, all element sizes, padding and batches are tuned" {
     run --separate-stderr -0 tune --quiet --family naive --policy warm --problem 17x19:c128 \
         --problem 33x65:b1,ld_src=70,batch=3 --problem 1x1:f16 --problem 31x1:f64 --out best.yaml
     [ -z "$stderr" ]
@@ -45,7 +45,7 @@ setup() {
     run -0 "$AUTOTUNE" check best.yaml
 }
 
-@test "the profile on standard output is the one that goes to a file" {
+@test "--out - prints the profile" {
     run --separate-stderr -0 tune --quiet --family naive --problem 96x64:f32 --out -
     [ -z "$stderr" ]
     printf '%s\n' "$output" >best.yaml
@@ -54,7 +54,7 @@ setup() {
     [ -z "$(find . -name '*.journal*')" ]
 }
 
-@test "a budget of configs, and a seed" {
+@test "a budget is kept, and the same seed draws the same configs" {
     need_sqlite
     for try in 1:7 2:7 3:8; do
         seed=${try#*:}
@@ -70,13 +70,13 @@ setup() {
     run ! cmp -s 1:7 3:8
 }
 
-@test "a larger problem than there is memory for" {
+@test "a problem larger than the memory is refused" {
     run --separate-stderr -2 tune --problem 96x64:f32 --problem 4000000x1000000:f32 --out best.yaml
     [[ $stderr =~ 4000000x1000000:f32\ needs\ [0-9.]+\ GiB.*\ [0-9.]+\ GiB\ of\ [0-9.]+\ GiB\ are\ free ]]
     [ ! -e best.yaml ]
 }
 
-@test "devices that are not there" {
+@test "missing devices are refused" {
     for name in 99 4294967296 GPU-ffffffff-dead-beef 0000:ff:1f.7 x -1 0,99; do
         run --separate-stderr -3 tune --gpu=$name --problem 96x64:f32 --out best.yaml
         [[ $stderr == *"there is no device \"${name#0,}\""* ]]
@@ -87,7 +87,7 @@ setup() {
     [ ! -e best.yaml ] && [ ! -e best.yaml.journal ]
 }
 
-@test "a device by each of its names" {
+@test "a device is found by each of its names" {
     run -0 "$AUTOTUNE" list --format json
     uuid=$(sed -n 's/.*"uuid": "\(.*\)".*/\1/p' <<<"$output" | head -n 1)
     bus=$(sed -n 's/.*"pci_bus_id": "\(.*\)".*/\1/p' <<<"$output" | head -n 1)
@@ -98,7 +98,7 @@ setup() {
     done
 }
 
-@test "a journal that is none is left alone" {
+@test "a file that is no journal is left alone" {
     echo "a letter" >letter
     cp letter copy
     run --separate-stderr -2 tune --problem 96x64:f32 --journal letter
@@ -106,7 +106,7 @@ setup() {
     cmp letter copy
 }
 
-@test "bench shows the textbook beside the tuned kernel" {
+@test "bench shows the textbook kernels beside the tuned one" {
     run --separate-stderr -0 "$AUTOTUNE" bench --quiet --family naive --problem 256x256:f32 \
         --problem 256x256:f64
     [ -z "$stderr" ]
@@ -119,7 +119,7 @@ setup() {
     [ "$(grep -c '^  tuned is naive ' <<<"$output")" -eq 2 ]
 }
 
-@test "bench takes the tuned kernel from a profile, and asks for the device's own" {
+@test "bench takes the tuned kernel from a profile of this device" {
     run -0 tune --quiet --family naive --problem 256x256:f32 --out best.yaml
     run -0 "$AUTOTUNE" bench --quiet --profile best.yaml --problem 256x256:f32
     grep -q '^  tuned is naive ' <<<"$output"

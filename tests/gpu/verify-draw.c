@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sample of the families' configs, the same in each run. */
+/* Draws a sample of the families' configs, the same in each run. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "verify-families.h"
@@ -8,7 +8,7 @@
 
 enum { SPACE_MAX = 500000 };
 
-/* A family's configs for a problem, the drawn ones in front. */
+/* A family's configs for a problem. The drawn ones are in front. */
 struct lot {
     struct at_space space;
     size_t drawn;
@@ -28,7 +28,7 @@ static bool draw_one(struct lot *lot, struct at_rng *rng, struct at_config *conf
     return true;
 }
 
-/* Where one place's turns end the next one's begin, so that a small share leaves no family out. */
+/* The next place continues with the next family, so that a small share leaves no family out. */
 static void take_turns(struct sample *sample, struct lot *lots, size_t lot_count,
                        struct place *place, size_t most)
 {

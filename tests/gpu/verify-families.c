@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verifies a sample of the families' kernels, all in this process, which does nothing else on the
- * device: for compute-sanitizer, which makes each launch slow (tests/gpu/sanitizer.bats). */
+/* Verifies a sample of the families' kernels in this process, without timing them. It is for
+ * compute-sanitizer, which makes each launch slow (tests/gpu/sanitizer.bats). */
 #include "verify-families.h"
 #include "measure/devices.h"
 
@@ -19,15 +19,15 @@
 
 static const char usage[] =
     "Usage: verify-families KIND CONFIGS [OPTION]... --problem SPEC...\n"
-    "Verifies CONFIGS configs, drawn at random but the same each time, on the problems, of which\n"
-    "each gets its share, and on the awkward cases that a search verifies on.\n"
+    "Verifies CONFIGS configs, divided among the problems, on these problems and on the cases\n"
+    "that a search verifies on. The configs are drawn at random, but the same each time.\n"
     "  KIND            cuda or emulated\n"
-    "  --copies N      and N configs of the family copy for each problem\n"
-    "  --family NAME   of this family alone, not of all; may be repeated\n"
-    "  --ordinal N     on the device with this number, not the first\n"
-    "  --problem SPEC  may be repeated\n"
-    "  --space FILE    a family besides the tool's own; may be repeated\n"
-    "Exit: 0; 1 where a config is wrong; 2 where nothing could be verified.\n";
+    "  --copies N      also N configs of the family copy for each problem\n"
+    "  --family NAME   only configs of this family; may be repeated\n"
+    "  --ordinal N     the device with this number (default: 0)\n"
+    "  --problem SPEC  a problem; may be repeated\n"
+    "  --space FILE    a family besides the program's own; may be repeated\n"
+    "Exit: 0 all are right, 1 a config is wrong, 2 nothing could be verified.\n";
 
 enum { PROBLEMS_MAX = 16, NAMES_MAX = 16 };
 
@@ -43,7 +43,7 @@ static struct {
 static struct at_family **families; /* all that are known */
 static size_t family_count, family_capacity;
 
-static struct place places[2 * PROBLEMS_MAX]; /* the problems', then their copies' */
+static struct place places[2 * PROBLEMS_MAX]; /* for the problems, then for their copies */
 static size_t place_count;
 
 static _Noreturn void end_with(const char *text)
@@ -169,7 +169,7 @@ static struct at_device_info find_device(const struct at_device_ops *ops)
     return info;
 }
 
-/* Processor time that a program may take; a busy machine is no fault of a kernel. */
+/* Processor time that compiling a program may take. Generous: a slow machine is no fault. */
 enum { CPU_LIMIT_S = 300 };
 
 static struct at_builder *open_builder(const struct at_device_info *info, const char *header)
@@ -194,7 +194,7 @@ static void require_correct(enum at_outcome outcome, const struct at_error *err)
     require(outcome == AT_CORRECT ? AT_OK : AT_FAILED, err);
 }
 
-/* The bench with its harness, of which each place has a copy. */
+/* Open the device and load the harness. Each place has a copy of this bench. */
 static struct at_bench open_bench(const struct at_device_ops *ops, struct at_builder *builder)
 {
     struct at_family harness = {.name = (char[]){"harness"},
@@ -219,7 +219,7 @@ static struct at_bench open_bench(const struct at_device_ops *ops, struct at_bui
     return bench;
 }
 
-/* ---- places and what is drawn for them ---- */
+/* ---- places and their samples ---- */
 
 static struct place *add_place(const struct at_problem *problem, const struct at_bench *bench)
 {
@@ -245,7 +245,7 @@ static struct at_family *find_family(const char *name)
     exit(2);
 }
 
-/* Those named; else all. */
+/* Choose the named families, or all. Return their number. */
 static size_t chosen_families(struct at_family **chosen)
 {
     if (options.name_count == 0) {
@@ -278,9 +278,9 @@ static void draw_sample(struct sample *sample, const struct at_bench *bench)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- main ---- */
 
-/* Returns the exit code. */
+/* Return the exit code. */
 static int verify_families(void)
 {
     const struct at_device_ops *ops = find_kind();

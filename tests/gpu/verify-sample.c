@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiling a sample, and verifying it. */
+/* Compiles a sample and verifies it. */
 #include "base/memory.h"
 #include "pipeline/cases.h"
 #include "verify-families.h"
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* All are added before the first is waited for, so that they share few programs: each one that is
- * loaded costs time under compute-sanitizer. */
+/* Add all configs before waiting for the first, so that they share few programs: under
+ * compute-sanitizer each loaded program costs time. */
 void compile_sample(struct at_builder *builder, struct sample *sample)
 {
     struct at_error err;
@@ -25,7 +25,7 @@ void compile_sample(struct at_builder *builder, struct sample *sample)
     }
 }
 
-/* The program that is loaded; NULL: none is. */
+/* The loaded program; NULL if none is loaded. */
 struct loaded {
     const struct at_program *program;
     struct at_module *module;
@@ -65,7 +65,7 @@ static const struct at_device_info *device_info(const struct at_bench *bench)
     return &((const struct at_device_base *)bench->device)->info;
 }
 
-/* On the place's problem, before and after as in a search, and on the cases that the config admits.
+/* Verify as a search does: on the cases that are legal for the config, and on the problem itself.
  */
 static enum at_outcome verify(struct drawn *drawn, const struct at_kernel *kernel,
                               struct at_error *err)
@@ -108,7 +108,7 @@ static void report(const struct drawn *drawn, enum at_outcome outcome, const str
     free(config);
 }
 
-/* What a kernel left running or written is not to be blamed on the next one. */
+/* Wait for the kernel and restore the buffers, so that its faults do not hit the next one. */
 static enum at_outcome clean_up(struct place *places, size_t place_count)
 {
     const struct at_bench *bench = &places[0].bench;
@@ -122,7 +122,7 @@ static enum at_outcome clean_up(struct place *places, size_t place_count)
 
 void verify_sample(struct sample *sample, struct place *places, size_t place_count)
 {
-    static struct loaded loaded; /* a lost device keeps what it has */
+    static struct loaded loaded; /* static: on a lost device it cannot be unloaded */
     bool lost = false;
 
     for (size_t i = 0; i < sample->count && !lost; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to a call: an error in place of its result, half of it, or the end. */
+/* Applies an effect to a call: an error instead of its result, half its work, or a kill. */
 #include "base/memory.h"
 #include "stopped.h"
 
@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A descriptor of the stopped process, here. */
+/* Copy a descriptor of the stopped process into this one. */
 static int borrow(pid_t pid, int fd)
 {
     int process = (int)syscall(SYS_pidfd_open, pid, 0), borrowed;
@@ -27,7 +27,7 @@ static int borrow(pid_t pid, int fd)
     return borrowed;
 }
 
-/* The call's work, on a buffer here. */
+/* Do the call's work on a buffer of this process. */
 static ssize_t transfer(const char *call, int fd, void *bytes, size_t size, const uint64_t *args)
 {
     if (strcmp(call, "read") == 0)
@@ -43,7 +43,7 @@ static ssize_t transfer(const char *call, int fd, void *bytes, size_t size, cons
     return send(fd, bytes, size, (int)args[3]);
 }
 
-/* Does half of what was asked for. */
+/* Transfer half the requested bytes. */
 static bool cut_short(const struct stopped *stopped, struct seccomp_notif_resp *response)
 {
     const uint64_t *args = (const uint64_t *)stopped->request->data.args;
@@ -70,7 +70,7 @@ static bool cut_short(const struct stopped *stopped, struct seccomp_notif_resp *
     return done > 0;
 }
 
-/* A close that fails has closed all the same (close(2)): /dev/null takes the descriptor's place. */
+/* A close that fails still closes (close(2)): put /dev/null in the descriptor's place. */
 static void close_there(const struct stopped *stopped)
 {
     struct seccomp_notif_addfd addition = {
@@ -88,7 +88,7 @@ static void close_there(const struct stopped *stopped)
     close(null);
 }
 
-/* Where a heap begins that is still empty, and so not in the list of mappings (proc(5)). */
+/* Return the start of the heap. An empty heap is not in the list of mappings (proc(5)). */
 static unsigned long heap_start(pid_t pid)
 {
     char *path = at_format("/proc/%d/stat", (int)pid), line[1024] = "", *rest;
@@ -107,7 +107,7 @@ static unsigned long heap_start(pid_t pid)
     return start;
 }
 
-/* Where the heap ends: what brk gives that cannot move it. */
+/* Return the end of the heap: the result of a brk that fails. */
 static unsigned long heap_end(pid_t pid)
 {
     char *path = at_format("/proc/%d/maps", (int)pid), line[512];
@@ -152,7 +152,7 @@ bool stopped_apply(const struct stopped *stopped, const struct point *point,
         kill((pid_t)stopped->request->pid, SIGKILL);
         done = true;
         break;
-    case EFFECT_KILL_AFTER: /* the tracer's, at the next stop */
+    case EFFECT_KILL_AFTER: /* the tracer kills at the next call */
         break;
     }
     if (done)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A journal as anybody with SQLite reads it. */
+/* Reads a journal with SQLite alone. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "rules.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds a row's columns, and a line's end. */
+/* Print a row's columns and a line end. */
 static int add_row(void *lines, int count, char **values, char **names)
 {
     (void)names;
@@ -17,7 +17,7 @@ static int add_row(void *lines, int count, char **values, char **names)
     return 0;
 }
 
-/* What a query gives, as text; NULL if it cannot be made. */
+/* Return a query's rows as text; NULL if it fails. */
 static char *ask(sqlite3 *db, const char *sql)
 {
     struct at_text_stream stream;
@@ -31,7 +31,7 @@ static char *ask(sqlite3 *db, const char *sql)
     return NULL;
 }
 
-/* The rows of a sound one; no config twice, unless it was to be measured again. */
+/* Return the rows; NULL if the journal is damaged or has a config twice without `again`. */
 static char *read_rows(sqlite3 *db)
 {
     char *verdict = ask(db, "PRAGMA quick_check"), *rows = NULL, *twice = NULL;
@@ -52,7 +52,7 @@ static char *read_rows(sqlite3 *db)
     return rows;
 }
 
-/* Read in a copy, so that looking changes nothing. */
+/* Reads a copy, because opening the journal would change it. */
 char *journal_rows(const char *place, const char *name)
 {
     char *copy = at_format("cd '%s' && rm -rf ../journal && mkdir ../journal && "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who makes a call, and about what. */
+/* Finds which process makes a call, and the kind of file that it works on. */
 #include "base/memory.h"
 #include "stopped.h"
 
@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The first that matches; '*' matches '/' as well. A run's folder is .../place. */
+/* The first match counts; '*' matches '/' as well. A run's folder is .../place. */
 static const struct {
     const char *pattern, *kind;
 } kinds[] = {
@@ -64,7 +64,8 @@ bool stopped_poke(pid_t pid, uint64_t address, const void *bytes, size_t size)
     return process_vm_writev(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* A string there, cut off where it does not fit. Byte by byte, since the page may end. */
+/* Copy a string, cut off if it does not fit. Byte by byte, because the next page may be unmapped.
+ */
 static bool peek_text(pid_t pid, uint64_t address, char *text, size_t size)
 {
     for (size_t i = 0; i + 1 < size; i++) {
@@ -77,7 +78,7 @@ static bool peek_text(pid_t pid, uint64_t address, char *text, size_t size)
     return true;
 }
 
-/* What a link in /proc/PID says: link("cwd"), link("fd/3"). "" where there is none. */
+/* Read a link in /proc/PID, such as "cwd" or "fd/3"; "" if there is none. */
 static void read_link(pid_t pid, const char *name, char text[PATH_MAX])
 {
     char *path = at_format("/proc/%d/%s", (int)pid, name);
@@ -95,7 +96,7 @@ static void read_descriptor(pid_t pid, int fd, char text[PATH_MAX])
     read_link(pid, name, text);
 }
 
-/* "autotune" of the driver, "exe" of a worker whose main has not begun, then its role's name. */
+/* The process name is "autotune", then "exe" until a worker's main begins, then the role's. */
 static void find_role(struct stopped *stopped)
 {
     pid_t pid = (pid_t)stopped->request->pid;
@@ -119,7 +120,7 @@ static void find_role(struct stopped *stopped)
         strcpy(stopped->role, name);
 }
 
-/* Remembers where the driver's next pair of sockets is, and whose it becomes. */
+/* Remember the driver's last socket pair, and which worker gets it. */
 static void follow_sockets(const struct stopped *stopped, struct sockets *sockets)
 {
     const struct seccomp_data *data = &stopped->request->data;
@@ -141,13 +142,13 @@ static void follow_sockets(const struct stopped *stopped, struct sockets *socket
     snprintf(sockets->items[sockets->count++].kind, WORD_CHARS, "socket-%s", worker + 9);
 }
 
-/* Of a path or of what a descriptor's link says. */
+/* Return the kind of a path or of a descriptor's link. */
 static const char *kind_of(const char *name, const struct sockets *sockets)
 {
     char path[PATH_MAX];
     char *deleted;
 
-    for (size_t i = sockets->count; i > 0; i--) /* inode numbers come again: the newest counts */
+    for (size_t i = sockets->count; i > 0; i--) /* inode numbers are reused: the newest counts */
         if (strcmp(sockets->items[i - 1].link, name) == 0)
             return sockets->items[i - 1].kind;
     snprintf(path, sizeof path, "%s", name);
@@ -160,7 +161,7 @@ static const char *kind_of(const char *name, const struct sockets *sockets)
     return "other";
 }
 
-/* A path of the call, made absolute. */
+/* Read a path of the call and make it absolute. */
 static void read_path(pid_t pid, int folder, uint64_t address, char text[PATH_MAX])
 {
     char base[PATH_MAX] = "", name[PATH_MAX] = "";

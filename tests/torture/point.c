@@ -36,8 +36,8 @@ static void add_point(struct points *points, const struct tally *tally, int occu
     AT_PUSH(points->items, points->count, points->capacity, point);
 }
 
-/* A compiler that gets no more memory is a fault of the config, and is filed so. A run that has no
- * other config does not do well afterwards, and is right. */
+/* A compiler without memory counts as a fault of the config, and the journal keeps that. A run
+ * without another config then fails rightly, so these calls are no points. */
 static bool blames_the_config(const struct tally *tally)
 {
     return strcmp(tally->role, "compile") == 0 && strcmp(tally->kind, "memory") == 0;
@@ -58,7 +58,7 @@ static void add_effects(struct points *points, const struct tally *tally, int oc
         add_point(points, tally, occurrence, EFFECT_KILL_AFTER, 0);
 }
 
-/* Does "role/call/kind" match one of the patterns, which blanks separate? */
+/* Return whether "role/call/kind" matches one of the patterns, which blanks separate. */
 static bool is_among(const struct tally *tally, const char *patterns)
 {
     char *name = at_format("%s/%s/%s", tally->role, tally->call, tally->kind);
@@ -106,7 +106,7 @@ static const char *const effect_names[] = {
     [EFFECT_KILL_AFTER] = "kill-after",
 };
 
-/* After an error's name: each time. */
+/* Follows an error's name: from here on, every time. */
 static const char each_time[] = "-on";
 
 void point_format(char text[POINT_CHARS], const char *scenario, const struct point *point)

@@ -67,7 +67,7 @@ static bool ends(struct aftermath *a)
 
 static bool leaves_no_process(struct aftermath *a)
 {
-    return a->end.left == 0 || broken(a, "%d of its processes went on", a->end.left);
+    return a->end.left == 0 || broken(a, "%d of its processes did not end", a->end.left);
 }
 
 static bool has_exit_code(struct aftermath *a)
@@ -76,7 +76,7 @@ static bool has_exit_code(struct aftermath *a)
 
     if (was_killed(a))
         return (WIFSIGNALED(a->end.status) && WTERMSIG(a->end.status) == SIGKILL) ||
-               broken(a, "it was killed, and yet its status is %#x", a->end.status);
+               broken(a, "it was killed, but its status is %#x", a->end.status);
     for (size_t i = 0; i < AT_COUNT(codes); i++)
         if (exited(a, codes[i]))
             return true;
@@ -84,23 +84,23 @@ static bool has_exit_code(struct aftermath *a)
                                       : broken(a, "exit code %d", WEXITSTATUS(a->end.status));
 }
 
-/* Another worker takes its place. */
+/* A killed worker is replaced, so the run succeeds. */
 static bool survives_workers(struct aftermath *a)
 {
     return was_killed(a) || !a->end.injected || !is_kill(a->point) || exited(a, AT_OK) ||
            broken(a, "a worker was killed, and the run ended with it");
 }
 
-/* Whose message cannot be written has none. */
+/* If the point makes stderr fail, no message is expected. */
 static bool says_why(struct aftermath *a)
 {
     if (was_killed(a) || exited(a, AT_OK) ||
         (a->end.injected && !strcmp(a->point->call.kind, "stderr")))
         return true;
-    return strstr(a->err, "autotune: ") || broken(a, "it failed and does not say why");
+    return strstr(a->err, "autotune: ") || broken(a, "it failed without a message");
 }
 
-/* The folder of a run is another one each time. */
+/* Remove all occurrences of a word: a run's folder differs each time. */
 static void remove_all(char *text, const char *word)
 {
     size_t size = strlen(word);
@@ -109,7 +109,7 @@ static void remove_all(char *text, const char *word)
         memmove(text, text + size, strlen(text + size) + 1);
 }
 
-/* Or a warning says what was passed over. */
+/* A successful run prints all, or a warning that names what it left out. */
 static bool prints_all(struct aftermath *a)
 {
     char *whole, *got;
@@ -136,7 +136,7 @@ static bool is_sound_profile(const struct aftermath *a, const char *name)
     return status == 0;
 }
 
-/* A file is what it was, or whole; after exit code 0 it is whole. */
+/* A file is as before or whole; after exit code 0 it is whole. */
 static bool is_whole(struct aftermath *a, const char *name)
 {
     char *now = content_of(a->place, name), *before = content_of(a->before, name);
@@ -152,10 +152,10 @@ static bool is_whole(struct aftermath *a, const char *name)
     free(sample);
     free(before);
     free(now);
-    return holds || broken(a, "%s is neither what it was nor whole", name);
+    return holds || broken(a, "%s is neither as before nor whole", name);
 }
 
-/* Calls holds for each file of the pattern in the folder. */
+/* Call holds for each output in the folder until one returns false. */
 static bool for_outputs(struct aftermath *a, const char *folder,
                         bool (*holds)(struct aftermath *, const char *))
 {
@@ -174,7 +174,7 @@ static bool for_outputs(struct aftermath *a, const char *folder,
 
 static bool is_there(struct aftermath *a, const char *name)
 {
-    return broken(a, "%s is there", name);
+    return broken(a, "%s still exists", name);
 }
 
 static bool writes_whole(struct aftermath *a)
@@ -193,7 +193,7 @@ static bool journal_is_sound(struct aftermath *a)
 
 /* ---- what is left ---- */
 
-/* Files that nobody should find after a run. */
+/* Files that must not be left after a run. */
 static const char *const temporary[] = {
     ".autotune-*",   "kernels/.autotune-*", "cache/autotune/*.aside",
     "*.journal-wal", "*.journal-shm",       "*.journal-journal",
@@ -216,8 +216,8 @@ static bool leaves_no_temporary(struct aftermath *a)
     return true;
 }
 
-/* A run that is killed can remove nothing, and one that may not remove cannot either. What cannot
- * be folded into a journal stays beside it, for the next run. */
+/* A killed run removes nothing, and neither does one whose unlink fails. If a journal's calls fail,
+ * its log stays beside it for the next run. */
 static bool cleans_up(struct aftermath *a)
 {
     return was_killed(a) ||
@@ -247,7 +247,7 @@ static bool keeps_rows(struct aftermath *a)
     if (!a->next_rows)
         return broken(a, "SQLite finds it damaged");
     return strncmp(a->next_rows, a->rows, strlen(a->rows)) == 0 ||
-           broken(a, "a filed row is gone or has changed");
+           broken(a, "a row of the journal is gone or has changed");
 }
 
 /* ---- the rules ---- */
@@ -260,19 +260,19 @@ struct rule {
 static const struct rule rules_first[] = {
     {"it ends", ends},
     {"no process is left", leaves_no_process},
-    {"the exit code is one of the documented", has_exit_code},
-    {"the end of a worker is survived", survives_workers},
+    {"the exit code is a documented one", has_exit_code},
+    {"a run survives the kill of a worker", survives_workers},
     {"a failure has a message", says_why},
-    {"exit code 0 means that all is printed", prints_all},
-    {"what it writes is whole, or as it was", writes_whole},
+    {"exit code 0 means that everything was printed", prints_all},
+    {"each output is whole or as before", writes_whole},
     {"the journal is sound", journal_is_sound},
     {"a run that ends by itself leaves no temporary file", cleans_up},
 };
 
 static const struct rule rules_next[] = {
-    {"the next run does well", next_does_well},
+    {"the next run succeeds", next_does_well},
     {"the next run's profile is sound", next_is_whole},
-    {"what was filed stays, and is not measured again", keeps_rows},
+    {"rows of the journal stay as they are", keeps_rows},
     {"no temporary file is left after the next run", leaves_no_temporary},
 };
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Calls of a run that fail, or are its last: a seeded sample of the points, as many as take a minute on two
-# CPUs. `make torture` takes all of them; doc/robustness.md tells of such a run.
+# System calls of a run that fail, or are its last before a kill: a seeded sample that takes a minute on
+# two CPUs. `make torture` takes all points; doc/lab/2026-11-22-which-failing-call-breaks-a-run.md has
+# the result of such a run.
 
 bats_require_minimum_version 1.5.0
 load ../cli/helpers
@@ -12,11 +13,11 @@ setup_file() {
 
 setup() {
     if grep -q __asan_init "$AUTOTUNE"; then
-        skip "built for AddressSanitizer, which has calls of its own"
+        skip "built for AddressSanitizer, which makes its own calls"
     fi
 }
 
-# tortured SCENARIO POINTS
+# tortured SCENARIO POINTS: this many points of the scenario break no rule.
 tortured() {
     local torture=${AUTOTUNE%/*}/tests/torture/torture
     [ -x "$torture" ] || skip "$torture is not built"
@@ -26,48 +27,48 @@ tortured() {
     [ "$status" -eq 0 ]
 }
 
-@test "tune, anew" {
+@test "tune survives failing calls" {
     need_nvrtc
     tortured tune 70
 }
 
-@test "tune, where there is an old profile" {
+@test "tune with an old profile survives failing calls" {
     need_nvrtc
     tortured onto 20
 }
 
-@test "tune --resume" {
+@test "tune --resume survives failing calls" {
     need_nvrtc
     tortured resume 20
 }
 
-@test "tune, with nothing compiled" {
+@test "tune with nothing compiled survives failing calls" {
     need_nvrtc
     tortured cold 20
 }
 
-@test "export" {
+@test "export survives failing calls" {
     need_nvrtc
     tortured export 20
 }
 
-@test "check" {
+@test "check survives failing calls" {
     need_nvrtc
     tortured check 20
 }
 
-@test "merge" {
+@test "merge survives failing calls" {
     tortured merge 30
 }
 
-@test "show" {
+@test "show survives failing calls" {
     tortured show 10
 }
 
-@test "lookup" {
+@test "lookup survives failing calls" {
     tortured lookup 20
 }
 
-@test "cache --clear" {
+@test "cache --clear survives failing calls" {
     tortured clear 20
 }

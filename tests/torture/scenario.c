@@ -9,7 +9,7 @@
 
 #define TUNE "tune --gpu emu --jobs 1 --family naive --search random --problem 8x8:f32 "
 
-/* Two configs are measured, beside a journal. */
+/* Measures two configs and keeps a journal. */
 #define TUNE_TWO TUNE "--budget 2 --out best.yaml"
 
 #define GOLDEN "\"$srcdir/tests/golden/profile/"
@@ -104,7 +104,7 @@ const struct scenario scenarios[] = {
 
 const size_t scenario_count = AT_COUNT(scenarios);
 
-/* A family of four configs, without that of copies, which would be searched first. */
+/* Data with one family of four configs. Without the family copy there is no search for copies. */
 static const char make_data[] =
     "mkdir -p data/tuning warm/cache/autotune scenario && chmod 700 warm/cache/autotune && ln -s "
     "\"$srcdir/templates\" \"$srcdir/results\" "
@@ -114,7 +114,7 @@ static const char make_data[] =
     "-e '/name: BLOCK_Y/,/values:/s/values:.*/values: [8]/' \"$srcdir/tuning/naive.yaml\" "
     ">data/tuning/naive.yaml";
 
-/* Fills the cache with all that the scenarios compile. */
+/* Fill the cache with all kernels of the scenarios. */
 static const char make_warm[] =
     "\"$AUTOTUNE\" " TUNE "--quiet --search exhaustive --out best.yaml >/dev/null 2>&1 && "
     "\"$AUTOTUNE\" export best.yaml --as cubin --out kernels >/dev/null 2>&1";

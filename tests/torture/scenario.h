@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that are tortured. */
+/* The commands whose calls are made to fail. */
 #ifndef TORTURE_SCENARIO_H
 #define TORTURE_SCENARIO_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Each begins in a folder of its own, with a cache of compiled kernels. */
+/* Each starts in its own folder, with a cache of compiled kernels. */
 struct scenario {
     const char *name;
-    const char *only;    /* patterns of the calls that another scenario does not have; NULL: all */
-    const char *before;  /* shell commands that make the folder; $AUTOTUNE, $srcdir */
+    const char *only;    /* patterns of calls that no other scenario covers; NULL: all calls */
+    const char *before;  /* shell commands that prepare the folder; they know $AUTOTUNE, $srcdir */
     const char *command; /* the arguments, separated by blanks */
-    const char *next;    /* of the next run, which must do well whatever came before */
-    const char *journal; /* the file's name; NULL: keeps none */
-    const char *outputs; /* what it writes, a pattern; NULL: nothing but its messages */
+    const char *next;    /* arguments of the next run, which must succeed whatever came before */
+    const char *journal; /* its file name; NULL: no journal */
+    const char *outputs; /* a pattern of the files that it writes; NULL: none */
     bool needs_nvrtc;
-    bool varies; /* the output is a profile, which is not the same twice */
-    bool clears; /* the outputs are to be gone */
+    bool varies; /* the output is a profile, which differs each time */
+    bool clears; /* the outputs must be gone afterwards */
 };
 
 extern const struct scenario scenarios[];
 extern const size_t scenario_count;
 
-/* Makes in the folder the data and the cache. What is wrong is said on stderr. */
+/* Make the data and the cache in the folder. Prints errors to stderr. */
 bool scenarios_prepare(const char *folder, bool can_tune);
 
-/* Makes what a scenario begins with. */
+/* Prepare the files with which a scenario starts. */
 bool scenario_prepare(const struct scenario *scenario, const char *folder);
 
-/* Is there an NVRTC? */
+/* Return whether there is an NVRTC. */
 bool scenarios_can_tune(void);
 
-/* The command's words; the array and the first word are the caller's to free. */
+/* Split a command into words. The caller frees the array and the first word. */
 char **scenario_words(const char *arguments);
 
-/* Makes `place` what the scenario begins with. */
+/* Reset `place` to the scenario's start. */
 bool scenario_begin(const struct scenario *scenario, const char *folder, const char *place);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call that waits for the tracer's word: which one it is, and what can be done to it. */
+/* A call that waits for the tracer: its description, and effects on it. */
 #ifndef TORTURE_STOPPED_H
 #define TORTURE_STOPPED_H
 
@@ -10,11 +10,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The ends of socket pairs that the driver keeps, by what is at the other end. */
+/* The driver's ends of socket pairs, with the kind of the other end. */
 enum { SOCKETS_MAX = 32 };
 
 struct sockets {
-    uint64_t pair_at; /* where in the driver's memory the last pair was put */
+    uint64_t pair_at; /* address of the last pair in the driver's memory */
     size_t count;
     struct {
         char link[WORD_CHARS]; /* "socket:[1234]" */
@@ -31,15 +31,15 @@ struct stopped {
     char kind[WORD_CHARS];
 };
 
-/* Fills role and kind. */
+/* Fill role and kind. */
 void stopped_describe(struct stopped *stopped, struct sockets *sockets);
 
-/* Gives the call's result in place of the kernel, or kills; false if that cannot be done here, and
- * the call should go on. */
+/* Apply the point's effect: answer the call instead of the kernel, or kill the process. False if
+ * that is not possible for this call, which should then go on. */
 bool stopped_apply(const struct stopped *stopped, const struct point *point,
                    struct seccomp_notif_resp *response);
 
-/* Copies between here and the stopped process; false if not all is mapped there. */
+/* Copy between this and the stopped process; false if not all of it is mapped there. */
 bool stopped_peek(pid_t pid, uint64_t address, void *bytes, size_t size);
 bool stopped_poke(pid_t pid, uint64_t address, const void *bytes, size_t size);
 

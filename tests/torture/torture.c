@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has each call that a run makes for files, processes and memory fail in turn, and be the last in
- * turn, and looks at what becomes of it. doc/robustness.md tells more.
+/* Makes each call of a run fail in turn, kills the run at each call in turn, and checks the
+ * results. The calls are those for files, processes and memory. See doc/robustness.md.
  *
  *     torture [OPTION]... [SCENARIO|POINT]...
  */
@@ -18,17 +18,17 @@
 static void print_help(void)
 {
     puts("Usage: torture [OPTION]... [SCENARIO|POINT]...\n"
-         "Has each call of a run fail in turn, and be the last in turn.\n\n"
-         "  --sample N   so many points of each scenario, drawn (default: all)\n"
-         "  --seed N     of the drawing (default: 1)\n"
-         "  --every      every call of a kind, not the first, middle and last of them\n"
-         "  --jobs N     at once (default: the number of CPUs)\n"
-         "  --list       only say which calls there are, and how many of each\n"
-         "  --verbose    say of each point what became of it\n"
-         "  --keep       keep the folder, and say where it is\n\n"
+         "Makes each system call of a run fail in turn, and kills the run at each call.\n\n"
+         "  --sample N   draw N points per scenario (default: all points)\n"
+         "  --seed N     seed of the draw (default: 1)\n"
+         "  --every      every call of a kind, not only the first, middle and last\n"
+         "  --jobs N     points at the same time (default: the number of CPUs)\n"
+         "  --list       only print the calls and their counts\n"
+         "  --verbose    print the result of each point\n"
+         "  --keep       keep the folder and print its name\n\n"
          "A point is named as in a report: tune/driver/openat/journal/1/EIO.\n"
          "Environment: AUTOTUNE, the program; srcdir, the source.\n"
-         "Exit: 0 all rules hold, 1 they do not, 77 this machine cannot do it.");
+         "Exit: 0 all rules hold, 1 some do not, 77 not possible on this machine.");
 }
 
 static bool parse_options(struct options *options, int argc, char **argv)
@@ -79,7 +79,7 @@ static bool parse_options(struct options *options, int argc, char **argv)
     return options->jobs > 0;
 }
 
-/* Is the scenario asked for? *name: the point, if one is. */
+/* Return whether the arguments name the scenario. *name: the point in it, or NULL. */
 static bool is_asked(const struct scenario *scenario, int argc, char **argv, const char **name)
 {
     size_t length = strlen(scenario->name);
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
         return 2;
     set_default("AUTOTUNE", "autotune");
     set_default("srcdir", "..");
-    unsetenv("AUTOTUNE_PROFILE_PATH"); /* what the user has set takes no part */
+    unsetenv("AUTOTUNE_PROFILE_PATH"); /* ignore the user's profiles */
     can_tune = scenarios_can_tune();
     if (!mkdtemp(folder) || !scenarios_prepare(folder, can_tune))
         return EXIT_FAILURE;
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
         }
     }
     if (code == EXIT_SKIP)
-        puts("this machine lets no filter ask about calls (seccomp_unotify)");
+        puts("this machine does not allow filters of system calls (seccomp_unotify)");
     command = at_format("rm -rf '%s'", folder);
     if (options.keep)
         printf("kept: %s\n", folder);

@@ -27,26 +27,26 @@
 #elif defined __aarch64__
 #define THIS_ARCH AUDIT_ARCH_AARCH64
 #else
-#define THIS_ARCH 0 /* matches nothing: no call is reached, and the harness says so */
+#define THIS_ARCH 0 /* matches nothing: no call stops, and the program reports that */
 #endif
 
-/* A run takes a second. Workers that cannot be killed are waited for ten. */
+/* A run takes a second. It waits ten for workers that cannot be killed. */
 static const int64_t run_limit_ns = INT64_C(90000000000), left_limit_ns = INT64_C(15000000000);
 
 struct trace {
     int listener;
     pid_t main;
-    bool in_main; /* the loader is done */
+    bool in_main; /* the loader has finished */
     const struct point *point;
     struct tallies *tallies;
     struct sockets sockets;
-    pid_t doomed; /* made the call after which it is killed: at its next one */
+    pid_t doomed; /* this process is killed at its next call */
     struct trace_end *end;
 };
 
-/* ---- the command's side, before it is executed ---- */
+/* ---- in the child, before it becomes the command ---- */
 
-/* Has the calls of the table, and munmap, wait for an answer. Returns the descriptor to answer on.
+/* Make the calls of the table, and munmap, wait for an answer. Return the descriptor for answers.
  */
 static int install_filter(void)
 {
@@ -73,7 +73,7 @@ static int install_filter(void)
                         &(struct sock_fprog){size, program});
 }
 
-/* sendmmsg, since the filter has sendmsg wait for who is to get this. */
+/* Uses sendmmsg: the filter stops sendmsg until the receiver of this descriptor answers. */
 static void send_descriptor(int channel, int fd)
 {
     char byte = 0, control[CMSG_SPACE(sizeof fd)] = {0};
@@ -125,7 +125,7 @@ static void execute(char *const argv[], const char *place, int channel)
     _exit(127);
 }
 
-/* ---- our side ---- */
+/* ---- in the tracer ---- */
 
 static bool start(struct trace *trace, char *const argv[], const char *place)
 {
@@ -133,7 +133,7 @@ static bool start(struct trace *trace, char *const argv[], const char *place)
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* workers that lose their parent become ours */
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* adopt workers whose parent ends */
     trace->main = fork();
     if (trace->main == 0)
         execute(argv, place, ends[1]);
@@ -145,7 +145,7 @@ static bool start(struct trace *trace, char *const argv[], const char *place)
     return trace->listener >= 0;
 }
 
-/* Without memory, whatever asks for some fails. */
+/* Return whether the point is at this call. Once memory is exhausted, all calls for memory fail. */
 static bool is_point(const struct trace *trace, const struct stopped *stopped, int count)
 {
     const struct point *point = trace->point;
@@ -161,8 +161,8 @@ static bool is_point(const struct trace *trace, const struct stopped *stopped, i
     return same_call && count == point->call.count;
 }
 
-/* Counts the call, and does to it what the point says. What the loader does before main is none of
- * the program's; the last of it is to let go of the list of libraries, the first munmap. */
+/* Count the call and apply the point's effect. The loader's calls before main are skipped. Its last
+ * one unmaps the list of libraries: the first munmap. */
 static void handle(struct trace *trace, const struct seccomp_notif *request,
                    struct seccomp_notif_resp *response)
 {
@@ -200,10 +200,11 @@ static void answer(struct trace *trace)
         return;
     response.id = request.id;
     handle(trace, &request, &response);
-    ioctl(trace->listener, SECCOMP_IOCTL_NOTIF_SEND, &response); /* fails of one that was killed */
+    ioctl(trace->listener, SECCOMP_IOCTL_NOTIF_SEND,
+          &response); /* fails if the process was killed */
 }
 
-/* Kills the processes that are now our children, and says how many they were. */
+/* Kill all children of this process. Return their number. */
 static int kill_children(void)
 {
     char *path = at_format("/proc/self/task/%d/children", (int)getpid());
@@ -220,7 +221,7 @@ static int kill_children(void)
     return count;
 }
 
-/* Takes what has ended; false: nobody is left. */
+/* Wait for ended children; false if none is left. */
 static bool reap(struct trace *trace, bool *main_ended)
 {
     int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scenario and its points: each is a run, and another one after it. */
+/* Runs a scenario at each of its points: the disturbed run and then the next run. */
 #include "work.h"
 
 #include "base/memory.h"
@@ -15,19 +15,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the processes that torture one scenario share. */
+/* Shared by the processes that work on one scenario. */
 struct shared {
-    atomic_size_t next;    /* the point to be taken */
-    atomic_size_t reached; /* points whose call came */
+    atomic_size_t next;    /* the next point to run */
+    atomic_size_t reached; /* points whose call was made */
     atomic_size_t broken;
 };
 
 struct work {
     const struct options *options;
     const struct scenario *scenario;
-    const char *folder; /* all is below it */
+    const char *folder; /* holds all files */
     char *before, *sample;
-    struct tallies tallies; /* of a run that nothing was done to */
+    struct tallies tallies; /* of an undisturbed run */
     struct points points;
 };
 
@@ -66,7 +66,7 @@ static void run_command(const struct aftermath *a, const char *arguments, const 
     free(words);
 }
 
-/* Runs the scenario, and the next run; returns the rule that was broken, if any. */
+/* Run the scenario and the next run. Return the broken rule, or NULL. */
 static const char *torture_once(struct aftermath *a, struct tallies *tallies)
 {
     struct tallies none = {0};
@@ -88,7 +88,7 @@ static const char *torture_once(struct aftermath *a, struct tallies *tallies)
     return rules_broken(a, false);
 }
 
-/* In one write, since others print as well. */
+/* Print with one write, because other processes print as well. */
 static void report(const struct aftermath *a, const char *rule)
 {
     char name[POINT_CHARS], *text;
@@ -135,7 +135,7 @@ static void take_point(const struct work *work, const struct point *point, const
 
 /* ---- a scenario ---- */
 
-/* Takes points until there are none; a process a CPU does, since each waits for its children. */
+/* Run points until there are none. One process per CPU does so, as each waits for its children. */
 static void take_points(const struct work *work, int slot, struct shared *shared)
 {
     char *place = at_format("%s/slot-%d/place", work->folder, slot);
@@ -168,8 +168,7 @@ static bool take_all(const struct work *work, struct shared *shared)
     return done;
 }
 
-/* A run that nothing is done to: its calls are counted, and all rules hold. False: it is not as it
- * should be. */
+/* Run the scenario undisturbed: count its calls and check the rules. False if one is broken. */
 static bool take_sample(struct work *work, bool *possible)
 {
     static const struct point nothing = {.effect = EFFECT_ERROR};
@@ -189,10 +188,10 @@ static bool take_sample(struct work *work, bool *possible)
     a.out = text_of(work->sample, "stdout");
     a.err = text_of(work->sample, "stderr");
     a.rows = rows_of(&a);
-    rule = a.end.status == 0 ? rules_broken(&a, true) : "it does well";
+    rule = a.end.status == 0 ? rules_broken(&a, true) : "it succeeds";
     if (rule)
-        printf("%s: with nothing done to it a rule is broken: %s: %s\n%s", work->scenario->name,
-               rule, a.why, a.err);
+        printf("%s: the undisturbed run breaks a rule: %s: %s\n%s", work->scenario->name, rule,
+               a.why, a.err);
     free_aftermath(&a);
     return !rule && work->tallies.count > 0;
 }
@@ -207,7 +206,7 @@ static void print_tallies(const struct work *work)
     }
 }
 
-/* The points that are asked for: one by its name, or a sample, or all. */
+/* Choose the points: one by name, a sample, or all. */
 static bool choose_points(struct work *work, const char *name)
 {
     struct at_rng rng = {work->options->seed};

@@ -9,13 +9,13 @@
 enum { EXIT_SKIP = 77 };
 
 struct options {
-    size_t sample; /* points of a scenario; 0: all */
+    size_t sample; /* points per scenario; 0: all */
     uint64_t seed;
     bool every, list, verbose, keep;
     int jobs;
 };
 
-/* Takes a scenario's points, or the one that is named, and prints its line of the table. Returns an
+/* Run a scenario at its points, or at the named one, and print its line of the table. Return an
  * exit code. */
 int torture(const struct options *options, const struct scenario *scenario, const char *folder,
             const char *name);

@@ -63,7 +63,7 @@ size_t fail_alloc_live(void)
 
 enum who { UNKNOWN, NVRTC, LOADER, C_LIBRARY, OTHERS };
 
-static atomic_bool nvrtc_asks; /* it has done so at least once */
+static atomic_bool nvrtc_asks; /* NVRTC has allocated at least once */
 
 static enum who look_up(const void *caller)
 {

@@ -9,7 +9,7 @@
 bool fake_cuda_is_there;
 int fake_cuda_modules, fake_cuda_launches;
 
-/* Takes the place of the C library's: this program is the driver. */
+/* Replaces the C library's dlopen: this program is the driver. */
 void *dlopen(const char *name, int flags)
 {
     void *(*real)(const char *, int) = NULL;
@@ -20,24 +20,24 @@ void *dlopen(const char *name, int flags)
     return real(name, flags);
 }
 
-/* ---- what is asked of it ---- */
+/* ---- functions with results ---- */
 
 /* By the numbers of CUdevice_attribute. */
 static const struct {
     int which, value;
 } attributes[] = {
-    {1, 1024},                     /* threads of a block */
-    {8, 49152},                    /* shared memory of a block */
-    {10, 32},                      /* threads of a warp */
+    {1, 1024},                     /* threads per block */
+    {8, 49152},                    /* shared memory per block */
+    {10, 32},                      /* threads per warp */
     {16, 132},                     /* multiprocessors */
-    {36, 3201000},                 /* the memory's clock */
-    {37, 6016},                    /* bits of its bus */
-    {38, 62914560},    {39, 2048}, /* threads of a multiprocessor */
+    {36, 3201000},                 /* memory clock */
+    {37, 6016},                    /* bus width in bits */
+    {38, 62914560},    {39, 2048}, /* threads per multiprocessor */
     {75, 9},                       /* compute capability */
-    {81, 233472},                  /* shared memory of a multiprocessor */
-    {82, 65536},                   /* its registers */
-    {97, 232448},                  /* shared memory that a block may ask for */
-    {139, 0x233510de},             /* the PCI device, without which NVML is asked */
+    {81, 233472},                  /* shared memory per multiprocessor */
+    {82, 65536},                   /* registers per multiprocessor */
+    {97, 232448},                  /* shared memory per block, opt-in */
+    {139, 0x233510de},             /* the PCI device; without it, NVML is asked */
 };
 
 int cuDeviceGetAttribute(int *value, int which, int device);
@@ -146,7 +146,7 @@ int cuLaunchKernel(void)
     return 0;
 }
 
-/* ---- what has only to be there ---- */
+/* ---- functions that only succeed ---- */
 
 #define SUCCESS(name)                                                                              \
     int name(void);                                                                                \

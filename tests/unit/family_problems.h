@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the tests of all families: problems that between them admit every config of a family. To be
- * included after cmocka.h. */
+/* Problems for tests of all families. Together they admit every config of a family. Include after
+ * cmocka.h. */
 #ifndef AT_TESTS_UNIT_FAMILY_PROBLEMS_H
 #define AT_TESTS_UNIT_FAMILY_PROBLEMS_H
 
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands before and after the element size of a specification, for families that do not take
- * what most do, a large square matrix. */
+/* The text before and after the element size of a specification, for families that do not take a
+ * large square matrix. */
 static const struct {
     const char *family, *shape, *rest;
 } family_problems[] = {
@@ -21,7 +21,7 @@ static const struct {
     {"small", "32x32", ",batch=65"},
     {"small", "33x17", ",batch=19"},
     {"small", "128x192", ""},
-    {"tma", "8192x8192", ""}, /* none whose rows are not whole vectors */
+    {"tma", "8192x8192", ""}, /* takes only rows of whole vectors */
     {"warp", "8192x8192", ""},
     /* The families of the studies. */
     {"access", "1x8192", ""},
@@ -33,8 +33,8 @@ static const struct {
     {"reversal", "1x8192", ""},
 };
 
-/* Narrow matrices both ways, short enough for the emulated device, whose long rows begin on the
- * boundary of a vector and elsewhere. */
+/* Narrow matrices in both directions, short enough for the emulated device. Their long rows begin
+ * at the boundary of a vector and elsewhere. */
 static inline char *narrow_problem(int narrow, size_t variant, int elem_size)
 {
     int wide = 2048 + (variant & 1 ? 3 : 0);
@@ -43,21 +43,21 @@ static inline char *narrow_problem(int narrow, size_t variant, int elem_size)
                        : at_format("%dx%d:b%d", wide, narrow, elem_size);
 }
 
-/* Batches of small squares, in all some 65,536 elements. */
+/* Batches of small squares, together some 65,536 elements. */
 static inline char *small_problem(int side, size_t variant, int elem_size)
 {
     (void)variant;
     return at_format("%dx%d:b%d,batch=%d", side, side, elem_size, 1 + 65536 / side / side);
 }
 
-/* Families whose first parameter is a size that the problem must have: problems for each value. */
+/* Families whose first parameter must equal a size of the problem: problems for each value. */
 static const struct {
     const char *family;
     size_t variants;
     char *(*problem)(int value, size_t variant, int elem_size);
 } family_series[] = {{"narrow", 4, narrow_problem}, {"small", 1, small_problem}};
 
-/* How many problems of its own a family has; 0: it takes what most take. */
+/* Return the number of special problems of a family; 0 if it takes the usual ones. */
 static inline size_t family_own_problems(const struct at_family *family)
 {
     size_t count = 0;
@@ -93,7 +93,7 @@ static inline char *family_spec(const struct at_family *family, size_t number, i
     return at_format("8192x8192:b%d", elem_size);
 }
 
-/* The family's problem of this number. That of number 0 admits its default config. */
+/* Return the family's problem with this number. Problem 0 admits its default config. */
 static inline struct at_problem family_problem(const struct at_family *family, size_t number,
                                                int elem_size)
 {
@@ -107,7 +107,7 @@ static inline struct at_problem family_problem(const struct at_family *family, s
     return problem;
 }
 
-/* Whether a family has configs for a compute capability at all. */
+/* Return whether a family has configs for a compute capability. */
 static inline bool family_is_for(const struct at_family *family, int compute_capability)
 {
     static const struct {
@@ -121,9 +121,9 @@ static inline bool family_is_for(const struct at_family *family, int compute_cap
     return true;
 }
 
-/* How many configs of a family a test draws that draws `most` of others: these take the compiler
- * several times as long, with a hundred registers of vectors or both an interior and an edge, or
- * have few. */
+/* Return how many configs of a family a test draws if it draws `most` of others. Some families get
+ * fewer: they compile several times as long, with a hundred registers of vectors or both an
+ * interior and an edge, or they have few configs. */
 static inline size_t family_sample(const struct at_family *family, size_t most)
 {
     static const struct {

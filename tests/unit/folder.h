@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* Every test has a folder of its own. */
+/* Make a folder for the test. */
 static inline int make_folder(void **state)
 {
     char *folder = at_strdup("/tmp/autotune-test-XXXXXX");

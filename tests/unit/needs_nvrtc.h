@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests that are skipped where there is no NVRTC. */
+/* For tests that are skipped without NVRTC. */
 #ifndef AT_TESTS_UNIT_NEEDS_NVRTC_H
 #define AT_TESTS_UNIT_NEEDS_NVRTC_H
 
@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SKIPPED = 77 }; /* the exit code that Automake takes for it */
+enum { SKIPPED = 77 }; /* Automake's exit code for a skipped test */
 
-/* Says why, if so. */
+/* Return whether NVRTC is missing, and print why. */
 static inline bool lacks_nvrtc(void)
 {
     struct at_error err = {AT_OK, ""};

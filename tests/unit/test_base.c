@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/base: errors, memory, files, hashes, order statistics, random numbers. */
+/* src/base and src/system: errors, memory, files, hashes, order statistics, random numbers. */
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -59,7 +59,7 @@ static void test_error_long(void **state)
     assert_int_equal(at_fail_within(&err, "context"), AT_FAILED);
     assert_int_equal(strlen(err.message), sizeof err.message - 1);
     assert_memory_equal(err.message, "context: xxx", 12);
-    at_fail_within(&err, "%s", cause); /* leaves no room for the cause */
+    at_fail_within(&err, "%s", cause); /* leaves little room for the cause */
     assert_int_equal(strlen(err.message), sizeof err.message - 1);
 }
 
@@ -198,8 +198,8 @@ static void test_path_without_home(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* XXH3-128 with seed 0 in its canonical order, high half first: what xxhsum -H2 prints. A change
- * here would orphan every cache and journal. */
+/* XXH3-128 with seed 0 in canonical order, high half first, as xxhsum -H2 prints it. A change would
+ * make every cache and journal useless. */
 static void test_hash(void **state)
 {
     char hex[AT_HASH_CHARS], other[AT_HASH_CHARS];
@@ -213,7 +213,7 @@ static void test_hash(void **state)
     assert_string_not_equal(hex, other);
 }
 
-/* Reference values from the definition of type 7: h = (n - 1) q, linear between the neighbours. */
+/* Reference values by the definition of type 7: h = (n - 1) q, linear between neighbours. */
 static void test_quantile(void **state)
 {
     static const double one[] = {7}, two[] = {3, 1}, five[] = {50, 10, 40, 20, 30};
@@ -233,7 +233,7 @@ static void test_quantile(void **state)
     for (size_t i = 0; i < AT_COUNT(cases); i++)
         assert_true(fabs(at_quantile(cases[i].values, cases[i].count, cases[i].q) -
                          cases[i].expected) < 1e-12);
-    assert_true(five[0] == 50 && five[4] == 30); /* the input keeps its order */
+    assert_true(five[0] == 50 && five[4] == 30); /* the input is not sorted */
     assert_true(at_median(six, 6) == 2.25);
 }
 
@@ -276,7 +276,7 @@ static void test_rng_below(void **state)
         assert_true(at_rng_below(&again, UINT64_C(1) << 63 | 1) <= UINT64_C(1) << 63);
 }
 
-/* Ranks from tables of the sign test; below six samples no pair of them reaches 95 %. */
+/* Ranks from tables of the sign test. Below six samples, no pair of them reaches 95 %. */
 static void test_median_interval(void **state)
 {
     static const struct {
@@ -289,7 +289,7 @@ static void test_median_interval(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        for (size_t j = 0; j < cases[i].count; j++) /* in an order of no kind */
+        for (size_t j = 0; j < cases[i].count; j++) /* in scrambled order */
             values[j] = (double)((j * 7 + 3) % cases[i].count + 1);
         if (cases[i].count % 7 == 0)
             fail_msg("the multiplier divides %zu", cases[i].count);

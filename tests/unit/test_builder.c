@@ -25,7 +25,7 @@
 
 static const char header[] = "// shared\n";
 
-/* A family of one parameter N, whose kernel does not compile for N == 13. */
+/* A family with one parameter N. Its kernel does not compile for N == 13. */
 static const char source[] =
     "#if N == 13\n"
     "#error \"thirteen\"\n"
@@ -66,7 +66,7 @@ static struct at_builder *open_builder(bool use_cache)
 
 enum { FIRST = 8, LAST = 40 };
 
-/* Builds all values of N; returns how many compiled. */
+/* Build all values of N. Return how many compiled. */
 static size_t build_all(struct at_builder *builder)
 {
     size_t compiled = 0;
@@ -186,7 +186,7 @@ static void test_cache(void **state)
         if (n != 13)
             at_program_release(built.program);
     }
-    at_builder_close(builder); /* with N == 13 still waiting */
+    at_builder_close(builder); /* N == 13 is still waiting */
 }
 
 static bool is_cached(int n)
@@ -392,7 +392,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_compiler_stands_still),
         cmocka_unit_test(test_refused_by_ptxas),
         cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_foresee),
+        cmocka_unit_test(test_precompile),
         cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_damaged_cache),
         cmocka_unit_test(test_open_folder),
@@ -400,7 +400,7 @@ int main(int argc, char **argv)
     };
     int exit_code;
 
-    /* The workers that the builder starts are this program. */
+    /* The builder starts its workers from this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

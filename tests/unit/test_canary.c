@@ -13,7 +13,7 @@
 
 static void test_drift(void **state)
 {
-    /* One after the other. */
+    /* Each look follows the one before. */
     static const struct {
         double ns;
         bool drifted;
@@ -55,7 +55,7 @@ static void test_suspicion(void **state)
     } cases[] = {
         {1000, 0, 0, false},      {1000, 1000, 1100, false},
         {951, 1000, 1100, false}, {949, 1000, 1100, true},
-        {949, 1000, 0, true},     {949, 1000, 948, false}, /* not best */
+        {949, 1000, 0, true},     {949, 1000, 948, false}, /* it would not be the best */
         {801, 0, 1000, false},    {799, 0, 1000, true},
         {799, 700, 1000, true},   {1000, 1000, 30000, true},
         {1200, 0, 1000, false},

@@ -24,8 +24,8 @@
 #include "source_tree.h"
 
 enum {
-    SAMPLE = 2, /* configs of each family, element size and architecture, that bring news to */
-                /* those of the size and to those of the architecture: some 900 kernels of 11 */
+    SAMPLE = 2, /* configs of each family, element size and architecture, which have values */
+                /* that are new to the size or the architecture: some 900 kernels of 11 */
                 /* families for 12 architectures */
     SPACE_MAX = 500000,
     SKIPPED = 77,
@@ -36,7 +36,7 @@ enum { ELEM_SIZES = AT_COUNT(elem_sizes) };
 
 static struct at_family **families;
 static size_t family_count;
-static struct seen (*seen_with_size)[ELEM_SIZES]; /* of each family */
+static struct seen (*seen_with_size)[ELEM_SIZES]; /* per family */
 static char *header;
 static struct at_family harness = {.name = (char[]){"harness"},
                                    .template_path = (char[]){"harness.cu"}};
@@ -46,7 +46,7 @@ static struct at_family harness = {.name = (char[]){"harness"},
 static struct at_device_info device_of(int compute_capability)
 {
     static const struct {
-        int compute_capability, shared_kib, threads; /* of a multiprocessor */
+        int compute_capability, shared_kib, threads; /* per multiprocessor */
     } known[] = {
         {75, 64, 1024},         {80, 164, 2048},  {86, 100, 1536},  {87, 164, 1536},
         {88, 100, 1536},        {89, 100, 1536},  {90, 228, 2048},  {100, 228, 2048},
@@ -69,7 +69,7 @@ static struct at_device_info device_of(int compute_capability)
         .max_threads_per_multiprocessor = known[i].threads,
         .registers_per_multiprocessor = 65536,
         .shared_bytes_per_block = 49152,
-        /* A block can have all but the 1 KiB that the system keeps; Turing keeps none. */
+        /* A block can have all of it but the 1 KiB that the system keeps; Turing keeps none. */
         .shared_bytes_per_block_optin = compute_capability < 80 ? shared : shared - 1024,
         .shared_bytes_per_multiprocessor = shared,
     };
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
     int *architectures, exit_code;
     size_t count;
 
-    /* The workers that the builder starts are this program. */
+    /* The builder starts its workers from this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (at_nvrtc_architectures(&architectures, &count, &err) != AT_OK) {

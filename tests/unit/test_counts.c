@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one request costs, against values worked out by hand and figures known from the field: the
- * column of a tile without padding conflicts in all its lanes, one cell of padding frees it. */
+/* Costs of one request, compared with values worked out by hand and known figures: the column of a
+ * tile without padding has conflicts in all lanes; one cell of padding removes them. */
 #include "model/counts.h"
 
 #include "base/memory.h"
@@ -32,7 +32,7 @@ static void test_sectors(void **state)
         {4, 0, 4, 4, 4},      /* aligned */
         {4, 4, 4, 5, 4},      /* one element off */
         {4, 28, 4, 5, 4},     /* */
-        {4, 64, 0, 1, 1},     /* one address a warp */
+        {4, 64, 0, 1, 1},     /* one address per warp */
         {4, 0, 16, 16, 4},    /* every fourth element */
         {4, 0, 128, 32, 4},   /* a column */
         {1, 0, 1, 1, 1},      /* bytes */
@@ -40,7 +40,7 @@ static void test_sectors(void **state)
         {2, 0, 2, 2, 2},      /* halves */
         {8, 0, 8, 8, 8},      /* vectors */
         {16, 0, 16, 16, 16},  /* */
-        {16, 16, 16, 17, 16}, /* a vector's width off a sector */
+        {16, 16, 16, 17, 16}, /* a vector's width away from a sector's start */
     };
 
     (void)state;
@@ -53,7 +53,7 @@ static void test_sectors(void **state)
     }
 }
 
-/* Permuted within the warp it is the same sectors, and half a warp takes half. */
+/* Permuting lanes leaves the sectors as they are; half a warp needs half. */
 static void test_sectors_of_other_orders(void **state)
 {
     struct at_emu_access access = strided(false, 4, 0, 4);
@@ -70,8 +70,8 @@ static void test_sectors_of_other_orders(void **state)
     assert_int_equal(at_request_least_sectors(&access), 1);
 }
 
-/* What the counter of an H200 shows of copies past L1, 16 bytes a lane, by where they read and
- * where they write: the first lane, and what each next is further on. */
+/* What an H200's counter shows for copies past L1, 16 bytes per lane. The cases differ in the
+ * addresses that lanes read and write: the first lane's, and the stride. */
 static void test_tag_sectors_of_copies(void **state)
 {
     static const struct {
@@ -98,7 +98,7 @@ static void test_tag_sectors_of_copies(void **state)
     }
 }
 
-/* Reading the column of tile[..][32 + pad] of elements of so many bytes. */
+/* Reads a column of tile[..][32 + pad] with elements of this size. */
 static void test_wavefronts_of_a_column(void **state)
 {
     static const struct {
@@ -125,9 +125,9 @@ static void test_wavefronts(void **state)
 
     (void)state;
     assert_int_equal(at_request_wavefronts(&access), 1);
-    access = strided(true, 4, 128, 0); /* one word for all: a broadcast */
+    access = strided(true, 4, 128, 0); /* one word for all lanes: a broadcast */
     assert_int_equal(at_request_wavefronts(&access), 1);
-    access = strided(true, 1, 0, 1); /* four lanes a word */
+    access = strided(true, 1, 0, 1); /* four lanes per word */
     assert_int_equal(at_request_wavefronts(&access), 1);
     access = strided(true, 8, 0, 8);
     assert_int_equal(at_request_wavefronts(&access), 2);
@@ -156,7 +156,7 @@ static void test_sums(void **state)
     observer->access(observer->context, 0, &load);
     observer->access(observer->context, 1, &load);
     observer->access(observer->context, 0, &store);
-    store.instruction = 1; /* a copy is in both memories */
+    store.instruction = 1; /* a copy accesses both memories */
     observer->access(observer->context, 0, &store);
     assert_int_equal(at_counts_of(counts, 0, false)->bytes, 0);
     assert_int_equal(at_counts_of(counts, 1, false)->requests, 2);

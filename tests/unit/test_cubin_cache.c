@@ -222,7 +222,7 @@ static void test_many_processes(void **state)
     }
 }
 
-/* Sets the time of last use. */
+/* Set the time of last use. */
 static void set_used(int number, time_t when)
 {
     const struct timespec times[2] = {{when, 0}, {when, 0}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The descriptions of devices in tuning/devices: what must hold of any of them, so that a slip of
- * the pen in one is seen. */
+/* Descriptions of devices in tuning/devices: facts that hold for every GPU, so that a slip of the
+ * pen is found. */
 #include "model/description.h"
 
 #include "base/memory.h"
@@ -87,7 +87,7 @@ static void test_memory(void **state)
     }
 }
 
-/* What the data sheets say in round figures, written down apart from the descriptions. */
+/* Round figures of the data sheets, written down independently of the descriptions. */
 static void test_data_sheets(void **state)
 {
     static const struct {
@@ -112,12 +112,12 @@ static void test_data_sheets(void **state)
         assert_int_equal(info->multiprocessors, sheets[i].multiprocessors);
         assert_in_range(info->peak_bandwidth_mbps / 100, sheets[i].gbps * 995 / 100,
                         sheets[i].gbps * 1005 / 100);
-        /* GB or GiB, and what ECC and the driver keep. */
+        /* GB or GiB, less the part for ECC and the driver */
         assert_in_range(info->memory_bytes >> 20, mib * 9 / 10, mib);
     }
 }
 
-/* Only the H200 has been measured; what is carried over is within reach of it. */
+/* Only the H200 has been measured. Rates carried over to other devices stay near its own. */
 static void test_predictions(void **state)
 {
     const struct at_rates *h200 = &device_of("h200")->rates;
@@ -137,11 +137,11 @@ static void test_predictions(void **state)
     }
 }
 
-/* ---- what is no description ---- */
+/* ---- malformed descriptions ---- */
 
 static char *good; /* the text of a description */
 
-/* Writes the good one to path with the first occurrence of from replaced. */
+/* Write the good description to path, with the first occurrence of from replaced. */
 static void write_changed(const char *path, const char *from, const char *to)
 {
     const char *rest = strstr(good, from);
@@ -239,8 +239,8 @@ static void test_names(void **state)
     }
 }
 
-/* Each device by all names that it has, so that no name is two devices'. */
-static void test_names_are_one_devices(void **state)
+/* Every name of a device finds that device, so no name belongs to two. */
+static void test_names_belong_to_one_device(void **state)
 {
     (void)state;
     for (size_t i = 0; i < device_count; i++) {
@@ -252,7 +252,7 @@ static void test_names_are_one_devices(void **state)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- main ---- */
 
 static int read_all(void **state)
 {
@@ -286,7 +286,7 @@ int main(void)
         cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_unknown_name),
         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_names_are_one_devices),
+        cmocka_unit_test(test_names_belong_to_one_device),
         cmocka_unit_test(test_refused),
     };
 

@@ -120,7 +120,7 @@ static void test_left_to_a_child(void **state)
     if (holder == 0) {
         if (take(&lock, &gpu, false, NULL) != AT_OK || fork() < 0 || write(ends[1], "x", 1) != 1)
             _exit(1);
-        usleep(50000); /* both of them */
+        usleep(50000); /* both processes */
         _exit(0);
     }
     assert_int_equal(read(ends[0], &byte, 1), 1);
@@ -204,7 +204,7 @@ static void note_only(int signal_number)
 
 static void test_waiting_is_interrupted(void **state)
 {
-    struct sigaction action = {.sa_handler = note_only}; /* no SA_RESTART, as in a run */
+    struct sigaction action = {.sa_handler = note_only}; /* no SA_RESTART, as in the program */
     struct at_device_lock *lock = NULL;
     struct at_error err;
     pid_t holder = start_holder();
@@ -302,7 +302,7 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_left_to_a_child),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_inherited_by_a_starting_child),
         cmocka_unit_test(test_not_inherited), cmocka_unit_test(test_released),
         cmocka_unit_test(test_waits),         cmocka_unit_test(test_waiting_is_interrupted),
         cmocka_unit_test(test_emulated),      cmocka_unit_test(test_no_node),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every family and element size on the emulated device, those of the studies included: configs
- * drawn from the spaces, compiled to PTX by the real NVRTC for the oldest architecture that it
- * knows and for compute_90, run on small problems of every awkward kind, and compared bit for bit
- * with a transpose written in C. And the kernels of templates/harness.cu, which must agree with it.
- */
+/* Every family and element size on the emulated device, the families of the studies included.
+ * Configs are drawn from the spaces and compiled to PTX by the real NVRTC, for the oldest
+ * architecture that it knows and for compute_90. They run on small awkward problems and must equal
+ * a transpose in C, bit for bit. The kernels of templates/harness.cu must agree with it, too. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "emu/machine.h"
@@ -29,23 +28,23 @@
 
 enum {
     SAMPLE = 6,          /* configs of each family, element size and architecture, */
-    STUDY_SAMPLE = 3,    /* of the smaller ones of the studies fewer; and then one for each */
-                         /* value of a parameter that is not among them yet; */
-    DRAWN_FOR = 8,       /* drawn from those for so many of the family's problems, */
-    PROGRAM_KERNELS = 8, /* so many of them a program, */
-    PROBLEMS = 3,        /* and each on so many problems. */
-    HARNESS_PROBLEM = 8, /* an odd batch with odd gaps */
+    STUDY_SAMPLE = 3,    /* fewer for the small families of the studies; then one more for each */
+                         /* value of a parameter that is not drawn yet; */
+    DRAWN_FOR = 8,       /* drawn from the spaces of this many problems of the family, */
+    PROGRAM_KERNELS = 8, /* this many kernels per program, */
+    PROBLEMS = 3,        /* and each kernel runs on this many problems. */
+    HARNESS_PROBLEM = 8, /* a batch with odd gaps */
     SPACE_MAX = 500000,
     BYTES_MAX = 4 << 20,
     HOST_THREADS = 2,
-    ZONE = 64, /* bytes around the buffers that must stay as they are */
+    ZONE = 64, /* bytes around the buffers; they must not change */
     POISON = 0xa5,
 };
 
 static const int elem_sizes[] = {1, 2, 4, 8, 16};
 static const int architectures[] = {75, 90};
 
-/* What stands before and after the element size of a specification. */
+/* The text before and after the element size of a specification. */
 static const struct {
     const char *shape, *rest;
 } problems[] = {
@@ -72,7 +71,7 @@ static const struct {
     {"160x224", ",offset_src=1,offset_dst=3"},
     {"67x130", ",ld_src=132,offset_src=2,offset_dst=16"},
     {"1001x3", ",offset_dst=5"},
-    /* Those of families that know the size of their matrices. */
+    /* Problems for families that depend on the size of the matrix. */
     {"128x192", ""},
     {"16x16", ",batch=37"},
     {"100x100", ",batch=2"},
@@ -86,7 +85,7 @@ static const struct {
     {"200x200", ",inplace=1,ld_src=208"},
 };
 
-/* A config and the problem in whose space it is. */
+/* A config and the problem for which it was drawn. */
 struct drawn {
     struct at_config config;
     struct at_problem problem;
@@ -94,7 +93,7 @@ struct drawn {
 
 static struct at_device_info device = {
     .kind = "emu",
-    .compute_capability = 90, /* that of the test */
+    .compute_capability = 90, /* the test's architecture */
     .multiprocessors = 132,
     .l2_bytes = 50 << 20,
     .warp_size = 32,
@@ -112,7 +111,7 @@ static char *header, *harness_source;
 
 static struct at_nvrtc *compiler;
 
-/* From now on all is for this architecture, and compiled to this. */
+/* Compile for this architecture from now on, and to this kind of image. */
 static void use_architecture(int architecture, enum at_image image)
 {
     struct at_error err = {AT_OK, ""};
@@ -123,7 +122,7 @@ static void use_architecture(int architecture, enum at_image image)
     device.compute_capability = architecture;
 }
 
-/* PTX of the source, as the program itself has it made. */
+/* Compile the source to PTX as the program does. */
 static char *compile(const char *source)
 {
     struct at_error err = {AT_OK, ""};
@@ -172,12 +171,12 @@ static struct at_problem make_problem(size_t index, int elem_size, char *spec, s
     return problem;
 }
 
-/* A problem's buffers, in the emulated memory, and as they must be afterwards. */
+/* A problem's buffers in emulated memory, and their expected content. */
 struct buffers {
     struct at_problem problem;
     struct at_emu_memory *memory;
-    size_t src_bytes, dst_bytes; /* of the extents */
-    uint64_t src, dst;           /* the extents, behind a zone */
+    size_t src_bytes, dst_bytes; /* sizes of the extents */
+    uint64_t src, dst;           /* addresses of the extents, after a zone */
     unsigned char *src_host, *dst_host;
 };
 
@@ -191,8 +190,8 @@ static struct buffers make_buffers(const struct at_problem *problem)
     b.dst_bytes = (size_t)(at_problem_dst_extent(problem) * problem->elem_size);
     src_offset = problem->offset_src * problem->elem_size;
     dst_offset = problem->offset_dst * problem->elem_size + ZONE;
-    b.src =
-        at_emu_memory_allocate(b.memory, (int64_t)b.src_bytes + src_offset) /* nothing behind it */;
+    b.src = at_emu_memory_allocate(b.memory,
+                                   (int64_t)b.src_bytes + src_offset) /* nothing follows it */;
     b.src += (uint64_t)src_offset;
     b.dst = at_emu_memory_allocate(b.memory, (int64_t)b.dst_bytes + dst_offset + ZONE);
     b.dst += (uint64_t)dst_offset;
@@ -208,7 +207,8 @@ static struct buffers make_buffers(const struct at_problem *problem)
     return b;
 }
 
-/* The transpose, and around it poison; in place, between its rows what was there. */
+/* Return the expected bytes: the transpose, surrounded by poison. In place, gaps between rows keep
+ * their content. */
 static unsigned char *expected(const struct buffers *b)
 {
     const struct at_problem *p = &b->problem;
@@ -290,8 +290,8 @@ static void check_on(const struct at_ptx_kernel *kernel, const struct at_config 
     free(values);
 }
 
-/* On some of the problems; if it is legal for none of them, on the one that it was drawn for,
- * unless that is too large. */
+/* Check a config on some problems. If it is legal for none of them, use the one for which it was
+ * drawn, unless that is too large. */
 static void check_config(const struct at_ptx_kernel *kernel, const struct drawn *drawn,
                          struct at_rng *rng, size_t *checked)
 {
@@ -335,7 +335,7 @@ static void check_program(const struct drawn *drawn, size_t count, struct at_rng
     free(source);
 }
 
-/* All configs of the family for some of its problems. The caller frees. */
+/* List all configs of the family for some of its problems. The caller frees them. */
 static struct drawn *list_configs(struct at_family *family, int elem_size, struct at_rng *rng,
                                   size_t *count)
 {
@@ -361,8 +361,8 @@ static struct drawn *list_configs(struct at_family *family, int elem_size, struc
     return list;
 }
 
-/* Brings a sample to the front: so many, and then one for each value that is not among them yet, at
- * most as many again. */
+/* Move a sample to the front: `sample` configs, and then one for each value that is not drawn yet,
+ * at most as many again. */
 static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rng *rng)
 {
     struct seen seen = {0};
@@ -405,7 +405,7 @@ static void check_families(struct at_family *const *list, size_t count, size_t s
             check_family(list[i], elem_sizes[k], family_sample(list[i], sample));
 }
 
-/* That there is machine code for them too is test_compile_space's to show. */
+/* Machine code is tested by test_compile_space. */
 static void test_families(void **state)
 {
     use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
@@ -418,7 +418,7 @@ static void test_study_families(void **state)
     check_families(study_families, study_family_count, STUDY_SAMPLE);
 }
 
-/* The harness's kernels in the order of a verification, on the default config of naive. */
+/* Runs the harness's kernels in the order of a verification, on the default config of naive. */
 struct verification {
     struct at_ptx_module *harness;
     struct buffers b;
@@ -444,7 +444,7 @@ static void run_harness(struct verification *v, const char *name, const uint64_t
     run_harness((v), (name), (const uint64_t[]){__VA_ARGS__},                                      \
                 AT_COUNT(((const uint64_t[]){__VA_ARGS__})))
 
-/* The number of wrong elements, and the first of them. */
+/* Check the harness's number of wrong elements and the first of them. */
 static void check_with_harness(struct verification *v, bool source, uint64_t wrong, uint64_t first)
 {
     const struct at_problem *p = &v->b.problem;
@@ -469,7 +469,7 @@ static void verify(struct verification *v, const struct at_ptx_kernel *kernel,
 {
     const struct at_problem *p = &v->b.problem;
     size_t size = (size_t)p->elem_size, zone = ZONE / size;
-    /* The second column of the second row, which stands in the second row of the result. */
+    /* This is the second column of the second row, in the second row of the result. */
     size_t at = (size_t)(p->ld_dst + 1);
     unsigned char *wrong;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/export: keys, text that is safe everywhere, shared kernels, and the exported .cu under NVRTC.
- * tests/cli/export.bats has the formats go through compilers and build tools. */
+/* src/export: keys, harmless text, shared kernels, and the exported .cu with NVRTC.
+ * tests/cli/export.bats runs compilers and build tools on the exports. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
@@ -91,7 +91,7 @@ static void test_items(void **state)
     struct at_export export = export_of(specs, AT_COUNT(specs));
 
     (void)state;
-    assert_int_equal(export.count, 3); /* the second is the first by another name */
+    assert_int_equal(export.count, 3); /* the second spells the first differently */
     assert_true(at_export_is_kernel(&export, 0));
     assert_true(at_export_is_kernel(&export, 1));
     assert_false(at_export_is_kernel(&export, 2));
@@ -117,7 +117,7 @@ static void test_plain(void **state)
     }
 }
 
-/* All kernels of the shipped profile in one file, for the architecture they were tuned on. */
+/* NVRTC compiles all kernels of the shipped profile in one file. */
 static void test_cu_under_nvrtc(void **state)
 {
     static const char *const specs[] = {"8192x8192:f32", "1024x1024:b1", "4194304x8:f32",
@@ -141,7 +141,7 @@ static void test_cu_under_nvrtc(void **state)
     assert_int_equal(format->write(&export, out, &err), AT_OK);
     text = at_text_close(&stream, &size);
     assert_null(strstr(text, "#include \"transpose.cuh\""));
-    /* The header is not to be found: the file must do without. */
+    /* The file must compile without the header, which does not exist here. */
     assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
                      AT_OK);
     if (!image)

@@ -284,7 +284,7 @@ static void tells_what_is_equated(void **state)
 {
     static const struct {
         const char *text;
-        bool equates; /* TILE_X, of index 6 */
+        bool equates; /* whether it equates TILE_X, index 6 */
         int64_t value;
     } cases[] = {
         {"TILE_X == min(two, 5)", true, 2}, {"TILE_X == (zero ? 3 : minus)", true, -7},

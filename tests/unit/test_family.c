@@ -158,7 +158,7 @@ static void prefers_the_template_beside(void **state)
     at_family_free(family);
 }
 
-/* The good file with one piece replaced. */
+/* Return the good file with one piece replaced. */
 static char *altered(const char *from, const char *to)
 {
     const char *at = strstr(good, from);
@@ -175,7 +175,7 @@ static char *altered(const char *from, const char *to)
 static void refuses(void **state)
 {
     static const struct {
-        const char *from, *to, *message; /* after the path */
+        const char *from, *to, *message; /* the message after the path */
     } cases[] = {
         {"schema: 1", "schema: 2", ":1:9: schema: expected 1, found \"2\""},
         {"tile\n", "1tile\n",
@@ -292,7 +292,7 @@ static void launches(void **state)
 static void says_why_a_config_is_not_legal(void **state)
 {
     static const struct {
-        const char *from, *to, *spec, *why; /* why NULL: it is legal */
+        const char *from, *to, *spec, *why; /* why is NULL if it is legal */
     } cases[] = {
         {"TILE", "TILE", "64x64:f32", NULL},
         {"TILE", "TILE", "64x65:f32", "needs cols % TILE == 0"},

@@ -16,7 +16,7 @@ enum { SAMPLES = 15, CONTESTANTS = 3 };
 
 static struct at_param parameter = {.name = "A", .default_value = 1};
 
-/* Two families of one parameter; the second is preferred. */
+/* Two families with one parameter each. The second is preferred. */
 static struct at_family plain = {
     .name = "plain",
     .params = &parameter,
@@ -114,7 +114,7 @@ static size_t verdict_of(const struct shootout_case *shootout)
     return at_finals_winner(contestants, CONTESTANTS, SAMPLES, refused, shootout->fallback);
 }
 
-static void test_verdicts(void **state)
+static void test_winners(void **state)
 {
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++)
@@ -132,19 +132,19 @@ static void test_line_up(void **state)
         size_t finalists, fallback_then;
         double left_ns[ALL];
     } lines[] = {
-        /* Three of them. */
+        /* Three finalists. */
         {{1005, 1003, 1002, 1004, 1006, 1001, 970, 980, 5000},
          SIZE_MAX,
          3,
          SIZE_MAX,
          {1003, 1002, 1001, 970, 5000}},
-        /* Those within six in a thousand. */
+        /* The ones within six in a thousand. */
         {{1030, 1005, 1000, 1007, 1040, 1050, 980, 970, 5000},
          SIZE_MAX,
          2,
          SIZE_MAX,
          {1005, 1000, 970, 5000}},
-        /* The default is one of them; or it is not. */
+        /* The default is a finalist, or it is not. */
         {{1005, 1003, 1002, 1004, 1006, 1001, 970, 970, 5000},
          2,
          3,
@@ -178,8 +178,8 @@ static void test_line_up(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_line_up),
-                                              cmocka_unit_test(test_verdicts)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_finalists),
+                                              cmocka_unit_test(test_winners)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings as Kernel Tuner caches and T4 results, and back: src/recording/json.c, json_*.c,
- * kernel_tuner.c, t4.c, recording_formats.c. */
+/* Recordings as Kernel Tuner caches and T4 results, in both directions (src/recording). */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "recording/recording.h"
@@ -52,9 +51,9 @@ static char *write_as(const struct at_recording *recording, const char *name)
     return at_text_close(&stream, NULL);
 }
 
-/* ---- there and back ---- */
+/* ---- in both directions ---- */
 
-/* Two families that share a parameter, and every way to end. */
+/* Two families that share a parameter, and every outcome. */
 #define OURS                                                                                       \
     "autotune recording\t1\nproblem\t64x32:f16,ld_src=40\ndevice\tSome \"GPU\"\nsetting\tany\n"    \
     "copy_ns\t90\nevaluation_ns\t5000001\n"                                                        \
@@ -93,7 +92,7 @@ static void test_there_and_back(void **state)
     free(shipped);
 }
 
-/* ---- what the schemas of the others ask for ---- */
+/* ---- what other tuners' schemas require ---- */
 
 static const json_t *member(const json_t *object, const char *name, json_type type)
 {
@@ -133,11 +132,11 @@ static void test_kernel_tuner_schema(void **state)
     member(root, "problem_size", JSON_STRING);
     assert_int_equal(json_array_size(member(root, "tune_params_keys", JSON_ARRAY)), 4);
     params = member(root, "tune_params", JSON_OBJECT);
-    /* 0, 5, -1, 7 of the one and 9 of the other; and null for C, which the one has not. */
+    /* 0, 5, -1 and 7 of one family, 9 of the other; null for C, which one family lacks. */
     assert_int_equal(json_array_size(member(params, "B", JSON_ARRAY)), 5);
     assert_int_equal(json_array_size(member(params, "C", JSON_ARRAY)), 2);
     assert_int_equal(json_object_size(member(root, "cache", JSON_OBJECT)), 9);
-    /* The key is what Python's str() makes of the values. */
+    /* The key is the values as Python's str() prints them. */
     entry = member(json_object_get(root, "cache"), "two,None,0,3", JSON_OBJECT);
     assert_true(json_real_value(member(entry, "time", JSON_REAL)) == 1e-6);
     entry = member(json_object_get(root, "cache"), "o\"ne,1,7,None", JSON_OBJECT);
@@ -147,7 +146,7 @@ static void test_kernel_tuner_schema(void **state)
         assert_true(json_is_number(json_object_get(entry, times[i])));
     member(entry, "timestamp", JSON_STRING);
     json_decref(root);
-    /* What Kernel Tuner looks for at the end of a file that it may go on with. */
+    /* Kernel Tuner looks for this at the end of a file to continue. */
     text = write_as(&recording, "kernel-tuner");
     assert_string_equal(text + strlen(text) - strlen("}}\n}\n"), "}}\n}\n");
     free(text);
@@ -187,7 +186,7 @@ static void test_t4_schema(void **state)
     at_recording_clear(&recording);
 }
 
-/* ---- files of others ---- */
+/* ---- files of other tuners ---- */
 
 static void test_kernel_tuner_file(void **state)
 {
@@ -206,23 +205,23 @@ static void test_kernel_tuner_file(void **state)
     assert_int_equal(recording.family_count, 1);
     assert_int_equal(recording.families[0].family->params[0].value_count, 3);
     assert_int_equal(recording.space.count, AT_COUNT(outcomes));
-    /* In the order of the parameters' values: 256 is before 128, false before true. */
+    /* Sorted by the parameters' values: 256 is before 128, false before true. */
     for (size_t i = 0; i < AT_COUNT(outcomes); i++)
         assert_int_equal(recording.results[i].outcome, outcomes[i]);
     assert_int_equal(recording.space.configs[0].values[0], 256);
     assert_int_equal(recording.space.configs[2].values[2], -2);
     assert_int_equal(recording.results[0].sample_count, 7);
     assert_true(recording.results[0].time_ns == 27008); /* the median, rounded to a nanosecond */
-    assert_true(recording.results[1].time_ns == 30000); /* there are no times but the one */
+    assert_true(recording.results[1].time_ns == 30000); /* the single time of this entry */
     assert_int_equal(recording.best, 0);
-    /* (436.5 + 1 + 1.5 + 439 + 1 + 0.5 + 3 * 0.5) ms over five */
+    /* (436.5 + 1 + 1.5 + 439 + 1 + 0.5 + 3 * 0.5) ms over five configs */
     assert_int_equal(recording.evaluation_ns, 176200000);
     free(title);
     free(name);
     at_recording_clear(&recording);
 }
 
-/* Wherever a run of Kernel Tuner has been cut off, what is whole is read. */
+/* If Kernel Tuner was stopped while writing, the whole entries are read. */
 static void test_kernel_tuner_unfinished(void **state)
 {
     char *text = text_of("tests/data/interchange/kernel-tuner.json");
@@ -265,7 +264,7 @@ static void test_t4_file(void **state)
     at_recording_clear(&recording);
 }
 
-/* A file of another kernel has no problem, so it cannot be written in any format. */
+/* A file about another kernel has no problem, so it cannot be written in any format. */
 static void test_others_are_not_written(void **state)
 {
     char *name = path_of("tests/data/interchange/t4.json");
@@ -281,7 +280,7 @@ static void test_others_are_not_written(void **state)
     at_recording_clear(&recording);
 }
 
-/* ---- what is refused ---- */
+/* ---- malformed files ---- */
 
 #define KT(keys, params, cache)                                                                    \
     "{\"device_name\": \"G\", \"kernel_name\": \"k\", \"tune_params_keys\": [" keys                \
@@ -378,7 +377,7 @@ static void test_read_what_is_wrong(void **state)
     }
 }
 
-/* One over each bound. */
+/* One more than each bound is refused. */
 static void test_bounds(void **state)
 {
     static const struct {
@@ -412,7 +411,7 @@ static void test_bounds(void **state)
     }
 }
 
-/* A parameter whose name the format keeps for itself. */
+/* A parameter with a name that the format reserves. */
 static void test_names_that_clash(void **state)
 {
     struct at_recording recording;

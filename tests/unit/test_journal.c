@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/store: what was filed is found again, whatever happened to the process in between, and what
- * is no journal of ours is left alone. */
+/* src/journal: added measurements are found again, whatever happened to the process. Files that are
+ * no journals are left alone. */
 #include "base/memory.h"
 #include "journal/parts.h"
 #include "journal/samples.h"
@@ -69,7 +69,8 @@ static void add_registers(struct at_journal *journal, const struct at_journal_ke
         fail_msg("%s", err.message);
 }
 
-/* The registers filed under the key, which stand for the whole measurement; -1: nothing found. */
+/* Return the registers stored under the key, which stand for the whole measurement; -1 if there are
+ * none. */
 static int64_t find_registers(struct at_journal *journal, const struct at_journal_key *where)
 {
     struct at_measurement measurement = {0};
@@ -98,7 +99,7 @@ static void assert_refused(const char *path, const char *expected)
         fail_msg("\"%s\" does not name %s and \"%s\"", err.message, path, expected);
 }
 
-/* Each field of each outcome comes back, every double to its last bit. */
+/* Each field of each outcome is read back, every double to its last bit. */
 static void test_round_trip(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -134,7 +135,7 @@ static void test_round_trip(void **state)
     at_journal_close(NULL);
 }
 
-/* Each part of the key counts, the hash of the family among them. */
+/* Each part of the key counts, including the hash of the family. */
 static void test_key(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -155,7 +156,7 @@ static void test_key(void **state)
     at_journal_close(journal);
 }
 
-/* Appends them to the text that data points at. */
+/* Append the names to the text that data points to. */
 static void note(void *data, const char *family, const char *config)
 {
     char **text = data, *longer = at_format("%s%s %s\n", *text, family, config);
@@ -164,7 +165,7 @@ static void note(void *data, const char *family, const char *config)
     *text = longer;
 }
 
-/* In the order of measuring, each once, and no other problem's. */
+/* In the order of measuring, each once, and none of another problem. */
 static void test_each(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -221,7 +222,7 @@ static void test_resume(void **state)
     free(path);
 }
 
-/* Whoever resumes is told what has changed; nothing is deleted, and nothing silently left out. */
+/* A refused --resume names what changed. Nothing is deleted or silently left out. */
 static void test_resume_of_another_setting(void **state)
 {
     static const char *const was[AT_SETTING_PARTS] = {"0.1.0",      "cuda GPU-1 X", "570",
@@ -245,7 +246,7 @@ static void test_resume_of_another_setting(void **state)
         parts[i] = now[i];
         changed = at_setting_format(parts);
         told = at_format(" %s, now ", was[i]);
-        for (int again = 0; again < 2; again++) { /* the refusal leaves nothing to resume */
+        for (int again = 0; again < 2; again++) { /* the refused run leaves nothing to resume */
             assert_int_equal(at_journal_open(&journal, path, changed, true, &err), AT_USAGE);
             assert_non_null(strstr(err.message, told));
             assert_non_null(strstr(err.message, now[i]));
@@ -261,7 +262,7 @@ static void test_resume_of_another_setting(void **state)
     free(path);
 }
 
-/* A run may take several devices, and end before it came to the last. */
+/* A run may use several devices, and end before the last one. */
 static void test_resume_of_another_device(void **state)
 {
     static const char *const parts[AT_SETTING_PARTS] = {"0.1.0",      "cuda GPU-2 X", "570",
@@ -281,7 +282,7 @@ static void test_resume_of_another_device(void **state)
     free(path);
 }
 
-/* Measurements of a family that has changed are counted, so that it can be told. */
+/* Measurements of a changed family are counted, for the warning. */
 static void test_other_hashes(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -327,7 +328,7 @@ static void execute(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
-/* The tables are there for users' own queries; older runs stay in them. */
+/* The tables serve users' own queries; older runs stay in them. */
 static void test_tables(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -339,7 +340,7 @@ static void test_tables(void **state)
         add_registers(journal, &key, 40 + i);
         at_journal_close(journal);
     }
-    assert_int_equal(access(log, F_OK), -1); /* one file, once closed */
+    assert_int_equal(access(log, F_OK), -1); /* a closed journal is one file */
     assert_int_equal(query(path, "SELECT count(*) FROM runs WHERE setting LIKE 'Example%'"), 2);
     assert_int_equal(query(path, "SELECT sum(registers) FROM measurements JOIN runs"
                                  " ON run = runs.id WHERE outcome = 'correct'"),
@@ -350,8 +351,7 @@ static void test_tables(void **state)
     free(log);
 }
 
-/* Adds one measurement after the other and says so through the pipe as soon as each has returned,
- * until it is killed. */
+/* Add measurements until killed. Report each through the pipe as soon as its call returns. */
 static void add_for_ever(const char *path, int pipe_end)
 {
     struct at_journal *journal;
@@ -411,7 +411,7 @@ static void test_killed(void **state)
     free(path);
 }
 
-/* A second writer is told, in another process and in the same one; the first goes on. */
+/* A second writer is refused, in another process and in the same one. The first goes on. */
 static void test_locked(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -420,7 +420,7 @@ static void test_locked(void **state)
     pid_t child;
 
     assert_int_equal(pipe(go), 0);
-    child = fork(); /* before opening, so that it knows of the lock only by the file */
+    child = fork(); /* forked before opening, so that the child can only see the lock of the file */
     if (child == 0) {
         struct at_journal *second;
         struct at_error err = {0};
@@ -453,7 +453,7 @@ static void write_bytes(const char *path, const void *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Refused with this message, and every byte still as it was. */
+/* The file is refused with this message and keeps every byte. */
 static void assert_refused_untouched(const char *path, const char *expected)
 {
     struct at_error err = {0};
@@ -489,7 +489,7 @@ static void test_not_a_journal(void **state)
     free(path);
 }
 
-/* Another program's database that was left with a log: neither file changes. */
+/* Another program's database with a log: neither file changes. */
 static void test_foreign_log(void **state)
 {
     char *path = at_format("%s/db", (char *)*state), *log = at_format("%s-wal", path);
@@ -504,7 +504,7 @@ static void test_foreign_log(void **state)
         if (sqlite3_open(path, &db) != SQLITE_OK ||
             sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
             _exit(1);
-        _exit(0); /* without closing */
+        _exit(0); /* ends without closing */
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -538,7 +538,7 @@ static void test_damaged(void **state)
     free(path);
 }
 
-/* Sound as a database, but a value in it that we would never have written. */
+/* A sound database with a value that the program never writes. */
 static void test_edited(void **state)
 {
     static const struct {
@@ -608,7 +608,7 @@ static void ignore(void *data, const char *family, const char *config)
     (void)config;
 }
 
-/* The same of what else is read: the names that a run goes on from, and the settings of others. */
+/* The same for other values: names in measurements, and settings of other runs. */
 static void test_edited_names(void **state)
 {
     static const char *const cases[][2] = {
@@ -647,8 +647,8 @@ static void test_edited_names(void **state)
     free(path);
 }
 
-/* A database can hold programs, which run where it is written or read. A journal has none: it has
- * the tables that we make, and nothing else. */
+/* A database can contain code that runs when it is read or written. A journal has the program's
+ * tables and nothing else. */
 static void test_foreign_parts(void **state)
 {
     static const char *const cases[][2] = {
@@ -669,7 +669,7 @@ static void test_foreign_parts(void **state)
          "has something in another form: table measurements;"},
         {"ALTER TABLE runs ADD COLUMN more", "has something in another form: table runs;"},
         {"ANALYZE", "has what no journal has: table sqlite_stat1;"},
-        /* A view in place of a table, of which one query reads a value that another does not. */
+        /* A view instead of a table: one query reads another value than the next. */
         {"DROP TABLE measurements; DROP TABLE runs; CREATE TABLE measurements (x);"
          "INSERT INTO measurements VALUES (-9223372036854775808);"
          "CREATE VIEW runs AS SELECT abs(x) AS id, 'other' AS setting FROM measurements",
@@ -690,7 +690,7 @@ static void test_foreign_parts(void **state)
     free(path);
 }
 
-/* Tables that cannot even be read as such. */
+/* Tables that SQLite cannot parse. */
 static void test_broken_schema(void **state)
 {
     static const char *const texts[] = {
@@ -717,7 +717,8 @@ static void test_broken_schema(void **state)
     free(path);
 }
 
-/* SQLite numbers on from the greatest, and at random from the greatest that there is. */
+/* SQLite continues from the greatest id, and picks ids at random after the greatest possible
+ * one. */
 static void test_foreign_ids(void **state)
 {
     static const char *const cases[][2] = {
@@ -740,7 +741,7 @@ static void test_foreign_ids(void **state)
     free(path);
 }
 
-/* Beyond 4 GiB neither the file nor its log is read; holes take no room on the disk. */
+/* A file or log beyond 4 GiB is not read. Holes take no room on the disk. */
 static void test_too_large(void **state)
 {
     static const char *const ends[] = {"", "-wal"};
@@ -768,7 +769,7 @@ static int64_t ask(struct at_journal *journal, const char *sql)
     return number;
 }
 
-/* As https://www.sqlite.org/security.html has it. */
+/* The settings that https://www.sqlite.org/security.html recommends. */
 static void test_settings(void **state)
 {
     static const struct {
@@ -804,7 +805,7 @@ static void test_settings(void **state)
     free(path);
 }
 
-/* A row that does not arrive is missed, whatever keeps it away. */
+/* A row that is not stored is noticed, whatever the reason. */
 static void test_swallowed(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -824,7 +825,7 @@ static void test_swallowed(void **state)
     at_journal_close(journal);
 }
 
-/* Words of a compiler or a driver, cut in the middle of a character, can be read back. */
+/* A message of a compiler or driver that was cut in the middle of a character can be read back. */
 static void test_unprintable_message(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -840,7 +841,7 @@ static void test_unprintable_message(void **state)
     at_journal_close(journal);
 }
 
-/* Empty is new: mktemp and `touch` make such files. */
+/* An empty file is a new journal: mktemp and `touch` make such files. */
 static void test_empty_file(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -865,13 +866,12 @@ static void test_bad_path(void **state)
     assert_refused(missing, "No such file or directory");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     assert_refused(fifo, "not a regular file");
-    assert_refused("",
-                   "not a regular file"); /* to SQLite a temporary file that nobody finds again */
+    assert_refused("", "not a regular file"); /* for SQLite, a temporary file */
     free(missing);
     free(fifo);
 }
 
-/* Permissions do not stop root, so root becomes somebody else. */
+/* Permissions do not stop root, so root becomes another user. */
 static void test_read_only(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -914,7 +914,7 @@ static void test_not_finite(void **state)
     at_journal_close(journal);
 }
 
-/* In the place of the C library's, which SQLite calls. */
+/* Replaces the C library's function, which SQLite calls. */
 static int syncs;
 
 int fdatasync(int fd)
@@ -939,7 +939,7 @@ static off_t size_of_log(const char *path)
     return status.st_size;
 }
 
-/* The log is folded into the file now and then. */
+/* Return whether the log stops growing: SQLite moves it into the file now and then. */
 static bool grows_no_more(struct at_journal *journal, const char *path)
 {
     double sample = 1;
@@ -957,7 +957,7 @@ static bool grows_no_more(struct at_journal *journal, const char *path)
     return sizes[2] == sizes[1];
 }
 
-/* Filing leaves the disk for later: a GPU waits for it. */
+/* Adding does not wait for the disk, because a GPU waits for it. */
 static void test_sync(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);

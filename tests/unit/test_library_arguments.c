@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What callers of libautotune get wrong: NULL in the place of each argument of each function, and
- * policies that there are not. */
+/* Wrong arguments to libautotune: NULL for each argument of each function, and unknown policies. */
 #include "lib/autotune.h"
 
 #include <setjmp.h>
@@ -69,7 +68,7 @@ static autotune_status execute_plan(int missing, autotune_error **error)
     return autotune_plan_execute(NULL, (void *)4096, (void *)8192, NULL, error);
 }
 
-/* ---- functions without one: is it what autotune.h says for NULL? ---- */
+/* ---- functions without a status: do they return what autotune.h says for NULL? ---- */
 
 #define RETURNS(name, expression)                                                                  \
     static bool name(void)                                                                         \
@@ -85,7 +84,7 @@ static autotune_status execute_plan(int missing, autotune_error **error)
 
 static char text[16];
 
-/* The text is "", in whatever there is room for. */
+/* The text is "", whatever the size of the buffer. */
 static bool writes_nothing(size_t length)
 {
     bool nothing = length == 0 && text[0] == '\0';
@@ -133,7 +132,7 @@ DOES(error_free, autotune_error_free(NULL))
 static const struct {
     const char *function;
     autotune_status (*call)(int missing, autotune_error **error);
-    const char *arguments[5]; /* that must not be NULL, by their numbers */
+    const char *arguments[5]; /* numbers of the arguments that must not be NULL */
     bool (*check)(void);
 } functions[] = {
     {"autotune_answer_check_device", check_device, {"answer"}, NULL},
@@ -171,7 +170,7 @@ static const struct {
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* Each name in autotune.map has its row here, in the same order. */
+/* Each name in autotune.map has a row here, in the same order. */
 static void test_all_are_here(void **state)
 {
     const char *srcdir = getenv("srcdir");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process forks while its threads are inside libautotune. The child does all that needs no GPU,
- * and is told that CUDA does not survive a fork. A child that hangs is ended by its alarm. */
+/* A process forks while its threads are inside libautotune. The child does everything that needs no
+ * GPU, and gets an error that CUDA does not survive a fork. If a child hangs, its alarm ends it. */
 #include "fake_cuda.h"
 #include "lib/autotune.h"
 #include "sanitizers.h"
@@ -28,7 +28,7 @@ static autotune_profile *profile;
 static autotune_device *device;
 static autotune_plan *plan;
 
-/* Returns the number of the step that failed, 0 if none did. */
+/* Return the number of the step that failed, 0 if none did. */
 static int use_without_gpu(void)
 {
     autotune_profile *opened = NULL;
@@ -52,7 +52,7 @@ static int use_without_gpu(void)
     return 0;
 }
 
-/* What needs a GPU says why there is none, each time. */
+/* Return whether the error says that CUDA does not survive a fork. */
 static bool tells_of_fork(autotune_status status, autotune_error *error)
 {
     bool tells = status == AUTOTUNE_NO_DEVICE && strstr(autotune_error_message(error), "fork");
@@ -135,8 +135,8 @@ static int create_plan(void)
     return status == AUTOTUNE_OK ? 0 : lacks_nvrtc ? LACKS_NVRTC : 1;
 }
 
-/* Before CUDA is used, a child may use it. */
-static void test_before(void **state)
+/* A child forked before CUDA is used may use it. */
+static void test_fork_before_cuda(void **state)
 {
     int status;
 
@@ -210,7 +210,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_before),
+        cmocka_unit_test(test_fork_before_cuda),
         cmocka_unit_test(test_with_threads_inside),
     };
 

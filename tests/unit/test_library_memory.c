@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libautotune without memory: each allocation of each call fails in turn, alone and with all that
- * follow. The call has to say so and leave nothing behind, and then do its work as before.
- *
- * AUTOTUNE_TEST_FAULTS says how many allocations of a scenario fail at least, where it has so many.
- */
+ * follow. The call must report that, leave nothing behind, and then work as before.
+ * AUTOTUNE_TEST_FAULTS is the least number of allocations per scenario that fail, if it has that
+ * many. */
 #include "base/rng.h"
 #include "fail_alloc.h"
 #include "fake_cuda.h"
@@ -24,7 +23,7 @@
 
 #include <cmocka.h>
 
-/* What came of a call: an answer as text, or an error's message. */
+/* The result of a call: an answer as text, or an error's message. */
 struct result {
     autotune_status status;
     char text[8192];
@@ -34,22 +33,22 @@ struct scenario {
     const char *name;
     void (*run)(const struct scenario *scenario, struct result *result);
     const char *subject;      /* a file, a device or a policy */
-    autotune_problem problem; /* to look up */
-    const char *profile;      /* to look it up in */
-    autotune_status status;   /* without a fault */
-    autotune_tier tier;       /* of the answer */
-    size_t sampled;           /* about so many allocations fail each way; 0: each one */
-    bool fresh;               /* each time in a process that has not called the library yet */
+    autotune_problem problem; /* the problem to look up */
+    const char *profile;      /* the profile to use */
+    autotune_status status;   /* the expected results, without a fault */
+    autotune_tier tier;       /* tier of the answer */
+    size_t sampled;           /* about this many allocations fail each way; 0: every one */
+    bool fresh;               /* each time in a process that has not called the library before */
 };
 
 static char folder[] = "/tmp/autotune-test-memory-XXXXXX";
 static char shipped[4096], small[4096], own_data[4096], source_data[4096], cache[4096];
 static size_t failing;
 static bool onwards;
-static size_t counted; /* of the last call */
+static size_t counted; /* allocations of the last call */
 static pid_t tester;
 
-/* ---- a call, with a fault in it ---- */
+/* ---- a call with a fault ---- */
 
 static void begin(void)
 {
@@ -59,11 +58,11 @@ static void begin(void)
 static void end(void)
 {
     counted = fail_alloc_end();
-    dlerror(); /* The loader keeps its last message until it is asked for. */
+    dlerror(); /* The loader keeps its last message until it is read. */
     dlerror();
 }
 
-/* Of an output, so that one that was touched shows. */
+/* The value of untouched outputs. */
 static char untouched;
 
 static void take_failure(struct result *result, const void *output, autotune_error *error)
@@ -86,7 +85,7 @@ static autotune_profile *open_unharmed(const char *path)
     return profile;
 }
 
-/* Profiles that no call changes are opened once. */
+/* Profiles that no call changes are opened only once. */
 static const autotune_profile *profile_at(const char *path)
 {
     static autotune_profile *profiles[2];
@@ -217,7 +216,7 @@ static void check_answer(const struct scenario *scenario, struct result *result)
     autotune_device_free(device);
 }
 
-/* These tell of no status: a text that could not be made is "". */
+/* These functions return no status: a text that could not be made is "". */
 static void write_answer(const struct scenario *scenario, struct result *result)
 {
     size_t (*write)(const autotune_answer *, char *, size_t) =
@@ -242,7 +241,7 @@ static void write_answer(const struct scenario *scenario, struct result *result)
     autotune_device_free(device);
 }
 
-/* With or without a cache; the second call of a process finds the driver and NVRTC open. */
+/* With or without a cache. The second call of a process finds the driver and NVRTC open. */
 static void create_plan(const struct scenario *scenario, struct result *result)
 {
     const autotune_profile *profile = profile_at(scenario->profile);
@@ -302,7 +301,7 @@ static void execute_plan(const struct scenario *scenario, struct result *result)
         .subject = "tests/golden/refused/" what ".yaml", .status = AUTOTUNE_INVALID, .sampled = 40 \
     }
 
-/* Those that are fresh come first: a child has what its parent has opened. */
+/* Fresh scenarios come first: a child inherits what its parent has opened. */
 static const struct scenario scenarios[] = {
     {.name = "plan: compiled, the first",
      .run = create_plan,
@@ -431,7 +430,7 @@ static void run(const struct scenario *scenario, size_t number, bool all_after,
     scenario->run(scenario, result);
 }
 
-/* What is not the usual result has to be want of memory, and nothing may be left. */
+/* A result is the usual one or an out-of-memory error, and nothing is left behind. */
 static void fail_one(const struct scenario *scenario, size_t number, bool all_after,
                      const struct result *usual)
 {
@@ -455,7 +454,7 @@ static void fail_one(const struct scenario *scenario, size_t number, bool all_af
     assert_string_equal(result.text, usual->text);
 }
 
-/* In a child, so that the libraries are opened anew. */
+/* In a child, so that the libraries are opened again. */
 static void fail_one_fresh(const struct scenario *scenario, size_t number, bool all_after,
                            const struct result *usual)
 {
@@ -472,7 +471,7 @@ static void fail_one_fresh(const struct scenario *scenario, size_t number, bool 
                  all_after ? " and all after it" : "", (unsigned)status);
 }
 
-/* What comes of it without a fault, and with how many allocations. */
+/* Run the scenario without a fault. Return its number of allocations. */
 static size_t run_unharmed(const struct scenario *scenario, struct result *usual)
 {
     int ends[2], status;
@@ -502,7 +501,7 @@ static size_t run_unharmed(const struct scenario *scenario, struct result *usual
     return counted;
 }
 
-/* A test that fails in a child ends there. */
+/* If a test fails in a child, end the child. */
 static int leave_child(void **state)
 {
     (void)state;
@@ -511,7 +510,7 @@ static int leave_child(void **state)
     return 0;
 }
 
-/* How many allocations are to fail. */
+/* Return how many allocations must fail. */
 static size_t count_wanted(const struct scenario *scenario, size_t allocations)
 {
     const char *asked = getenv("AUTOTUNE_TEST_FAULTS");

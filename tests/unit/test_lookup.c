@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/profile: identity, distance, search path and lookup, over the H200's profile in results/.
- * test_regret.c judges what lookup chooses. */
+/* src/lookup: distance, search path and lookup, with the H200's profile in results/. test_regret.c
+ * judges the chosen configs. */
 #include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/facts.h"
@@ -70,7 +70,7 @@ static struct at_problem problem_of(const char *spec)
     return problem;
 }
 
-/* Asks; the answer borrows from the profiles alone. */
+/* Look a problem up. The answer borrows from the profiles. */
 static struct at_answer ask(const struct at_profiles *profiles, const char *spec,
                             const struct at_device_info *device, const char *policy)
 {
@@ -109,14 +109,14 @@ static void test_relation(void **state)
          AT_SAME_DEVICE},
         {{.compute_capability = 90,
           .multiprocessors = 132,
-          .memory_bytes = INT64_C(150109880320)}, /* does not know its id */
+          .memory_bytes = INT64_C(150109880320)}, /* no name and no PCI id */
          AT_SAME_DEVICE},
         {{.compute_capability = 90, .multiprocessors = 132, .memory_bytes = INT64_C(85000000000)},
          AT_SAME_CHIP},
         {{"NVIDIA H200", .compute_capability = 90, .multiprocessors = 132,
           .memory_bytes = INT64_C(150109880320), .pci_device_id = 1},
          AT_SAME_CHIP},
-        /* a slice */
+        /* a slice of a GPU */
         {{.compute_capability = 90,
           .multiprocessors = 60,
           .memory_bytes = INT64_C(75000000000),
@@ -146,7 +146,9 @@ static void test_architecture_gap(void **state)
 {
     (void)state;
     assert_int_equal(gap(89, 89), 0);
-    assert_true(gap(89, 80) < gap(89, 90)); /* a minor version is nearer than a major one */
+    assert_true(
+        gap(89, 80) <
+        gap(89, 90)); /* a step of the minor version is less than one of the major version */
     assert_true(gap(100, 90) < gap(100, 80));
 }
 
@@ -164,10 +166,10 @@ static double between(const char *from, const char *to)
 static void test_distance(void **state)
 {
     static const char *const pairs[][3] = {
-        /* the second is nearer to the first than the third is */
+        /* the second problem is nearer to the first than the third is */
         {"8192x8192:f32", "8000x8000:f32", "8192x8192:f64"},
         {"8192x8192:f32", "4096x16384:f32", "1024x65536:f32"},
-        {"1024x1024:f32", "1000x1024:f32", "8192x8192:f32"}, /* in L2 */
+        {"1024x1024:f32", "1000x1024:f32", "8192x8192:f32"}, /* fits into L2 */
         {"4194304x8:f32", "2097152x8:f64", "8192x8192:f32"}, /* narrow */
         {"8x4194304:f32", "16x4194304:f32", "4194304x8:f32"},
         {"10007x10009:f32", "9001x9003:f32", "8192x8192:f32"}, /* alignment */
@@ -181,7 +183,8 @@ static void test_distance(void **state)
     }
 }
 
-/* What is tuned for odd rows is not for aligned ones; the reverse is refused, and costs nothing. */
+/* A config tuned for odd rows is poor for aligned rows. The reverse is illegal, so it costs
+ * nothing. */
 static void test_alignment(void **state)
 {
     (void)state;
@@ -199,14 +202,14 @@ static void test_waste(void **state)
     (void)state;
     at_traits_launch(&few, &one);
     at_traits_launch(&many, &two);
-    assert_true(at_distance_between(&few, &many).total > 1); /* a doubling of the threads */
+    assert_true(at_distance_between(&few, &many).total > 1); /* twice the threads */
     assert_true(at_distance_between(&many, &few).total == 0);
     assert_string_equal(at_distance_name(0), "waste");
     assert_true(at_distance_between(&few, &many).terms[0] ==
                 at_distance_between(&few, &many).total);
 }
 
-/* Half the blocks are no loss until there are too few of them. */
+/* Half the blocks cost nothing unless they become too few. */
 static void test_fill(void **state)
 {
     static const struct at_launch launches[] = {
@@ -226,7 +229,7 @@ static void test_fill(void **state)
                 at_distance_between(&traits[0], &traits[2]).total);
 }
 
-/* An entry that is too far says less than the default does, and the answer says so. */
+/* An entry that is too far is worse than the default config, and the answer says so. */
 static void test_too_far(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
@@ -244,7 +247,8 @@ static void test_too_far(void **state)
     assert_int_equal(answer.tier, AT_TIER_DEFAULT);
     if (!strstr(answer.refused, "the nearest entry, 16384x16384:b1, is too far"))
         fail_msg("%s", answer.refused);
-    answer = ask(&profiles, "16x4096:b1", &record->device, "cold"); /* narrow: never too far */
+    answer = ask(&profiles, "16x4096:b1", &record->device,
+                 "cold"); /* narrow matrices are never too far */
     assert_int_equal(answer.tier, AT_TIER_SHAPE);
     record->problems = all;
     at_profiles_clear(&profiles);
@@ -288,13 +292,13 @@ static void test_tiers(void **state)
     assert_int_equal(answer.tier, AT_TIER_OTHER);
     at_profiles_clear(&profiles);
 
-    answer = ask(&profiles, "8192x8192:f32", &home, "cold"); /* no profile at all */
+    answer = ask(&profiles, "8192x8192:f32", &home, "cold"); /* without any profile */
     assert_int_equal(answer.tier, AT_TIER_DEFAULT);
     assert_null(answer.entry);
     assert_int_equal(answer.expected_of_copy_permille, 0);
 }
 
-/* A device on which no entry's block fits. */
+/* No entry's block fits on this device. */
 static void test_default_where_no_entry_is_legal(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
@@ -310,8 +314,8 @@ static void test_default_where_no_entry_is_legal(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* An entry that its own problem forbids is passed over, and so is one outside the space; the rest
- * of the file still serves. */
+/* An entry that is illegal for its own problem or outside the space is skipped. The other entries
+ * of the file are still used. */
 static void test_bad_entries(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
@@ -340,8 +344,8 @@ static void test_bad_entries(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* Of two files the one with the better tier answers, wherever it stands; measured goes before
- * predicted, and the policy asked for before another. */
+/* The file with the better tier answers, wherever it is on the path. Measured entries are preferred
+ * to predicted ones, and the requested policy to another. */
 static void test_choice_between_files(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);

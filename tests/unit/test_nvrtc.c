@@ -43,7 +43,7 @@ static void render_defaults(void)
     }
 }
 
-/* The contents of a kernel's section in a cubin, which is an ELF file. */
+/* Return the content of a kernel's section in a cubin, which is an ELF file. */
 static const char *section(const char *image, const char *kind, const char *name, size_t *size)
 {
     const Elf64_Ehdr *file = (const void *)image;
@@ -132,7 +132,7 @@ static void refuse_second(struct at_nvrtc *nvrtc, const char *header)
     assert_non_null(strstr(err.message, "thirteen"));
 }
 
-static void test_company_leaves_the_code_the_same(void **state)
+static void test_code_is_the_same_in_any_program(void **state)
 {
     char *header = text_of("templates/" AT_TEMPLATE_HEADER), *together;
     struct at_nvrtc *nvrtc = open_nvrtc(90);
@@ -264,8 +264,8 @@ static int free_families(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_company_leaves_the_code_the_same),
-        cmocka_unit_test(test_what_is_known_is_of_the_same_file),
+        cmocka_unit_test(test_code_is_the_same_in_any_program),
+        cmocka_unit_test(test_known_facts_belong_to_one_file),
     };
 
     if (argc == 2)

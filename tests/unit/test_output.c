@@ -80,8 +80,9 @@ static void test_output_fails(void **state)
     assert_non_null(strstr(err.message, no_folder));
     assert_int_equal(mkdir(sub, 0700), 0);
     assert_int_equal(at_output_check(sub, &err), AT_USAGE);
-    assert_int_equal(at_output_replace(sub, "x", 1, &err), AT_USAGE); /* no file over a folder */
-    assert_int_equal(count_files(folder), 1);                         /* no temporary left behind */
+    assert_int_equal(at_output_replace(sub, "x", 1, &err),
+                     AT_USAGE);               /* a file cannot replace a folder */
+    assert_int_equal(count_files(folder), 1); /* no temporary file is left */
     free(no_folder);
     free(sub);
 }
@@ -274,7 +275,7 @@ static void test_output_through_links(void **state)
     struct stat info;
 
     assert_int_equal(mkdir(sub, 0700), 0);
-    assert_int_equal(symlink(second, first), 0); /* absolute, then relative */
+    assert_int_equal(symlink(second, first), 0); /* an absolute link, then a relative one */
     assert_int_equal(symlink("sub/file", second), 0);
     for (int i = 0; i < 2; i++) {
         write_output(open_output(first), i ? "second" : "first");

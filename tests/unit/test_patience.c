@@ -76,7 +76,7 @@ static void test_copy(void **state)
     assert_false(at_patience_reaches_copy(&usual, 1.011 * copy_ns));
     assert_true(at_patience_is_near_copy(&usual));
     assert_false(at_patience_is_near_copy(&nothing));
-    /* A short copy is no limit. */
+    /* The copy limit does not count for short launches. */
     is_short.copy_ns = 5000;
     assert_true(at_patience_is_short(&is_short));
     assert_false(at_patience_is_near_copy(&is_short));

@@ -41,7 +41,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     return sent;
 }
 
-/* Tunes as `autotune tune --gpu emu --family tile --problem 8x8:f32 --budget 4` does. */
+/* Tune as `autotune tune --gpu emu --family tile --problem 8x8:f32 --budget 4` does. */
 static enum at_status tune(const char *journal)
 {
     struct at_problem problem;

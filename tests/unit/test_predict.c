@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time model: what must hold of any prediction, whatever its rates. How well it orders configs
- * is what tests/bench/rank tells. */
+/* The time model: facts that hold for any prediction, whatever its rates. tests/bench/rank measures
+ * how well it orders configs. */
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "model/description.h"
@@ -135,16 +135,16 @@ static void test_order(void **state)
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 1, "4096x4096:f32"}},
         /* scattered stores are worse than scattered loads, which L1 gathers */
         {{"naive", "DIRECTION", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 0, "4096x4096:f32"}},
-        /* an edge that goes element by element holds up a small problem */
+        /* an edge that is handled element by element delays a small problem */
         {{"tile", "PAD", 1, "1024x1024:f32"}, {"odd", "UNROLL", 1, "1024x1024:f32"}},
         /* along the rows of the destination */
         {{"tile", "ORDER", 1, "8192x8192:f32"}, {"tile", "ORDER", 0, "8192x8192:f32"}},
         /* short runs of stores, in many pages */
         {{"tile", "TILE_ROWS", 64, "8192x8192:f32"}, {"tile", "TILE_ROWS", 32, "8192x8192:f32"}},
         {{"tile", "TILE_ROWS", 64, "8192x8192:f16"}, {"tile", "TILE_ROWS", 32, "8192x8192:f16"}},
-        /* loads under way with little room in L1 */
+        /* loads in flight with little room in L1 */
         {{"tile", "CARVEOUT", -1, "4096x4096:f64"}, {"tile", "CARVEOUT", 100, "4096x4096:f64"}},
-        /* sectors that are written in parts */
+        /* partly written sectors */
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"tile", "PAD", 1, "4095x4095:f32"}},
         /* more bytes */
         {{"tile", "PAD", 1, "2048x2048:f32"}, {"tile", "PAD", 1, "4096x4096:f32"}},
@@ -177,7 +177,7 @@ static void test_bounds(void **state)
     }
 }
 
-/* A device that does one thing at half the rate is not faster, and data at hand do not slow it. */
+/* A device with half of one rate is not faster. Other data in memory does not slow it. */
 static void test_rates(void **state)
 {
     static const size_t speeds[] = {
@@ -229,7 +229,7 @@ static struct at_traffic traffic_of(const char *family, const char *param, int32
     return traffic;
 }
 
-/* The default tile: 32x32, 256 threads, four loads a thread. */
+/* The default tile: 32x32, 256 threads, four loads per thread. */
 static void test_traffic(void **state)
 {
     struct at_traffic t = traffic_of("tile", "ORDER", 0, "8192x8192:f32");
@@ -250,16 +250,16 @@ static void test_traffic(void **state)
     near(t.load.streamed, 0);
     near(t.overlap, 0);
     near(t.partial_sectors, 0);
-    /* 1056 blocks are four rows of tiles, and a bit: 512 bytes of each row of the destination, of
-     * which a page holds 64. The spread is a sample. */
+    /* 1056 blocks are four rows of tiles and a bit more: 512 bytes of each row of the destination,
+     * of which a page holds 64. The range allows for the sample. */
     assert_true(t.store.page_bytes > 24e3 && t.store.page_bytes < 48e3);
 
-    /* Down the columns they are four columns of tiles: whole rows of the destination. */
+    /* In column order they are four columns of tiles: whole rows of the destination. */
     t = traffic_of("tile", "ORDER", 1, "8192x8192:f32");
     assert_true(t.store.page_bytes > 700e3);
 
-    /* Seven of eight rows of the destination begin within a sector. In the column order the block
-     * that follows fills it up, but for those at the ends of the sample. */
+    /* Seven of eight rows of the destination begin within a sector. In column order the following
+     * block fills it, except at the ends of the sample. */
     t = traffic_of("tile", "ORDER", 1, "8191x8191:f32");
     assert_true(t.partial_sectors > 50 && t.partial_sectors < 64);
     assert_true(t.far_partial_sectors < 0.2 * t.partial_sectors);
@@ -267,9 +267,9 @@ static void test_traffic(void **state)
     assert_true(t.far_partial_sectors > 0.9 * t.partial_sectors);
 }
 
-/* What other families do: a halo that two blocks load, rows and columns one by one at the edge,
- * streaming accesses, exchanges without shared memory, and copies of which none waits for another.
- */
+/* Traffic of other families: a halo that two blocks load, single rows and columns at the edge,
+ * streaming accesses, exchanges without shared memory, and copies that do not wait for each
+ * other. */
 static void test_traffic_of_families(void **state)
 {
     struct at_traffic t = traffic_of("odd", "ALIGN", 32, "1024x1024:f32");
@@ -296,14 +296,14 @@ static void test_fault(void **state)
 
     (void)state;
     open_fixture(&f, &config, "1024x1024:f32");
-    f.args[5] *= 2; /* rows of the destination further apart than it has room for */
+    f.args[5] *= 2; /* rows of the destination farther apart than its buffer allows */
     assert_int_equal(predict_with(&f, &rates, true, &prediction, &err), AT_FAILED);
     assert_non_null(strstr(err.message, "block"));
     assert_true(prediction.ns == 17);
     close_fixture(&f);
 }
 
-/* ---- the whole ---- */
+/* ---- main ---- */
 
 static int set_up(void **state)
 {
@@ -352,7 +352,7 @@ int main(int argc, char **argv)
     };
     int exit_code;
 
-    /* The workers that the builder starts are this program. */
+    /* The builder starts its workers from this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (lacks_nvrtc())

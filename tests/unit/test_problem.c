@@ -203,7 +203,7 @@ static void counts_bytes_and_extents(void **state)
     p = parse("5x5:f16,inplace=1");
     assert_int_equal(at_problem_bytes(&p), 2 * 2 * 5 * 5);
     copy = at_problem_copy_of(&p);
-    p = parse("1x25:f16"); /* between two buffers */
+    p = parse("1x25:f16"); /* a copy between two buffers */
     assert_memory_equal(&copy, &p, sizeof p);
 }
 

@@ -63,7 +63,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* path with its ".yaml" replaced. */
+/* Return path with its ".yaml" replaced. */
 static char *sibling(const char *path, const char *extension)
 {
     return at_format("%.*s%s", (int)(strlen(path) - strlen(".yaml")), path, extension);
@@ -140,7 +140,7 @@ static char *json_of(const struct at_profile *profile)
     return text;
 }
 
-/* Calls check for each file that the pattern names; there must be some. */
+/* Call check for each file that matches the pattern. There must be some. */
 static void for_each(const char *pattern, size_t at_least, void (*check)(const char *path))
 {
     glob_t found;
@@ -195,7 +195,7 @@ static void test_refused(void **state)
     for_each("*.yaml", 30, check_refused);
 }
 
-/* Cut off anywhere, a profile is refused; it never crashes the reader or passes for a whole one. */
+/* A profile cut off anywhere is refused: it neither crashes the reader nor counts as whole. */
 static void test_cut(void **state)
 {
     char *whole = read_text("two-devices.yaml");
@@ -245,7 +245,7 @@ static void swap(void *left, void *right, size_t size)
     free(kept);
 }
 
-/* Whatever order things are found in, the file is the same. */
+/* The file is the same whatever the order of its parts. */
 static void test_write_sorts(void **state)
 {
     struct at_profile profile = read_profile("two-devices.yaml");
@@ -277,7 +277,7 @@ static void test_write_fails(void **state)
     at_profile_clear(&profile);
 }
 
-/* What could not be read back is not written. */
+/* A profile that could not be read back is not written. */
 static void test_write_too_large(void **state)
 {
     enum { DEVICES = 3200 };
@@ -296,7 +296,7 @@ static void test_write_too_large(void **state)
     at_profile_clear(&profile);
 }
 
-/* Without its attributes, coloured text is the plain one; and every line fits. */
+/* Coloured text without its attributes is the plain text, and every line fits. */
 static void test_show_color(void **state)
 {
     struct at_profile profile = read_profile("two-devices.yaml");
@@ -320,8 +320,8 @@ static void test_show_color(void **state)
     at_profile_clear(&profile);
 }
 
-/* What is right to the nanosecond is accepted however its quotients were rounded; what is off by
- * more is not. */
+/* Figures that are right to the nanosecond are accepted however they were rounded. Others are
+ * not. */
 static void test_rounding(void **state)
 {
     static const struct {
@@ -383,7 +383,7 @@ static void check_table(const struct at_schema *schema, const char *documentatio
     }
 }
 
-/* Every key is in the documentation, and in the order of the alphabet in its table. */
+/* The documentation has every key, in alphabetical order in its table. */
 static void test_tables(void **state)
 {
     char *documentation = read_text("../../../doc/profile-format.md");

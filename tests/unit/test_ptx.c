@@ -563,7 +563,7 @@ static void test_through_memory(void **state)
 /* Text that cannot be read at all. */
 static const struct {
     const char *text;
-    const char *message; /* a part of it */
+    const char *message; /* part of the message */
 } malformed[] = {
     {"hello", "PTX line 1: \"hello\" where a known directive is expected"},
     {HEAD "\n.entry", "PTX line 5: the text ends where a name is expected"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the answers of lookup cost: tests/data/h200-lookup.tsv has what H200s took on many unaligned
- * problems with the configs that mostly win on such. Each of these problems is looked up with its
- * own entry taken out of the profile, and those of some others. AUTOTUNE_SHOW_REGRET=1 prints what
- * is in doc/downstream.md. */
+/* The regret of lookup. tests/data/h200-lookup.tsv has times of H200s on many unaligned problems,
+ * with configs that often win there. Each problem is looked up in a profile without its own entry
+ * and without the entries of some other problems. AUTOTUNE_SHOW_REGRET=1 prints the table of
+ * doc/lab/2026-11-21-which-distance-finds-the-right-kernel.md. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "lookup/lookup.h"
@@ -24,10 +24,10 @@
 
 enum { CONFIGS_MAX = 1024, TARGETS_MAX = 512, PARTS = 10 };
 
-/* What the problem took, with the config of that number; 0: not legal, or not timed. */
+/* The problem's times, by number of the config; 0: not legal or not timed. */
 struct target {
     char problem[160];
-    double best_ns; /* the least of these: */
+    double best_ns; /* the least of these times */
     double ns[CONFIGS_MAX];
 };
 
@@ -138,7 +138,7 @@ static int free_all(void **state)
 
 /* ---- asking ---- */
 
-/* What it took; 0 if that is not known. */
+/* Return the time of a config; 0 if it is not known. */
 static double time_of(const struct target *target, const struct at_config *config)
 {
     char *values = at_config_format(config);
@@ -158,7 +158,7 @@ static struct at_device_record *the_record(void)
     return profiles.files[0].profile.devices.items;
 }
 
-/* Takes the entry of a problem out; it stays behind the others. */
+/* Take the entry of a problem out. It stays behind the others. */
 static void take_out(const char *problem)
 {
     struct at_device_record *record = the_record();
@@ -176,7 +176,7 @@ static void take_out(const char *problem)
     fail_msg("%s has no entry", problem);
 }
 
-/* Opens what is known without the problems of one part of the targets: every tenth. */
+/* Open the profile without the problems of one tenth of the targets. */
 static struct at_lookup *open_without(size_t part)
 {
     struct at_list *problems = &the_record()->problems;
@@ -221,7 +221,7 @@ static double default_time(const struct target *target)
 struct regrets {
     double of[TARGETS_MAX], sum;
     size_t count;
-    size_t slower; /* than the default config, by more than 2 % */
+    size_t slower; /* slower than the default config by more than 2 % */
 };
 
 static void judge(const struct target *target, const struct at_answer *answer,
@@ -234,15 +234,15 @@ static void judge(const struct target *target, const struct at_answer *answer,
         printf("| %s | %s | %.1f | %.2f | %.1f |\n", target->problem,
                answer->entry ? answer->entry->problem : "the default", answer->distance.total,
                ns > 0 ? 100 * regret : -1, usual > 0 ? 100 * (usual / target->best_ns - 1) : -1);
-    if (ns == 0) /* it was not timed: its own problem is too far, or has elements of another size */
+    if (ns == 0) /* not timed: its own problem is too far, or has another element size */
         return;
     regrets->of[regrets->count++] = regret;
     regrets->sum += regret;
     regrets->slower += usual > 0 && ns > 1.02 * usual;
 }
 
-/* The bounds are what these weights reach (doc/downstream.md has the table), so that a change of
- * the distance that loses by it is seen here. */
+/* The bounds are the results of the current weights of the distance (see the lab note above). A
+ * change that makes lookup worse fails here. */
 static void test_regret(void **state)
 {
     struct regrets r = {0};

@@ -254,7 +254,7 @@ static void test_strategies_follow_their_seed(void **state)
     }
 }
 
-static void test_strategies_know_their_end(void **state)
+static void test_strategies_end(void **state)
 {
     (void)state;
     for (size_t i = 0; at_strategies[i]; i++) {
@@ -268,7 +268,7 @@ static void test_strategies_know_their_end(void **state)
     }
 }
 
-/* How many evaluations a search takes, and why it stops. */
+/* Assert the number of evaluations of a search, and why it stops. */
 static void assert_stops(const struct at_recording *recording, const struct at_replay_plan *plan,
                          size_t least, size_t most, const char *reason)
 {
@@ -558,7 +558,7 @@ static void test_score(void **state)
 
 /* ---- warm start ---- */
 
-static void test_knowledge(void **state)
+static void test_warm_start(void **state)
 {
     struct at_warm_start warm_start = {0};
     struct at_winner winner;
@@ -567,7 +567,8 @@ static void test_knowledge(void **state)
 
     (void)state;
     assert_int_equal(defaults, 4); /* naive, odd, skew and tile */
-    assert_string_equal(small.space.configs[likely[0]].family->name, "tile"); /* preferred */
+    assert_string_equal(small.space.configs[likely[0]].family->name,
+                        "tile"); /* the preferred family */
     free(likely);
     at_warm_start_add(&warm_start, &(struct at_winner){.problem = large.problem,
                                                        .config = large.space.configs[large.best],
@@ -618,7 +619,7 @@ static void test_knowledge_of_each_family(void **state)
     at_landscape_clear(&land);
 }
 
-/* ---- the whole ---- */
+/* ---- main ---- */
 
 static int setup(void **state)
 {
@@ -652,20 +653,20 @@ int main(void)
         cmocka_unit_test(test_read_what_is_wrong),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_draw_near),
-        cmocka_unit_test(test_strategies_find_good_ones),
+        cmocka_unit_test(test_strategies_find_good_configs),
         cmocka_unit_test(test_strategies_follow_their_seed),
-        cmocka_unit_test(test_strategies_know_their_end),
+        cmocka_unit_test(test_strategies_end),
         cmocka_unit_test(test_guided_starts_and_stops),
-        cmocka_unit_test(test_guided_foresees),
-        cmocka_unit_test(test_guided_takes_what_is_at_hand),
-        cmocka_unit_test(test_at_hand_awaits),
+        cmocka_unit_test(test_guided_precompiles),
+        cmocka_unit_test(test_guided_prefers_compiled_configs),
+        cmocka_unit_test(test_waiting_for_results),
         cmocka_unit_test(test_guided_on_short_launches),
         cmocka_unit_test(test_guided_ends_among_neighbours),
         cmocka_unit_test(test_coverage_of_values),
         cmocka_unit_test(test_coverage_of_families),
         cmocka_unit_test(test_score),
-        cmocka_unit_test(test_knowledge),
-        cmocka_unit_test(test_knowledge_of_each_family),
+        cmocka_unit_test(test_warm_start),
+        cmocka_unit_test(test_warm_start_of_each_family),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -89,7 +89,7 @@ static void test_warm_up(void **state)
 
             if (place >= cases[i].count)
                 place = cases[i].count - 1;
-            assert_true(ns[j] == cases[i].times[place].ns / 2); /* of two launches */
+            assert_true(ns[j] == cases[i].times[place].ns / 2); /* a sample has two launches */
         }
     }
 }
@@ -165,7 +165,7 @@ static struct at_bench bench_at(int64_t khz, size_t count)
 
 static void test_low_clocks(void **state)
 {
-    /* The third of five samples has a clock of its own. */
+    /* The third of five samples has another clock. */
     static const struct {
         int64_t usual_khz, khz;
         size_t known;
@@ -232,7 +232,7 @@ static void test_failure(void **state)
     assert_int_equal(taken, 3);
 }
 
-/* The last train that was made; made_sets: buffers that its launches cycle through. */
+/* The last train; made_sets: the number of buffer sets that its launches cycle through. */
 static size_t made_launches, made_lead_in, made_sets;
 
 static enum at_outcome note_train(struct at_device *device, const struct at_call *calls,

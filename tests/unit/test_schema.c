@@ -253,7 +253,7 @@ static void refuses(void **state)
         {"named: {A: 1, B: 2, C: 3}", "f.yaml:1:8: named: expected 0 to 2 items, found 3"},
         {"named: [1]", "f.yaml:1:8: named: expected a mapping of words to integers, found a list"},
         {"leaves: [1]", "f.yaml:1:10: a leaf: expected keys and values, found \"1\""},
-        /* YAML that is not used */
+        /* YAML features that are not used */
         {"name: &a x", "f.yaml:1:7: anchors (&) are not used in these files"},
         {"leaf: &a {depth: 1}", "f.yaml:1:7: anchors (&) are not used in these files"},
         {"name: *a", "f.yaml:1:7: aliases (*) are not used in these files; write the value out"},
@@ -310,7 +310,7 @@ static void survives_truncation(void **state)
     }
 }
 
-/* `levels` samples inside each other. The innermost mapping is level 2 * levels - 1. */
+/* Return `levels` nested samples. The innermost mapping is level 2 * levels - 1. */
 static char *nested(int levels, const char *innermost)
 {
     char *text = at_strdup(innermost);
@@ -557,7 +557,7 @@ static void refuses_to_write_what_it_would_not_read(void **state)
     }
 }
 
-/* What a reader would refuse. */
+/* Values that a reader would refuse are not written. */
 static void refuses_to_write_what_is_out_of_bounds(void **state)
 {
     static const struct {

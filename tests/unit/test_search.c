@@ -332,7 +332,7 @@ static void test_red_zones(void **state)
 
         assert_int_equal(zone % 256, 0);
         assert_true(zone >= 64 << 10 && zone <= 8 << 20);
-        assert_true(zone >= before); /* never less for a larger buffer */
+        assert_true(zone >= before); /* a larger buffer never has smaller zones */
         before = zone;
         /* Both zones, and the buffer rounded up to the alignment. */
         assert_int_equal(whole % 256, 0);

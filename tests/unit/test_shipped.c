@@ -198,7 +198,7 @@ static void test_every_problem_has_a_default(void **state)
             }
 }
 
-/* Does some device and size have a legal config with this value? */
+/* Whether some device and element size have a legal config with this value. */
 struct use {
     bool used[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX];
 };
@@ -239,7 +239,7 @@ static void assert_all_used(const struct at_family *family, const struct use *us
 }
 
 /* A value that the constraints never allow is a mistake in one of them. */
-static void test_no_value_is_in_vain(void **state)
+static void test_every_value_is_used(void **state)
 {
     (void)state;
     for (size_t i = 0; i < options.session.family_count; i++) {
@@ -459,7 +459,7 @@ int main(void)
         cmocka_unit_test(test_families_are_all_read),
         cmocka_unit_test(test_defaults_are_legal),
         cmocka_unit_test(test_every_problem_has_a_default),
-        cmocka_unit_test(test_no_value_is_in_vain),
+        cmocka_unit_test(test_every_value_is_used),
         cmocka_unit_test(test_problems),
         cmocka_unit_test(test_textbook),
         cmocka_unit_test(test_results),

@@ -51,7 +51,8 @@ static struct at_family *family_of_data(const char *name)
     return family;
 }
 
-/* A family with these parameters and rules, in the syntax of the file; the launch is trivial. */
+/* Return a family with these parameters and rules, in the syntax of a space file, and a trivial
+ * launch. */
 static struct at_family *family_of(int64_t preference, const char *parameters, const char *rules)
 {
     char folder[] = "/tmp/autotune-test-space-XXXXXX", *path, *template;
@@ -92,7 +93,7 @@ static void counts_known_spaces(void **state)
     } cases[] = {
         {"ktt", 4096, 115248, 1836},
         {"ktt", 1024, 115248, 1784},
-        {"ktt-wide", 16384, 15925248, 39744}, /* no block is larger */
+        {"ktt-wide", 16384, 15925248, 39744}, /* limited by the largest block */
         {"ktt-wide", 1024, 15925248, 35172},
     };
     struct at_problem problem = problem_of("8192x8192:f32");
@@ -216,7 +217,7 @@ static void joins_families(void **state)
 static void fails(void **state)
 {
     static const struct {
-        const char *parameters, *rules, *message; /* after the path */
+        const char *parameters, *rules, *message; /* the message after the path */
     } cases[] = {
         {PARAM("A", "1, 2", "1"), "",
          ": more than 1 legal configs; remove values or add "
@@ -279,7 +280,7 @@ static void finds_the_default(void **state)
 {
     static const struct {
         const char *spec;
-        int64_t preference; /* 0: there is none */
+        int64_t preference; /* 0: no default */
     } cases[] = {{"64x64:f32", 1}, {"8x64:f32", 2}, {"4x4:f32", 0}};
     struct at_family *families[] = {
         family_of(3, PARAM("A", "1", "1"), ""),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of studies: what is wrong with one is said with its place, and those that come with the
- * program are right, every row of them legal on every device. */
+/* Study files: errors have a place, and the shipped studies are correct, with every row legal on
+ * every device. */
 #include "base/memory.h"
 #include "space/space.h"
 #include "study/study_file.h"
@@ -26,7 +26,7 @@
 #define READING "reading: r\n"
 
 static const struct {
-    const char *text, *error; /* after the path */
+    const char *text, *error; /* the message after the path */
 } bad_files[] = {
     {"", ":1:1: a study: expected keys and values, found nothing"},
     {TOP READING, ":1:1: a study lacks the key \"rows\""},
@@ -46,7 +46,7 @@ static const struct {
      ":4:22: column conflicts is named twice"},
 };
 
-/* A file of this text; the caller removes and frees its name. */
+/* Write a file with this text. The caller removes it and frees its name. */
 static char *write_file(const char *text)
 {
     char *path = at_format("%s/study-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
@@ -100,9 +100,9 @@ static void test_good_file(void **state)
     free(path);
 }
 
-/* ---- the studies there are ---- */
+/* ---- the shipped studies ---- */
 
-/* From the least that is supported to the most: what shared memory depends on. */
+/* From the lowest to the highest supported capability, which decides the shared memory. */
 static const struct at_device_info devices[] = {
     {
         .name = "compute capability 7.5",
@@ -126,7 +126,7 @@ static const struct at_device_info devices[] = {
     },
 };
 
-static struct at_family **families; /* those that are tuned, then those of the studies */
+static struct at_family **families; /* families that are tuned, then the ones of studies */
 static size_t family_count, tuned_count;
 
 static void check_row(const struct at_study *study, size_t index, const char *path)
@@ -170,7 +170,7 @@ static void test_studies(void **state)
     free(pattern);
 }
 
-/* A study's family is searched by nobody, and every template is read. */
+/* No search uses a study's family, and every template is read. */
 static void test_families(void **state)
 {
     char *pattern = path_of("templates/study/*.cu");

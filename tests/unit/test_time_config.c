@@ -127,7 +127,7 @@ static void test_find_description(void **state)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- main ---- */
 
 static int set_up(void **state)
 {

@@ -69,7 +69,7 @@ static void test_wire_round_trip(void **state)
     assert_memory_equal(&got, &record, sizeof got);
     assert_int_equal(at_wire_get_count(&wire, sizeof(int64_t)), 2);
     assert_int_equal(at_wire_get_int(&wire), 10);
-    assert_false(at_wire_done(&wire)); /* there is one more */
+    assert_false(at_wire_done(&wire)); /* one value is left */
     assert_int_equal(at_wire_get_int(&wire), 20);
     assert_true(at_wire_done(&wire));
     at_wire_clear(&wire);
@@ -393,7 +393,7 @@ static void test_frame_in_pieces(void **state)
     close_pair(ends);
 }
 
-enum { LARGE = 3 << 20 }; /* more than a socket holds */
+enum { LARGE = 3 << 20 }; /* more than a socket's buffer holds */
 
 static int send_large(void *argument)
 {
@@ -500,7 +500,7 @@ int main(void)
         cmocka_unit_test(test_frame_large),
         cmocka_unit_test(test_frame_without_body),
         cmocka_unit_test(test_frame_bad),
-        cmocka_unit_test(test_frame_to_nobody),
+        cmocka_unit_test(test_frame_without_reader),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,8 +75,8 @@ static void test_worker_serves(void **state)
     (void)state;
     start(&worker);
     assert_true(answers(&worker));
-    assert_true(answers(&worker)); /* and again */
-    /* A group of its own: a terminal's Ctrl-C must not reach it. */
+    assert_true(answers(&worker)); /* and a second time */
+    /* Workers have their own process group: a terminal's Ctrl-C must not reach them. */
     assert_int_equal(getpgid(worker.pid), worker.pid);
     snprintf(path, sizeof path, "/proc/%d/comm", (int)worker.pid);
     file = fopen(path, "r");
@@ -135,7 +135,7 @@ static void test_worker_environment(void **state)
         {"HOMES", false},
         {"NV_", false},
     };
-    /* The worker's own libraries may be where LD_LIBRARY_PATH says. */
+    /* LD_LIBRARY_PATH stays, because the worker may need libraries from there. */
     const char *folders = getenv("LD_LIBRARY_PATH");
     char *usual = at_strdup(folders ? folders : ""), *value = at_format("/none:%s", usual);
     struct at_worker worker = {0};
@@ -188,7 +188,7 @@ static void test_worker_limits(void **state)
     free(status);
 }
 
-static void test_worker_crash_is_told(void **state)
+static void test_worker_crash_is_reported(void **state)
 {
     struct at_worker worker = {0};
     struct at_worker_end how;
@@ -239,7 +239,7 @@ static bool ends(pid_t pid, int *status)
     return ended == pid;
 }
 
-/* If the second worker held the first one's socket too, the first would never see its end. */
+/* If the second worker also held the first one's socket, the first would never see its end. */
 static void test_workers_share_nothing(void **state)
 {
     struct at_worker first = {0}, second = {0};
@@ -324,7 +324,7 @@ static void test_worker_dies_with_parent(void **state)
 
     (void)state;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1),
-                     0); /* so that the orphan can be waited for */
+                     0); /* the orphan becomes this process's child */
     assert_int_equal(pipe(pipe_ends), 0);
     parent = start_process(hold_worker, &pipe_ends[1]);
     close(pipe_ends[1]);
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_worker_serves),
         cmocka_unit_test(test_worker_environment),
         cmocka_unit_test(test_worker_limits),
-        cmocka_unit_test(test_worker_crash_is_told),
+        cmocka_unit_test(test_worker_crash_is_reported),
         cmocka_unit_test(test_worker_ends_by_itself),
         cmocka_unit_test(test_workers_share_nothing),
         cmocka_unit_test(test_worker_without_streams),

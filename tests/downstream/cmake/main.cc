@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was exported when this was built, and what the library says when it runs, must agree.
+// The table exported at build time and the library at run time must agree.
 #include "tuned.h"
 
 #include <autotune.h>

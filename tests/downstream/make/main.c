@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which kernel for a matrix that nobody has tuned? And, where no CUDA context is current, an error
- * and no crash from a plan. */
+/* Looks up a kernel for an untuned matrix. Without a current CUDA context, creating a plan must be
+ * an error, not a crash. */
 #include <autotune.h>
 
 #include <stdio.h>
