@@ -218,7 +218,7 @@ static void settle(struct at_builder *builder)
 
 /* A precompiled config belongs to no owner. When it is added, it comes from the cache or from the
  * worker that compiles it. A failure counts only then. */
-static void test_foresee(void **state)
+static void test_precompile(void **state)
 {
     const struct at_config ready = {&family, {41}}, bad = {&family, {13}}, late = {&family, {42}},
                            dropped = {&family, {43}};

@@ -106,7 +106,7 @@ static void test_refused(void **state)
 
 /* A process that was killed while it started another, which inherits the lock until its exec; here
  * for 50 ms. */
-static void test_left_to_a_child(void **state)
+static void test_inherited_by_a_starting_child(void **state)
 {
     struct at_device_lock *lock = NULL;
     int ends[2];

@@ -123,7 +123,7 @@ static void test_winners(void **state)
 }
 
 /* The fastest finalists stay, and so do the default, a copy, and the driver's copy. */
-static void test_line_up(void **state)
+static void test_finalists(void **state)
 {
     enum { FINALISTS = 6, ALL = 9 };
     static const struct {

@@ -208,7 +208,7 @@ static void look_in(const char *folder, const char *usual)
 }
 
 /* Load it through a link in our own folder, which can be changed to another file. */
-static void test_what_is_known_is_of_the_same_file(void **state)
+static void test_known_facts_belong_to_one_file(void **state)
 {
     char folder[] = "/tmp/autotune-test-nvrtc-XXXXXX";
     struct at_nvrtc *nvrtc = open_nvrtc(90);

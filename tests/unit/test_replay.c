@@ -217,7 +217,7 @@ static struct at_course run(const struct at_strategy *strategy,
 }
 
 /* Results may be told late. at_replay checks that no config is asked for twice. */
-static void test_strategies_find_good_ones(void **state)
+static void test_strategies_find_good_configs(void **state)
 {
     static const size_t aheads[] = {1, 7, 512};
 
@@ -316,7 +316,7 @@ static bool is_even(void *state, size_t index)
 }
 
 /* Among configs of similar expected improvement it takes a compiled one. */
-static void test_guided_takes_what_is_at_hand(void **state)
+static void test_guided_prefers_compiled_configs(void **state)
 {
     static bool (*const at_hand[])(void *, size_t) = {NULL, is_even};
     size_t even[AT_COUNT(at_hand)] = {0};
@@ -340,7 +340,7 @@ static void test_guided_takes_what_is_at_hand(void **state)
 }
 
 /* A few missing results are not waited for, unless they will arrive soon. */
-static void test_at_hand_awaits(void **state)
+static void test_waiting_for_results(void **state)
 {
     static const struct {
         size_t waiting;
@@ -369,7 +369,7 @@ static void test_at_hand_awaits(void **state)
 }
 
 /* It predicts what it asks for next. */
-static void test_guided_foresees(void **state)
+static void test_guided_precompiles(void **state)
 {
     const struct at_strategy *strategy = &at_strategy_guided;
     const struct at_start start = {.seed = 1};
@@ -601,7 +601,7 @@ static void test_warm_start(void **state)
 }
 
 /* A family whose default is not legal still has a start: the config nearest to it. */
-static void test_knowledge_of_each_family(void **state)
+static void test_warm_start_of_each_family(void **state)
 {
     size_t *likely, count;
     bool seen[32] = {false}; /* most families of a recording */

@@ -470,7 +470,7 @@ static void test_frame_bad(void **state)
 }
 
 /* There must be no SIGPIPE: it would end this program. */
-static void test_frame_to_nobody(void **state)
+static void test_frame_without_reader(void **state)
 {
     struct ends ends = connect_pair();
     struct at_wire message = wire_of(body, sizeof body);
