@@ -2,7 +2,7 @@
 /* The regret of lookup. tests/data/h200-lookup.tsv has times of H200s on many unaligned problems,
  * with configs that often win there. Each problem is looked up in a profile without its own entry
  * and without the entries of some other problems. AUTOTUNE_SHOW_REGRET=1 prints the table of
- * doc/lab/2026-11-21-which-distance-finds-the-right-kernel.md. */
+ * doc/lab/lookup.md. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "lookup/lookup.h"
