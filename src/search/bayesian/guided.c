@@ -35,7 +35,7 @@ enum { NEAR_PARAMS = 2 };
 
 /* If this problem was searched before under the same conditions, its winner only needs confirming.
  * If the winner's time repeats to 3 %, stop after this many results without improvement, initial
- * design included. Times measured at two moments may differ by that much (doc/measurement.md). */
+ * design included. Times measured at two moments may differ by that much. */
 enum { PATIENCE_CONFIRMING = 24 };
 static const double same_time = 0.03;
 
