@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine that runs PTX: planted bugs, one of each kind and more, are found at the right line,
- * block and thread, and kernels without them are clean; lanes part and meet; blocks on several host
- * threads; what an observer sees. */
+/* The machine that runs PTX: it finds planted bugs of each kind at the right line, block and
+ * thread, and no bugs in kernels without any. Lanes diverge and meet; blocks run on several host
+ * threads; an observer sees every access. */
 #include "base/memory.h"
 #include "emu/machine.h"
 #include "ptx/ptx.h"
@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 /* Every kernel here gets a buffer of BUFFER bytes: d0 is its address, r0 to r3 the thread's, the
- * block's and the lane's number and the threads a block, d1 the address of the thread's own 4 bytes
- * in the buffer, counted over the whole grid. */
+ * block's and the lane's number and the threads per block, d1 the address of the thread's own 4
+ * bytes in the buffer, counted over the whole grid. */
 #define HEAD                                                                                       \
     ".version 9.0\n.target sm_90\n.address_size 64\n"                                              \
     ".extern .shared .align 16 .b8 dynamic[];\n"                                                   \
@@ -260,8 +260,8 @@ static const struct {
     {"bulk copy of what was written without a barrier",
      MBARRIER "st.shared.u32 [%d3], %r0; fence.proxy.async;\n" BULK_STORE " //!",
      AT_EMU_SHARED_RACE, 1, 32, 0, 0, "with thread 1"},
-    {"bulk copy of what nobody wrote", MBARRIER BULK_STORE " //!", AT_EMU_SHARED_UNWRITTEN, 1, 32,
-     0, 0, ""},
+    {"bulk copy of unwritten bytes", MBARRIER BULK_STORE " //!", AT_EMU_SHARED_UNWRITTEN, 1, 32, 0,
+     0, ""},
     {"bulk copy of what is written again before it is waited for",
      MBARRIER "st.shared.u32 [%d3], %r0; fence.proxy.async.shared::cta; bar.sync 0;\n" BULK_STORE
               " //!" COMMIT
@@ -493,7 +493,7 @@ static void test_clean(void **state)
     }
 }
 
-/* A copy of what nobody wrote is no use of it; to store the copy is. */
+/* To copy an unwritten value is no use of it; to store the copy is. */
 static void test_unwritten_copied(void **state)
 {
     struct machine m;
@@ -814,7 +814,7 @@ static void test_refused(void **state)
         assert_non_null(strstr(err.message, words));                                               \
     } while (0)
     REFUSED(block[0], 1025, "threads");
-    REFUSED(block[1], 33, "1056 threads a block");
+    REFUSED(block[1], 33, "1056 threads per block");
     REFUSED(block[2], 0, "threads");
     REFUSED(grid[1], 65536, "a grid of");
     REFUSED(grid[0], 0, "a grid of");
