@@ -96,7 +96,7 @@ static void stop(struct machine *m)
     free(m->text);
 }
 
-/* The line that ends in "//!", which every planted bug has. */
+/* The line that ends in "//!": the planted bug. */
 static int marked_line(const char *text)
 {
     const char *mark = strstr(text, "//!");
@@ -298,8 +298,8 @@ static void test_bugs(void **state)
     }
 }
 
-/* Kernels with nothing wrong, though some look like it. Thread t of the grid leaves in the buffer
- * what `expected` says. */
+/* Correct kernels, some of which look wrong. Thread t of the grid leaves expected(t) in the buffer.
+ */
 static uint32_t own_number(uint32_t t)
 {
     return t;
@@ -346,8 +346,8 @@ static uint32_t lane_plus_one(uint32_t t)
     return t % 64 / 32 * 32 + (t % 32 + 1) % 32;
 }
 
-/* Lane 4 * r + c has, as its elements of row r in columns 2 * c and 2 * c + 1, its number and that
- * plus 100, and gets those of column r in these rows. */
+/* Lane 4 * r + c holds columns 2 * c and 2 * c + 1 of row r: its number, and that plus 100. It gets
+ * rows 2 * c and 2 * c + 1 of column r. */
 static uint32_t turned(uint32_t t)
 {
     uint32_t row = t % 32 / 4, first = t % 4 * 2, of_half = row % 2 * 100;
@@ -510,7 +510,7 @@ static void test_unwritten_copied(void **state)
     stop(&m);
 }
 
-/* cp.async that nobody waited for has not happened. */
+/* Without a wait, cp.async has not happened. */
 static void test_copy_not_waited_for(void **state)
 {
     struct machine m;
@@ -526,7 +526,7 @@ static void test_copy_not_waited_for(void **state)
     stop(&m);
 }
 
-/* Nor has a bulk copy. */
+/* Nor has a bulk copy without a wait. */
 static void test_bulk_copy_not_waited_for(void **state)
 {
     struct machine m;
@@ -542,7 +542,7 @@ static void test_bulk_copy_not_waited_for(void **state)
     stop(&m);
 }
 
-/* Of all faults the one of the first block is reported, however many threads look for it. */
+/* The fault of the first block is reported, on any number of threads. */
 static void test_first_fault(void **state)
 {
     struct machine m;
@@ -583,7 +583,7 @@ static void test_three_dimensions(void **state)
     stop(&m);
 }
 
-/* What 200 blocks of 96 threads leave in one place, on four host threads. */
+/* 200 blocks of 96 threads change the same values, on four host threads. */
 static const struct {
     const char *instruction;
     uint64_t before, after;
@@ -645,7 +645,7 @@ static void test_only_blocks(void **state)
     stop(&m);
 }
 
-/* An observer that keeps what it sees. */
+/* An observer that keeps all that it sees. */
 struct seen {
     struct at_emu_access accesses[16];
     size_t access_count;
@@ -728,7 +728,7 @@ static void test_observer(void **state)
     }
 }
 
-/* Lanes that part are counted as the groups that they run in. */
+/* Diverged lanes are counted in the groups in which they run. */
 static void test_observed_divergence(void **state)
 {
     struct machine m;
@@ -767,8 +767,8 @@ static void test_limit_is_a_threads(void **state)
     stop(&m);
 }
 
-/* Barriers are what counts the time of shared memory: more of them than its clock has ticks, in the
- * middle of which a byte is written, and after which there is a race. */
+/* Barriers count the time of shared memory. Here are more of them than there are ticks; a byte is
+ * written in between, and a race follows. */
 static const struct {
     const char *barrier;
     uint32_t threads;
