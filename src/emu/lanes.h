@@ -24,19 +24,6 @@ static const uint32_t at_lane_bit[AT_WARP] = {
 #undef FOUR
 };
 
-/* The lowest lane of a mask from lane i on; AT_WARP if there is none. */
-static inline int at_lane_from(uint32_t lanes, int i)
-{
-    uint64_t rest = (uint64_t)lanes >> i;
-
-    return rest ? i + __builtin_ctzll(rest) : AT_WARP;
-}
-
-/* Loops over all lanes, and over the lanes of a mask. .clang-format lists their names. */
-#define AT_EACH_LANE(i) for (int i = 0; i < AT_WARP; i++)
-#define AT_EACH_OF(i, lanes)                                                                       \
-    for (int i = at_lane_from(lanes, 0); i < AT_WARP; i = at_lane_from(lanes, i + 1))
-
 #define AT_KEEP(type)                                                                              \
     static inline void at_keep_##type(type *row, const type *out, uint32_t lanes)                  \
     {                                                                                              \

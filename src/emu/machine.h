@@ -18,6 +18,19 @@ struct at_ptx_kernel; /* emu/op.h */
 
 enum { AT_WARP = 32 };
 
+/* The lowest lane of a mask from lane i on; AT_WARP if there is none. */
+static inline int at_lane_from(uint32_t lanes, int i)
+{
+    uint64_t rest = (uint64_t)lanes >> i;
+
+    return rest ? i + __builtin_ctzll(rest) : AT_WARP;
+}
+
+/* Loops over all lanes, and over the lanes of a mask. .clang-format lists their names. */
+#define AT_EACH_LANE(i) for (int i = 0; i < AT_WARP; i++)
+#define AT_EACH_OF(i, lanes)                                                                       \
+    for (int i = at_lane_from(lanes, 0); i < AT_WARP; i = at_lane_from(lanes, i + 1))
+
 /* Global memory: allocations at addresses that are multiples of 512, with unmapped space between.
  */
 struct at_emu_memory;

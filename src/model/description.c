@@ -21,7 +21,7 @@ struct description {
     struct at_rates rates;
 };
 
-/* None is 0: the model divides by them. */
+/* At least 1: the model divides by them. */
 #define RATE(name)                                                                                 \
     {                                                                                              \
         .key = #name, .kind = AT_FIELD_INT, .offset = offsetof(struct at_rates, name), .min = 1,   \
@@ -97,7 +97,7 @@ void at_description_files(struct at_folder *files)
     char *path = at_path_data_file(devices);
 
     *files = (struct at_folder){0};
-    (void)at_folder_list(files, path, suffix); /* none is a result too */
+    (void)at_folder_list(files, path, suffix); /* an error leaves the list empty */
     at_free(path);
 }
 
@@ -116,7 +116,7 @@ static char *list_names(void)
     return at_text_close(&stream, NULL);
 }
 
-/* The name becomes a path: letters, digits and '-' only. */
+/* The name becomes part of a path: letters, digits and '-' only. */
 static bool is_name(const char *name)
 {
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
@@ -128,7 +128,8 @@ static enum at_status check(const struct description *description, const char *p
     const char *predictions = description->device.predictions;
 
     if (!at_device_is_emulated(&description->device))
-        return at_fail(err, AT_USAGE, "%s: a described device is of kind " AT_KIND_EMULATED, path);
+        return at_fail(err, AT_USAGE,
+                       "%s: a description's device must be of kind " AT_KIND_EMULATED, path);
     if (strcmp(predictions, AT_CALIBRATED) != 0 && strcmp(predictions, AT_UNCALIBRATED) != 0)
         return at_fail(err, AT_USAGE,
                        "%s: predictions must be " AT_CALIBRATED " or " AT_UNCALIBRATED
@@ -191,14 +192,14 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
     return status;
 }
 
-/* Capitals are as good as small letters, and blanks, '-' and '_' say nothing. */
+/* Compare names without regard to case, blanks, '-' and '_'. */
 static bool same_name(const char *a, const char *b)
 {
-    static const char nothing[] = " -_";
+    static const char ignored[] = " -_";
 
     for (;; a++, b++) {
-        a += strspn(a, nothing);
-        b += strspn(b, nothing);
+        a += strspn(a, ignored);
+        b += strspn(b, ignored);
         if (!*a || tolower((unsigned char)*a) != tolower((unsigned char)*b))
             return *a == *b;
     }
