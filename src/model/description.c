@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "device/relation.h"
 #include "device/schema.h"
+#include "schema/table.h"
 #include "system/paths.h"
 
 #include <ctype.h>
@@ -22,11 +23,7 @@ struct description {
 };
 
 /* At least 1: the model divides by them. */
-#define RATE(name)                                                                                 \
-    {                                                                                              \
-        .key = #name, .kind = AT_FIELD_INT, .offset = offsetof(struct at_rates, name), .min = 1,   \
-        .max = 1000000000                                                                          \
-    }
+#define RATE(name) AT_INT(at_rates, name, 1, 1000000000)
 
 static const struct at_field rate_fields[] = {
     RATE(again_bytes),
@@ -64,31 +61,15 @@ static const struct at_field rate_fields[] = {
     RATE(warp_ns),
     RATE(wavefronts_per_clock),
 };
-static const struct at_schema rates_schema = {"rates", sizeof(struct at_rates), rate_fields,
-                                              AT_COUNT(rate_fields)};
+static const struct at_schema rates_schema = AT_SCHEMA("rates", at_rates, rate_fields);
 
 static const struct at_field fields[] = {
-    {.key = "aliases",
-     .kind = AT_FIELD_LOCATEDS,
-     .offset = offsetof(struct description, aliases),
-     .max = ALIASES_MAX,
-     .optional = true},
-    {.key = "device",
-     .kind = AT_FIELD_OBJECT,
-     .offset = offsetof(struct description, device),
-     .object = &at_device_schema},
-    {.key = "rates",
-     .kind = AT_FIELD_OBJECT,
-     .offset = offsetof(struct description, rates),
-     .object = &rates_schema},
-    {.key = "schema",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct description, schema),
-     .min = 1,
-     .max = 1},
+    AT_LIST(description, aliases, AT_FIELD_LOCATEDS, 0, ALIASES_MAX, AT_OPTIONAL),
+    AT_OBJECT(description, "device", device, at_device_schema),
+    AT_OBJECT(description, "rates", rates, rates_schema),
+    AT_INT(description, schema, 1, 1),
 };
-static const struct at_schema schema = {"a device description", sizeof(struct description), fields,
-                                        AT_COUNT(fields)};
+static const struct at_schema schema = AT_SCHEMA("a device description", description, fields);
 
 static const char devices[] = "tuning/devices", suffix[] = ".yaml";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one request costs, against values worked out by hand and figures known from the field: the
- * column of a tile without padding conflicts in all its lanes, one cell of padding frees it. */
+/* The cost of one request, compared with values worked out by hand and with well-known figures: all
+ * lanes conflict in a column of an unpadded tile, and one cell of padding removes the conflicts. */
 #include "model/counts.h"
 
 #include "base/memory.h"
@@ -32,7 +32,7 @@ static void test_sectors(void **state)
         {4, 0, 4, 4, 4},      /* aligned */
         {4, 4, 4, 5, 4},      /* one element off */
         {4, 28, 4, 5, 4},     /* */
-        {4, 64, 0, 1, 1},     /* one address a warp */
+        {4, 64, 0, 1, 1},     /* one address per warp */
         {4, 0, 16, 16, 4},    /* every fourth element */
         {4, 0, 128, 32, 4},   /* a column */
         {1, 0, 1, 1, 1},      /* bytes */
@@ -53,7 +53,7 @@ static void test_sectors(void **state)
     }
 }
 
-/* Permuted within the warp it is the same sectors, and half a warp takes half. */
+/* A permutation within the warp has the same sectors; half a warp has half of them. */
 static void test_sectors_of_other_orders(void **state)
 {
     struct at_emu_access access = strided(false, 4, 0, 4);
@@ -70,8 +70,8 @@ static void test_sectors_of_other_orders(void **state)
     assert_int_equal(at_request_least_sectors(&access), 1);
 }
 
-/* What the counter of an H200 shows of copies past L1, 16 bytes a lane, by where they read and
- * where they write: the first lane, and what each next is further on. */
+/* The counter of an H200 for copies past L1, 16 bytes per lane: the first lane's source and
+ * destination, the steps from lane to lane, and the count. */
 static void test_tag_sectors_of_copies(void **state)
 {
     static const struct {
@@ -98,7 +98,7 @@ static void test_tag_sectors_of_copies(void **state)
     }
 }
 
-/* Reading the column of tile[..][32 + pad] of elements of so many bytes. */
+/* Reads a column of tile[..][32 + pad] with elements of this size. */
 static void test_wavefronts_of_a_column(void **state)
 {
     static const struct {
@@ -127,7 +127,7 @@ static void test_wavefronts(void **state)
     assert_int_equal(at_request_wavefronts(&access), 1);
     access = strided(true, 4, 128, 0); /* one word for all: a broadcast */
     assert_int_equal(at_request_wavefronts(&access), 1);
-    access = strided(true, 1, 0, 1); /* four lanes a word */
+    access = strided(true, 1, 0, 1); /* four lanes per word */
     assert_int_equal(at_request_wavefronts(&access), 1);
     access = strided(true, 8, 0, 8);
     assert_int_equal(at_request_wavefronts(&access), 2);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The descriptions of devices in tuning/devices: what must hold of any of them, so that a slip of
- * the pen in one is seen. */
+/* The descriptions of devices in tuning/devices: checks that find typing errors. */
 #include "model/description.h"
 
 #include "base/memory.h"
@@ -87,7 +86,7 @@ static void test_memory(void **state)
     }
 }
 
-/* What the data sheets say in round figures, written down apart from the descriptions. */
+/* Rounded figures of the data sheets, independent of the descriptions. */
 static void test_data_sheets(void **state)
 {
     static const struct {
@@ -112,12 +111,12 @@ static void test_data_sheets(void **state)
         assert_int_equal(info->multiprocessors, sheets[i].multiprocessors);
         assert_in_range(info->peak_bandwidth_mbps / 100, sheets[i].gbps * 995 / 100,
                         sheets[i].gbps * 1005 / 100);
-        /* GB or GiB, and what ECC and the driver keep. */
+        /* GB or GiB, less what ECC and the driver reserve. */
         assert_in_range(info->memory_bytes >> 20, mib * 9 / 10, mib);
     }
 }
 
-/* Only the H200 has been measured; what is carried over is within reach of it. */
+/* Only the H200 has been measured; rates derived from it are of the same order. */
 static void test_predictions(void **state)
 {
     const struct at_rates *h200 = &device_of("h200")->rates;
@@ -137,7 +136,7 @@ static void test_predictions(void **state)
     }
 }
 
-/* ---- what is no description ---- */
+/* ---- malformed descriptions ---- */
 
 static char *good; /* the text of a description */
 
@@ -239,7 +238,7 @@ static void test_names(void **state)
     }
 }
 
-/* Each device by all names that it has, so that no name is two devices'. */
+/* Finds each device by all its names: no name belongs to two devices. */
 static void test_names_are_one_devices(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every family and element size on the emulated device, those of the studies included: configs
- * drawn from the spaces, compiled to PTX by the real NVRTC for the oldest architecture that it
- * knows and for compute_90, run on small problems of every awkward kind, and compared bit for bit
- * with a transpose written in C. And the kernels of templates/harness.cu, which must agree with it.
+/* Every family and element size on the emulated device, also of the studies. NVRTC compiles random
+ * configs to PTX, for its oldest architecture and for compute_90. They run on small, awkward
+ * problems, and the results are compared bit by bit with a transpose in C. The kernels of
+ * templates/harness.cu must give the same answer.
  */
 #include "base/memory.h"
 #include "base/rng.h"
@@ -28,12 +28,12 @@
 #include "source_tree.h"
 
 enum {
-    SAMPLE = 6,          /* configs of each family, element size and architecture, */
-    STUDY_SAMPLE = 3,    /* of the smaller ones of the studies fewer; and then one for each */
-                         /* value of a parameter that is not among them yet; */
-    DRAWN_FOR = 8,       /* drawn from those for so many of the family's problems, */
-    PROGRAM_KERNELS = 8, /* so many of them a program, */
-    PROBLEMS = 3,        /* and each on so many problems. */
+    SAMPLE = 6,          /* configs per family, element size and architecture; then one for each */
+                         /* parameter's value that is still missing */
+    STUDY_SAMPLE = 3,    /* the same for the families of studies */
+    DRAWN_FOR = 8,       /* problems of the family for which configs are drawn */
+    PROGRAM_KERNELS = 8, /* kernels per program */
+    PROBLEMS = 3,        /* problems on which each config runs */
     HARNESS_PROBLEM = 8, /* an odd batch with odd gaps */
     SPACE_MAX = 500000,
     BYTES_MAX = 4 << 20,
@@ -45,7 +45,7 @@ enum {
 static const int elem_sizes[] = {1, 2, 4, 8, 16};
 static const int architectures[] = {75, 90};
 
-/* What stands before and after the element size of a specification. */
+/* The text of a specification before and after the element size. */
 static const struct {
     const char *shape, *rest;
 } problems[] = {
@@ -72,7 +72,7 @@ static const struct {
     {"160x224", ",offset_src=1,offset_dst=3"},
     {"67x130", ",ld_src=132,offset_src=2,offset_dst=16"},
     {"1001x3", ",offset_dst=5"},
-    /* Those of families that know the size of their matrices. */
+    /* For families that know the size of their matrices. */
     {"128x192", ""},
     {"16x16", ",batch=37"},
     {"100x100", ",batch=2"},
@@ -86,7 +86,7 @@ static const struct {
     {"200x200", ",inplace=1,ld_src=208"},
 };
 
-/* A config and the problem in whose space it is. */
+/* A config and the problem whose space it is from. */
 struct drawn {
     struct at_config config;
     struct at_problem problem;
@@ -94,7 +94,7 @@ struct drawn {
 
 static struct at_device_info device = {
     .kind = "emu",
-    .compute_capability = 90, /* that of the test */
+    .compute_capability = 90, /* the test sets it */
     .multiprocessors = 132,
     .l2_bytes = 50 << 20,
     .warp_size = 32,
@@ -112,7 +112,7 @@ static char *header, *harness_source;
 
 static struct at_nvrtc *compiler;
 
-/* From now on all is for this architecture, and compiled to this. */
+/* Compile for this architecture from now on. */
 static void use_architecture(int architecture, enum at_image image)
 {
     struct at_error err = {AT_OK, ""};
@@ -123,7 +123,7 @@ static void use_architecture(int architecture, enum at_image image)
     device.compute_capability = architecture;
 }
 
-/* PTX of the source, as the program itself has it made. */
+/* Compile the source to PTX in the same way as the program. */
 static char *compile(const char *source)
 {
     struct at_error err = {AT_OK, ""};
@@ -172,7 +172,7 @@ static struct at_problem make_problem(size_t index, int elem_size, char *spec, s
     return problem;
 }
 
-/* A problem's buffers, in the emulated memory, and as they must be afterwards. */
+/* A problem's buffers in emulated memory, and their expected contents. */
 struct buffers {
     struct at_problem problem;
     struct at_emu_memory *memory;
@@ -208,7 +208,7 @@ static struct buffers make_buffers(const struct at_problem *problem)
     return b;
 }
 
-/* The transpose, and around it poison; in place, between its rows what was there. */
+/* The expected transpose, with poison around it; in place, the old bytes between its rows. */
 static unsigned char *expected(const struct buffers *b)
 {
     const struct at_problem *p = &b->problem;
@@ -290,8 +290,8 @@ static void check_on(const struct at_ptx_kernel *kernel, const struct at_config 
     free(values);
 }
 
-/* On some of the problems; if it is legal for none of them, on the one that it was drawn for,
- * unless that is too large. */
+/* Run a config on some problems; if it is legal for none, on its own problem, unless that is too
+ * large. */
 static void check_config(const struct at_ptx_kernel *kernel, const struct drawn *drawn,
                          struct at_rng *rng, size_t *checked)
 {
@@ -335,7 +335,7 @@ static void check_program(const struct drawn *drawn, size_t count, struct at_rng
     free(source);
 }
 
-/* All configs of the family for some of its problems. The caller frees. */
+/* All configs of the family for some of its problems; the caller frees them. */
 static struct drawn *list_configs(struct at_family *family, int elem_size, struct at_rng *rng,
                                   size_t *count)
 {
@@ -361,8 +361,8 @@ static struct drawn *list_configs(struct at_family *family, int elem_size, struc
     return list;
 }
 
-/* Brings a sample to the front: so many, and then one for each value that is not among them yet, at
- * most as many again. */
+/* Move a random sample to the front: `sample` configs, then one for each missing value of a
+ * parameter, at most as many again. */
 static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rng *rng)
 {
     struct seen seen = {0};
@@ -405,7 +405,7 @@ static void check_families(struct at_family *const *list, size_t count, size_t s
             check_family(list[i], elem_sizes[k], family_sample(list[i], sample));
 }
 
-/* That there is machine code for them too is test_compile_space's to show. */
+/* test_compile_space checks that machine code can be made of them too. */
 static void test_families(void **state)
 {
     use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
@@ -418,7 +418,7 @@ static void test_study_families(void **state)
     check_families(study_families, study_family_count, STUDY_SAMPLE);
 }
 
-/* The harness's kernels in the order of a verification, on the default config of naive. */
+/* The harness's kernels in the order of a verification, with the default config of naive. */
 struct verification {
     struct at_ptx_module *harness;
     struct buffers b;
@@ -444,7 +444,7 @@ static void run_harness(struct verification *v, const char *name, const uint64_t
     run_harness((v), (name), (const uint64_t[]){__VA_ARGS__},                                      \
                 AT_COUNT(((const uint64_t[]){__VA_ARGS__})))
 
-/* The number of wrong elements, and the first of them. */
+/* The number of wrong elements, and the first one. */
 static void check_with_harness(struct verification *v, bool source, uint64_t wrong, uint64_t first)
 {
     const struct at_problem *p = &v->b.problem;

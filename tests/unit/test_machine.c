@@ -238,7 +238,7 @@ static const struct {
      MBARRIER "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 16;\n"
               "@%p1 mbarrier.arrive.shared::cta.b64 _, [full]; //!",
      AT_EMU_BARRIER, 1, 32, 0, 0, "more arrivals"},
-    {"mbarrier for nobody", MBARRIER "@%p1 mbarrier.init.shared::cta.b64 [full], 0; //!",
+    {"mbarrier for no arrivals", MBARRIER "@%p1 mbarrier.init.shared::cta.b64 [full], 0; //!",
      AT_EMU_BARRIER, 1, 32, 0, 0, "for 0 arrivals"},
     {"mbarrier that expects too many bytes",
      MBARRIER "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 1048576; //!",
@@ -431,7 +431,7 @@ static const struct {
      "st.global.u32 [%d1], %r4;\ncp.async.ca.shared.global [%d3], [%d1], 4;\n"
      "cp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.u32 %r6, [%d3];" STORE,
      own_number},
-    {"cp.async, of which a part is zeros",
+    {"cp.async, partly zeros",
      "st.global.u32 [%d1], %r4;\nsetp.lt.u32 %p1, %r0, 32; selp.b32 %r7, 4, 0, %p1;\n"
      "cp.async.ca.shared.global.L2::128B [%d3], [%d1], 4, %r7;\n"
      "cp.async.wait_all;\nld.shared.u32 %r6, [%d3];" STORE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time model: what must hold of any prediction, whatever its rates. How well it orders configs
- * is what tests/bench/rank tells. */
+/* The time model: properties of predictions at any rates. tests/bench/rank measures how well
+ * predictions order configs. */
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "model/description.h"
@@ -135,14 +135,14 @@ static void test_order(void **state)
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 1, "4096x4096:f32"}},
         /* scattered stores are worse than scattered loads, which L1 gathers */
         {{"naive", "DIRECTION", 1, "4096x4096:f32"}, {"naive", "DIRECTION", 0, "4096x4096:f32"}},
-        /* an edge that goes element by element holds up a small problem */
+        /* an edge that goes element by element delays a small problem */
         {{"tile", "PAD", 1, "1024x1024:f32"}, {"odd", "UNROLL", 1, "1024x1024:f32"}},
         /* along the rows of the destination */
         {{"tile", "ORDER", 1, "8192x8192:f32"}, {"tile", "ORDER", 0, "8192x8192:f32"}},
         /* short runs of stores, in many pages */
         {{"tile", "TILE_ROWS", 64, "8192x8192:f32"}, {"tile", "TILE_ROWS", 32, "8192x8192:f32"}},
         {{"tile", "TILE_ROWS", 64, "8192x8192:f16"}, {"tile", "TILE_ROWS", 32, "8192x8192:f16"}},
-        /* loads under way with little room in L1 */
+        /* loads in flight with little room in L1 */
         {{"tile", "CARVEOUT", -1, "4096x4096:f64"}, {"tile", "CARVEOUT", 100, "4096x4096:f64"}},
         /* sectors that are written in parts */
         {{"tile", "PAD", 1, "4096x4096:f32"}, {"tile", "PAD", 1, "4095x4095:f32"}},
@@ -177,7 +177,7 @@ static void test_bounds(void **state)
     }
 }
 
-/* A device that does one thing at half the rate is not faster, and data at hand do not slow it. */
+/* A device with one rate halved is not faster, and data in L2 do not slow it. */
 static void test_rates(void **state)
 {
     static const size_t speeds[] = {
@@ -229,7 +229,7 @@ static struct at_traffic traffic_of(const char *family, const char *param, int32
     return traffic;
 }
 
-/* The default tile: 32x32, 256 threads, four loads a thread. */
+/* The default tile: 32x32, 256 threads, four loads per thread. */
 static void test_traffic(void **state)
 {
     struct at_traffic t = traffic_of("tile", "ORDER", 0, "8192x8192:f32");
@@ -267,9 +267,8 @@ static void test_traffic(void **state)
     assert_true(t.far_partial_sectors > 0.9 * t.partial_sectors);
 }
 
-/* What other families do: a halo that two blocks load, rows and columns one by one at the edge,
- * streaming accesses, exchanges without shared memory, and copies of which none waits for another.
- */
+/* Other families: a halo that two blocks load, single rows and columns at the edge, streaming
+ * accesses, shuffles instead of shared memory, and asynchronous copies in flight together. */
 static void test_traffic_of_families(void **state)
 {
     struct at_traffic t = traffic_of("odd", "ALIGN", 32, "1024x1024:f32");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of studies: what is wrong with one is said with its place, and those that come with the
- * program are right, every row of them legal on every device. */
+/* The files of studies: errors are reported with their place, and every row of the shipped studies
+ * is legal on every device. */
 #include "base/memory.h"
 #include "space/space.h"
 #include "study/study_file.h"
@@ -35,12 +35,12 @@ static const struct {
     {TOP "rows:\n  - {label: a, family: naive, parameters: {}, colour: red}\n" READING,
      ":6:47: unknown key \"colour\""},
     {TOP "rows:\n" ROW, ":1:1: a study lacks the key \"reading\""},
-    {TOP "rows:\n" ROW ROW READING, ": two rows on 8x8:f32 are named \"a\""},
+    {TOP "rows:\n" ROW ROW READING, ": two rows on 8x8:f32 have the label \"a\""},
     {TOP "rows:\n  - {label: a, family: naive, parameters: {}, problem: 8x8}\n" READING, ":6:56: "},
     {"schema: 2\n", ":1:9: schema: expected 1"},
     {"schema: 1\ntitle: t\nproblem: 0x8:f32\ncolumns: []\nrows:\n" ROW READING, ":3:10: "},
     {"schema: 1\ntitle: t\nproblem: 8x8:f32\ncolumns: [loads]\nrows:\n" ROW READING,
-     ":4:11: there is no column \"loads\"; known are load_sectors, load_used, store_sectors, "
+     ":4:11: unknown column \"loads\"; known are load_sectors, load_used, store_sectors, "
      "store_used, shared_load, shared_store, conflicts"},
     {"schema: 1\ntitle: t\nproblem: 8x8:f32\ncolumns: [conflicts, conflicts]\nrows:\n" ROW READING,
      ":4:22: column conflicts is named twice"},
@@ -100,9 +100,9 @@ static void test_good_file(void **state)
     free(path);
 }
 
-/* ---- the studies there are ---- */
+/* ---- the shipped studies ---- */
 
-/* From the least that is supported to the most: what shared memory depends on. */
+/* From the least shared memory that is supported to the most. */
 static const struct at_device_info devices[] = {
     {
         .name = "compute capability 7.5",
@@ -126,7 +126,7 @@ static const struct at_device_info devices[] = {
     },
 };
 
-static struct at_family **families; /* those that are tuned, then those of the studies */
+static struct at_family **families; /* the tuned families, then those of the studies */
 static size_t family_count, tuned_count;
 
 static void check_row(const struct at_study *study, size_t index, const char *path)
@@ -170,7 +170,7 @@ static void test_studies(void **state)
     free(pattern);
 }
 
-/* A study's family is searched by nobody, and every template is read. */
+/* No search uses a study's family, and every template belongs to one. */
 static void test_families(void **state)
 {
     char *pattern = path_of("templates/study/*.cu");
