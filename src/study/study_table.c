@@ -84,7 +84,7 @@ static const struct column chosen_columns[AT_STUDY_COLUMNS] = {
 };
 static const struct column predicted_column = {"predicted", "us", 9, 1, time_us};
 static const struct column measured_column = {"time", "us", 9, 1, time_us};
-static const struct column bandwidth_column = {"", "GB/s", 8, 0, bandwidth};
+static const struct column bandwidth_column = {"rate", "GB/s", 6, 0, bandwidth};
 
 /* Choose the columns of a table, in order; returns their number. */
 static size_t choose(const struct at_study *study, bool predicted,

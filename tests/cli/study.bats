@@ -49,7 +49,7 @@ shows() {
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused 'there is no study: expected' study
 }
 
-@test "coalescing: sectors a request, and what of them is used" {
+@test "coalescing: sectors per request, and how much of them is used" {
     study coalescing
     while read -r sectors used pattern; do
         shows "loads, $pattern" "$sectors $used 4.00 100.0"
@@ -58,12 +58,12 @@ shows() {
 4.00 100.0 aligned
 5.00 80.0 offset by one element
 4.00 100.0 permuted within the warp
-1.00 12.5 one address a warp
+1.00 12.5 one address per warp
 16.00 25.0 stride 4
 END_OF_TABLE
 }
 
-@test "offset: what does not begin with a sector takes one more" {
+@test "offset: an access that does not begin at a sector takes one more" {
     study offset
     for loads in 'default loads' 'loads past L1' 'read-only loads'; do
         while read -r offset sectors used; do
@@ -91,7 +91,7 @@ END_OF_TABLE
 
 @test "unroll: twenty rows, the same requests" {
     study unroll
-    [ "$(grep -cE '^  [0-9]+ threads a block, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
+    [ "$(grep -cE '^  [0-9]+ threads, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
 }
 
 @test "shared: conflicts, and how padding ends them" {
@@ -120,7 +120,7 @@ END_OF_TABLE
     done
     shows 'shared' '4.00 100.0 4.00 100.0 32.0' 8192x8192:f32
     shows 'padded' '4.00 100.0 4.00 100.0 1.0' 8192x8192:f32
-    shows 'several rows a thread' '8.00 100.0 8.00 100.0 1.0' 8192x8192:f64
+    shows 'several rows per thread' '8.00 100.0 8.00 100.0 1.0' 8192x8192:f64
     shows 'vectorised' '8.00 100.0 8.00 100.0' 8192x8192:f32
 }
 
