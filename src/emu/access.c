@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads and stores: addresses, checks, and the moving of bytes. Memory is little-endian, and so is
- * the host: the low bytes of a register are the first. */
+/* Loads and stores: addresses, checks and data. Memory and host are both little-endian: the low
+ * bytes of a register come first. */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on a GPU");
 
-/* Every lane of a mask, the lowest first. */
-#define EACH_OF(i, rest, lanes)                                                                    \
-    for (uint32_t rest = (lanes), i; rest && (i = (uint32_t)__builtin_ctz(rest), true);            \
-         rest &= rest - 1)
-
 void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
                              int64_t offset, uint64_t address[AT_WARP])
 {
     if (register_bytes == 4)
-        AT_EACH_LANE(i)
-    address[i] = AT_EMU_ROW(u32, warp, row)[i] + (u32)offset;
-    else AT_EACH_LANE(i) address[i] = AT_EMU_ROW(u64, warp, row)[i] + (u64)offset;
+        AT_EACH_LANE (i)
+            address[i] = AT_EMU_ROW(u32, warp, row)[i] + (u32)offset;
+    else
+        AT_EACH_LANE (i)
+            address[i] = AT_EMU_ROW(u64, warp, row)[i] + (u64)offset;
 }
 
 int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t address[AT_WARP],
@@ -40,11 +37,11 @@ int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t add
     for (int k = 0; k < 3 && lanes; k++) {
         uint32_t within = 0;
 
-        EACH_OF(i, rest, lanes)
-        if (address[i] - windows[k].start < windows[k].size) {
-            within |= at_lane_bit[i];
-            address[i] -= windows[k].start;
-        }
+        AT_EACH_OF (i, lanes)
+            if (address[i] - windows[k].start < windows[k].size) {
+                within |= at_lane_bit[i];
+                address[i] -= windows[k].start;
+            }
         if (within)
             parts[count++] = (struct at_emu_part){windows[k].space, within};
         lanes &= ~within;
@@ -55,18 +52,12 @@ int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t add
 static bool aligned(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                     uint32_t bytes, const uint64_t address[AT_WARP])
 {
-    uint64_t low_bits = 0;
-
-    EACH_OF(i, rest, lanes)
-    low_bits |= address[i];
-    if ((low_bits & (bytes - 1)) == 0)
-        return true;
-    EACH_OF(i, rest, lanes)
-    if (address[i] & (bytes - 1)) {
-        at_emu_raise(warp, op, AT_EMU_MISALIGNED, (int)i, address[i], "%u bytes", bytes);
-        break;
-    }
-    return false;
+    AT_EACH_OF (i, lanes)
+        if (address[i] & (bytes - 1)) {
+            at_emu_raise(warp, op, AT_EMU_MISALIGNED, i, address[i], "%u bytes", bytes);
+            return false;
+        }
+    return true;
 }
 
 static bool resolve_global(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
@@ -74,13 +65,12 @@ static bool resolve_global(const struct at_emu_op *op, struct at_emu_warp *warp,
 {
     const struct at_emu_allocation *in = warp->near;
 
-    EACH_OF(i, rest, lanes)
-    {
+    AT_EACH_OF (i, lanes) {
         if (!in || address[i] - in->address >= in->size)
             in = at_emu_memory_find(warp->block->memory, address[i]);
-        /* Sizes need not be multiples of the access's, so the end is looked at too. */
+        /* The size of an allocation may be no multiple of the access's: check the end too. */
         if (!in || in->size - (address[i] - in->address) < bytes) {
-            at_emu_raise(warp, op, AT_EMU_GLOBAL_BOUNDS, (int)i, address[i], "%u bytes", bytes);
+            at_emu_raise(warp, op, AT_EMU_GLOBAL_BOUNDS, i, address[i], "%u bytes", bytes);
             return false;
         }
         host[i] = in->bytes + (address[i] - in->address);
@@ -89,16 +79,14 @@ static bool resolve_global(const struct at_emu_op *op, struct at_emu_warp *warp,
     return true;
 }
 
-/* Shared memory, or a thread's local one: `size` bytes at start, which for lane i begin i * pitch
- * further on. */
+/* Resolve addresses in shared or local memory: lane i's `size` bytes begin at start + i * pitch. */
 static bool resolve_window(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                            enum at_emu_fault_kind kind, char *start, uint32_t size, uint32_t pitch,
                            uint32_t bytes, const uint64_t address[AT_WARP], char *host[AT_WARP])
 {
-    EACH_OF(i, rest, lanes)
-    {
+    AT_EACH_OF (i, lanes) {
         if (size < bytes || address[i] > size - bytes) {
-            at_emu_raise(warp, op, kind, (int)i, address[i], "%u bytes of %u", bytes, size);
+            at_emu_raise(warp, op, kind, i, address[i], "%u bytes of %u", bytes, size);
             return false;
         }
         host[i] = start + (size_t)i * pitch + address[i];
@@ -150,10 +138,10 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
     observer->access(observer->context, warp->block->index, &access);
 }
 
-/* An aligned element moves whole, whatever a thread of another block does to it meanwhile. */
+/* An aligned element moves whole, even if a thread of another block accesses it at the same time.
+ */
 #define LOAD_AS(MEMORY, REGISTER)                                                                  \
-    EACH_OF(i, rest, lanes)                                                                        \
-    {                                                                                              \
+    AT_EACH_OF (i, lanes) {                                                                        \
         MEMORY value;                                                                              \
                                                                                                    \
         memcpy(&value, host[i] + offset, sizeof value);                                            \
@@ -161,8 +149,8 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
     }                                                                                              \
     break
 
-/* What a load has of types: a signed element is extended by its sign to the width of the register,
- * an unsigned one by zeros (PTX ISA, "Operand Size Exceeding Instruction-Type Size"). */
+/* The case of a load: a signed element is extended to the width of the register by its sign, an
+ * unsigned one by zeros (PTX ISA, "Operand Size Exceeding Instruction-Type Size"). */
 #define WIDTHS(memory_bytes, register_bytes, sign)                                                 \
     ((memory_bytes) << 8 | (register_bytes) << 1 | ((sign) && (memory_bytes) < (register_bytes)))
 
@@ -235,20 +223,20 @@ void at_emu_run_load(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
         load_part(op, warp, parts[k].lanes, parts[k].space, address);
 }
 
-/* The address is a constant, and the decoder has checked it. */
+/* The address is a constant that the decoder has checked. */
 void at_emu_run_load_param(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     char *host[AT_WARP];
 
-    AT_EACH_LANE(i)
-    host[i] = warp->block->params + op->immediate;
+    AT_EACH_LANE (i)
+        host[i] = warp->block->params + op->immediate;
     for (uint32_t k = 0; k < op->units; k++)
         load_unit(op, warp, lanes, op->row[k], k * op->unit_bytes, host);
 }
 
 #define STORE_BYTES(size)                                                                          \
-    EACH_OF(i, rest, lanes)                                                                        \
-    memcpy(host[i] + offset, warp->file + row + i * op->value_bytes, size);                        \
+    AT_EACH_OF (i, lanes)                                                                          \
+        memcpy(host[i] + offset, warp->file + row + i * op->value_bytes, size);                    \
     break
 
 static void store_unit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
@@ -280,8 +268,8 @@ static bool note_store(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     if (warp->undefined_rows == 0)
         return at_emu_shared_note(op, warp, lanes, true, false, bytes, address, 0, NULL);
     for (uint32_t k = 0; k < op->units; k++) {
-        AT_EACH_LANE(i)
-        part[i] = address[i] + k * op->unit_bytes;
+        AT_EACH_LANE (i)
+            part[i] = address[i] + k * op->unit_bytes;
         if (!at_emu_shared_note(op, warp, lanes, true, false, op->unit_bytes, part,
                                 at_emu_undefined(warp, element_row(op, k)), NULL))
             return false;

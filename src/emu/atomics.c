@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* atom and red (PTX ISA, "Parallel Synchronization and Communication Instructions"). Blocks run on
- * several host threads, so global ones are atomic on the host too; lanes take their turns, the
+ * several host threads, so operations are atomic on the host too. Lanes go one after the other, the
  * lowest first. */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
 #include "base/memory.h"
 
-/* Operands: d, address, b and for cas c. */
+/* Check the addresses and find them in host memory. Operands: d, address, b, and c for cas. */
 static bool locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                    enum at_emu_space space, const uint64_t address[AT_WARP], char *host[AT_WARP])
 {
@@ -41,7 +41,7 @@ static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     return true;
 }
 
-/* The new value, from the old one x and the operands y and z; T is the type that it compares in. */
+/* `value` is the new value, from the old one x and the operands y and z, all of type T. */
 #define ATOMIC(name, U, T, value)                                                                  \
     static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)         \
     {                                                                                              \
@@ -52,8 +52,7 @@ static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uin
                                                                                                    \
         if (!locate_all(op, warp, lanes, host))                                                    \
             return;                                                                                \
-        for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                      \
-            int i = __builtin_ctz(rest);                                                           \
+        AT_EACH_OF (i, lanes) {                                                                    \
             U *place = (U *)(void *)host[i], old = __atomic_load_n(place, __ATOMIC_RELAXED), next; \
                                                                                                    \
             do {                                                                                   \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block: its warps run in turn, each from barrier to barrier.
  *
- * The lanes of a warp are at one pc most of the time. Where they part, those at the lowest pc run
- * first, until they reach the pc of others and join them: compilers lay code out so that lanes meet
- * again further down, and a loop is left only at its end. */
+ * The lanes of a warp share one pc most of the time. When they diverge, the lanes at the lowest pc
+ * run first, until they reach the pc of other lanes and join them. This works because compilers lay
+ * code out so that lanes meet again further down, and a loop is left only at its end. */
 #include "emu/lanes.h"
 
 static void start_warp(struct at_emu_warp *warp)
@@ -21,18 +21,15 @@ static void start_warp(struct at_emu_warp *warp)
     memset(warp->bulk_groups, 0, sizeof warp->bulk_groups);
 }
 
-/* Leaves to run the lanes at the lowest pc, with the next higher one as the place to stop. */
+/* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. */
 static void choose_lanes(struct at_emu_warp *warp)
 {
     uint32_t lowest = UINT32_MAX, next = UINT32_MAX;
 
     warp->active = 0;
-    AT_EACH_LANE(i)
-    {
+    AT_EACH_OF (i, warp->alive) {
         uint32_t pc = warp->lane_pc[i];
 
-        if (!(warp->alive & at_lane_bit[i]))
-            continue;
         if (pc < lowest) {
             next = lowest;
             lowest = pc;
@@ -49,26 +46,24 @@ static void choose_lanes(struct at_emu_warp *warp)
 
 static void place_lanes(struct at_emu_warp *warp, uint32_t lanes, uint32_t pc)
 {
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i])
+    AT_EACH_OF (i, lanes)
         warp->lane_pc[i] = pc;
 }
 
-/* Instructions that the active lanes may still execute. */
+/* How many instructions the active lanes may still execute. */
 static uint64_t budget_of(const struct at_emu_warp *warp)
 {
     uint64_t limit = warp->block->launch->instruction_limit, most = 0;
 
-    AT_EACH_LANE(i)
-    if (warp->active & at_lane_bit[i] && warp->executed[i] > most)
-        most = warp->executed[i];
+    AT_EACH_OF (i, warp->active)
+        if (warp->executed[i] > most)
+            most = warp->executed[i];
     return limit == 0 ? UINT64_MAX : limit > most ? limit - most : 0;
 }
 
 static void count_executed(struct at_emu_warp *warp, uint32_t lanes, uint64_t count)
 {
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i])
+    AT_EACH_OF (i, lanes)
         warp->executed[i] += count;
 }
 
@@ -79,10 +74,10 @@ static void exit_lanes(struct at_emu_warp *warp, uint32_t lanes)
     choose_lanes(warp);
 }
 
-/* Taken by some of the active lanes; op stands at pc. */
+/* Branch; `taken` are the active lanes that jump, and op is the instruction at pc. */
 static void branch(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t taken)
 {
-    /* A warp that is whole and stays whole needs no choice. */
+    /* All lanes jump together: nothing to choose. */
     if (taken == warp->active && warp->stop == UINT32_MAX) {
         warp->pc = op->target;
         return;
@@ -92,7 +87,7 @@ static void branch(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_
     choose_lanes(warp);
 }
 
-/* bar.sync counts warps, and the lanes of a warp must come together (PTX ISA, bar: "the barrier
+/* bar.sync counts warps, so the lanes of a warp must arrive together (PTX ISA, bar: "the barrier
  * instructions signal the arrival of the executing threads"; in conditionally executed code only if
  * all threads evaluate the condition alike). */
 static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
@@ -111,7 +106,7 @@ static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_
     }
 }
 
-/* What the instruction at pc does to the flow. False: the warp cannot go on now. */
+/* Apply the control flow of the instruction at pc. False: the warp cannot continue now. */
 static bool follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
 {
     switch (lanes ? (enum at_emu_flow)op->flow : AT_EMU_NEXT) {
@@ -135,7 +130,7 @@ static bool follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_
     return !warp->waiting && warp->alive;
 }
 
-/* Runs the active lanes until which lanes are active changes, or the warp stops. */
+/* Run until the set of active lanes changes or the warp stops. False: it stopped. */
 static bool run_lanes(struct at_emu_warp *warp)
 {
     struct at_emu_block *block = warp->block;
@@ -179,7 +174,7 @@ static void run_warp(struct at_emu_warp *warp)
         ;
 }
 
-/* All warps wait or have ended. True: they wait at one barrier, and go on. */
+/* All warps wait or have ended. True: they wait at the same barrier, and continue. */
 static bool release_barrier(struct at_emu_block *block)
 {
     struct at_emu_warp *first = NULL;
@@ -206,7 +201,7 @@ static bool release_barrier(struct at_emu_block *block)
     return true;
 }
 
-/* Runs each warp that can go on as far as it can. True: some wait for an mbarrier. */
+/* Run each warp as far as it can go. True: some wait for an mbarrier. */
 static bool run_warps(struct at_emu_block *block)
 {
     uint32_t events = block->mbarrier_events;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bulk copies between global and shared memory (PTX ISA, "cp.async.bulk"). Each is checked and
- * counted when it is begun; its bytes are moved when they must have been, at the successful wait
- * for the phase or the group, so that a kernel that does not wait, or not for the right one, works
- * on the bytes from before. */
+/* Bulk copies between global and shared memory (PTX ISA, "cp.async.bulk"). A copy is checked and
+ * counted when it begins. Its bytes move as late as possible, at the successful wait for its phase
+ * or group. So a kernel without the right wait works on the old bytes. */
 #include "base/memory.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
-enum { UNIT_BYTES = 16 }; /* of addresses and sizes (PTX ISA, cp.async.bulk) */
+enum { UNIT_BYTES = 16 }; /* addresses and sizes are multiples (PTX ISA, cp.async.bulk) */
 
-bool at_emu_bulk_land(struct at_emu_block *block, uint32_t mbarrier)
+bool at_emu_bulk_complete(struct at_emu_block *block, uint32_t mbarrier)
 {
     size_t kept = 0;
 
@@ -18,7 +17,7 @@ bool at_emu_bulk_land(struct at_emu_block *block, uint32_t mbarrier)
 
         if (!bulk->op->store && bulk->mbarrier == mbarrier &&
             bulk->phase != block->mbarriers[mbarrier].phase) {
-            if (!at_emu_shared_land(bulk))
+            if (!at_emu_shared_end_fill(bulk))
                 return false;
             memcpy(block->shared.bytes + bulk->to,
                    at_emu_memory_host(block->memory, bulk->from, bulk->bytes), bulk->bytes);
@@ -27,13 +26,13 @@ bool at_emu_bulk_land(struct at_emu_block *block, uint32_t mbarrier)
         }
     }
     if (kept < block->bulk_count)
-        at_emu_shared_landed(block);
+        at_emu_shared_filled(block);
     block->bulk_count = kept;
     return true;
 }
 
-/* Aligned, and within one allocation or within shared memory: both ends are looked at. So much lies
- * between two allocations (memory.c) that no copy reaches from one to the next. */
+/* Check the alignment and both ends of a copy. Both lie in one allocation, because the space
+ * between allocations (memory.c) is larger than any copy. */
 static bool resolve(const struct at_emu_bulk *bulk, enum at_emu_space space, uint64_t address)
 {
     uint32_t lanes = at_lane_bit[bulk->lane];
@@ -47,15 +46,16 @@ static bool resolve(const struct at_emu_bulk *bulk, enum at_emu_space space, uin
     return at_emu_access_resolve(bulk->op, bulk->warp, lanes, space, UNIT_BYTES, at, host);
 }
 
-/* As requests of 16 bytes a lane: global memory's side alone, since the other cannot conflict. */
+/* Report requests of 16 bytes per lane to global memory; shared memory has no bank conflicts here.
+ */
 static void report(const struct at_emu_bulk *bulk, uint64_t address)
 {
     for (uint32_t done = 0; done < bulk->bytes; done += AT_WARP * UNIT_BYTES) {
         uint32_t units = (bulk->bytes - done) / UNIT_BYTES;
         uint64_t at[AT_WARP];
 
-        AT_EACH_LANE(i)
-        at[i] = address + done + (uint32_t)i * UNIT_BYTES;
+        AT_EACH_LANE (i)
+            at[i] = address + done + (uint32_t)i * UNIT_BYTES;
         at_emu_access_report(bulk->op, bulk->warp, units < AT_WARP ? (1u << units) - 1 : UINT32_MAX,
                              AT_EMU_GLOBAL, bulk->op->store, UNIT_BYTES, at, NULL);
     }
@@ -74,15 +74,14 @@ static bool begin(struct at_emu_bulk *bulk)
     }
     if (!resolve(bulk, AT_EMU_SHARED, op->store ? bulk->from : bulk->to) ||
         !resolve(bulk, AT_EMU_GLOBAL, global) ||
-        !(op->store ? at_emu_shared_lend(bulk) : at_emu_shared_expect(bulk)))
+        !(op->store ? at_emu_shared_begin_drain(bulk) : at_emu_shared_begin_fill(bulk)))
         return false;
     report(bulk, global);
     AT_PUSH(block->bulk, block->bulk_count, block->bulk_capacity, *bulk);
     return true;
 }
 
-/* Operands: where to, where from, how many bytes; and of a copy to shared memory the mbarrier that
- * is told. */
+/* Operands: destination, source, bytes; and for a fill its mbarrier. */
 void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     const uint32_t *bytes = AT_EMU_ROW(uint32_t, warp, op->row[2]);
@@ -91,10 +90,9 @@ void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
 
     at_emu_access_addresses(warp, op->row[0], op->to_bytes, op->to_offset, to);
     at_emu_access_addresses(warp, op->row[1], op->from_bytes, op->source_offset, from);
-    if (!op->store && !at_emu_mbarrier_reach(op, warp, lanes, true, address))
+    if (!op->store && !at_emu_mbarrier_locate(op, warp, lanes, true, address))
         return;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i]) {
+    AT_EACH_OF (i, lanes) {
         struct at_emu_mbarrier *mbarrier =
             op->store ? NULL : at_emu_mbarrier_find(block, address[i]);
         struct at_emu_bulk bulk = {
@@ -114,7 +112,7 @@ void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
             return;
         if (mbarrier) {
             mbarrier->bytes -= bytes[i];
-            if (!at_emu_mbarrier_settle(op, warp, i, mbarrier))
+            if (!at_emu_mbarrier_update(op, warp, i, mbarrier))
                 return;
         }
     }
@@ -123,11 +121,11 @@ void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
 void at_emu_run_bulk_commit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     (void)op;
-    AT_EACH_LANE(i)
-    warp->bulk_groups[i] += lanes >> i & 1;
+    AT_EACH_OF (i, lanes)
+        warp->bulk_groups[i]++;
 }
 
-/* immediate: how many of a lane's latest groups need not be done yet. */
+/* immediate: how many of the latest groups may stay unfinished. */
 void at_emu_run_bulk_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     struct at_emu_block *block = warp->block;
@@ -138,7 +136,7 @@ void at_emu_run_bulk_wait(const struct at_emu_op *op, struct at_emu_warp *warp, 
 
         if (bulk->op->store && bulk->warp == warp && lanes & at_lane_bit[bulk->lane] &&
             bulk->group + op->immediate < warp->bulk_groups[bulk->lane]) {
-            if (!at_emu_shared_lent(bulk))
+            if (!at_emu_shared_end_drain(bulk))
                 return;
             memcpy(at_emu_memory_host(block->memory, bulk->to, bulk->bytes),
                    block->shared.bytes + bulk->from, bulk->bytes);
@@ -149,8 +147,8 @@ void at_emu_run_bulk_wait(const struct at_emu_op *op, struct at_emu_warp *warp, 
     block->bulk_count = kept;
 }
 
-/* mbarrier.try_wait.parity: whether the phase of this parity is complete, that is, not the current
- * one. A warp of which a lane waits in vain lets others go on. */
+/* mbarrier.try_wait.parity: is the phase of this parity complete, that is, not the current one? If
+ * it is not, for some lane, the warp stalls and other warps run. */
 void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     const uint32_t *parity = AT_EMU_ROW(uint32_t, warp, op->row[2]);
@@ -158,16 +156,15 @@ void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *wa
     uint64_t address[AT_WARP];
     uint32_t complete = 0;
 
-    if (!at_emu_mbarrier_reach(op, warp, lanes, true, address))
+    if (!at_emu_mbarrier_locate(op, warp, lanes, true, address))
         return;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i]) {
+    AT_EACH_OF (i, lanes) {
         struct at_emu_mbarrier *mbarrier = at_emu_mbarrier_find(block, address[i]);
 
         if (mbarrier->phase % 2 == (parity[i] & 1))
             continue;
         complete |= at_lane_bit[i];
-        if (!at_emu_bulk_land(block, (uint32_t)(mbarrier - block->mbarriers)))
+        if (!at_emu_bulk_complete(block, (uint32_t)(mbarrier - block->mbarriers)))
             return;
     }
     if (complete) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cp.async: copies from global to shared memory that run beside the thread. Here each is checked
- * and counted when it is issued and done when it is waited for: a kernel that reads before its wait
- * finds what a GPU may show it, the bytes from before (PTX ISA, "Data Movement and Conversion
- * Instructions: Asynchronous copy"). */
+/* cp.async: copies from global to shared memory that run beside the thread (PTX ISA, "Data Movement
+ * and Conversion Instructions: Asynchronous copy"). A copy is checked and counted when it is
+ * issued, and done at the wait. A kernel that reads before the wait finds the old bytes, as it may
+ * on a GPU. */
 #include "base/memory.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
 enum { COPY_BYTES_MAX = 16 };
 
-/* Operands: where to, where from, and how many bytes of it (the rest of unit_bytes is zeros). */
+/* Operands: destination, source, and the bytes to copy; the rest of unit_bytes becomes zeros. */
 void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     struct at_emu_copy copy = {.op = op, .lanes = lanes};
@@ -24,8 +24,7 @@ void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
         return;
     at_emu_access_report(op, warp, lanes, AT_EMU_GLOBAL, false, op->unit_bytes, copy.from, fills);
     at_emu_access_report(op, warp, lanes, AT_EMU_SHARED, true, op->unit_bytes, copy.to, fills);
-    AT_EACH_LANE(i)
-    {
+    AT_EACH_LANE (i) {
         copy.group[i] = warp->groups[i];
         copy.size[i] = size[i] < op->unit_bytes ? size[i] : op->unit_bytes;
     }
@@ -35,8 +34,8 @@ void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
 void at_emu_run_copy_commit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     (void)op;
-    AT_EACH_LANE(i)
-    warp->groups[i] += lanes >> i & 1;
+    AT_EACH_OF (i, lanes)
+        warp->groups[i]++;
 }
 
 static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t lanes)
@@ -50,8 +49,7 @@ static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t 
         !at_emu_shared_note(copy->op, warp, lanes, true, false, copy->op->unit_bytes, copy->to, 0,
                             NULL))
         return false;
-    AT_EACH_LANE(i)
-    if (lanes >> i & 1) {
+    AT_EACH_OF (i, lanes) {
         char bytes[COPY_BYTES_MAX] = {0};
 
         memcpy(bytes, from[i], copy->size[i]);
@@ -61,8 +59,8 @@ static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t 
     return true;
 }
 
-/* immediate: how many of the latest groups need not be done yet; -1: all copies must, even those
- * that no group has. */
+/* immediate: how many of the latest groups may stay unfinished; -1: none, nor copies outside of a
+ * group. */
 void at_emu_run_copy_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     size_t kept = 0;
@@ -71,10 +69,9 @@ void at_emu_run_copy_wait(const struct at_emu_op *op, struct at_emu_warp *warp, 
         struct at_emu_copy *copy = &warp->copies[k];
         uint32_t due = 0;
 
-        AT_EACH_LANE(i)
-        if (op->immediate < 0 || copy->group[i] + op->immediate < warp->groups[i])
-            due |= at_lane_bit[i];
-        due &= lanes & copy->lanes;
+        AT_EACH_OF (i, lanes & copy->lanes)
+            if (op->immediate < 0 || copy->group[i] + op->immediate < warp->groups[i])
+                due |= at_lane_bit[i];
         if (due && !finish(copy, warp, due))
             return;
         if (copy->lanes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the functions that execute instructions: each is one loop over the 32 lanes that the compiler
- * can vectorise. All lanes are computed, into a buffer of their own so that a result's row may also
- * be a source's; then those that take part are kept. */
+/* For the functions that execute instructions. Each computes all 32 lanes in one loop that the
+ * compiler can vectorise, into a buffer, because the row of the result may also be a source. Then
+ * it keeps the lanes that take part. */
 #ifndef AT_EMU_LANES_H
 #define AT_EMU_LANES_H
 
@@ -24,16 +24,14 @@ static const uint32_t at_lane_bit[AT_WARP] = {
 #undef FOUR
 };
 
-#define AT_EACH_LANE(i) for (int i = 0; i < AT_WARP; i++)
-
 #define AT_KEEP(type)                                                                              \
     static inline void at_keep_##type(type *row, const type *out, uint32_t lanes)                  \
     {                                                                                              \
         if (lanes == UINT32_MAX)                                                                   \
             memcpy(row, out, AT_WARP * sizeof *row);                                               \
         else                                                                                       \
-            AT_EACH_LANE(i)                                                                        \
-        row[i] = lanes & at_lane_bit[i] ? out[i] : row[i];                                         \
+            AT_EACH_LANE (i)                                                                       \
+                row[i] = lanes & at_lane_bit[i] ? out[i] : row[i];                                 \
     }
 AT_KEEP(u16)
 AT_KEEP(u32)
@@ -48,19 +46,35 @@ static inline void at_keep_predicate(struct at_emu_warp *warp, uint32_t row, uin
     *predicate = (*predicate & ~lanes) | (value & lanes);
 }
 
+/* Registers of float bits: a row has the width of a value, not its type. */
+static inline float at_f32_of(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline double at_f64_of(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 #define AT_SOURCE(type, name, k) const type *name = AT_EMU_ROW(type, warp, op->row[k])
 #define AT_RUN(name)                                                                               \
     static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 
-/* An instruction of one to four sources: `value` says the result of a lane whose sources are x, y,
- * z and w; D is the unsigned type of the result's row. */
+/* Define an instruction with one to four sources: `value` is the result of a lane whose sources are
+ * x, y, z and w; D is the unsigned type of the result's row. */
 #define AT_LANES_1(name, D, A, value)                                                              \
     AT_RUN(name)                                                                                   \
     {                                                                                              \
         AT_SOURCE(A, a, 1);                                                                        \
         D out[AT_WARP];                                                                            \
-        AT_EACH_LANE(i)                                                                            \
-        {                                                                                          \
+        AT_EACH_LANE (i) {                                                                         \
             A x = a[i];                                                                            \
             out[i] = (D)(value);                                                                   \
         }                                                                                          \
@@ -73,8 +87,7 @@ static inline void at_keep_predicate(struct at_emu_warp *warp, uint32_t row, uin
         AT_SOURCE(A, a, 1);                                                                        \
         AT_SOURCE(B, b, 2);                                                                        \
         D out[AT_WARP];                                                                            \
-        AT_EACH_LANE(i)                                                                            \
-        {                                                                                          \
+        AT_EACH_LANE (i) {                                                                         \
             A x = a[i];                                                                            \
             B y = b[i];                                                                            \
             out[i] = (D)(value);                                                                   \
@@ -89,8 +102,7 @@ static inline void at_keep_predicate(struct at_emu_warp *warp, uint32_t row, uin
         AT_SOURCE(B, b, 2);                                                                        \
         AT_SOURCE(C, c, 3);                                                                        \
         D out[AT_WARP];                                                                            \
-        AT_EACH_LANE(i)                                                                            \
-        {                                                                                          \
+        AT_EACH_LANE (i) {                                                                         \
             A x = a[i];                                                                            \
             B y = b[i];                                                                            \
             C z = c[i];                                                                            \
@@ -107,8 +119,7 @@ static inline void at_keep_predicate(struct at_emu_warp *warp, uint32_t row, uin
         AT_SOURCE(C, c, 3);                                                                        \
         AT_SOURCE(E, e, 4);                                                                        \
         D out[AT_WARP];                                                                            \
-        AT_EACH_LANE(i)                                                                            \
-        {                                                                                          \
+        AT_EACH_LANE (i) {                                                                         \
             A x = a[i];                                                                            \
             B y = b[i];                                                                            \
             C z = c[i];                                                                            \

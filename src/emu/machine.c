@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grids: each host thread has one block's worth of state, and takes block after block. */
+/* Grids: each host thread has the state of one block, and runs one block after the other. */
 #include "base/memory.h"
 #include "emu/lanes.h"
 
@@ -11,14 +11,14 @@ struct run {
     const struct at_emu_memory *memory;
     const struct at_emu_launch *launch;
     char *params;
-    uint64_t next;  /* block to take, counted in the order of the launch */
-    uint64_t count; /* of them */
-    pthread_mutex_t lock;
-    uint64_t fault_turn; /* of the first block known to have a fault; count: none */
+    uint64_t next;        /* the next block, counted in the order of the launch */
+    uint64_t count;       /* of blocks */
+    pthread_mutex_t lock; /* for the two below */
+    uint64_t fault_turn;  /* of the first block known to have a fault; count: none */
     struct at_emu_fault fault;
 };
 
-/* Fits the row of a lane's value, whatever its width. */
+/* Set a lane's value in a preset's row. */
 static void fill(struct at_emu_warp *warp, const struct at_emu_preset *preset, int lane,
                  uint64_t value)
 {
@@ -32,19 +32,25 @@ static void fill(struct at_emu_warp *warp, const struct at_emu_preset *preset, i
         AT_EMU_ROW(u32, warp, preset->row)[0] = value ? UINT32_MAX : 0;
 }
 
+static uint32_t dynamic_shared_offset(const struct at_ptx_kernel *kernel)
+{
+    uint32_t align = kernel->dynamic_align;
+
+    return (kernel->shared_bytes + align - 1) / align * align;
+}
+
 static uint64_t preset_value(const struct at_emu_preset *preset, const struct at_emu_warp *warp,
                              uint32_t lane)
 {
     const struct at_emu_block *block = warp->block;
     const uint32_t *size = block->launch->block;
     uint32_t thread = warp->first_thread + lane, below = (1u << lane) - 1, own = 1u << lane;
-    uint32_t align = block->kernel->dynamic_align;
 
     switch (preset->kind) {
     case AT_EMU_CONSTANT:
         return preset->value;
     case AT_EMU_DYNAMIC_SHARED:
-        return (block->kernel->shared_bytes + align - 1) / align * align + preset->value;
+        return dynamic_shared_offset(block->kernel) + preset->value;
     case AT_EMU_TID:
         return thread % size[0];
     case AT_EMU_TID + 1:
@@ -77,7 +83,7 @@ static uint64_t preset_value(const struct at_emu_preset *preset, const struct at
     return block->launch->grid[preset->kind - AT_EMU_NCTAID];
 }
 
-/* Fills the rows that stay the same, once, or those that change from block to block. */
+/* Fill the rows that change from block to block, or all others. */
 static void fill_presets(struct at_emu_block *block, bool of_block)
 {
     const struct at_ptx_kernel *kernel = block->kernel;
@@ -101,10 +107,7 @@ static uint32_t threads_of(const struct at_emu_launch *launch)
 
 static uint32_t shared_bytes_of(const struct at_emu_launch *launch)
 {
-    uint32_t align = launch->kernel->dynamic_align;
-
-    return (launch->kernel->shared_bytes + align - 1) / align * align +
-           (uint32_t)launch->dynamic_shared_bytes;
+    return dynamic_shared_offset(launch->kernel) + (uint32_t)launch->dynamic_shared_bytes;
 }
 
 static void make_warps(struct at_emu_block *block)
@@ -166,8 +169,8 @@ static void clear_block(struct at_emu_block *block)
     free(block->shared.read);
 }
 
-/* Blocks are taken in order, so those before one with a fault have all been begun, and are brought
- * to their end: the first fault that is reported is the first one that there is. */
+/* Take the next block. Blocks start in order and run to their end, so every block before one with
+ * a fault has run: the reported fault is the first one. */
 static bool take(struct run *run, uint64_t *turn)
 {
     *turn = __atomic_fetch_add(&run->next, 1, __ATOMIC_RELAXED);
@@ -217,7 +220,8 @@ static enum at_status check_blocks(const struct at_emu_launch *launch, uint64_t 
         threads *= launch->block[i];
     }
     if (threads > AT_EMU_WARPS_MAX * AT_WARP)
-        return at_fail(err, AT_USAGE, "%" PRIu64 " threads a block, of at most 1024", threads);
+        return at_fail(err, AT_USAGE, "%" PRIu64 " threads per block; at most 1024 are possible",
+                       threads);
     for (size_t i = 0; launch->only_blocks && i < launch->only_block_count; i++)
         if (launch->only_blocks[i] >= blocks)
             return at_fail(err, AT_USAGE, "block %" PRIu64 " of a grid of %" PRIu64,
@@ -241,11 +245,11 @@ static enum at_status check_kernel(const struct at_emu_launch *launch, struct at
     const struct at_ptx_kernel *kernel = launch->kernel;
 
     if (kernel->max_threads && threads_of(launch) > kernel->max_threads)
-        return at_fail(err, AT_USAGE, "%s: %u threads a block, of at most %" PRIu64 " (.maxntid)",
+        return at_fail(err, AT_USAGE, "%s: %u threads per block; its .maxntid is %" PRIu64,
                        kernel->name, threads_of(launch), kernel->max_threads);
     for (int i = 0; i < 3; i++)
         if (kernel->required[i] && launch->block[i] != kernel->required[i])
-            return at_fail(err, AT_USAGE, "%s: blocks of another shape than its .reqntid",
+            return at_fail(err, AT_USAGE, "%s: the shape of a block is not its .reqntid",
                            kernel->name);
     if (launch->dynamic_shared_bytes < 0 || launch->dynamic_shared_bytes > AT_EMU_SHARED_MAX ||
         shared_bytes_of(launch) > AT_EMU_SHARED_MAX)
@@ -261,8 +265,8 @@ static enum at_status check_kernel(const struct at_emu_launch *launch, struct at
     return AT_OK;
 }
 
-/* The usual 8 MiB a thread would be most of what a process may have, where its memory is limited
- * and CPUs are many. A block's state is on the heap. */
+/* Stack of a host thread. The usual 8 MiB on each of many CPUs would use up a limited memory; a
+ * block's state is on the heap. */
 enum { STACK_BYTES = 1 << 20 };
 
 static void run_on_threads(struct run *run)
@@ -276,7 +280,7 @@ static void run_on_threads(struct run *run)
     threads = at_alloc_array(wanted, sizeof *threads);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    /* This thread is one of them, so whatever the system refuses, the work is done. */
+    /* This thread works too, so the work is done even if the system refuses all others. */
     while (started + 1 < wanted && pthread_create(&threads[started], &attributes, work, run) == 0)
         started++;
     work(run);

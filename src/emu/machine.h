@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine that runs PTX: grids of blocks of warps, memory whose every access is checked, and an
- * observer that sees what the memory system of a GPU would see (of local memory nothing).
+/* The machine that runs PTX. It runs grids of blocks of warps and checks every memory access. An
+ * observer sees what the memory system of a GPU would see, except local memory.
  *
- * Warps run in lockstep, 32 lanes an instruction, diverged lanes at the lowest address first; warps
- * of a block in turn, from barrier to barrier; blocks on as many host threads as are asked for. */
+ * An instruction runs for all 32 lanes of a warp at once; diverged lanes run at the lowest address
+ * first. The warps of a block take turns, from barrier to barrier. Blocks run on several host
+ * threads. */
 #ifndef AT_EMU_MACHINE_H
 #define AT_EMU_MACHINE_H
 
@@ -17,6 +18,19 @@ struct at_ptx_kernel; /* emu/op.h */
 
 enum { AT_WARP = 32 };
 
+/* The lowest lane of a mask from lane i on; AT_WARP if there is none. */
+static inline int at_lane_from(uint32_t lanes, int i)
+{
+    uint64_t rest = (uint64_t)lanes >> i;
+
+    return rest ? i + __builtin_ctzll(rest) : AT_WARP;
+}
+
+/* Loops over all lanes, and over the lanes of a mask. .clang-format lists their names. */
+#define AT_EACH_LANE(i) for (int i = 0; i < AT_WARP; i++)
+#define AT_EACH_OF(i, lanes)                                                                       \
+    for (int i = at_lane_from(lanes, 0); i < AT_WARP; i = at_lane_from(lanes, i + 1))
+
 /* Global memory: allocations at addresses that are multiples of 512, with unmapped space between.
  */
 struct at_emu_memory;
@@ -24,26 +38,27 @@ struct at_emu_memory;
 struct at_emu_memory *at_emu_memory_new(void);
 void at_emu_memory_free(struct at_emu_memory *memory);
 
-/* 0 when the host has not so much memory. Pages are taken from the host when they are touched. */
+/* Returns the address, or 0 if the host has too little memory. The host provides a page when it is
+ * first touched. */
 uint64_t at_emu_memory_allocate(struct at_emu_memory *memory, int64_t bytes);
 void at_emu_memory_release(struct at_emu_memory *memory, uint64_t address);
 
-/* The host's view of bytes of one allocation; NULL if they are not all within one. */
+/* The host's address of these bytes; NULL if they are not all within one allocation. */
 void *at_emu_memory_host(const struct at_emu_memory *memory, uint64_t address, size_t size);
 
-/* What can be wrong with a kernel. One table gives each its words. */
+/* What can be wrong with a kernel; at_emu_fault_names has the words. */
 enum at_emu_fault_kind {
     AT_EMU_NO_FAULT,
     AT_EMU_GLOBAL_BOUNDS,    /* global access outside every allocation */
     AT_EMU_SHARED_BOUNDS,    /* shared access outside the block's */
     AT_EMU_LOCAL_BOUNDS,     /* local access outside the thread's */
     AT_EMU_MISALIGNED,       /* address not a multiple of the access's size */
-    AT_EMU_SHARED_UNWRITTEN, /* shared memory that nobody wrote was read, and its value mattered */
-    AT_EMU_SHARED_RACE, /* two threads at one shared byte between barriers, one of them writing */
-    AT_EMU_BARRIER,     /* a barrier that a part of the block reaches */
-    AT_EMU_LIMIT,       /* more instructions than allowed: an endless loop */
-    AT_EMU_TRAP,        /* trap */
-    AT_EMU_DIVISION,    /* integer division by zero: undefined in PTX */
+    AT_EMU_SHARED_UNWRITTEN, /* a value read from unwritten shared memory was used */
+    AT_EMU_SHARED_RACE,      /* two threads access a shared byte between barriers, and one writes */
+    AT_EMU_BARRIER,          /* a barrier that only a part of the block reaches */
+    AT_EMU_LIMIT,            /* more instructions than allowed: an endless loop */
+    AT_EMU_TRAP,             /* trap */
+    AT_EMU_DIVISION,         /* integer division by zero: undefined in PTX */
 };
 
 extern const char *const at_emu_fault_names[];
@@ -54,26 +69,26 @@ struct at_emu_fault {
     int line; /* of the PTX */
     uint32_t block[3], thread[3];
     uint64_t address;  /* of a memory access; for shared memory the offset */
-    char message[256]; /* kernel, line, block, thread, and what was wrong, on one line */
+    char message[256]; /* kernel, line, block, thread and fault, on one line */
 };
 
-/* One access of one warp: one request to the memory system. */
+/* One access by one warp: a request to the memory system. */
 struct at_emu_access {
     size_t instruction;
     bool shared, store, atomic; /* an atomic operation is a store too */
-    int bytes;                  /* a lane: 1, 2, 4, 8, 16; vectors count whole */
-    uint32_t lanes;             /* mask of those that take part, not 0 */
+    int bytes;                  /* per lane: 1, 2, 4, 8 or 16; of the whole vector */
+    uint32_t lanes;             /* mask of the lanes that take part, not 0 */
     uint64_t address[AT_WARP];  /* valid where the mask has a bit; for shared memory the offset */
-    const uint64_t *fills;      /* of a copy past L1 (cp.async.cg), on both its sides: the offsets
-                                   in shared memory, valid during the call; else NULL */
+    const uint64_t *fills;      /* for both accesses of a copy past L1 (cp.async.cg): its offsets in
+                                   shared memory, valid during the call; else NULL */
 };
 
 struct at_emu_observer {
     void *context;
-    /* Called by the thread that runs the block; the blocks of one grid may run at the same time. */
+    /* Either function may be NULL. The host thread that runs the block calls them, so calls for
+     * several blocks may come at the same time. */
     void (*access)(void *context, uint64_t block, const struct at_emu_access *access);
-    /* One warp instruction of any kind, after it ran: the lanes that took part, which may be none
-     * where it has a guard. Either function may be NULL. */
+    /* A warp has run an instruction; lanes is 0 if its guard let no lane take part. */
     void (*executed)(void *context, uint64_t block, size_t instruction, uint32_t lanes);
 };
 
@@ -82,24 +97,23 @@ struct at_emu_launch {
     uint32_t grid[3], block[3];
     int64_t dynamic_shared_bytes;
     int64_t carveout_percent; /* of L1, preferred as shared memory; less than 1: the driver's
-                                 choice. The machine has no L1; a prediction asks for it */
-    const uint64_t *args;     /* one for each parameter, in its low bytes */
+                                 choice. Only predictions use it: the machine has no L1 */
+    const uint64_t *args;     /* one per parameter, in its low bytes */
     size_t arg_count;
-    uint64_t instruction_limit;             /* a thread; 0: none */
+    uint64_t instruction_limit;             /* per thread; 0: none */
     int threads;                            /* of the host, at least 1 */
     const struct at_emu_observer *observer; /* NULL: none */
-    /* Runs only these blocks, by linear index; NULL: all. For counting without a whole grid. */
+    /* Run only these blocks, given by linear index; NULL: all. */
     const uint64_t *only_blocks;
     size_t only_block_count;
 };
 
-/* Takes grid, blocks, shared memory and carveout from what a GPU would be given. */
+/* Sets grid, block, shared memory and carveout to a launch's. */
 void at_emu_launch_take(struct at_emu_launch *emu, const struct at_launch *launch);
 
-/* Runs it to its end, or to the first fault (the one with the lowest block, and in it the first to
- * happen, among those that were found; with only_blocks, the first of that list), which fills
- * *fault. AT_OK with fault->kind AT_EMU_NO_FAULT: it ran. Not AT_OK: it could not be started
- * (geometry, shared memory, number of arguments). */
+/* Runs a launch to its end or to its first fault: the first fault of the lowest block that has one,
+ * or of the earliest such block in only_blocks. AT_OK sets *fault; its kind is AT_EMU_NO_FAULT if
+ * the launch ran. AT_USAGE: it could not start (geometry, shared memory, number of arguments). */
 enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_launch *launch,
                           struct at_emu_fault *fault, struct at_error *err);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mbarriers, which bulk copies are waited for with (PTX ISA, "Parallel Synchronization and
- * Communication Instructions: mbarrier"). Their state is the block's, beside the 8 bytes of shared
+/* mbarriers, on which threads wait for bulk copies (PTX ISA, "Parallel Synchronization and
+ * Communication Instructions: mbarrier"). The block keeps their state, not the 8 bytes of shared
  * memory that each occupies. */
 #include "base/memory.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
 enum {
-    /* PTX ISA, mbarrier: the range of the count of bytes, and of that of arrivals. */
+    /* PTX ISA, mbarrier: the ranges of both counts. */
     BYTES_MAX = (1 << 20) - 1,
     ARRIVALS_MAX = (1 << 20) - 1,
     SIZE = 8,
@@ -21,10 +21,9 @@ struct at_emu_mbarrier *at_emu_mbarrier_find(struct at_emu_block *block, uint64_
     return NULL;
 }
 
-/* Checks the lanes' addresses of mbarriers; operation: arrivals and waits, which may come together
- * (the first access of the object is no such one). */
-bool at_emu_mbarrier_reach(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                           bool operation, uint64_t address[AT_WARP])
+/* Arrivals and waits count as atomic, so they may come together; the initialisation does not. */
+bool at_emu_mbarrier_locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                            bool operation, uint64_t address[AT_WARP])
 {
     char *host[AT_WARP];
     uint32_t unwritten = 0;
@@ -33,11 +32,11 @@ bool at_emu_mbarrier_reach(const struct at_emu_op *op, struct at_emu_warp *warp,
     if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_SHARED, SIZE, address, host) ||
         !at_emu_shared_note(op, warp, lanes, !operation, operation, SIZE, address, 0, &unwritten))
         return false;
-    AT_EACH_LANE(i)
-    if (operation && lanes & at_lane_bit[i] && !at_emu_mbarrier_find(warp->block, address[i])) {
-        at_emu_raise(warp, op, AT_EMU_SHARED_UNWRITTEN, i, address[i], "no mbarrier");
-        return false;
-    }
+    AT_EACH_OF (i, lanes)
+        if (operation && !at_emu_mbarrier_find(warp->block, address[i])) {
+            at_emu_raise(warp, op, AT_EMU_SHARED_UNWRITTEN, i, address[i], "no mbarrier");
+            return false;
+        }
     return true;
 }
 
@@ -47,10 +46,9 @@ void at_emu_run_mbarrier_init(const struct at_emu_op *op, struct at_emu_warp *wa
     struct at_emu_block *block = warp->block;
     uint64_t address[AT_WARP];
 
-    if (!at_emu_mbarrier_reach(op, warp, lanes, false, address))
+    if (!at_emu_mbarrier_locate(op, warp, lanes, false, address))
         return;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i]) {
+    AT_EACH_OF (i, lanes) {
         const struct at_emu_mbarrier made = {
             .offset = (uint32_t)address[i], .expected = count[i], .pending = count[i]};
         struct at_emu_mbarrier *known = at_emu_mbarrier_find(block, address[i]);
@@ -64,8 +62,7 @@ void at_emu_run_mbarrier_init(const struct at_emu_op *op, struct at_emu_warp *wa
     }
 }
 
-/* After any change: is the phase complete? */
-bool at_emu_mbarrier_settle(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
+bool at_emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
                             struct at_emu_mbarrier *mbarrier)
 {
     if (mbarrier->bytes < -BYTES_MAX || mbarrier->bytes > BYTES_MAX) {
@@ -80,17 +77,16 @@ bool at_emu_mbarrier_settle(const struct at_emu_op *op, struct at_emu_warp *warp
     return true;
 }
 
-/* mbarrier.arrive, after expecting so many bytes more. */
+/* mbarrier.arrive: first expect more bytes, then arrive. */
 void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *warp,
                                 uint32_t lanes)
 {
     const uint32_t *bytes = AT_EMU_ROW(uint32_t, warp, op->row[1]);
     uint64_t address[AT_WARP];
 
-    if (!at_emu_mbarrier_reach(op, warp, lanes, true, address))
+    if (!at_emu_mbarrier_locate(op, warp, lanes, true, address))
         return;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i]) {
+    AT_EACH_OF (i, lanes) {
         struct at_emu_mbarrier *mbarrier = at_emu_mbarrier_find(warp->block, address[i]);
 
         if (mbarrier->pending == 0) {
@@ -99,18 +95,17 @@ void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *
         }
         mbarrier->pending--;
         mbarrier->bytes += bytes[i];
-        if (!at_emu_mbarrier_settle(op, warp, i, mbarrier))
+        if (!at_emu_mbarrier_update(op, warp, i, mbarrier))
             return;
     }
 }
 
-/* fence.proxy.async: what the lanes have written, bulk copies may read. */
+/* fence.proxy.async: bulk copies may now read what the lanes have written. */
 void at_emu_run_proxy_fence(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     struct at_emu_shared *shared = &warp->block->shared;
 
     (void)op;
-    AT_EACH_LANE(i)
-    if (lanes & at_lane_bit[i])
+    AT_EACH_OF (i, lanes)
         shared->fenced[warp->first_thread + (uint32_t)i] = shared->tick;
 }

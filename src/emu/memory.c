@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Global memory. Addresses are never given out twice, so that one kept after its release is found
- * out, and so much lies between two allocations that an index gone wrong seldom meets the next. */
+/* Global memory. No address is used twice, so a use after release is found. The space between two
+ * allocations is large, so a wrong index seldom reaches the next one. */
 #include "base/memory.h"
 #include "emu/warp.h"
 
@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The first address, and the unit in which allocations take the address space: each is followed by
- * at least one unit of nothing. */
+/* The first address, and the granularity of allocations. At least one unmapped unit follows each.
+ */
 #define UNIT (UINT64_C(1) << 32)
 /* Far below the windows of shared and local memory. */
 #define END  (UINT64_C(1) << 56)
@@ -39,7 +39,7 @@ void at_emu_memory_free(struct at_emu_memory *memory)
     free(memory);
 }
 
-/* The kernel would promise more than there is (overcommit), and end the process when it is used. */
+/* The system would grant more than it has (overcommit), and kill the process when it is used. */
 static bool host_has(const struct at_emu_memory *memory, uint64_t bytes)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), pages = (uint64_t)sysconf(_SC_PHYS_PAGES);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The decoded form of a kernel: what ptx_*.c make of the text and what block.c runs.
+/* The decoded form of a kernel: the folder ptx makes it from text, and block.c runs it.
  *
- * Everything that an instruction reads or writes is a row: the values of the 32 lanes of a warp,
- * one after the other, in the width of the register (2, 4 or 8 bytes a lane; a predicate is a mask
- * of 32 bits). The rows of a warp lie in one piece of memory, its register file, and an operand is
- * a row's offset in there. Constants and special registers are rows as well, filled before the
- * start ("presets"), so that a function that executes an instruction knows only rows. */
+ * Everything that an instruction reads or writes is a row: the values of a warp's 32 lanes, one
+ * after the other, in the width of the register (2, 4 or 8 bytes per lane; a predicate is a mask of
+ * 32 bits). The rows of a warp lie in one piece of memory, its register file. An operand is the
+ * offset of a row there. Constants and special registers are rows too, filled before the start
+ * ("presets"), so the functions that execute instructions know only rows. */
 #ifndef AT_EMU_OP_H
 #define AT_EMU_OP_H
 
@@ -14,20 +14,20 @@
 enum {
     AT_EMU_OPERANDS = 6,
     AT_EMU_ROW_ALIGN = 64,          /* bytes; every row starts at a multiple */
-    AT_EMU_PREDICATE = 0,           /* "bytes a lane" of a predicate */
-    AT_EMU_TRUE_ROW = 0,            /* the predicate that always holds: what guards by default */
+    AT_EMU_PREDICATE = 0,           /* the "bytes per lane" of a predicate */
+    AT_EMU_TRUE_ROW = 0,            /* a predicate that always holds: the default guard */
     AT_EMU_SINK_ROW = 64,           /* written and never read: the operand "_" */
     AT_EMU_FIRST_ROW = 64 + 8 * 32, /* after these two */
-    AT_EMU_FILE_MAX = 4 << 20,      /* bytes of rows a warp */
-    AT_EMU_SHARED_MAX = 1 << 20,    /* bytes a block */
-    AT_EMU_LOCAL_MAX = 64 << 10,    /* bytes a thread */
+    AT_EMU_FILE_MAX = 4 << 20,      /* bytes of rows per warp */
+    AT_EMU_SHARED_MAX = 1 << 20,    /* bytes per block */
+    AT_EMU_LOCAL_MAX = 64 << 10,    /* bytes per thread */
     AT_EMU_PARAMS_MAX = 256,
     AT_EMU_PARAM_BYTES_MAX = 32764, /* PTX ISA, "Kernel Function Parameters" */
     AT_EMU_OPS_MAX = 1000000,
 };
 
-/* Where shared and local memory lie among the generic addresses (PTX ISA, "Generic Addressing"):
- * far above every allocation of memory.c. */
+/* The generic addresses of shared and local memory (PTX ISA, "Generic Addressing"), far above all
+ * that memory.c allocates. */
 #define AT_EMU_SHARED_WINDOW (UINT64_C(1) << 60)
 #define AT_EMU_LOCAL_WINDOW  (UINT64_C(1) << 61)
 
@@ -53,61 +53,61 @@ enum at_emu_space {
     AT_EMU_PARAM,
 };
 
-/* What an instruction does with a value that came from shared memory nobody wrote (undefined.c). */
+/* How an instruction treats a value that came from unwritten shared memory (undefined.c). */
 enum at_emu_undefined {
-    AT_EMU_SPREADS, /* its results are as undefined as its sources */
-    AT_EMU_SELECTS, /* selp: of the two, only the chosen one matters */
-    AT_EMU_MOVES,   /* the function that executes it looks after the lanes itself (shfl) */
-    AT_EMU_LOADS,   /* only its address matters, and must be defined */
-    AT_EMU_STORES,  /* so it is for a store to shared memory, which then stays unwritten */
-    AT_EMU_USES,    /* everything it reads must be defined */
+    AT_EMU_SPREADS, /* an undefined source makes the results undefined */
+    AT_EMU_SELECTS, /* selp: only the chosen one of two sources matters */
+    AT_EMU_MOVES,   /* shfl: the function that executes it handles undefined lanes itself */
+    AT_EMU_LOADS,   /* only the address must be defined */
+    AT_EMU_STORES,  /* to shared memory: the same; an undefined value leaves it unwritten */
+    AT_EMU_USES,    /* all that it reads must be defined */
 };
 
 /* setp: how its result is combined with another predicate. */
 enum at_emu_combine { AT_EMU_AND, AT_EMU_OR, AT_EMU_XOR };
 
-/* Where an instruction comes from: the number of a .file and a line of it, 0 for none; and for what
- * was inlined, where the place is that called it, else the same. */
+/* Where an instruction comes from: the number of a .file and a line, 0 if unknown. The caller is
+ * the place where the code was inlined; without inlining it is the same place. */
 struct at_emu_places {
     int file, line;
     int caller_file, caller_line;
 };
 
 struct at_emu_op {
-    at_emu_run_op *run; /* NULL where flow says all */
+    at_emu_run_op *run; /* NULL: only flow matters */
     uint32_t row[AT_EMU_OPERANDS];
-    uint8_t result_count;  /* the first rows are results, */
-    uint8_t row_count;     /* the rest of them sources */
+    uint8_t result_count; /* the first rows are results, the others sources */
+    uint8_t row_count;
     uint8_t flow;          /* at_emu_flow */
     uint8_t undefined;     /* at_emu_undefined */
     uint32_t guard;        /* row of the predicate */
     uint32_t guard_flip;   /* xored with it: all ones for @!p */
     uint32_t target;       /* of a branch */
     uint32_t address;      /* row with the address of a memory access */
-    int64_t immediate;     /* added to the address; or another constant of the instruction */
-    int64_t source_offset; /* of cp.async: added to the address it copies from, */
-    int64_t to_offset;     /* and in bulk to the one it copies to */
+    int64_t immediate;     /* an offset added to the address, or another constant */
+    int64_t source_offset; /* cp.async: added to the source address */
+    int64_t to_offset;     /* cp.async.bulk: added to the destination address */
     uint8_t space;         /* at_emu_space */
     bool store, atomic;
     bool past_l1;          /* cp.async.cg */
     uint8_t unit_bytes;    /* of one element in memory */
     uint8_t units;         /* of a vector */
-    uint8_t value_bytes;   /* a lane of the rows that hold the elements */
-    uint8_t address_bytes; /* a lane of the address's row; */
-    uint8_t from_bytes;    /* of the rows of a bulk copy's addresses */
+    uint8_t value_bytes;   /* per lane, of the rows that hold the elements */
+    uint8_t address_bytes; /* per lane, of the address's row */
+    uint8_t from_bytes;    /* per lane, of the rows with a bulk copy's addresses */
     uint8_t to_bytes;
     bool sign_extended;
     uint8_t combine;             /* at_emu_combine */
-    uint32_t source_flip;        /* xored with a predicate that is a source: all ones for !p */
+    uint32_t source_flip;        /* xored with a source predicate: all ones for !p */
     int line;                    /* of the PTX */
-    struct at_emu_places places; /* .loc, if the compiler was asked for it */
+    struct at_emu_places places; /* by .loc, if the compiler was asked for it */
     const char *text;
 };
 
-/* What a preset row holds. Dimensions follow one another: x, y, z. */
+/* What a preset row holds. The y and z dimensions follow x. */
 enum at_emu_preset_kind {
     AT_EMU_CONSTANT,
-    AT_EMU_DYNAMIC_SHARED, /* the offset of what the launch asks for */
+    AT_EMU_DYNAMIC_SHARED, /* the offset of the dynamic array */
     AT_EMU_TID,
     AT_EMU_NTID = AT_EMU_TID + 3,
     AT_EMU_CTAID = AT_EMU_NTID + 3,
@@ -125,8 +125,8 @@ enum at_emu_preset_kind {
 struct at_emu_preset {
     uint32_t row;
     uint8_t kind;   /* at_emu_preset_kind */
-    uint8_t bytes;  /* a lane */
-    uint64_t value; /* the constant, or what is added to the offset */
+    uint8_t bytes;  /* per lane */
+    uint64_t value; /* the constant, or a number added to the offset */
 };
 
 struct at_emu_param {
@@ -144,13 +144,13 @@ struct at_ptx_kernel {
     struct at_emu_param *params;
     size_t param_count, param_capacity;
     uint32_t param_bytes;
-    uint32_t file_bytes;    /* of the rows of a warp */
+    uint32_t file_bytes;    /* of a warp's rows */
     uint32_t shared_bytes;  /* static */
-    uint32_t dynamic_align; /* of the extern array; 1 if there is none */
-    uint32_t local_bytes;   /* a thread */
-    uint64_t max_threads;   /* .maxntid: threads a block, 0: not said */
-    uint32_t required[3];   /* .reqntid, 0: not said */
-    char *problem;          /* an instruction that is not known; NULL: none */
+    uint32_t dynamic_align; /* of the dynamic array; 1 if there is none */
+    uint32_t local_bytes;   /* per thread */
+    uint64_t max_threads;   /* .maxntid: threads per block; 0: not given */
+    uint32_t required[3];   /* .reqntid; 0: not given */
+    char *problem;          /* why it cannot run: an unknown instruction; NULL: it can */
 };
 
 #endif

@@ -14,7 +14,7 @@ static const struct at_emu_row *const parts[] = {
 
 enum { ROWS_MAX = 1024 };
 
-/* All lines, sorted by name once: a kernel has some thousand instructions to look up. */
+/* All rows, sorted by name once: a kernel looks up some thousand instructions. */
 static const struct at_emu_row *sorted[ROWS_MAX];
 static size_t sorted_count;
 static pthread_once_t sorted_once = PTHREAD_ONCE_INIT;

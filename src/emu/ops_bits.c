@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bits and bytes (PTX ISA, "Logic and Shift Instructions", and of the integer and data movement
- * instructions those that take words apart). */
+/* Bits and bytes (PTX ISA, "Logic and Shift Instructions"; bit fields and prmt from "Integer
+ * Arithmetic Instructions" and "Data Movement and Conversion Instructions"). */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
@@ -49,9 +49,9 @@ AT_LANES_1(clz_64, u32, u64, x ? __builtin_clzll(x) : 64)
 AT_LANES_1(brev_32, u32, u32, reverse32(x))
 AT_LANES_1(brev_64, u64, u64, reverse64(x))
 
-/* Bit fields. Position and length are the low 8 bits of their operands; what lies beyond the top is
- * cut off. A signed field repeats its own sign bit, or where it reaches beyond the top that of the
- * word; a field of no bits is 0 (PTX ISA, bfe, in its pseudocode). */
+/* Bit fields. Position and length are the low 8 bits of their operands; bits beyond the top are cut
+ * off. A signed field repeats its own sign bit, or the word's if the field reaches beyond the top.
+ * An empty field is 0 (PTX ISA, pseudocode of bfe). */
 static u64 field_mask(u32 length)
 {
     return length >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << length) - 1;
@@ -69,7 +69,7 @@ static u64 extract(u64 x, u32 position, u32 length, int width, bool sign)
     return field;
 }
 
-/* PTX ISA, bfi: a's low bits go into b. */
+/* bfi: insert the low bits of x into y (PTX ISA, bfi). */
 static u64 insert(u64 x, u64 y, u32 position, u32 length, int width)
 {
     position &= 0xff;
@@ -86,9 +86,9 @@ AT_LANES_3(bfe_s64, u64, u64, u32, u32, extract(x, y, z, 64, true))
 AT_LANES_4(bfi_32, u32, u32, u32, u32, u32, insert(x, y, z, w, 32))
 AT_LANES_4(bfi_64, u64, u64, u64, u32, u32, insert(x, y, z, w, 64))
 
-/* prmt: the bytes of {b, a} are numbered 0 to 7 from the low end of a. Without a mode each nibble
- * of the selector names one for a byte of the result, and its upper bit says to repeat that byte's
- * sign bit instead (PTX ISA, prmt). */
+/* prmt: the bytes of {b, a} have the numbers 0 to 7, from the low end of a. Without a mode, each
+ * nibble of the selector chooses a byte of the result. Its upper bit asks for the sign bit of that
+ * byte, repeated (PTX ISA, prmt). */
 static u32 pick(u64 bytes, u32 selector, int place)
 {
     u32 nibble = selector >> 4 * place & 0xf;
@@ -107,8 +107,8 @@ static u32 permute(u32 x, u32 y, u32 selector)
            pick(bytes, selector, 3);
 }
 
-/* The modes are selectors that the low 2 bits of c choose (PTX ISA, prmt, table of modes, whose
- * columns run from the high byte to the low one as the digits here do). */
+/* In the other modes, the low 2 bits of c choose a selector (PTX ISA, prmt, table of modes; its
+ * columns run from the high byte to the low one, like the digits here). */
 static const u32 forward_4[] = {0x3210, 0x4321, 0x5432, 0x6543};
 static const u32 backward_4[] = {0x5670, 0x6701, 0x7012, 0x0123};
 static const u32 replicate_8[] = {0x0000, 0x1111, 0x2222, 0x3333};
@@ -124,7 +124,7 @@ AT_LANES_3(prmt_ecl, u32, u32, u32, u32, permute(x, y, edge_left[z & 3]))
 AT_LANES_3(prmt_ecr, u32, u32, u32, u32, permute(x, y, edge_right[z & 3]))
 AT_LANES_3(prmt_rc16, u32, u32, u32, u32, permute(x, y, replicate_16[z & 3]))
 
-/* lop3: bit k of the table is the result where a, b and c are the bits of k, a the highest. */
+/* lop3: bit k of the table is the result if a, b and c are the bits of k, a the highest. */
 static u32 lookup(u32 x, u32 y, u32 z, s64 table)
 {
     u32 result = 0;
@@ -137,8 +137,8 @@ static u32 lookup(u32 x, u32 y, u32 z, s64 table)
 
 AT_LANES_3(lop3, u32, u32, u32, u32, lookup(x, y, z, op->immediate))
 
-/* shf: the 64 bits {b, a} shifted, of which left keeps the upper and right the lower half. .wrap
- * takes the count modulo 32, .clamp at most 32 (PTX ISA, shf). */
+/* shf shifts the 64 bits {b, a}; left keeps the upper half and right the lower one. .wrap takes the
+ * count modulo 32, .clamp limits it to 32 (PTX ISA, shf). */
 #define CLAMPED(count)      ((count) < 32 ? (count) : 32)
 #define FUNNEL_LEFT(count)  (((u64)y << 32 | x) << (count) >> 32)
 #define FUNNEL_RIGHT(count) (((u64)y << 32 | x) >> (count))

@@ -3,8 +3,8 @@
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
-/* One bit a lane from one byte a lane, each 0 or 1. The factor moves bit 0 of byte k of a word to
- * bit 56 + k, and nothing else there. */
+/* Turn a byte per lane, 0 or 1, into a bit per lane. The factor moves bit 0 of byte k of a word to
+ * bit 56 + k, and no other bit there. */
 static uint32_t gather_bits(const u8 flags[AT_WARP])
 {
     uint32_t bits = 0;
@@ -18,8 +18,8 @@ static uint32_t gather_bits(const u8 flags[AT_WARP])
     return bits;
 }
 
-/* setp: p = (a compared with b) combined with c, q = its negation combined with c. The decoder puts
- * the sink and the row that is always true where the text has no q and no c. */
+/* setp: p = (a compared with b) combined with c; q = the negated comparison combined with c.
+ * Without q the decoder names the sink, and without c the row that is always true. */
 static void set_predicates(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t result,
                            uint32_t lanes)
 {
@@ -44,33 +44,15 @@ static void set_predicates(const struct at_emu_op *op, struct at_emu_warp *warp,
     at_keep_predicate(warp, op->row[1], q, lanes);
 }
 
-/* set: all ones or zeros instead of a predicate. */
+/* set: all ones or all zeros in a register. */
 static void set_register(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t result,
                          uint32_t lanes)
 {
     u32 out[AT_WARP];
 
-    AT_EACH_LANE(i)
-    out[i] = result & at_lane_bit[i] ? UINT32_MAX : 0;
+    AT_EACH_LANE (i)
+        out[i] = result & at_lane_bit[i] ? UINT32_MAX : 0;
     at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
-}
-
-/* The value of a register of float bits. Registers are read in their own type, whatever they hold.
- */
-static float f32_of(u32 bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static double f64_of(u64 bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 #define PLAIN(x) (x)
@@ -81,8 +63,7 @@ static double f64_of(u64 bits)
         AT_SOURCE(A, b, (first) + 1);                                                              \
         u8 flags[AT_WARP];                                                                         \
                                                                                                    \
-        AT_EACH_LANE(i)                                                                            \
-        {                                                                                          \
+        AT_EACH_LANE (i) {                                                                         \
             __typeof__(VALUE(a[i])) x = VALUE(a[i]), y = VALUE(b[i]);                              \
                                                                                                    \
             flags[i] = (condition);                                                                \
@@ -131,10 +112,10 @@ COMPARE_INTEGERS(SET, s64)
     SETP(geu, T, A, VALUE, !(x < y))                                                               \
     SETP(num, T, A, VALUE, x == x && y == y)                                                       \
     SETP(nan, T, A, VALUE, x != x || y != y)
-COMPARE_FLOATS(f32, u32, f32_of)
-COMPARE_FLOATS(f64, u64, f64_of)
+COMPARE_FLOATS(f32, u32, at_f32_of)
+COMPARE_FLOATS(f64, u64, at_f64_of)
 
-/* selp: a where the predicate holds, else b. */
+/* selp: a if the predicate holds, else b. */
 #define SELECT(T)                                                                                  \
     AT_RUN(selp_##T)                                                                               \
     {                                                                                              \
@@ -143,15 +124,15 @@ COMPARE_FLOATS(f64, u64, f64_of)
         uint32_t predicate = *AT_EMU_ROW(uint32_t, warp, op->row[3]);                              \
         T out[AT_WARP];                                                                            \
                                                                                                    \
-        AT_EACH_LANE(i)                                                                            \
-        out[i] = predicate & at_lane_bit[i] ? a[i] : b[i];                                         \
+        AT_EACH_LANE (i)                                                                           \
+            out[i] = predicate & at_lane_bit[i] ? a[i] : b[i];                                     \
         at_keep_##T(AT_EMU_ROW(T, warp, op->row[0]), out, lanes);                                  \
     }
 SELECT(u16)
 SELECT(u32)
 SELECT(u64)
 
-/* slct: a where c is not negative, else b. */
+/* slct: a if c is not negative, else b. */
 AT_LANES_3(slct_16, u16, u16, u16, s32, z >= 0 ? x : y)
 AT_LANES_3(slct_32, u32, u32, u32, s32, z >= 0 ? x : y)
 AT_LANES_3(slct_64, u64, u64, u64, s32, z >= 0 ? x : y)
@@ -160,7 +141,7 @@ AT_LANES_3(slct_64, u64, u64, u64, s32, z >= 0 ? x : y)
     {                                                                                              \
         "setp." #op "." type, letters, setp_##op##_##T                                             \
     }
-/* lo, ls, hi and hs are names of the unsigned comparisons; types of bits know only eq and ne. */
+/* lo, ls, hi and hs are other names of unsigned comparisons; bit types have only eq and ne. */
 #define SETP_SIGNED(bits, P)                                                                       \
     SETP_ROW(eq, "s" #bits, s##bits, P), SETP_ROW(ne, "s" #bits, s##bits, P),                      \
         SETP_ROW(lt, "s" #bits, s##bits, P), SETP_ROW(le, "s" #bits, s##bits, P),                  \
@@ -197,7 +178,7 @@ AT_LANES_3(slct_64, u64, u64, u64, s32, z >= 0 ? x : y)
         "slct." type ".s32", letters, slct_##bits                                                  \
     }
 
-/* The two first and the last operand of a setp are read by the decoder itself. */
+/* The decoder itself reads the first two operands and the last one of a setp. */
 const struct at_emu_row at_emu_compare_rows[] = {
     SETP_SIGNED(16, "hh"),
     SETP_SIGNED(32, "ww"),

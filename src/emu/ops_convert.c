@@ -4,8 +4,8 @@
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
-/* A conversion to the same size or less cuts off, one to a larger size extends by the sign of the
- * source's type; a register wider than the result's type is filled by that type's sign (PTX ISA,
+/* A conversion to the same size or a smaller one truncates. One to a larger size extends by the
+ * sign of the source's type, and the sign of the result's type fills a wider register (PTX ISA,
  * cvt, "Notes" on integer conversion). 8-bit types live in 16-bit registers. */
 #define CONVERT(D, ROW_D, S, ROW_S) AT_LANES_1(cvt_##D##_##S, ROW_D, ROW_S, (D)(S)x)
 #define EACH_SOURCE(X, ...)                                                                        \
@@ -35,8 +35,7 @@ const struct at_emu_row at_emu_convert_rows[] = {EACH_PAIR(ROW){0}};
 
 static void read_row(struct at_emu_warp *warp, uint32_t row, int bytes, u64 out[AT_WARP])
 {
-    AT_EACH_LANE(i)
-    {
+    AT_EACH_LANE (i) {
         if (bytes == 2)
             out[i] = AT_EMU_ROW(u16, warp, row)[i];
         else if (bytes == 4)
@@ -49,10 +48,7 @@ static void read_row(struct at_emu_warp *warp, uint32_t row, int bytes, u64 out[
 static void write_row(struct at_emu_warp *warp, uint32_t row, int bytes, const u64 values[AT_WARP],
                       uint32_t lanes)
 {
-    AT_EACH_LANE(i)
-    {
-        if (!(lanes & at_lane_bit[i]))
-            continue;
+    AT_EACH_OF (i, lanes) {
         if (bytes == 2)
             AT_EMU_ROW(u16, warp, row)[i] = (u16)values[i];
         else if (bytes == 4)
@@ -69,21 +65,21 @@ static u64 extend(u64 value, int bytes, bool sign)
     return sign ? (u64)((s64)(value << unused) >> unused) : value << unused >> unused;
 }
 
-/* cvt with a register that is wider than its type. The decoder describes the source's type in
- * unit_bytes and sign_extended, its register in value_bytes; the result's type in units and
- * immediate (1: signed), its register in address_bytes. */
+/* cvt with a register wider than its type. The source's type is in unit_bytes and sign_extended,
+ * its register's width in value_bytes. The result's type is in units and immediate (1: signed), its
+ * register's width in address_bytes. */
 void at_emu_run_convert(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     u64 values[AT_WARP];
 
     read_row(warp, op->row[1], op->value_bytes, values);
-    AT_EACH_LANE(i)
-    values[i] =
-        extend(extend(values[i], op->unit_bytes, op->sign_extended), op->units, op->immediate != 0);
+    AT_EACH_LANE (i)
+        values[i] = extend(extend(values[i], op->unit_bytes, op->sign_extended), op->units,
+                           op->immediate != 0);
     write_row(warp, op->row[0], op->address_bytes, values, lanes);
 }
 
-/* mov of one register; value_bytes: its width. */
+/* mov of one register, value_bytes wide. */
 void at_emu_run_move(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     uint32_t to = op->row[0], from = op->row[1];
@@ -106,15 +102,15 @@ void at_emu_run_move(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
     }
 }
 
-/* mov of several registers of unit_bytes into one of value_bytes, the first into its low end. */
+/* mov of several registers, unit_bytes wide, into one of value_bytes; the first is the lowest. */
 void at_emu_run_pack(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     u64 packed[AT_WARP] = {0}, part[AT_WARP];
 
     for (int k = 0; k < op->units; k++) {
         read_row(warp, op->row[1 + k], op->unit_bytes, part);
-        AT_EACH_LANE(i)
-        packed[i] |= part[i] << 8 * op->unit_bytes * k;
+        AT_EACH_LANE (i)
+            packed[i] |= part[i] << 8 * op->unit_bytes * k;
     }
     write_row(warp, op->row[0], op->value_bytes, packed, lanes);
 }
@@ -127,24 +123,24 @@ void at_emu_run_unpack(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     for (int k = 0; k < op->units; k++) {
         u64 part[AT_WARP];
 
-        AT_EACH_LANE(i)
-        part[i] = packed[i] >> 8 * op->unit_bytes * k;
+        AT_EACH_LANE (i)
+            part[i] = packed[i] >> 8 * op->unit_bytes * k;
         write_row(warp, op->row[k], op->unit_bytes, part, lanes);
     }
 }
 
-/* cvta: a window's start more or less. */
+/* cvta: add or subtract the start of a window. */
 void at_emu_run_add_constant(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     AT_SOURCE(u64, a, 1);
     u64 out[AT_WARP];
 
-    AT_EACH_LANE(i)
-    out[i] = a[i] + (u64)op->immediate;
+    AT_EACH_LANE (i)
+        out[i] = a[i] + (u64)op->immediate;
     at_keep_u64(AT_EMU_ROW(u64, warp, op->row[0]), out, lanes);
 }
 
-/* Fences: the lanes' accesses happen in the order of the program anyway. */
+/* Fences: accesses happen in the order of the program anyway. */
 void at_emu_run_nothing(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     (void)op;

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The floating-point arithmetic that is exact by IEEE 754 on the host as on a GPU: rounding to
+/* Floating-point arithmetic that IEEE 754 defines alike on the host and on a GPU: rounding to
  * nearest, subnormals kept (PTX ISA, "Floating Point Instructions"). */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
 #include <math.h>
-
-static float f32_of(u32 bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 static u32 bits_of_f32(float value)
 {
@@ -20,14 +12,6 @@ static u32 bits_of_f32(float value)
 
     memcpy(&bits, &value, sizeof bits);
     return bits;
-}
-
-static double f64_of(u64 bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 static u64 bits_of_f64(double value)
@@ -39,10 +23,11 @@ static u64 bits_of_f64(double value)
 }
 
 #define ARITHMETIC(T, U, fused)                                                                    \
-    AT_LANES_2(add_##T, U, U, U, bits_of_##T(T##_of(x) + T##_of(y)))                               \
-    AT_LANES_2(sub_##T, U, U, U, bits_of_##T(T##_of(x) - T##_of(y)))                               \
-    AT_LANES_2(mul_##T, U, U, U, bits_of_##T(T##_of(x) * T##_of(y)))                               \
-    AT_LANES_3(fma_##T, U, U, U, U, bits_of_##T(fused(T##_of(x), T##_of(y), T##_of(z))))           \
+    AT_LANES_2(add_##T, U, U, U, bits_of_##T(at_##T##_of(x) + at_##T##_of(y)))                     \
+    AT_LANES_2(sub_##T, U, U, U, bits_of_##T(at_##T##_of(x) - at_##T##_of(y)))                     \
+    AT_LANES_2(mul_##T, U, U, U, bits_of_##T(at_##T##_of(x) * at_##T##_of(y)))                     \
+    AT_LANES_3(fma_##T, U, U, U, U,                                                                \
+               bits_of_##T(fused(at_##T##_of(x), at_##T##_of(y), at_##T##_of(z))))                 \
     AT_LANES_1(neg_##T, U, U, x ^ (U)1 << (8 * sizeof(U) - 1))                                     \
     AT_LANES_1(abs_##T, U, U, x & ~((U)1 << (8 * sizeof(U) - 1)))
 ARITHMETIC(f32, u32, fmaf)

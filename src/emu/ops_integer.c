@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions"). Everything wraps, so sums and
- * low products are computed unsigned, for both signs alike. */
+/* Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions"). Everything wraps, so unsigned
+ * sums and low products serve both signs. */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
-/* The same function for both signs. */
+/* One function for both signs. */
 #define WRAPPING(LANES, op, value)                                                                 \
     LANES(op##_16, u16, value) LANES(op##_32, u32, value) LANES(op##_64, u64, value)
 #define WRAPPING_ROWS(text, op, H, W, L)                                                           \
@@ -14,7 +14,7 @@
         text ".s64", L, op##_64                                                                    \
     }
 
-/* One function for each type; U is the type of the same width without sign. */
+/* One function per type; U is the unsigned type of the same width. */
 #define EACH_TYPE(LANES, op, value)                                                                \
     LANES(op##_u16, u16, u16, value)                                                               \
     LANES(op##_s16, u16, s16, value)                                                               \
@@ -36,7 +36,7 @@
 
 WRAPPING(UNSIGNED_2, add, x + y)
 WRAPPING(UNSIGNED_2, sub, x - y)
-/* 1u, for a product of two u16 would be one of ints, and may overflow. */
+/* 1u, because two u16 are multiplied as ints, and that may overflow. */
 WRAPPING(UNSIGNED_2, mul_lo, 1u * x * y)
 WRAPPING(UNSIGNED_3, mad_lo, 1u * x * y + z)
 WRAPPING(UNSIGNED_1, neg, 0u - x)
@@ -66,17 +66,17 @@ WIDE(s16, s32, u32)
 WIDE(u32, u64, u64)
 WIDE(s32, s64, u64)
 
-/* Division. By zero it has no defined result (PTX ISA, div: "machine-specific value"), so here it
- * is a fault. The lowest number by -1 overflows, and wraps. */
+/* Division. By zero it has no defined result (PTX ISA, div: "machine-specific value"), so it is a
+ * fault here. The lowest number by -1 overflows and wraps. */
 #define ZERO_CHECK(T)                                                                              \
     static bool divides_##T(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)  \
     {                                                                                              \
         AT_SOURCE(T, b, 2);                                                                        \
-        AT_EACH_LANE(i)                                                                            \
-        if (b[i] == 0 && lanes & at_lane_bit[i]) {                                                 \
-            at_emu_raise(warp, op, AT_EMU_DIVISION, i, 0, NULL);                                   \
-            return false;                                                                          \
-        }                                                                                          \
+        AT_EACH_OF (i, lanes)                                                                      \
+            if (b[i] == 0) {                                                                       \
+                at_emu_raise(warp, op, AT_EMU_DIVISION, i, 0, NULL);                               \
+                return false;                                                                      \
+            }                                                                                      \
         return true;                                                                               \
     }
 ZERO_CHECK(u16)
@@ -90,7 +90,7 @@ ZERO_CHECK(u64)
         if (divides_##U(op, warp, lanes))                                                          \
             op_name##_##T##_nonzero(op, warp, lanes);                                              \
     }
-/* Lanes that do not take part may well have a 0. */
+/* Lanes that do not take part may have a 0. */
 #define UNSIGNED_DIVISION(T)                                                                       \
     DIVISION(div, T, T, y == 0 ? 0 : x / y)                                                        \
     DIVISION(rem, T, T, y == 0 ? 0 : x % y)
@@ -104,8 +104,8 @@ SIGNED_DIVISION(s16, u16)
 SIGNED_DIVISION(s32, u32)
 SIGNED_DIVISION(s64, u64)
 
-/* Shifts: the count is always of 32 bits, and one beyond the width means the width (PTX ISA, shl
- * and shr: "Shift amounts greater than the register width N are clamped to N"). */
+/* Shifts: the count always has 32 bits and is at most the width (PTX ISA, shl and shr: "Shift
+ * amounts greater than the register width N are clamped to N"). */
 #define SHIFTS(U, S, bits)                                                                         \
     AT_LANES_2(shl_##bits, U, U, u32, y < bits ? (u64)x << y : 0)                                  \
     AT_LANES_2(shr_u##bits, U, U, u32, y < bits ? x >> y : 0)                                      \

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the lanes of a warp do together (PTX ISA, shfl.sync, vote.sync, activemask, bar.warp.sync,
- * movmatrix), and waiting (nanosleep). */
+/* Instructions that the lanes of a warp run together (PTX ISA, shfl.sync, vote.sync, activemask,
+ * bar.warp.sync, movmatrix), and nanosleep. */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
-/* The lanes that a .sync instruction names must all be here. Diverged lanes run at the lowest pc
- * first, so those that are not can only come by another way, or not at all. Exited lanes are no
- * longer waited for. */
+/* Require that all lanes named by a .sync instruction run it now, except lanes that have exited.
+ * Diverged lanes run at the lowest pc first, so a missing lane took another path. */
 static bool all_here(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                      uint32_t members_row)
 {
     const uint32_t *members = AT_EMU_ROW(uint32_t, warp, members_row);
 
-    AT_EACH_LANE(i)
-    {
+    AT_EACH_OF (i, lanes) {
         uint32_t missing = members[i] & warp->alive & ~lanes;
 
-        if (!(lanes & at_lane_bit[i]))
-            continue;
         if (missing || !(members[i] & at_lane_bit[i])) {
             at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "lanes %#x are here, the mask names %#x",
                          lanes, members[i]);
@@ -31,15 +27,15 @@ AT_RUN(activemask)
 {
     u32 out[AT_WARP];
 
-    AT_EACH_LANE(i)
-    out[i] = lanes;
+    AT_EACH_LANE (i)
+        out[i] = lanes;
     at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
 }
 
 AT_RUN(warp_barrier)
 {
-    /* Ordered are only the lanes named; what a part of a warp does is left unordered here, which
-     * may report a race that is none, but misses none. */
+    /* The PTX ISA orders the named lanes only. A barrier of a part of the warp orders nothing here:
+     * that may report a false race, but misses none. */
     if (all_here(op, warp, lanes, op->row[0]) && lanes == warp->alive)
         at_emu_shared_warp_barrier(warp);
 }
@@ -63,14 +59,14 @@ AT_RUN(vote_ballot)
 
     if (!all_here(op, warp, lanes, op->row[2]))
         return;
-    AT_EACH_LANE(i)
-    out[i] = yes;
+    AT_EACH_LANE (i)
+        out[i] = yes;
     at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
 }
 
-/* Operands: d, p, a, b, c, members. c holds in its low bits the last lane of a segment, and from
- * bit 8 the mask of the lane bits that tell segments apart. Beyond the segment, lanes get their own
- * value and p is false (PTX ISA, shfl.sync, in its pseudocode). */
+/* Operands: d, p, a, b, c, members. The low bits of c are the last lane of a segment; from bit 8
+ * on, c is the mask of the lane bits that tell segments apart. If the source lane is outside the
+ * segment, a lane gets its own value and p is false (PTX ISA, pseudocode of shfl.sync). */
 #define SHUFFLE(name, from, in_range)                                                              \
     AT_RUN(name)                                                                                   \
     {                                                                                              \
@@ -84,8 +80,7 @@ AT_RUN(vote_ballot)
                                                                                                    \
         if (!all_here(op, warp, lanes, op->row[5]))                                                \
             return;                                                                                \
-        AT_EACH_LANE(i)                                                                            \
-        {                                                                                          \
+        AT_EACH_LANE (i) {                                                                         \
             int segment = c[i] >> 8 & 31, by = b[i] & 31, first = i & segment;                     \
             int last = first | (int)(c[i] & 31 & ~(u32)segment);                                   \
             int j = (from);                                                                        \
@@ -109,10 +104,10 @@ SHUFFLE(shuffle_down, i + by, j <= last)
 SHUFFLE(shuffle_butterfly, i ^ by, j <= last)
 SHUFFLE(shuffle_index, first | (by & ~segment), j <= last)
 
-/* The transpose of 8x8 elements of 2 bytes: lane 4 * r + c holds those of row r in columns 2 * c,
- * in its lower half, and 2 * c + 1 (PTX ISA, movmatrix, "For .m8n8 matrix ... each thread holds").
- * "All threads in the warp must execute the same movmatrix instruction". */
-AT_RUN(turn_matrix)
+/* Transpose 8x8 elements of 2 bytes. Lane 4 * r + c holds row r's columns 2 * c, in its lower half,
+ * and 2 * c + 1 (PTX ISA, movmatrix, "For .m8n8 matrix ... each thread holds"). "All threads in the
+ * warp must execute the same movmatrix instruction". */
+AT_RUN(transpose_matrix)
 {
     AT_SOURCE(u32, a, 1);
     uint32_t undefined = at_emu_undefined(warp, op->row[1]);
@@ -125,8 +120,7 @@ AT_RUN(turn_matrix)
                      "only lanes %#x are here, movmatrix takes all", lanes);
         return;
     }
-    AT_EACH_LANE(i)
-    {
+    AT_EACH_LANE (i) {
         int half = i / 4 % 2, lower = i % 4 * 8 + i / 8, upper = lower + 4;
 
         out[i] = (a[lower] >> 16 * half & 0xffff) | (a[upper] >> 16 * half & 0xffff) << 16;
@@ -137,7 +131,7 @@ AT_RUN(turn_matrix)
         at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);
 }
 
-/* A policy of caches that memory here does not have: any value will do. */
+/* A cache policy. Memory has no caches here, so any value will do. */
 AT_RUN(policy)
 {
     const u64 out[AT_WARP] = {0};
@@ -149,7 +143,7 @@ const struct at_emu_row at_emu_warp_rows[] = {
     {"activemask.b32", "W", activemask},
     {"bar.warp.sync", "w", warp_barrier},
     {"createpolicy.fractional.L2::evict_first.b64", "L", policy},
-    {"nanosleep.u32", "w", at_emu_run_nothing}, /* for any time "in range [0, 2*t]" (PTX ISA) */
+    {"nanosleep.u32", "w", at_emu_run_nothing}, /* takes "[0, 2*t]" (PTX ISA) */
     {"vote.sync.all.pred", "Pnw", vote_all},
     {"vote.sync.any.pred", "Pnw", vote_any},
     {"vote.sync.uni.pred", "Pnw", vote_uni},
@@ -158,6 +152,6 @@ const struct at_emu_row at_emu_warp_rows[] = {
     {"shfl.sync.down.b32", "WQxwww", shuffle_down},
     {"shfl.sync.bfly.b32", "WQxwww", shuffle_butterfly},
     {"shfl.sync.idx.b32", "WQxwww", shuffle_index},
-    {"movmatrix.sync.aligned.m8n8.trans.b16", "Wx", turn_matrix},
+    {"movmatrix.sync.aligned.m8n8.trans.b16", "Wx", transpose_matrix},
     {0},
 };

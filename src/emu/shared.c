@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of each byte of shared memory: who wrote and who read it last, and when.
+/* The accesses of each byte of shared memory: the last write and the last read, by which thread and
+ * when.
  *
  * Time is a tick that grows at every barrier, of the block (bar.sync) or of a warp (bar.warp.sync).
- * Two accesses of different threads are ordered if such a barrier lies between them: for threads of
- * one warp either kind, else the first. If they are not, and one of them writes, it is a race. So
- * nothing is cleared at a barrier, and nothing at the start of a block: what was written before its
- * first tick was not written.
+ * Two accesses by different threads are ordered if a barrier of the block lies between them. For
+ * threads of one warp, a barrier of the warp is enough. Two unordered accesses, one of them a
+ * write, are a race. So nothing is cleared at a barrier or at the start of a block: a write before
+ * the block's first tick does not count.
  *
- * What a bulk copy writes is ordered before what follows a wait for its mbarrier, or a barrier of
- * the block after one.
+ * The writes of a bulk copy are ordered before all that follows a wait for its mbarrier, or a
+ * barrier of the block after such a wait.
  *
- * A record is the tick, two flags, and the thread within the block. */
+ * A record is the tick, two flags, and the number of the thread within the block. */
 #include "emu/lanes.h"
 
 enum {
     THREAD_MASK = 1023,
     FLAG_A = 1 << 10,
     FLAG_B = 1 << 11,
-    ATOMIC = FLAG_A,     /* of a write: by an atomic operation, which others may join */
-    BULK = FLAG_B,       /* by a bulk copy, which the thread only began */
-    MORE_LANES = FLAG_A, /* of a read: other threads of the same warp read it too, */
-    MORE_WARPS = FLAG_B, /* or threads of other warps */
+    ATOMIC = FLAG_A,     /* of a write: by an atomic operation; other ones may follow */
+    BULK = FLAG_B,       /* of a write: by a bulk copy that the thread began */
+    MORE_LANES = FLAG_A, /* of a read: other threads of the same warp read it too */
+    MORE_WARPS = FLAG_B, /* of a read: threads of other warps read it too */
     TICK_SHIFT = 12,
     TICK_MAX = (1 << 20) - 1,
 };
@@ -30,7 +31,7 @@ static uint32_t tick_of(uint32_t record)
     return record >> TICK_SHIFT;
 }
 
-/* Nobody has written anything yet. */
+/* Make all bytes unwritten: start a new tick. */
 void at_emu_shared_begin_block(struct at_emu_shared *shared)
 {
     if (shared->tick >= TICK_MAX - 1) {
@@ -42,7 +43,7 @@ void at_emu_shared_begin_block(struct at_emu_shared *shared)
     shared->first = shared->synced = ++shared->tick;
 }
 
-/* Ticks have run out in the middle of a block: begins again, with what was written as tick 1. */
+/* No tick is left in the middle of a block: start again; all written bytes get tick 1. */
 static void restart(struct at_emu_block *block)
 {
     struct at_emu_shared *shared = &block->shared;
@@ -82,29 +83,29 @@ void at_emu_shared_warp_barrier(struct at_emu_warp *warp)
     warp->synced = warp->block->shared.tick;
 }
 
-/* One thread's access, with what it is compared to. */
-struct toucher {
+/* One thread's access, and the ticks to compare it with. */
+struct thread_access {
     struct at_emu_shared *shared;
     uint32_t thread;
-    uint32_t record;      /* that it leaves */
-    uint32_t past;        /* records below are of before the block's last barrier */
-    uint32_t warp_synced; /* its warp's last barrier, */
-    uint32_t acquired;    /* and wait for an mbarrier */
+    uint32_t record;      /* of this access */
+    uint32_t past;        /* smaller records are from before the block's last barrier */
+    uint32_t warp_synced; /* the tick of its warp's last barrier */
+    uint32_t acquired;    /* the tick of its warp's last wait for an mbarrier */
     bool atomic;
 };
 
-static bool same_warp(const struct toucher *self, uint32_t record)
+static bool same_warp(const struct thread_access *self, uint32_t record)
 {
     return (record & THREAD_MASK) / AT_WARP == self->thread / AT_WARP;
 }
 
-/* Was the access of the record not ordered before this one by a barrier? */
-static bool unordered(const struct toucher *self, uint32_t record)
+/* Is there no barrier between the access of the record and this one? */
+static bool unordered(const struct thread_access *self, uint32_t record)
 {
     return tick_of(record) >= (same_warp(self, record) ? self->warp_synced : self->shared->synced);
 }
 
-static bool races_with_write(const struct toucher *self, uint32_t written)
+static bool races_with_write(const struct thread_access *self, uint32_t written)
 {
     if (written & BULK)
         return tick_of(written) >= self->shared->synced && tick_of(written) >= self->acquired;
@@ -112,15 +113,15 @@ static bool races_with_write(const struct toucher *self, uint32_t written)
            !(self->atomic && written & ATOMIC);
 }
 
-static bool races_with_read(const struct toucher *self, uint32_t read)
+static bool races_with_read(const struct thread_access *self, uint32_t read)
 {
     if (read & MORE_WARPS)
         return tick_of(read) >= self->shared->synced;
     return ((read & THREAD_MASK) != self->thread || read & MORE_LANES) && unordered(self, read);
 }
 
-/* The record after one more read: who else has read since the barriers that matter to them? */
-static uint32_t joined(const struct toucher *self, uint32_t read)
+/* The record after one more read, with flags for unordered reads by other threads. */
+static uint32_t joined(const struct thread_access *self, uint32_t read)
 {
     uint32_t flags = 0;
 
@@ -135,15 +136,16 @@ static uint32_t joined(const struct toucher *self, uint32_t read)
     return self->record | flags;
 }
 
-/* Each of these returns the other thread of a race, or -1. */
-static int note_read(const struct toucher *self, uint32_t offset, uint32_t bytes, bool *unwritten)
+/* note_read and note_write return the other thread of a race, or -1. */
+static int note_read(const struct thread_access *self, uint32_t offset, uint32_t bytes,
+                     bool *unwritten)
 {
     struct at_emu_shared *shared = self->shared;
 
     for (uint32_t i = offset; i < offset + bytes; i++) {
         uint32_t written = shared->written[i];
 
-        /* Most bytes are written in one turn and read in the next, by one thread each. */
+        /* The usual case: one thread wrote before the barrier, and one thread reads after it. */
         if (written >= shared->first << TICK_SHIFT && written < self->past &&
             shared->read[i] < self->past) {
             shared->read[i] = self->record;
@@ -158,7 +160,8 @@ static int note_read(const struct toucher *self, uint32_t offset, uint32_t bytes
     return -1;
 }
 
-static int note_write(const struct toucher *self, uint32_t offset, uint32_t bytes, bool undefined)
+static int note_write(const struct thread_access *self, uint32_t offset, uint32_t bytes,
+                      bool undefined)
 {
     struct at_emu_shared *shared = self->shared;
 
@@ -169,7 +172,7 @@ static int note_write(const struct toucher *self, uint32_t offset, uint32_t byte
             return (int)(shared->written[i] & THREAD_MASK);
         if (!untouched && races_with_read(self, shared->read[i]))
             return (int)(shared->read[i] & THREAD_MASK);
-        /* Unwritten it stays even in what is known of races: it cannot be read and used anyway. */
+        /* An undefined value leaves the byte unwritten, for races too: it cannot be used anyway. */
         shared->written[i] = undefined ? 0 : self->record;
     }
     return -1;
@@ -179,7 +182,7 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
                         bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
                         uint32_t undefined, uint32_t *unwritten)
 {
-    struct toucher self = {
+    struct thread_access self = {
         .shared = &warp->block->shared,
         .past = warp->block->shared.synced << TICK_SHIFT,
         .warp_synced = warp->synced,
@@ -187,29 +190,27 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
         .atomic = atomic,
     };
 
-    for (uint32_t i = 0; i < AT_WARP; i++) {
-        bool nobody = false;
+    AT_EACH_OF (i, lanes) {
+        bool missing = false; /* an unwritten byte is read */
         int other = -1;
 
-        if (!(lanes & at_lane_bit[i]))
-            continue;
-        self.thread = warp->first_thread + i;
+        self.thread = warp->first_thread + (uint32_t)i;
         self.record = self.shared->tick << TICK_SHIFT | self.thread;
         if (!store && !atomic)
-            other = note_read(&self, (uint32_t)address[i], bytes, &nobody);
+            other = note_read(&self, (uint32_t)address[i], bytes, &missing);
         if (atomic) {
-            nobody = tick_of(self.shared->written[address[i]]) < self.shared->first;
+            missing = tick_of(self.shared->written[address[i]]) < self.shared->first;
             self.record |= ATOMIC;
         }
-        if (store || (atomic && !nobody))
+        if (store || (atomic && !missing))
             other =
                 note_write(&self, (uint32_t)address[i], bytes, (undefined & at_lane_bit[i]) != 0);
         if (other >= 0) {
-            at_emu_raise(warp, op, AT_EMU_SHARED_RACE, (int)i, address[i],
+            at_emu_raise(warp, op, AT_EMU_SHARED_RACE, i, address[i],
                          "%u bytes, with thread %d of the block", bytes, other);
             return false;
         }
-        if (nobody)
+        if (missing)
             *unwritten |= at_lane_bit[i];
     }
     return true;
@@ -220,7 +221,7 @@ void at_emu_shared_acquire(struct at_emu_warp *warp)
     warp->acquired = warp->block->shared.tick;
 }
 
-bool at_emu_shared_expect(const struct at_emu_bulk *bulk)
+bool at_emu_shared_begin_fill(const struct at_emu_bulk *bulk)
 {
     uint64_t address[AT_WARP] = {0};
     uint32_t lanes = at_lane_bit[bulk->lane];
@@ -237,7 +238,7 @@ static bool race(const struct at_emu_bulk *bulk, uint64_t offset, uint32_t recor
     return false;
 }
 
-bool at_emu_shared_land(const struct at_emu_bulk *bulk)
+bool at_emu_shared_end_fill(const struct at_emu_bulk *bulk)
 {
     struct at_emu_shared *shared = &bulk->warp->block->shared;
     uint32_t thread = bulk->warp->first_thread + bulk->lane;
@@ -250,7 +251,7 @@ bool at_emu_shared_land(const struct at_emu_bulk *bulk)
     return true;
 }
 
-bool at_emu_shared_lend(const struct at_emu_bulk *bulk)
+bool at_emu_shared_begin_drain(const struct at_emu_bulk *bulk)
 {
     struct at_emu_shared *shared = &bulk->warp->block->shared;
     uint32_t lanes = at_lane_bit[bulk->lane], unwritten = 0;
@@ -273,7 +274,7 @@ bool at_emu_shared_lend(const struct at_emu_bulk *bulk)
     return !unwritten;
 }
 
-bool at_emu_shared_lent(const struct at_emu_bulk *bulk)
+bool at_emu_shared_end_drain(const struct at_emu_bulk *bulk)
 {
     const struct at_emu_shared *shared = &bulk->warp->block->shared;
 
@@ -283,7 +284,7 @@ bool at_emu_shared_lent(const struct at_emu_bulk *bulk)
     return true;
 }
 
-void at_emu_shared_landed(struct at_emu_block *block)
+void at_emu_shared_filled(struct at_emu_block *block)
 {
     pass_tick(block);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that came from shared memory nobody wrote.
+/* Undefined values: values from unwritten shared memory.
  *
- * To read them is no bug: at the edge of a matrix a tile is not full, and it is cheaper to load a
- * whole column and store only what is there than to ask before each load. To use them is. So each
- * row has a mask of the lanes that are undefined, instructions spread it, and what ends in an
- * address, a branch or global memory is reported, at the load that it came from. (Valgrind's
- * Memcheck does so for the same reason: Seward and Nethercote, "Using Valgrind to detect undefined
- * value errors with bit-precision", USENIX 2005. Here it goes by register, not by bit.)
+ * It is no bug to read them: at the edge of a matrix, a kernel may load a whole column of a tile
+ * that is only partly filled, and store only the filled part. That is cheaper than a check before
+ * each load. It is a bug to use them in an address, a branch or global memory. So each row has a
+ * mask of undefined lanes, and instructions propagate it. A use is reported at the load that the
+ * value came from. (Valgrind's Memcheck does the same, by bit instead of by register: Seward and
+ * Nethercote, "Using Valgrind to detect undefined value errors with bit-precision", USENIX 2005.)
  *
- * An instruction of a warp without such rows never comes here. */
+ * Instructions of a warp without undefined rows skip all of this. */
 #include "emu/lanes.h"
 
 void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
@@ -47,7 +47,7 @@ static bool require(const struct at_emu_op *op, struct at_emu_warp *warp, uint32
     return false;
 }
 
-/* The lanes in which the sources make the results undefined, and where that came from. */
+/* The lanes whose results are undefined because of the sources; *origin: the load to report. */
 static uint32_t spread(const struct at_emu_op *op, const struct at_emu_warp *warp, uint32_t *origin)
 {
     uint32_t all = 0;

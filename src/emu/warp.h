@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a block while it runs, and what the functions that execute instructions call. */
+/* The state of a running block, and helpers for the functions that execute instructions. */
 #ifndef AT_EMU_WARP_H
 #define AT_EMU_WARP_H
 
@@ -7,18 +7,18 @@
 
 enum { AT_EMU_WARPS_MAX = 32 };
 
-/* A copy that cp.async began: done when its group is waited for, so that who reads before the wait
- * finds what was there before. */
+/* A copy that cp.async began. It is done at the wait for its group, so a kernel that reads earlier
+ * finds the old bytes. */
 struct at_emu_copy {
     const struct at_emu_op *op;
-    uint32_t lanes; /* that still wait */
+    uint32_t lanes; /* whose copies are not done */
     uint32_t group[AT_WARP];
-    uint32_t size[AT_WARP]; /* bytes that come from the source; the rest is zeros */
+    uint32_t size[AT_WARP]; /* bytes copied from the source; the rest is zeros */
     uint64_t from[AT_WARP], to[AT_WARP];
 };
 
 /* An mbarrier object (PTX ISA, "Parallel Synchronization and Communication Instructions:
- * mbarrier"): a phase is complete when nobody has still to arrive and no byte is on its way. */
+ * mbarrier"). A phase is complete when no arrival and no byte is pending. */
 struct at_emu_mbarrier {
     uint32_t offset; /* in shared memory */
     uint32_t expected, pending;
@@ -26,54 +26,55 @@ struct at_emu_mbarrier {
     uint32_t phase;
 };
 
-/* A bulk copy under way. One to shared memory lands when its phase of an mbarrier is waited for;
- * one to global memory is made when its group is. */
+/* A bulk copy under way. A copy to shared memory (a fill) is done at the wait for its phase of an
+ * mbarrier; a copy to global memory (a drain) at the wait for its group. */
 struct at_emu_bulk {
     const struct at_emu_op *op;
     struct at_emu_warp *warp;
     uint32_t lane;
     uint32_t bytes;
-    uint32_t mbarrier, phase; /* to shared memory: an index of the block's, */
-    uint32_t group, tick;     /* to global memory: and when it was begun */
+    uint32_t mbarrier, phase; /* fill: the mbarrier's index within the block */
+    uint32_t group, tick;     /* drain: tick is the time when it began */
     uint64_t from, to;
 };
 
 struct at_emu_warp {
     struct at_emu_block *block;
     char *file; /* the rows */
-    uint32_t
-        *undefined;   /* for each row, by its offset / AT_EMU_ROW_ALIGN: lanes; see undefined.c */
-    uint32_t *origin; /* the instruction that loaded what is undefined there */
+    /* Both by a row's offset / AT_EMU_ROW_ALIGN; see undefined.c. */
+    uint32_t *undefined; /* the lanes whose values are undefined */
+    uint32_t *origin;    /* the instruction that loaded them */
     size_t undefined_rows;
-    uint32_t first_thread; /* of the block */
-    uint32_t lanes;        /* that exist: the last warp of a block may have fewer */
-    uint32_t alive;        /* have not exited */
-    uint32_t active;       /* are at pc */
+    uint32_t first_thread; /* its number within the block */
+    uint32_t lanes;        /* the last warp of a block may have fewer than 32 */
+    uint32_t alive;        /* lanes that have not exited */
+    uint32_t active;       /* lanes at pc */
     uint32_t pc;
-    uint32_t stop;             /* the lowest pc of the other lanes; UINT32_MAX: there are none */
-    uint32_t lane_pc[AT_WARP]; /* of lanes alive but not active */
+    uint32_t stop;             /* the lowest pc of the other lanes; UINT32_MAX: none */
+    uint32_t lane_pc[AT_WARP]; /* of lanes that are alive but not active */
     uint64_t executed[AT_WARP];
-    bool waiting;                         /* at the barrier of instruction pc - 1, */
-    uint32_t barrier;                     /* which has this number */
-    const struct at_emu_op *stalled;      /* waits for an mbarrier here; NULL: does not */
-    uint32_t synced;                      /* shared memory's tick at the last bar.warp.sync */
-    uint32_t acquired;                    /* and at the last wait for an mbarrier */
-    const struct at_emu_allocation *near; /* where the last access fell */
+    bool waiting;                    /* at the barrier of instruction pc - 1 */
+    uint32_t barrier;                /* the number of that barrier */
+    const struct at_emu_op *stalled; /* waits for an mbarrier here; NULL: no */
+    uint32_t synced;                 /* the tick of the last barrier, of the warp or the block */
+    uint32_t acquired;               /* the tick of the last wait for an mbarrier */
+    const struct at_emu_allocation *near; /* where the last access was */
     struct at_emu_copy *copies;
     size_t copy_count, copy_capacity;
-    uint32_t groups[AT_WARP];      /* of copies that each lane has committed, */
-    uint32_t bulk_groups[AT_WARP]; /* and of bulk copies */
+    uint32_t groups[AT_WARP];      /* of copies, committed by each lane */
+    uint32_t bulk_groups[AT_WARP]; /* of bulk copies */
 };
 
-/* Shared memory with what is known of each of its bytes; see shared.c. */
+/* Shared memory, with a record of the accesses of each byte; see shared.c. */
 struct at_emu_shared {
     char *bytes;
     uint32_t size;
-    uint32_t *written, *read;                    /* records, one a byte */
-    uint32_t tick;                               /* grows at each barrier */
-    uint32_t first;                              /* its value when the block began, */
-    uint32_t synced;                             /* and at the last barrier of the block */
-    uint32_t fenced[AT_EMU_WARPS_MAX * AT_WARP]; /* and at each thread's last fence.proxy.async */
+    uint32_t *written, *read; /* a record per byte */
+    uint32_t tick;            /* grows at each barrier */
+    uint32_t first;           /* the tick when the block began */
+    uint32_t synced;          /* the tick of the block's last barrier */
+    uint32_t
+        fenced[AT_EMU_WARPS_MAX * AT_WARP]; /* the tick of each thread's last fence.proxy.async */
 };
 
 struct at_emu_block {
@@ -92,19 +93,20 @@ struct at_emu_block {
     size_t mbarrier_count, mbarrier_capacity;
     struct at_emu_bulk *bulk;
     size_t bulk_count, bulk_capacity;
-    uint32_t mbarrier_events; /* phases completed, and waits that found one: whether warps get on */
+    uint32_t
+        mbarrier_events; /* phases completed and successful waits: shows if warps make progress */
     struct at_emu_fault fault;
 };
 
-/* A row as an array of the type that fits it. */
+/* A row as an array; type must have its width. */
 #define AT_EMU_ROW(type, warp, offset) ((type *)(void *)((warp)->file + (offset)))
 
-/* faults.c. The first fault of a block stands; detail (printf-like) may say more. */
+/* faults.c. Set the block's fault, unless it has one. detail, like printf's format, may be NULL. */
 void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_emu_fault_kind kind,
                   int lane, uint64_t address, const char *detail, ...)
     __attribute__((format(printf, 6, 7)));
 
-/* memory.c. The allocation that has this address, or NULL. */
+/* memory.c. The allocation that contains this address, or NULL. */
 struct at_emu_allocation {
     uint64_t address;
     uint64_t size;
@@ -117,8 +119,8 @@ const struct at_emu_allocation *at_emu_memory_find(const struct at_emu_memory *m
 void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
                              int64_t offset, uint64_t address[AT_WARP]);
 
-/* The lanes of an access by the space that they fall in: one part, or of generic addresses up to
- * three, whose addresses are then those within their spaces. Returns how many. */
+/* Split the lanes of an access by state space. Generic addresses may give three parts and become
+ * addresses within their spaces. Returns the number of parts. */
 struct at_emu_part {
     enum at_emu_space space;
     uint32_t lanes;
@@ -126,52 +128,54 @@ struct at_emu_part {
 int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t address[AT_WARP],
                         struct at_emu_part parts[3]);
 
-/* Where in the host's memory the lanes' accesses of `bytes` bytes go, checked: within one
- * allocation (or block, or thread) and aligned. False if a fault was raised. */
+/* Find the lanes' `bytes` bytes in the host's memory. Each access must be aligned and within one
+ * allocation, or the memory of its block or thread. False if a fault was raised. */
 bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                            enum at_emu_space space, uint32_t bytes, const uint64_t address[AT_WARP],
                            char *host[AT_WARP]);
-/* Tells the observer, if there is one. fills: as in struct at_emu_access. */
+/* Tell the observer, if there is one. fills: see struct at_emu_access. */
 void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                           enum at_emu_space space, bool store, uint32_t bytes,
                           const uint64_t address[AT_WARP], const uint64_t *fills);
 
 /* shared.c */
 void at_emu_shared_begin_block(struct at_emu_shared *shared);
-/* Everything before is ordered before everything after: for the whole block, or for a warp. */
+/* Order all earlier accesses before all later ones, of the block or of the warp. */
 void at_emu_shared_barrier(struct at_emu_block *block);
 void at_emu_shared_warp_barrier(struct at_emu_warp *warp);
-/* Notes an access and looks for races. *unwritten gets the lanes that read what nobody wrote; of
- * the lanes in `undefined` a store leaves its bytes unwritten. False if a fault was raised. */
+/* Record an access and look for races. *unwritten gets the lanes that read unwritten bytes. A store
+ * leaves the bytes of the lanes in `undefined` unwritten. False if a fault was raised. */
 bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                         bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
                         uint32_t undefined, uint32_t *unwritten);
 
-/* The same for bulk copies, which read and write beside the threads: what one to shared memory will
- * overwrite is not there from its beginning until it lands; what one to global memory reads must be
- * there, be known to the asynchronous proxy, and stay. False if a fault was raised. */
-bool at_emu_shared_expect(const struct at_emu_bulk *bulk);
-bool at_emu_shared_land(const struct at_emu_bulk *bulk);
-bool at_emu_shared_lend(const struct at_emu_bulk *bulk);
-bool at_emu_shared_lent(const struct at_emu_bulk *bulk);
+/* The same for bulk copies, which run beside the threads. A fill makes its bytes unwritten from its
+ * begin to its end. The bytes that a drain reads must be written, fenced for the asynchronous
+ * proxy, and stay unchanged from begin to end. False if a fault was raised. */
+bool at_emu_shared_begin_fill(const struct at_emu_bulk *bulk);
+bool at_emu_shared_end_fill(const struct at_emu_bulk *bulk);
+bool at_emu_shared_begin_drain(const struct at_emu_bulk *bulk);
+bool at_emu_shared_end_drain(const struct at_emu_bulk *bulk);
 /* A warp has waited for an mbarrier. */
 void at_emu_shared_acquire(struct at_emu_warp *warp);
-/* Bulk copies have landed: what follows is later. */
-void at_emu_shared_landed(struct at_emu_block *block);
+/* Fills have ended: later accesses get a later tick. */
+void at_emu_shared_filled(struct at_emu_block *block);
 
-/* mbarrier.c. The one there, or NULL; the lanes' addresses of mbarriers, checked; and after a
- * change, whether its phase is complete. False if a fault was raised. */
+/* mbarrier.c. find: the mbarrier at this offset, or NULL. locate: read and check the lanes'
+ * addresses of mbarriers; operation: an arrival or a wait, for which the mbarrier must exist.
+ * update: after a change, complete the phase if nothing is pending. False if a fault was raised. */
 struct at_emu_mbarrier *at_emu_mbarrier_find(struct at_emu_block *block, uint64_t offset);
-bool at_emu_mbarrier_reach(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                           bool operation, uint64_t address[AT_WARP]);
-bool at_emu_mbarrier_settle(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
+bool at_emu_mbarrier_locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                            bool operation, uint64_t address[AT_WARP]);
+bool at_emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
                             struct at_emu_mbarrier *mbarrier);
 
-/* bulk.c. Moves the bytes of the bulk copies to shared memory that belong to completed phases of an
- * mbarrier. False if a fault was raised. */
-bool at_emu_bulk_land(struct at_emu_block *block, uint32_t mbarrier);
+/* bulk.c. End the fills of an mbarrier's completed phases: move their bytes. False if a fault was
+ * raised. */
+bool at_emu_bulk_complete(struct at_emu_block *block, uint32_t mbarrier);
 
-/* undefined.c. Before an instruction of a warp with undefined rows; false if a fault was raised. */
+/* undefined.c. step: call it before each instruction of a warp with undefined rows; false if a
+ * fault was raised. mark: set which of the lanes are undefined in a row. */
 bool at_emu_undefined_step(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);
 void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
                            uint32_t undefined, uint32_t origin);
@@ -182,7 +186,7 @@ static inline uint32_t at_emu_undefined(const struct at_emu_warp *warp, uint32_t
     return warp->undefined[row / AT_EMU_ROW_ALIGN];
 }
 
-/* block.c. Runs a block to its end or its first fault, block->fault. */
+/* block.c. Run a block to its end or to its first fault, block->fault. */
 void at_emu_block_run(struct at_emu_block *block);
 
 #endif

@@ -58,13 +58,13 @@ static void end_run(struct run *run)
     at_ptx_free(run->module);
 }
 
-/* So many blocks of `of`, evenly spread, the first and the last among them. The caller frees. */
-static uint64_t *choose_blocks(int64_t count, int64_t of)
+/* Choose `count` blocks of a grid, evenly spread, with the first and the last; the caller frees. */
+static uint64_t *choose_blocks(int64_t count, int64_t blocks_of_grid)
 {
     uint64_t *blocks = at_alloc_array((size_t)count, sizeof *blocks);
 
     for (int64_t i = 0; i < count; i++)
-        blocks[i] = count == 1 ? 0 : (uint64_t)((__int128)i * (of - 1) / (count - 1));
+        blocks[i] = count == 1 ? 0 : (uint64_t)((__int128)i * (blocks_of_grid - 1) / (count - 1));
     return blocks;
 }
 
@@ -75,13 +75,13 @@ static enum at_status allocate(struct run *run, const struct at_problem *problem
     *src = at_emu_memory_allocate(run->memory, at_problem_src_extent(problem) * problem->elem_size);
     *dst = at_emu_memory_allocate(run->memory, at_problem_dst_extent(problem) * problem->elem_size);
     if (!*src || !*dst)
-        return at_fail(err, AT_FAILED, "this machine has not so much memory for the problem");
+        return at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     if (problem->in_place)
         *src = *dst;
     return AT_OK;
 }
 
-/* The launch that a GPU would be given, in memory of its own. */
+/* Prepare the launch as for a GPU, with memory of its own. */
 static enum at_status prepare(struct run *run, const struct at_problem *problem,
                               const struct at_launch *launch, struct at_error *err)
 {
@@ -172,8 +172,7 @@ static void add_counts(struct at_explained_line *line, const struct at_explained
     line->least_wavefronts += more->least_wavefronts;
 }
 
-/* A line of the template: what was inlined from the header that templates share counts as the line
- * that called it. */
+/* The line of the template: code inlined from the templates' header counts for the calling line. */
 static struct at_ptx_source source_of(const struct at_ptx_kernel *kernel, size_t instruction)
 {
     struct at_ptx_source here, caller;
@@ -182,7 +181,7 @@ static struct at_ptx_source source_of(const struct at_ptx_kernel *kernel, size_t
     return strcmp(at_path_name(here.file), AT_TEMPLATE_HEADER) == 0 ? caller : here;
 }
 
-/* Sectors of the blocks counted, as bytes of the whole grid. */
+/* Extrapolate the sectors of the counted blocks to bytes of the whole grid. */
 static void add_bytes(struct at_explanation *explanation)
 {
     const struct at_explained_line *lines = explanation->lines.items;
@@ -195,7 +194,7 @@ static void add_bytes(struct at_explanation *explanation)
     explanation->bytes_written = (int64_t)((double)sectors[1] * scale);
 }
 
-/* One line an instruction and memory, then those of one place and kind added up. */
+/* Make a line per instruction and memory, then add up the lines of one place and kind. */
 static void collect_lines(const struct run *run, struct at_list *list)
 {
     size_t count = 0, kept = 0, instructions = at_ptx_kernel_instructions(run->kernel);

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-/* Slots of issue by the beginning of an instruction of PTX, the first that fits: estimates of what
- * ptxas makes of it. Moves mostly vanish, parameters are read in passing, registers have 32 bits,
- * so that what has 64 takes two instructions or more, and a division is a sequence of many. */
+/* Issue slots by the beginning of an instruction's text; the first match counts. These estimate the
+ * code of ptxas: moves mostly vanish, and other instructions read parameters directly. Registers
+ * have 32 bits, so 64-bit values take two instructions or more. A division takes many. */
 static const struct {
     const char *begin;
     int slots;

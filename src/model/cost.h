@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the instructions of a kernel cost a multiprocessor to issue. */
+/* The cost of instructions to the multiprocessor that issues them. */
 #ifndef AT_MODEL_COST_H
 #define AT_MODEL_COST_H
 
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 struct at_cost {
-    int slots;      /* of issue */
+    int slots;      /* issue slots */
     int shuffles;   /* exchanges between the lanes of a warp */
     int barriers;   /* of the block */
-    bool streaming; /* an access that asks the caches not to keep what it touches */
+    bool streaming; /* an access that asks the caches not to keep its data */
     bool waits;     /* for asynchronous copies */
 };
 
-/* One for each instruction. The caller frees. */
+/* The costs of a kernel's instructions, in their order; the caller frees them. */
 struct at_cost *at_costs_of(const struct at_ptx_kernel *kernel);
 
 #endif

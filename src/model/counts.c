@@ -8,10 +8,11 @@
 struct at_counts {
     struct at_emu_observer observer;
     size_t instructions;
-    struct at_access_counts accesses[]; /* of each: in global memory, in shared memory */
+    struct at_access_counts
+        accesses[]; /* two per instruction: in global memory, in shared memory */
 };
 
-/* Blocks run on several threads; sums do not care in which order they are made. */
+/* Blocks run on several threads; the order of additions does not matter. */
 static void add(int64_t *sum, int64_t value)
 {
     __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
@@ -23,7 +24,7 @@ static void count_access(void *context, uint64_t block, const struct at_emu_acce
     struct at_access_counts *sums = &counts->accesses[2 * access->instruction + access->shared];
 
     (void)block;
-    /* Every thread that comes by writes the same. */
+    /* All threads write the same values. */
     __atomic_store_n(&sums->shared, access->shared, __ATOMIC_RELAXED);
     __atomic_store_n(&sums->store, access->store, __ATOMIC_RELAXED);
     __atomic_store_n(&sums->atomic, access->atomic, __ATOMIC_RELAXED);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the memory system of a GPU sees of a kernel: counted from the accesses that the emulated
- * device makes, one request a warp and instruction.
+/* Counts what the memory system of a GPU sees of a kernel, from its accesses on the emulated
+ * device. An instruction of a warp is one request.
  *
- * Global memory moves sectors of 32 bytes; a request costs as many as it touches (Nsight Compute
- * Documentation, "Memory Tables": l1tex__t_sectors, l1tex__t_requests). Shared memory has 32 banks
- * of 4 bytes; a request is served in as many wavefronts as different words of one bank are wanted
- * at once, lanes of 8 bytes in two halves and of 16 bytes in four quarters of a warp.
+ * Global memory moves sectors of 32 bytes; a request costs the number of sectors that it touches
+ * (Nsight Compute Documentation, "Memory Tables": l1tex__t_sectors, l1tex__t_requests). Shared
+ * memory has 32 banks of 4 bytes. A request takes a wavefront for each different word of its
+ * busiest bank. Accesses of 8 bytes per lane are served by half-warps, of 16 bytes by
+ * quarter-warps.
  *
- * What a copy past L1 (cp.async.cg) reads, the counter on an H200 shows by what it fills: of each
- * line of 128 bytes read, the sectors of shared memory that it goes to. */
+ * For a copy past L1 (cp.async.cg), the counter on an H200 shows what it fills: for each 128-byte
+ * line that it reads, the sectors of shared memory that it writes. */
 #ifndef AT_MODEL_COUNTS_H
 #define AT_MODEL_COUNTS_H
 
@@ -16,35 +17,36 @@
 
 #include <stdint.h>
 
-/* One static instruction, in one of the two memories. */
+/* An instruction, in one of the two memories. */
 struct at_access_counts {
     bool shared, store, atomic;
     bool past_l1; /* cp.async.cg */
-    int bytes;    /* a lane; 0: the instruction made no access there */
+    int bytes;    /* per lane; 0: no access to this memory */
     int64_t requests;
     int64_t lanes;            /* over all requests */
-    int64_t wanted_bytes;     /* global: different ones */
-    int64_t sectors;          /* global: touched */
+    int64_t wanted_bytes;     /* global: different bytes */
+    int64_t sectors;          /* global: sectors touched */
     int64_t tag_sectors;      /* global: as l1tex__t_sectors counts them */
-    int64_t least_sectors;    /* global: what as many wanted bytes would take side by side */
+    int64_t least_sectors;    /* global: for the same wanted bytes side by side */
     int64_t wavefronts;       /* shared */
-    int64_t least_wavefronts; /* shared: what as many words would take with no bank idle */
+    int64_t least_wavefronts; /* shared: for the same words with no bank idle */
 };
 
 struct at_counts;
 
-/* Counts for a kernel of so many instructions. The observer is valid as long as the counts. */
+/* Counts for a kernel of this length; the caller frees them. The observer belongs to them. */
 struct at_counts *at_counts_new(size_t instructions);
 void at_counts_free(struct at_counts *counts);
 const struct at_emu_observer *at_counts_observer(struct at_counts *counts);
 
-/* Of instruction `index` in shared or in global memory: an asynchronous copy is in both. Not while
- * a grid runs. */
+/* The counts of instruction `index` in shared or global memory; an asynchronous copy has both. Do
+ * not call it while a grid runs. */
 const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
                                             bool shared);
 
-/* What one request costs; the pure functions that the counts are made of. */
+/* The cost of one request; the counts are sums of these. */
 int at_request_sectors(const struct at_emu_access *access);
+int at_request_lines(const struct at_emu_access *access); /* of 128 bytes */
 int at_request_tag_sectors(const struct at_emu_access *access);
 int at_request_wanted_bytes(const struct at_emu_access *access);
 int at_request_least_sectors(const struct at_emu_access *access);

@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "device/relation.h"
 #include "device/schema.h"
+#include "schema/table.h"
 #include "system/paths.h"
 
 #include <ctype.h>
@@ -21,12 +22,8 @@ struct description {
     struct at_rates rates;
 };
 
-/* None is 0: the model divides by them. */
-#define RATE(name)                                                                                 \
-    {                                                                                              \
-        .key = #name, .kind = AT_FIELD_INT, .offset = offsetof(struct at_rates, name), .min = 1,   \
-        .max = 1000000000                                                                          \
-    }
+/* At least 1: the model divides by them. */
+#define RATE(name) AT_INT(at_rates, name, 1, 1000000000)
 
 static const struct at_field rate_fields[] = {
     RATE(again_bytes),
@@ -64,31 +61,15 @@ static const struct at_field rate_fields[] = {
     RATE(warp_ns),
     RATE(wavefronts_per_clock),
 };
-static const struct at_schema rates_schema = {"rates", sizeof(struct at_rates), rate_fields,
-                                              AT_COUNT(rate_fields)};
+static const struct at_schema rates_schema = AT_SCHEMA("rates", at_rates, rate_fields);
 
 static const struct at_field fields[] = {
-    {.key = "aliases",
-     .kind = AT_FIELD_LOCATEDS,
-     .offset = offsetof(struct description, aliases),
-     .max = ALIASES_MAX,
-     .optional = true},
-    {.key = "device",
-     .kind = AT_FIELD_OBJECT,
-     .offset = offsetof(struct description, device),
-     .object = &at_device_schema},
-    {.key = "rates",
-     .kind = AT_FIELD_OBJECT,
-     .offset = offsetof(struct description, rates),
-     .object = &rates_schema},
-    {.key = "schema",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct description, schema),
-     .min = 1,
-     .max = 1},
+    AT_LIST(description, aliases, AT_FIELD_LOCATEDS, 0, ALIASES_MAX, AT_OPTIONAL),
+    AT_OBJECT(description, "device", device, at_device_schema),
+    AT_OBJECT(description, "rates", rates, rates_schema),
+    AT_INT(description, schema, 1, 1),
 };
-static const struct at_schema schema = {"a device description", sizeof(struct description), fields,
-                                        AT_COUNT(fields)};
+static const struct at_schema schema = AT_SCHEMA("a device description", description, fields);
 
 static const char devices[] = "tuning/devices", suffix[] = ".yaml";
 
@@ -97,7 +78,7 @@ void at_description_files(struct at_folder *files)
     char *path = at_path_data_file(devices);
 
     *files = (struct at_folder){0};
-    (void)at_folder_list(files, path, suffix); /* none is a result too */
+    (void)at_folder_list(files, path, suffix); /* an error leaves the list empty */
     at_free(path);
 }
 
@@ -116,7 +97,7 @@ static char *list_names(void)
     return at_text_close(&stream, NULL);
 }
 
-/* The name becomes a path: letters, digits and '-' only. */
+/* The name becomes part of a path: letters, digits and '-' only. */
 static bool is_name(const char *name)
 {
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
@@ -128,7 +109,8 @@ static enum at_status check(const struct description *description, const char *p
     const char *predictions = description->device.predictions;
 
     if (!at_device_is_emulated(&description->device))
-        return at_fail(err, AT_USAGE, "%s: a described device is of kind " AT_KIND_EMULATED, path);
+        return at_fail(err, AT_USAGE,
+                       "%s: a description's device must be of kind " AT_KIND_EMULATED, path);
     if (strcmp(predictions, AT_CALIBRATED) != 0 && strcmp(predictions, AT_UNCALIBRATED) != 0)
         return at_fail(err, AT_USAGE,
                        "%s: predictions must be " AT_CALIBRATED " or " AT_UNCALIBRATED
@@ -191,14 +173,14 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
     return status;
 }
 
-/* Capitals are as good as small letters, and blanks, '-' and '_' say nothing. */
+/* Compare names without regard to case, blanks, '-' and '_'. */
 static bool same_name(const char *a, const char *b)
 {
-    static const char nothing[] = " -_";
+    static const char ignored[] = " -_";
 
     for (;; a++, b++) {
-        a += strspn(a, nothing);
-        b += strspn(b, nothing);
+        a += strspn(a, ignored);
+        b += strspn(b, ignored);
         if (!*a || tolower((unsigned char)*a) != tolower((unsigned char)*b))
             return *a == *b;
     }

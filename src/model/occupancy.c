@@ -9,7 +9,7 @@
 #include <cuda_occupancy.h>
 #include <stdio.h>
 
-/* What the system takes of shared memory for each block from compute capability 8.0 on (CUDA C++
+/* Shared memory per block that the system reserves from compute capability 8.0 on (CUDA C++
  * Programming Guide, "Shared Memory" of compute capability 8.x). */
 enum { RESERVED_SHARED_BYTES = 1024 };
 

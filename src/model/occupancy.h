@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many blocks a multiprocessor holds at once, and what keeps it from holding more: NVIDIA's own
- * calculation (cuda_occupancy.h of the CUDA Toolkit). */
+/* Occupancy: how many blocks a multiprocessor holds at once, and what limits the number. It is
+ * calculated by NVIDIA's own code (cuda_occupancy.h of the CUDA Toolkit). */
 #ifndef AT_MODEL_OCCUPANCY_H
 #define AT_MODEL_OCCUPANCY_H
 
@@ -8,12 +8,12 @@
 #include "device/info.h"
 
 struct at_occupancy {
-    int64_t blocks;   /* a multiprocessor */
-    int64_t percent;  /* of the threads that it can hold */
+    int64_t blocks;   /* per multiprocessor */
+    int64_t percent;  /* of the threads that a multiprocessor can hold */
     char limiter[64]; /* "registers", "shared memory", ...; several with commas */
 };
 
-/* AT_FAILED for a device or a kernel that the calculation does not take. */
+/* AT_FAILED if the calculation refuses the device or the kernel. */
 enum at_status at_occupancy_of(struct at_occupancy *occupancy, const struct at_device_info *device,
                                int64_t block_threads, int64_t registers,
                                int64_t static_shared_bytes, int64_t dynamic_shared_bytes,

@@ -8,9 +8,8 @@
 
 enum { THOUSANDTHS = 1000, REGISTER_BYTES = 4, SECTOR_BYTES = 32 };
 
-/* Of what L1 and shared memory have together, that shared memory never gets: 192 of which 164,
- * 256 of which 228, 128 of which 100 KiB can be shared (CUDA C++ Programming Guide, "Compute
- * Capabilities" 8.0, 9.0, 10.0, and 8.9). */
+/* The part of combined L1 and shared memory that shared memory cannot use: 192 - 164, 256 - 228 and
+ * 128 - 100 KiB (CUDA C++ Programming Guide, "Compute Capabilities" 8.0, 9.0 and 10.0, and 8.9). */
 enum { L1_LEAST_BYTES = 28 << 10 };
 
 const char *const at_bound_names[AT_BOUNDS] = {
@@ -23,22 +22,22 @@ const char *const at_bound_names[AT_BOUNDS] = {
     [AT_BOUND_LAUNCH] = "launch",
 };
 
-/* What the times are made of; all of a block. */
+/* The inputs of the prediction; figures are per block. */
 struct block {
     const struct at_rates *rates;
     const struct at_traffic *traffic;
     double threads, warps;
     int64_t registers;
-    double resident;   /* blocks a multiprocessor at once */
+    double resident;   /* blocks that a multiprocessor holds at once */
     double each;       /* blocks that a multiprocessor runs one after another */
-    double filled;     /* of a multiprocessor's threads, by the resident blocks */
+    double filled;     /* part of a multiprocessor's threads in use */
     double wave;       /* blocks that the device runs at once */
-    double held_bytes; /* at most, by a multiprocessor, in registers and shared memory */
-    double l1_bytes;   /* room for loads under way; 0: enough */
+    double held_bytes; /* at most, per multiprocessor, in registers and shared memory */
+    double l1_bytes;   /* room for loads in flight; 0: enough */
     double l2_bytes;
 };
 
-/* Nanoseconds for so many of what a multiprocessor does at a rate a clock in thousandths. */
+/* Nanoseconds for `count` operations at a rate per clock in thousandths. */
 static double clocked_ns(const struct at_rates *rates, double count, int64_t per_clock)
 {
     return count * THOUSANDTHS / (double)per_clock * 1e6 / (double)rates->clock_khz;
@@ -55,7 +54,7 @@ static double shared_ns(const struct block *b, const struct at_traffic_work *wor
     return clocked_ns(b->rates, work->wavefronts, b->rates->wavefronts_per_clock);
 }
 
-/* Exchanges have a pipe of their own. */
+/* Shuffles have a pipe of their own. */
 static double issue_ns(const struct block *b, const struct at_traffic_work *work)
 {
     return fmax(clocked_ns(b->rates, work->slots, b->rates->slots_per_clock),
@@ -64,7 +63,8 @@ static double issue_ns(const struct block *b, const struct at_traffic_work *work
 
 /* ---- DRAM ---- */
 
-/* Of L2, by what a wave has in hand: what is to meet there may be gone before it does. */
+/* The part of L2 that the data of a wave fill. A fuller L2 evicts data before they are used again.
+ */
 static double pressure(const struct block *b)
 {
     double bytes = b->resident * (b->traffic->load.bytes + b->traffic->store.bytes);
@@ -72,8 +72,8 @@ static double pressure(const struct block *b)
     return b->wave / b->resident * fmin(bytes, b->held_bytes) / b->l2_bytes;
 }
 
-/* Which part of the loads that are under way at once L1 has no room for: each takes a place there
- * until it has come. */
+/* The part of the loads in flight that L1 has no room for. Each takes room there until its data
+ * arrive. */
 static double crowded(const struct block *b)
 {
     double bytes = b->resident * b->traffic->load.bytes / fmax(1, b->traffic->work.load_rounds);
@@ -81,8 +81,8 @@ static double crowded(const struct block *b)
     return bytes > b->l1_bytes && b->l1_bytes > 0 ? 1 - b->l1_bytes / bytes : 0;
 }
 
-/* What is lost where a wave is in many pages at once, from none (0) to all (1): translations, and
- * rows of DRAM that are changed for little. */
+/* How far the pages of a wave are scattered, from 0 to 1. Many pages cost address translations and
+ * changes of DRAM rows. */
 static double scattered(const struct block *b, const struct at_traffic_way *way)
 {
     double all = (double)b->traffic->blocks * way->bytes / AT_TRAFFIC_PAGE_BYTES + 1;
@@ -96,8 +96,8 @@ static double streamed(const struct at_traffic_way *way)
     return way->sectors > 0 ? way->streamed / way->sectors : 0;
 }
 
-/* Loads in short runs use DRAM's bursts and open rows badly: each run costs the same. What a
- * neighbour loads too is found in L2. */
+/* Loads in short runs use DRAM's bursts and open rows badly: each run costs the same. Bytes that a
+ * neighbour loads too come from L2. */
 static double load_bytes(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
@@ -109,10 +109,10 @@ static double load_bytes(const struct block *b)
     return load->bytes * (1 - b->traffic->overlap * (1 - streamed(load))) * (1 + percent / 100);
 }
 
-/* Stores that a wave scatters over many pages wait for translations and row changes: the reason why
- * walking down the columns of the source, along the rows of the destination, is mostly best. Short
- * runs cost little where the wave is in few pages, and much where it is in many, even if
- * neighbouring blocks make whole what is missing of them. */
+/* Stores that a wave scatters over many pages wait for translations and row changes. So it is
+ * mostly best to go down the columns of the source, along the rows of the destination. Short runs
+ * cost little if the wave is in few pages, and much if it is in many, even if neighbouring blocks
+ * write the rest of the sectors. */
 static double store_bytes(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
@@ -125,9 +125,9 @@ static double store_bytes(const struct block *b)
     return store->bytes * (1 + percent / 100);
 }
 
-/* A sector that is not written whole must be merged with what is there; the longer the rest is in
- * coming, the more often after the part has left L2, and from a block far away always. A sector
- * that a block writes in several requests is not merged for nothing either. */
+/* A sector that is only partly written must be merged with its old bytes in DRAM, unless the rest
+ * is written before L2 evicts it. A rest from a block far away always comes too late. A sector that
+ * a block writes in several requests costs something too. */
 static double merged_bytes(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
@@ -140,9 +140,9 @@ static double merged_bytes(const struct block *b)
            (t->work.barriers > 0 ? 0 : again * (double)rates->again_bytes);
 }
 
-/* DRAM moves each sector once, L2 sees to that, but not all at its best. It has to turn around
- * between reads and writes, more often where blocks do not separate theirs by a barrier, unless
- * all of them read at first and write in the end. */
+/* L2 makes sure that DRAM moves each sector once, but DRAM is not always at its fastest. It has to
+ * switch between reads and writes. It switches more often if no barrier separates a block's reads
+ * from its writes, unless the whole grid is one wave, which reads first and writes last. */
 static double dram_ns(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
@@ -158,8 +158,7 @@ static double dram_ns(const struct block *b)
 
 /* ---- L2 ---- */
 
-/* What a block loads again comes from L1, unless it asks L1 not to keep it; stores all go through.
- */
+/* A block's repeated loads of a sector come from L1, except streaming ones. All stores go to L2. */
 static double l2_ns(const struct block *b)
 {
     const struct at_traffic_way *load = &b->traffic->load, *store = &b->traffic->store;
@@ -172,8 +171,8 @@ static double l2_ns(const struct block *b)
 
 /* ---- latency ---- */
 
-/* Batches of loads: those of the program, and more where a batch has more data than a thread has
- * registers to receive them, so that the compiler must make several of it. */
+/* Batches of loads: the program's, or more if a batch does not fit the registers of a thread, so
+ * the compiler must split it. */
 static double rounds(const struct block *b)
 {
     double asked = b->traffic->load.bytes / b->threads / REGISTER_BYTES;
@@ -181,7 +180,7 @@ static double rounds(const struct block *b)
     return fmax(b->traffic->work.load_rounds, asked / (double)b->registers);
 }
 
-/* Loads queue up behind those of the same warp, and behind those of the other warps resident. */
+/* A load waits behind loads of its own warp and of the other resident warps. */
 static double queue_ns(const struct block *b)
 {
     double shared = (double)b->rates->request_percent / 100;
@@ -190,8 +189,8 @@ static double queue_ns(const struct block *b)
            (1 - shared + shared * b->filled);
 }
 
-/* How long one block lives, with its loads' latency in full and what of its own work they do not
- * hide. Little's law: at most `resident` blocks a multiprocessor end in that time. */
+/* The lifetime of a block: the full latency of its loads, and its work that does not overlap them.
+ * By Little's law, at most `resident` blocks per multiprocessor end in that time. */
 static double life_ns(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
@@ -203,9 +202,8 @@ static double life_ns(const struct block *b)
            busy * (double)rates->serial_percent / 100;
 }
 
-/* A block at the edge may go through its tile element by element, and nothing is done before it
- * has. Its loads come from L2, to which the first of them bring whole sectors, unless they are
- * streamed. */
+/* A block at the edge may handle its tile element by element, and the launch waits for it. Its
+ * loads come from L2, because the first ones bring whole sectors there, except streaming loads. */
 static double edge_ns(const struct block *b)
 {
     const struct at_rates *rates = b->rates;
@@ -220,8 +218,8 @@ static double edge_ns(const struct block *b)
 
 /* ---- the whole ---- */
 
-/* Bounds overlap, but not perfectly: two that are equally near slow each other down. The norm of
- * fourth order says so: two equal ones make 1.19 of one, one of half the time 1.016. */
+/* Bounds overlap, but not perfectly: two similar ones slow each other down. The norm of fourth
+ * order models that: two equal bounds give 1.19 times one; a bound of half the time adds 1.6 %. */
 static double together(const double *bounds)
 {
     double sum = 0;
@@ -235,7 +233,7 @@ static void predict(const struct block *b, bool cold, struct at_prediction *pred
 {
     double blocks = (double)b->traffic->blocks, launch = (double)b->rates->launch_ns;
     double waves = fmax(b->each / b->resident, 1);
-    double started = blocks * 1e3 / (double)b->rates->blocks_per_us; /* one after the other */
+    double started = blocks * 1e3 / (double)b->rates->blocks_per_us;
     const double bounds[AT_BOUNDS] = {
         [AT_BOUND_DRAM] = cold ? blocks * dram_ns(b) : 0,
         [AT_BOUND_L2] = blocks * l2_ns(b),
@@ -246,7 +244,7 @@ static void predict(const struct block *b, bool cold, struct at_prediction *pred
     };
     double ns = fmax(together(bounds), started);
 
-    /* Before the first wave has loaded nothing is stored, and in the end nothing is loaded. */
+    /* Nothing is stored before the first loads arrive, and nothing is loaded at the end. */
     ns += life_ns(b) * (double)(waves > 1 ? b->rates->drain_percent : b->rates->one_wave_percent) /
           100;
     prediction->ns = launch + ns;
@@ -257,7 +255,7 @@ static void predict(const struct block *b, bool cold, struct at_prediction *pred
             prediction->bound = (enum at_bound)i;
 }
 
-/* The block of a launch, by a sample that is kept in *traffic; its rates are for the caller. */
+/* Fill the block from a sample, which is kept in *traffic. The caller sets its rates. */
 static enum at_status sample_block(struct block *block, struct at_traffic *traffic,
                                    const struct at_device_info *device,
                                    struct at_emu_memory *memory, const struct at_emu_launch *emu,
@@ -271,10 +269,9 @@ static enum at_status sample_block(struct block *block, struct at_traffic *traff
     double each;
 
     if (status == AT_OK && occupancy.blocks < 1)
-        status = at_fail(err, AT_FAILED,
-                         "a multiprocessor of %s does not hold one block of this "
-                         "kernel",
-                         device->name);
+        status =
+            at_fail(err, AT_FAILED, "a multiprocessor of %s cannot hold one block of this kernel",
+                    device->name);
     if (status == AT_OK)
         status = at_traffic_sample(traffic, memory, emu, device->multiprocessors * occupancy.blocks,
                                    err);
@@ -287,7 +284,7 @@ static enum at_status sample_block(struct block *block, struct at_traffic *traff
         .warps = (double)((threads + AT_WARP - 1) / AT_WARP),
         .registers = registers > 0 ? registers : 1,
         .resident = fmin((double)occupancy.blocks, ceil(each)),
-        /* A grid of less than a wave is dealt out at once: some have one block more. */
+        /* A grid of less than a wave starts at once: some multiprocessors get one block more. */
         .each = each < (double)occupancy.blocks ? ceil(each) : each,
         .held_bytes = (double)(device->registers_per_multiprocessor * REGISTER_BYTES +
                                device->shared_bytes_per_multiprocessor),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one request costs. */
+/* The cost of one request. */
 #include "model/counts.h"
 
 enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
 
-/* A set of numbers so small that looking through it is the quickest. */
+/* A set of numbers, small enough for a linear search. */
 struct small_set {
     int count;
     uint64_t items[AT_WARP];
@@ -12,7 +12,7 @@ struct small_set {
 
 static bool add(struct small_set *set, uint64_t item)
 {
-    for (int i = set->count; i > 0; i--) /* neighbours come one after the other */
+    for (int i = set->count; i > 0; i--) /* from the end: equal numbers often follow each other */
         if (set->items[i - 1] == item)
             return false;
     set->items[set->count++] = item;
@@ -24,10 +24,18 @@ int at_request_sectors(const struct at_emu_access *access)
     struct small_set sectors = {0};
 
     /* An aligned access of at most 16 bytes lies within one sector. */
-    for (int lane = 0; lane < AT_WARP; lane++)
-        if (access->lanes >> lane & 1)
-            add(&sectors, access->address[lane] / SECTOR_BYTES);
+    AT_EACH_OF (lane, access->lanes)
+        add(&sectors, access->address[lane] / SECTOR_BYTES);
     return sectors.count;
+}
+
+int at_request_lines(const struct at_emu_access *access)
+{
+    struct small_set lines = {0};
+
+    AT_EACH_OF (lane, access->lanes)
+        add(&lines, access->address[lane] / LINE_BYTES);
+    return lines.count;
 }
 
 int at_request_tag_sectors(const struct at_emu_access *access)
@@ -36,10 +44,8 @@ int at_request_tag_sectors(const struct at_emu_access *access)
 
     if (!access->fills)
         return at_request_sectors(access);
-    for (int lane = 0; lane < AT_WARP; lane++)
-        if (access->lanes >> lane & 1)
-            add(&filled,
-                access->address[lane] / LINE_BYTES << 32 | access->fills[lane] / SECTOR_BYTES);
+    AT_EACH_OF (lane, access->lanes)
+        add(&filled, access->address[lane] / LINE_BYTES << 32 | access->fills[lane] / SECTOR_BYTES);
     return filled.count;
 }
 
@@ -47,9 +53,8 @@ int at_request_wanted_bytes(const struct at_emu_access *access)
 {
     struct small_set starts = {0};
 
-    for (int lane = 0; lane < AT_WARP; lane++)
-        if (access->lanes >> lane & 1)
-            add(&starts, access->address[lane]);
+    AT_EACH_OF (lane, access->lanes)
+        add(&starts, access->address[lane]);
     return starts.count * access->bytes;
 }
 
@@ -58,23 +63,23 @@ int at_request_least_sectors(const struct at_emu_access *access)
     return (at_request_wanted_bytes(access) + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
-/* Lanes that are served together: 32 of up to 4 bytes, 16 of 8, 8 of 16. */
+/* The lanes served together: 32 with up to 4 bytes, 16 with 8, 8 with 16. */
 static int lanes_together(const struct at_emu_access *access)
 {
     return access->bytes <= BANK_BYTES ? AT_WARP : AT_WARP * BANK_BYTES / access->bytes;
 }
 
-/* Wavefronts of the lanes first .. first + count - 1: the most words that one bank has to give. */
+/* The wavefronts of lanes first .. first + count - 1: the most words wanted from one bank. */
 static int group_wavefronts(const struct at_emu_access *access, int first, int count)
 {
     struct small_set words = {0};
     int in_bank[BANKS] = {0}, most = 0;
-    int words_a_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
+    int words_per_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
 
     for (int lane = first; lane < first + count; lane++) {
         if (!(access->lanes >> lane & 1))
             continue;
-        for (int i = 0; i < words_a_lane; i++) {
+        for (int i = 0; i < words_per_lane; i++) {
             uint64_t word = access->address[lane] / BANK_BYTES + (uint64_t)i;
 
             if (add(&words, word) && ++in_bank[word % BANKS] > most)
@@ -93,12 +98,12 @@ int at_request_wavefronts(const struct at_emu_access *access)
     return wavefronts;
 }
 
-/* As Nsight Compute defines its "ideal": that many words on 32 banks, whichever lanes want them.
- * Part of a warp may take more even so, since only certain lanes are served together. */
+/* The "ideal" of Nsight Compute: the number of words, divided by 32 banks. A part of a warp may
+ * take more even without conflicts, because only certain lanes are served together. */
 int at_request_least_wavefronts(const struct at_emu_access *access)
 {
-    int words_a_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
-    int words = __builtin_popcount(access->lanes) * words_a_lane;
+    int words_per_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
+    int words = __builtin_popcount(access->lanes) * words_per_lane;
 
     return (words + BANKS - 1) / BANKS;
 }

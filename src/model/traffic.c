@@ -7,14 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Neighbours show what one block leaves for the next, a spread over the wave which pages its blocks
- * share. Both are so few that a launch is sampled in some milliseconds. */
+/* The sample: neighbours, which show the sectors that adjacent blocks share, and blocks spread over
+ * the wave, which show the pages that blocks share. These numbers take some milliseconds. */
 enum { NEIGHBOURS = 16, SPREAD = 48 };
 
-/* How many blocks of a wave store in one page, when of the visits of a random `part` of the blocks
- * only `distinct` (a fraction) were to pages that none had been in before. With m blocks a page,
- * the part is expected to meet (1 - (1 - part)^m) / (part m) of them for the first time, which
- * falls with m. */
+/* Estimate how many blocks of a wave touch the same page. A random `part` of the blocks was run,
+ * and only the fraction `distinct` of its visits were to new pages. With m blocks per page, the
+ * expected fraction is (1 - (1 - part)^m) / (part m), which falls with m. */
 static double sharing(double distinct, double part)
 {
     double low = 1, high = 1e6;
@@ -62,7 +61,7 @@ static void average_way(struct at_traffic_way *way, double runs, double blocks)
     way->bytes /= blocks;
 }
 
-/* The part of what blocks loaded that others of them loaded too. */
+/* The part of the loaded sectors that another block loaded too. */
 static double overlap_of(struct at_pieces *loaded)
 {
     double count = (double)loaded->count;
@@ -92,8 +91,8 @@ static struct at_traffic average(struct at_traffic_seen *seen, double warps, dou
     return traffic;
 }
 
-/* One block of each of `count` equal parts of the wave, at a place within its part that is always
- * the same and follows no pattern: even steps might fall in with the rows of tiles. */
+/* Choose a random block in each of `count` equal parts of the wave: even steps might follow the
+ * rows of tiles. The choice is the same for every run. */
 static void choose_spread(uint64_t *chosen, uint64_t count, uint64_t first, uint64_t wave)
 {
     uint64_t random = 12345;
@@ -101,13 +100,14 @@ static void choose_spread(uint64_t *chosen, uint64_t count, uint64_t first, uint
     for (uint64_t i = 0; i < count; i++) {
         uint64_t begin = wave * i / count, end = wave * (i + 1) / count;
 
-        /* Knuth's linear congruential generator, MMIX. */
+        /* Knuth's linear congruential generator, MMIX. Another one would change all predictions,
+         * and the rates in tuning/devices were fitted to these. */
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         chosen[i] = first + begin + (random >> 33) % (end - begin);
     }
 }
 
-/* One block by itself. */
+/* Run one block alone. */
 static enum at_status run_edge(const struct at_traffic_seen *whole, struct at_traffic_work *work,
                                struct at_emu_memory *memory, const struct at_emu_launch *emu,
                                uint64_t block, double warps, struct at_error *err)

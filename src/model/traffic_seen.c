@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static const size_t NONE = SIZE_MAX; /* no instruction */
-enum { SECTOR_BYTES = 32, LINE_BYTES = 128, PAGE_SECTORS = AT_TRAFFIC_PAGE_BYTES / SECTOR_BYTES };
+enum { SECTOR_BYTES = 32, PAGE_SECTORS = AT_TRAFFIC_PAGE_BYTES / SECTOR_BYTES };
 
 static void end_stores(struct at_traffic_seen *seen, const struct at_pieces *stored)
 {
@@ -57,36 +57,15 @@ static void end_block(struct at_traffic_seen *seen)
 /* An aligned access of at most 16 bytes lies within one sector. */
 static void touch(struct at_pieces *touched, const struct at_emu_access *access)
 {
-    for (int lane = 0; lane < AT_WARP; lane++) {
+    AT_EACH_OF (lane, access->lanes) {
         uint64_t address = access->address[lane], sector = address / SECTOR_BYTES;
         uint32_t bytes = ((UINT32_C(1) << access->bytes) - 1) << address % SECTOR_BYTES;
 
-        if (!(access->lanes >> lane & 1))
-            continue;
         if (touched->count > 0 && touched->items[touched->count - 1].sector == sector)
             touched->items[touched->count - 1].bytes |= bytes;
         else
             at_pieces_add(touched, sector, bytes);
     }
-}
-
-static int request_lines(const struct at_emu_access *access)
-{
-    uint64_t lines[AT_WARP];
-    int count = 0;
-
-    for (int lane = 0; lane < AT_WARP; lane++) {
-        uint64_t line = access->address[lane] / LINE_BYTES;
-        int i = count;
-
-        if (!(access->lanes >> lane & 1))
-            continue;
-        while (i > 0 && lines[i - 1] != line)
-            i--;
-        if (i == 0)
-            lines[count++] = line;
-    }
-    return count;
 }
 
 static void see_access(void *context, uint64_t block, const struct at_emu_access *access)
@@ -98,11 +77,11 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
     if (block != seen->block)
         end_block(seen);
     seen->block = block;
-    /* The machine runs a warp up to its barrier before it turns to the next one: loads with nothing
-     * between them are of one warp, and under way together. */
+    /* The machine runs a warp up to its barrier before the next warp. So consecutive loads are of
+     * one warp, and in flight together. */
     if (load)
         seen->sums.work.load_rounds += seen->loading == NONE;
-    if (load || seen->loading != access->instruction) /* a copy to shared memory is a load still */
+    if (load || seen->loading != access->instruction) /* an asynchronous copy stays a load */
         seen->loading = load ? access->instruction : NONE;
     if (access->shared) {
         seen->sums.work.wavefronts += at_request_wavefronts(access);
@@ -112,7 +91,7 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
     way->sectors += at_request_sectors(access);
     if (seen->costs[access->instruction].streaming)
         way->streamed += at_request_sectors(access);
-    way->lines += request_lines(access);
+    way->lines += at_request_lines(access);
     touch(&seen->touched[access->store], access);
 }
 
@@ -140,7 +119,7 @@ enum at_status at_traffic_see(struct at_traffic_seen *seen, struct at_emu_memory
     struct at_emu_fault fault = {0};
     enum at_status status;
 
-    part.threads = 1; /* the sums are nobody else's */
+    part.threads = 1; /* the sums are not atomic */
     part.observer = &observer;
     part.only_blocks = blocks;
     part.only_block_count = count;

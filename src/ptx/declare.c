@@ -45,7 +45,7 @@ static bool expect_align(struct at_ptx_reader *reader, uint32_t *align)
 
     at_ptx_next(reader);
     if (reader->token.kind == AT_PTX_INTEGER && (reader->token.value & (reader->token.value - 1)))
-        return at_ptx_fail(reader, "an alignment that is no power of 2");
+        return at_ptx_fail(reader, "the alignment is not a power of 2");
     if (!at_ptx_expect_integer(reader, ALIGN_MAX, &value))
         return false;
     *align = value ? (uint32_t)value : 1;
@@ -83,8 +83,8 @@ bool at_ptx_declare_registers(struct at_ptx_reader *reader)
     at_ptx_next(reader);
     if (!expect_type(reader, &bytes))
         return false;
-    if (bytes == 1) /* PTX ISA, "Restricted Use of Sub-Word Sizes": none of these here */
-        return at_ptx_fail(reader, "registers of 8 bits");
+    if (bytes == 1) /* PTX ISA, "Restricted Use of Sub-Word Sizes": compilers use none */
+        return at_ptx_fail(reader, "registers of 8 bits are not supported");
     do {
         if (!declare_register(reader, bytes))
             return false;
@@ -92,7 +92,7 @@ bool at_ptx_declare_registers(struct at_ptx_reader *reader)
     return at_ptx_expect(reader, ";");
 }
 
-/* The dimensions of an array, none for a scalar; a last one without a number is 0. */
+/* Read the dimensions of an array; a scalar has none. A dimension without a number is 0. */
 static bool read_dimensions(struct at_ptx_reader *reader, uint32_t *bytes, uint32_t max)
 {
     uint64_t count, total = *bytes;
@@ -105,13 +105,13 @@ static bool read_dimensions(struct at_ptx_reader *reader, uint32_t *bytes, uint3
             return false;
         total *= count;
         if (total > max)
-            return at_ptx_fail(reader, "an array of more than %u bytes", max);
+            return at_ptx_fail(reader, "the array has more than %u bytes", max);
     }
     *bytes = (uint32_t)total;
     return true;
 }
 
-/* Initial values: of variables that no kernel here may use. */
+/* Skip initial values. Kernels cannot use such variables. */
 static bool skip_initial(struct at_ptx_reader *reader)
 {
     while (!at_ptx_at(reader, ";")) {
@@ -134,7 +134,7 @@ static uint32_t space_max(enum at_emu_space space)
     }
 }
 
-/* The alignment and the type, with words before and between that change neither. */
+/* Read the alignment and the type, with its vector length. */
 static bool read_type(struct at_ptx_reader *reader, struct at_ptx_variable *variable)
 {
     uint32_t align = 0;
@@ -149,7 +149,7 @@ static bool read_type(struct at_ptx_reader *reader, struct at_ptx_variable *vari
     if (!expect_type(reader, &bytes))
         return false;
     if (bytes == 0)
-        return at_ptx_fail(reader, "a predicate in memory");
+        return at_ptx_fail(reader, "a predicate cannot be in memory");
     variable->bytes = (uint32_t)(bytes * lanes);
     variable->align = align ? align : variable->bytes;
     return true;
@@ -184,7 +184,7 @@ bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern)
     return (!at_ptx_at(reader, "=") || skip_initial(reader)) && at_ptx_expect(reader, ";");
 }
 
-/* ".param .u64 .ptr .global .align 1 name": where a pointer points to is of no matter. */
+/* ".param .u64 .ptr .global .align 1 name": the space of a pointer does not matter. */
 static bool declare_param(struct at_ptx_reader *reader)
 {
     struct at_ptx_kernel *kernel = reader->kernel;

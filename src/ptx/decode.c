@@ -14,7 +14,8 @@ static bool split(struct at_ptx_reader *reader, struct at_ptx_opcode *opcode)
     if (token->kind != AT_PTX_WORD)
         return at_ptx_unexpected(reader, "an instruction");
     if (token->size >= AT_PTX_OPCODE_MAX)
-        return at_ptx_fail(reader, "an instruction is not known here");
+        return at_ptx_fail(reader, "unknown instruction, more than %d characters long",
+                           AT_PTX_OPCODE_MAX - 1);
     memcpy(opcode->text, token->text, token->size);
     opcode->text[token->size] = '\0';
     memcpy(opcode->split, opcode->text, sizeof opcode->split);
@@ -30,8 +31,8 @@ static bool split(struct at_ptx_reader *reader, struct at_ptx_opcode *opcode)
     return true;
 }
 
-/* Instructions with an own decoder, by the first part of the opcode; all others are in the table of
- * ops.h under their whole name. */
+/* Instructions with a decoder of their own, by the first part of the opcode. All others are in the
+ * table of emu/ops.h by their whole name. */
 static const struct {
     const char *name;
     at_ptx_decoder *decode;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies beside the thread, cp.async and cp.async.bulk, and mbarriers (PTX ISA, "Data Movement and
+/* Asynchronous copies, cp.async and cp.async.bulk, and mbarriers (PTX ISA, "Data Movement and
  * Conversion Instructions: Asynchronous copy", "mbarrier"). */
 #include "base/memory.h"
 #include "emu/ops.h"
@@ -29,7 +29,7 @@ static bool decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
         return false;
     /* PTX ISA, cp.async: 4, 8 or 16 bytes; past L1 (.cg) only 16. */
     if (from_bytes != 8 || !(size == 16 || (all_levels && (size == 4 || size == 8))))
-        return at_ptx_fail(reader, "a copy of this size, or from such an address");
+        return at_ptx_fail(reader, "cp.async with this size or source address");
     op->run = at_emu_run_copy;
     op->past_l1 = !all_levels;
     op->undefined = AT_EMU_USES;
@@ -46,7 +46,7 @@ static bool decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
     return at_ptx_skip_policy(reader, hint);
 }
 
-/* cp.async.bulk of these forms: [to], [from], bytes{, [mbarrier]}{, policy}. */
+/* The known forms of cp.async.bulk [to], [from], bytes{, [mbarrier]}{, policy}. */
 static const struct {
     const char *name;
     bool store;
@@ -71,7 +71,7 @@ static bool decode_bulk(struct at_ptx_reader *reader, struct at_emu_op *op, bool
         !at_ptx_expect(reader, ","))
         return false;
     if ((store ? op->to_bytes : op->from_bytes) != 8)
-        return at_ptx_fail(reader, "a global address in a narrow register");
+        return at_ptx_fail(reader, "a global address must be in a 64-bit register");
     at_ptx_add_row(op, to, false);
     at_ptx_add_row(op, from, false);
     if (!at_ptx_read_source(reader, op, 4))
@@ -85,7 +85,7 @@ static bool decode_bulk(struct at_ptx_reader *reader, struct at_emu_op *op, bool
     return at_ptx_skip_policy(reader, hint);
 }
 
-/* Sets *done and decodes if the opcode is one of the bulk copies. */
+/* Decode a bulk copy and set *done, if the opcode is one. */
 static bool try_bulk(struct at_ptx_reader *reader, struct at_emu_op *op,
                      const struct at_ptx_opcode *opcode, bool *done)
 {
@@ -101,11 +101,11 @@ static bool try_bulk(struct at_ptx_reader *reader, struct at_emu_op *op,
     return true;
 }
 
-/* Waits for groups of copies and the end of a group. */
+/* The end of a group of copies, and waits for groups. */
 static const struct {
     const char *name;
     at_emu_run_op *run;
-    bool number; /* has an operand; else: all */
+    bool number; /* it has an operand; else all groups */
 } groups[] = {
     {"cp.async.commit_group", at_emu_run_copy_commit, false},
     {"cp.async.wait_all", at_emu_run_copy_wait, false},
@@ -145,8 +145,8 @@ bool at_ptx_decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
 static const struct {
     const char *name;
     at_emu_run_op *run;
-    char result;  /* p: a predicate, _: the sink, or none */
-    bool operand; /* after the address; else: 0 */
+    char result;  /* p: a predicate; _: the sink; 0: none */
+    bool operand; /* it has one after the address; else 0 is taken */
 } mbarriers[] = {
     {"mbarrier.init.shared::cta.b64", at_emu_run_mbarrier_init, 0, true},
     {"mbarrier.arrive.shared::cta.b64", at_emu_run_mbarrier_arrive, '_', false},

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions that say what comes next (PTX ISA, "Control Flow Instructions"), and those that wait
- * (bar, fence). */
+/* Control flow (PTX ISA, "Control Flow Instructions"), barriers and fences. */
 #include "base/memory.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
 #include "ptx/reader.h"
 
-/* Is the opcode, without its first part, one of these? */
 static bool is_one_of(const struct at_ptx_opcode *opcode, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -30,7 +28,7 @@ bool at_ptx_decode_branch(struct at_ptx_reader *reader, struct at_emu_op *op,
     return true;
 }
 
-/* At the level of a kernel both end the thread. */
+/* In a kernel, ret and exit both end the thread. */
 bool at_ptx_decode_exit(struct at_ptx_reader *reader, struct at_emu_op *op,
                         const struct at_ptx_opcode *opcode)
 {
@@ -56,8 +54,8 @@ bool at_ptx_decode_trap(struct at_ptx_reader *reader, struct at_emu_op *op,
     return true;
 }
 
-/* "bar.sync 0" and what else says the same. A number of threads would let a part of the block pass;
- * that, and a barrier whose number is in a register, no template uses. */
+/* "bar.sync 0" and its other spellings. No template uses a number of threads, which would let a
+ * part of the block pass, nor a barrier's number in a register. */
 bool at_ptx_decode_barrier(struct at_ptx_reader *reader, struct at_emu_op *op,
                            const struct at_ptx_opcode *opcode)
 {

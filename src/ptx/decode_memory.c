@@ -15,9 +15,9 @@ static const struct {
     {"local", AT_EMU_LOCAL},   {"param", AT_EMU_PARAM},   {"param::entry", AT_EMU_PARAM},
 };
 
-/* Qualifiers that say how caches and other threads come to see the access (PTX ISA, "Cache
- * Operators", "Cache Eviction Priority Hints", "Memory Consistency Model"). They change when, not
- * what: memory here has no caches, and accesses happen at once. */
+/* Qualifiers for caches and for the order in which other threads see accesses (PTX ISA, "Cache
+ * Operators", "Cache Eviction Priority Hints", "Memory Consistency Model"). They change nothing
+ * here: memory has no caches, and accesses happen at once. */
 static const char *const qualifiers[] = {
     "weak",
     "relaxed",
@@ -60,10 +60,10 @@ static bool read_space(const char *part, struct at_emu_op *op)
     return false;
 }
 
-/* What an opcode's parts between its name and its type say. */
+/* The parts of an opcode between its name and its type. */
 struct access_parts {
     bool hint;        /* .L2::cache_hint: one more operand, a policy */
-    const char *rest; /* the one part that is none of these; NULL: there is none */
+    const char *rest; /* the one unknown part; NULL: none */
     bool too_many;
 };
 
@@ -92,7 +92,7 @@ static struct access_parts read_parts(const struct at_ptx_opcode *opcode, struct
     return parts;
 }
 
-/* The type, which is the last part. */
+/* Read the type, which is the last part. */
 static bool read_unit(const struct at_ptx_opcode *opcode, struct at_emu_op *op)
 {
     const char *type = opcode->part[opcode->part_count - 1];
@@ -106,8 +106,8 @@ static bool read_unit(const struct at_ptx_opcode *opcode, struct at_emu_op *op)
     return bytes * op->units <= 16;
 }
 
-/* One register, or as many in braces as the vector has; all of one width, at least the type's (PTX
- * ISA, "Operand Size Exceeding Instruction-Type Size"). "_" leaves an element out. */
+/* Read one register, or a vector of registers in braces. All have the same width, at least the
+ * type's (PTX ISA, "Operand Size Exceeding Instruction-Type Size"). "_" skips an element. */
 static bool read_elements(struct at_ptx_reader *reader, struct at_emu_op *op, bool results)
 {
     bool vector = op->units > 1;
@@ -126,7 +126,7 @@ static bool read_elements(struct at_ptx_reader *reader, struct at_emu_op *op, bo
         } else if (!at_ptx_read_wide(reader, op, natural, results, &bytes)) {
             return false;
         } else if (op->row[op->row_count - 1] == AT_EMU_SINK_ROW) {
-            continue; /* the sink is as wide as any */
+            continue; /* the sink has any width */
         }
         if (op->value_bytes && op->value_bytes != bytes)
             return at_ptx_fail(reader, "elements in registers of different widths");
@@ -146,13 +146,13 @@ static bool read_access_address(struct at_ptx_reader *reader, struct at_emu_op *
     return true;
 }
 
-/* The parameters have one place for all threads: what is read is checked now. */
+/* All threads share the parameters, so a load of them is checked now. */
 static bool check_param(struct at_ptx_reader *reader, const struct at_emu_op *op)
 {
     int64_t bytes = (int64_t)op->unit_bytes * op->units;
 
     if (op->immediate < 0 || op->immediate > (int64_t)reader->kernel->param_bytes - bytes)
-        return at_ptx_fail(reader, "a load from beyond the parameters");
+        return at_ptx_fail(reader, "the load reads beyond the parameters");
     return true;
 }
 

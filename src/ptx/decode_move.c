@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mov, cvt, cvta and setp, whose operands do not go by a fixed row of letters. */
+/* mov, cvt, cvta and setp. Their operands do not fit the table of emu/ops.h. */
 #include "emu/ops.h"
 #include "ptx/reader.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { NATURAL_LEAST = 2 }; /* bytes of the register that an 8-bit type has */
+enum { NATURAL_LEAST = 2 }; /* bytes of the register of an 8-bit type */
 
-/* "{a, b}" or "{a, b, c, d}", which together are as wide as the instruction's type (PTX ISA, mov:
+/* Read "{a, b}" or "{a, b, c, d}", together as wide as the instruction's type (PTX ISA, mov:
  * "Vector data movement"). */
 static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int whole_bytes,
                        bool results)
@@ -20,7 +20,7 @@ static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int w
     do {
         if (!at_ptx_read_wide(reader, op, NATURAL_LEAST, results, &bytes))
             return false;
-        /* "_" is as wide as the others; alone it tells nothing. */
+        /* "_" has the width of the others. */
         if (op->row[op->row_count - 1] == AT_EMU_SINK_ROW)
             bytes = first_bytes;
         else if (first_bytes && bytes != first_bytes)
@@ -165,8 +165,8 @@ static bool read_combine(const char *name, uint8_t *combine)
     return false;
 }
 
-/* setp.COMPARE{.COMBINE}.TYPE p{|q}, a, b{, {!}c}: rows p, q, a, b, c. Without c it is combined by
- * "and" with what is always true, which changes nothing. */
+/* setp.COMPARE{.COMBINE}.TYPE p{|q}, a, b{, {!}c}: rows p, q, a, b, c. Without c, "and" with the
+ * row that is always true changes nothing. */
 bool at_ptx_decode_compare(struct at_ptx_reader *reader, struct at_emu_op *op,
                            const struct at_ptx_opcode *opcode)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions of the table in emu/ops.h: their operands are read as the table spells them. */
+/* Instructions in the table of emu/ops.h, which also lists their operands. */
 #include "emu/ops.h"
 #include "ptx/reader.h"
 
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode)
 {
-    return at_ptx_fail(reader, "instruction \"%s\" is not known here", opcode->text);
+    return at_ptx_fail(reader, "unknown instruction \"%s\"", opcode->text);
 }
 
 static int bytes_of(char letter)
@@ -65,7 +65,7 @@ bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const
     bool first = op->row_count == 0;
 
     if (!row)
-        return at_ptx_fail(reader, "instruction \"%s\" is not known here", name);
+        return at_ptx_fail(reader, "unknown instruction \"%s\"", name);
     op->run = row->run;
     for (const char *letter = row->operands; *letter; letter++) {
         if (*letter == 'Q') {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel: its directives, and its instructions one after the other. */
+/* A kernel: its directives, labels and instructions. */
 #include "base/memory.h"
 #include "ptx/reader.h"
 
 #include <stdlib.h>
 
-/* Threads of a block: .maxntid and .reqntid X, Y, Z, of which the last may lack. */
+/* Threads per block: .maxntid and .reqntid X, Y, Z; Y and Z are optional. */
 static bool read_dimensions(struct at_ptx_reader *reader, uint32_t dimensions[3])
 {
     uint64_t value;
@@ -51,7 +51,7 @@ static bool read_performance(struct at_ptx_reader *reader)
     return true;
 }
 
-/* An instruction that is not known is a problem of the kernel, the first of which is kept. */
+/* Note an unknown instruction as the problem of its kernel, which keeps the first one. */
 static bool note_problem(struct at_ptx_reader *reader)
 {
     if (!reader->kernel->problem)
@@ -119,7 +119,7 @@ static bool read_body_directive(struct at_ptx_reader *reader)
     return note_problem(reader);
 }
 
-/* Braces within a body only limit names, which compilers keep apart anyway. */
+/* Braces within a body limit the scope of names; compilers use each name once anyway. */
 static bool read_body(struct at_ptx_reader *reader)
 {
     uint64_t depth = 0;
@@ -144,7 +144,7 @@ static bool read_body(struct at_ptx_reader *reader)
     return true;
 }
 
-/* Where a kernel's text ends, so does the thread. */
+/* A thread ends at the end of the kernel's text. */
 static void add_end(struct at_ptx_reader *reader)
 {
     struct at_ptx_kernel *kernel = reader->kernel;
@@ -184,7 +184,7 @@ bool at_ptx_read_kernel(struct at_ptx_reader *reader)
     if (!at_ptx_declare_params(reader))
         return false;
     if (at_ptx_take(reader, ";")) { /* a declaration only */
-        kernel->problem = at_strdup("it has no body");
+        kernel->problem = at_strdup("the kernel has no body");
         add_end(reader);
         return true;
     }

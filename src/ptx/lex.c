@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Not <ctype.h>: PTX is ASCII in every locale. */
+/* Not by <ctype.h>: PTX is ASCII in every locale. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -38,7 +38,7 @@ void at_ptx_lex_skip_line(struct at_ptx_lexer *lexer)
         lexer->next++;
 }
 
-/* Blanks and comments. False at a comment without an end. */
+/* Skip blanks and comments. False at a comment without an end. */
 static bool skip_blanks(struct at_ptx_lexer *lexer)
 {
     while (lexer->next < lexer->end) {
@@ -71,8 +71,8 @@ static int digit_value(char c)
     return 16;
 }
 
-/* Digits up to the end of the token. False if one is not of the base, or the number needs more than
- * 64 bits. */
+/* Read digits up to the end of the token. False at a digit that is too large for the base, or a
+ * number of more than 64 bits. */
 static bool read_digits(struct at_ptx_token *token, const char *digit, int base)
 {
     const char *end = token->text + token->size;
@@ -88,14 +88,14 @@ static bool read_digits(struct at_ptx_token *token, const char *digit, int base)
     return true;
 }
 
-/* PTX ISA, "Integer Constants" and "Floating-Point Constants"; of the latter the exact ones, which
- * is how compilers write them. */
+/* PTX ISA, "Integer Constants" and "Floating-Point Constants"; the latter in hexadecimal only, as
+ * compilers write them. */
 static enum at_ptx_token_kind read_number(struct at_ptx_token *token)
 {
     static const struct {
         const char *prefix;
         int base;
-        size_t size; /* of the whole, 0: any */
+        size_t size; /* of the token; 0: any */
         enum at_ptx_token_kind kind;
     } forms[] = {
         {"0f", 16, 10, AT_PTX_F32},   {"0F", 16, 10, AT_PTX_F32},    {"0d", 16, 18, AT_PTX_F64},
@@ -129,8 +129,7 @@ static void lex_number(struct at_ptx_lexer *lexer, struct at_ptx_token *token)
     token->size += is_unsigned;
 }
 
-/* A word goes on over "::", which joins parts of qualifiers as in .L2::128B; one colon ends it, for
- * it may be a label. */
+/* A word continues over "::", as in .L2::128B. A single colon ends it: the word may be a label. */
 static void lex_word(struct at_ptx_lexer *lexer, struct at_ptx_token *token)
 {
     while (lexer->next < lexer->end) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PTX as a row of tokens (PTX ISA, "Syntax"). */
+/* PTX as a sequence of tokens (PTX ISA, "Syntax"). */
 #ifndef AT_PTX_LEX_H
 #define AT_PTX_LEX_H
 
@@ -9,10 +9,10 @@
 
 enum at_ptx_token_kind {
     AT_PTX_END,
-    AT_PTX_WORD,    /* a name, directive or opcode, with all that is joined to it by dots */
+    AT_PTX_WORD,    /* a name, directive or opcode, with its parts joined by dots */
     AT_PTX_INTEGER, /* without sign */
-    AT_PTX_F32,     /* 0f and 8 hexadecimal digits; value: the bits */
-    AT_PTX_F64,     /* 0d and 16 */
+    AT_PTX_F32,     /* 0f and 8 hexadecimal digits; value is the bits */
+    AT_PTX_F64,     /* 0d and 16 digits */
     AT_PTX_STRING,
     AT_PTX_MARK, /* one character of punctuation */
     AT_PTX_BAD,
@@ -33,10 +33,10 @@ struct at_ptx_lexer {
 
 struct at_ptx_token at_ptx_lex(struct at_ptx_lexer *lexer);
 
-/* Goes on after the end of the line. */
+/* Skip to the end of the line. */
 void at_ptx_lex_skip_line(struct at_ptx_lexer *lexer);
 
-/* Is it a word or mark of exactly this text? */
+/* Is it a word or mark with this text? */
 bool at_ptx_token_is(const struct at_ptx_token *token, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a module that was read can be asked. */
+/* Questions about a module that has been read. */
 #include "base/memory.h"
 #include "ptx/reader.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the names in a kernel's text to rows and places. */
+/* The names in a kernel's text: registers, constants, variables and labels. */
 #include "base/memory.h"
 #include "ptx/reader.h"
 
@@ -14,14 +14,15 @@ static bool new_row(struct at_ptx_reader *reader, int bytes, uint32_t *row)
     uint32_t size = bytes == AT_EMU_PREDICATE ? AT_EMU_ROW_ALIGN : (uint32_t)bytes * AT_WARP;
 
     if (kernel->file_bytes + size > AT_EMU_FILE_MAX)
-        return at_ptx_fail(reader, "more registers than %d bytes a warp hold", AT_EMU_FILE_MAX);
+        return at_ptx_fail(reader, "the registers need more than %d bytes per warp",
+                           AT_EMU_FILE_MAX);
     *row = kernel->file_bytes;
     kernel->file_bytes += size;
     return true;
 }
 
-/* The number at the end of a name of `numbered` registers, or false. PTX writes it without leading
- * zeros. */
+/* Get the number at the end of a register's name; 0 if it has none. False if the name is not
+ * declared here. PTX writes numbers without leading zeros. */
 static bool register_number(const struct at_ptx_registers *registers,
                             const struct at_ptx_name *name, uint32_t *number)
 {
@@ -52,7 +53,7 @@ bool at_ptx_find_register(struct at_ptx_reader *reader, const struct at_ptx_name
     uint32_t number;
 
     *found = false;
-    /* The latest declaration first: those of inner braces hide those of outer ones. */
+    /* The latest declaration first: inner braces hide names of outer ones. */
     for (size_t i = reader->register_count; i-- > 0;) {
         struct at_ptx_registers *registers = &reader->registers[i];
 
@@ -74,7 +75,7 @@ static bool preset_row(struct at_ptx_reader *reader, struct at_emu_preset preset
     struct at_ptx_kernel *kernel = reader->kernel;
     size_t seen = 0;
 
-    /* Most constants come again soon; one that does not costs a row more. */
+    /* Most constants are used again soon. One that is not found costs another row. */
     for (size_t i = kernel->preset_count; i-- > 0 && seen++ < CONSTANTS_LOOKED_AT;) {
         const struct at_emu_preset *known = &kernel->presets[i];
 
@@ -106,7 +107,7 @@ bool at_ptx_dynamic_row(struct at_ptx_reader *reader, int bytes, int64_t offset,
         row);
 }
 
-/* PTX ISA, "Special Registers". All are of 32 bits. */
+/* PTX ISA, "Special Registers". All have 32 bits. */
 static const struct {
     const char *name;
     enum at_emu_preset_kind kind;
@@ -143,7 +144,7 @@ bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *
         if (!at_ptx_same(&special, name))
             continue;
         if (bytes != 4)
-            return at_ptx_fail(reader, "%s is a register of 32 bits", specials[i].name);
+            return at_ptx_fail(reader, "%s has 32 bits", specials[i].name);
         *found = true;
         return preset_row(
             reader, (struct at_emu_preset){0, (uint8_t)specials[i].kind, (uint8_t)bytes, 0}, row);
@@ -160,7 +161,7 @@ bool at_ptx_place_variable(struct at_ptx_reader *reader, const struct at_ptx_var
     uint32_t max = local ? AT_EMU_LOCAL_MAX : AT_EMU_SHARED_MAX;
 
     if (variable->space == AT_EMU_GLOBAL)
-        return at_ptx_fail(reader, "a variable in global memory is not known here");
+        return at_ptx_fail(reader, "variables in global memory are not supported");
     if (reader->variable_count == AT_PTX_DECLARATIONS_MAX)
         return at_ptx_fail(reader, "more than %d variables", AT_PTX_DECLARATIONS_MAX);
     if (variable->dynamic) {
@@ -189,7 +190,7 @@ const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,
                 return NULL;
             return &reader->variables[reader->variable_count - 1];
         }
-    at_ptx_fail(reader, "\"%.*s\" is no register, variable or parameter known here",
+    at_ptx_fail(reader, "\"%.*s\" is not a known register or variable",
                 name->size < 64 ? (int)name->size : 64, name->text);
     return NULL;
 }
@@ -212,7 +213,7 @@ bool at_ptx_resolve_jumps(struct at_ptx_reader *reader)
     for (size_t i = 1; i < reader->label_count; i++)
         if (compare_labels(&labels[i - 1], &labels[i]) == 0) {
             reader->token.line = labels[i].line;
-            return at_ptx_fail(reader, "a label stands here for the second time");
+            return at_ptx_fail(reader, "this label is defined twice");
         }
     for (size_t i = 0; i < reader->jump_count; i++) {
         const struct at_ptx_label *jump = &reader->jumps[i], *label = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands (PTX ISA, "Instruction Operands"). Widths are checked here, so that nothing that runs
- * can leave the row that it is given. */
+/* Operands (PTX ISA, "Instruction Operands"). Their widths are checked here, so no instruction can
+ * access memory outside of its rows. */
 #include "ptx/reader.h"
 
 #include <string.h>
@@ -16,8 +16,8 @@ static bool full(struct at_ptx_reader *reader, const struct at_emu_op *op)
     return op->row_count == AT_EMU_OPERANDS && !at_ptx_fail(reader, "too many operands");
 }
 
-/* A register; the widths a lane that it may have begin at least_bytes. *found is false and nothing
- * is read where the next token is none. */
+/* Read a register of least_bytes to most_bytes per lane. If the next token is no register, *found
+ * is false and nothing is read. */
 static bool read_register(struct at_ptx_reader *reader, int least_bytes, int most_bytes, int *bytes,
                           uint32_t *row, bool *found)
 {
@@ -31,51 +31,41 @@ static bool read_register(struct at_ptx_reader *reader, int least_bytes, int mos
     if (!*found)
         return true;
     if (*bytes < least_bytes || *bytes > most_bytes)
-        return at_ptx_fail(reader, "register %.*s has not the width of its operand",
+        return at_ptx_fail(reader, "register %.*s has the wrong width for its operand",
                            name.size < 64 ? (int)name.size : 64, name.text);
     at_ptx_next(reader);
+    return true;
+}
+
+/* Read a register or, as a result, the sink. */
+static bool read_operand(struct at_ptx_reader *reader, struct at_emu_op *op, int least_bytes,
+                         int most_bytes, bool result, int *bytes)
+{
+    uint32_t row = AT_EMU_SINK_ROW;
+    bool found;
+
+    if (full(reader, op))
+        return false;
+    *bytes = least_bytes;
+    if (!result || !at_ptx_take(reader, "_")) {
+        if (!read_register(reader, least_bytes, most_bytes, bytes, &row, &found))
+            return false;
+        if (!found)
+            return at_ptx_unexpected(reader, "a register");
+    }
+    at_ptx_add_row(op, row, result);
     return true;
 }
 
 bool at_ptx_read_wide(struct at_ptx_reader *reader, struct at_emu_op *op, int least_bytes,
                       bool result, int *bytes)
 {
-    uint32_t row;
-    bool found;
-
-    if (full(reader, op))
-        return false;
-    if (result && at_ptx_take(reader, "_")) {
-        *bytes = least_bytes;
-        at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
-        return true;
-    }
-    if (!read_register(reader, least_bytes, least_bytes ? 8 : 0, bytes, &row, &found))
-        return false;
-    if (!found)
-        return at_ptx_unexpected(reader, "a register");
-    at_ptx_add_row(op, row, result);
-    return true;
+    return read_operand(reader, op, least_bytes, 8, result, bytes);
 }
 
 bool at_ptx_read_result(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes)
 {
-    uint32_t row;
-    int actual;
-    bool found;
-
-    if (full(reader, op))
-        return false;
-    if (at_ptx_take(reader, "_")) {
-        at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
-        return true;
-    }
-    if (!read_register(reader, bytes, bytes, &actual, &row, &found))
-        return false;
-    if (!found)
-        return at_ptx_unexpected(reader, "a register");
-    at_ptx_add_row(op, row, true);
-    return true;
+    return read_operand(reader, op, bytes, bytes, true, &bytes);
 }
 
 bool at_ptx_read_integer(struct at_ptx_reader *reader, int64_t *value)
@@ -105,7 +95,7 @@ static bool read_constant(struct at_ptx_reader *reader, int bytes, uint32_t *row
     return at_ptx_constant_row(reader, bytes, (uint64_t)value, row);
 }
 
-/* "+8", "-8" or "+-8", if there is one. */
+/* Read "+8", "-8", "+-8" or nothing. */
 static bool read_offset(struct at_ptx_reader *reader, int64_t *offset)
 {
     *offset = 0;
@@ -114,7 +104,8 @@ static bool read_offset(struct at_ptx_reader *reader, int64_t *offset)
     return at_ptx_read_integer(reader, offset);
 }
 
-/* The address of a variable, in its own space: known now, or when the kernel is launched. */
+/* The row with the address of a variable in its space; the launch decides that of the dynamic
+ * array. */
 static bool variable_row(struct at_ptx_reader *reader, const struct at_ptx_variable *variable,
                          int bytes, int64_t offset, uint32_t *row)
 {
@@ -123,42 +114,43 @@ static bool variable_row(struct at_ptx_reader *reader, const struct at_ptx_varia
     return at_ptx_constant_row(reader, bytes, variable->offset + (uint64_t)offset, row);
 }
 
-bool at_ptx_read_source(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes)
+/* Read a register, a special register, or the address of a variable with an offset. */
+static bool read_named(struct at_ptx_reader *reader, int bytes, uint32_t *row)
 {
     const struct at_ptx_name name = {reader->token.text, reader->token.size};
     const struct at_ptx_variable *variable;
-    uint32_t row = 0;
     int64_t offset;
     int actual;
     bool found;
 
-    if (full(reader, op))
+    if (!read_register(reader, bytes, bytes, &actual, row, &found))
         return false;
-    if (reader->token.kind != AT_PTX_WORD) {
-        if (!read_constant(reader, bytes, &row))
-            return false;
-        at_ptx_add_row(op, row, false);
+    if (found)
+        return true;
+    if (!at_ptx_special_row(reader, &name, bytes, row, &found))
+        return false;
+    if (found) {
+        at_ptx_next(reader);
         return true;
     }
-    if (!read_register(reader, bytes, bytes, &actual, &row, &found))
+    variable = at_ptx_find_variable(reader, &name);
+    if (!variable)
         return false;
-    if (!found) {
-        if (!at_ptx_special_row(reader, &name, bytes, &row, &found))
-            return false;
-        if (found) {
-            at_ptx_next(reader);
-        } else {
-            variable = at_ptx_find_variable(reader, &name);
-            if (!variable)
-                return false;
-            if (bytes != 4 && bytes != 8)
-                return at_ptx_unexpected(reader, "a value of another width");
-            at_ptx_next(reader);
-            if (!read_offset(reader, &offset) ||
-                !variable_row(reader, variable, bytes, offset, &row))
-                return false;
-        }
-    }
+    if (bytes != 4 && bytes != 8)
+        return at_ptx_unexpected(reader, "a value of another width");
+    at_ptx_next(reader);
+    return read_offset(reader, &offset) && variable_row(reader, variable, bytes, offset, row);
+}
+
+bool at_ptx_read_source(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes)
+{
+    uint32_t row = 0;
+
+    if (full(reader, op))
+        return false;
+    if (!(reader->token.kind == AT_PTX_WORD ? read_named(reader, bytes, &row)
+                                            : read_constant(reader, bytes, &row)))
+        return false;
     at_ptx_add_row(op, row, false);
     return true;
 }
@@ -175,7 +167,6 @@ bool at_ptx_read_predicate(struct at_ptx_reader *reader, bool may_flip, uint32_t
     return found || at_ptx_unexpected(reader, "a predicate");
 }
 
-/* A parameter's place, with its end as the most that may be read. */
 static bool find_param(const struct at_ptx_kernel *kernel, const struct at_ptx_name *name,
                        int64_t *offset)
 {

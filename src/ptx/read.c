@@ -13,7 +13,7 @@ static bool read_entry(struct at_ptx_reader *reader)
     return good;
 }
 
-/* A function is read over: a kernel that calls one has an instruction that is not known. */
+/* Skip a function. To a kernel that calls one, the call is an unknown instruction. */
 static bool skip_function(struct at_ptx_reader *reader)
 {
     while (!at_ptx_at(reader, "{")) {
@@ -32,11 +32,11 @@ static bool read_address_size(struct at_ptx_reader *reader)
 
     at_ptx_next(reader);
     if (reader->token.kind == AT_PTX_INTEGER && reader->token.value != 64)
-        return at_ptx_fail(reader, "addresses of other than 64 bits");
+        return at_ptx_fail(reader, "addresses must have 64 bits");
     return at_ptx_expect_integer(reader, 64, &bits);
 }
 
-/* .version and .target: what a newer one brings is found out by what it uses. */
+/* .version and .target: a newer version shows by instructions that are unknown. */
 static bool skip_line_directive(struct at_ptx_reader *reader)
 {
     at_ptx_skip_line(reader);
@@ -100,9 +100,9 @@ enum at_status at_ptx_read(struct at_ptx_module **module, const char *text, size
 
     if (size > AT_PTX_TEXT_MAX) {
         at_ptx_free(reader.module);
-        return at_fail(err, AT_USAGE, "PTX of more than %d bytes", AT_PTX_TEXT_MAX);
+        return at_fail(err, AT_USAGE, "the PTX has more than %d bytes", AT_PTX_TEXT_MAX);
     }
-    /* What NVRTC gives counts its NUL. */
+    /* NVRTC counts the NUL at the end. */
     while (size > 0 && text[size - 1] == '\0')
         size--;
     reader.module->text = at_alloc(size + 1);

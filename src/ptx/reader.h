@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the PTX reader share:
+/* The parts of the PTX reader:
  *
- *     ptx_tokens.c    the next token and what is expected of it
- *     ptx_read.c      the module
- *     ptx_kernel.c    a kernel, and what is between its instructions
- *     ptx_declare.c   declarations of variables, parameters and registers
- *     ptx_names.c     from names to rows: registers, constants, special registers; labels
- *     ptx_operands.c  the operands of an instruction
- *     ptx_decode.c    an instruction by the table of ops.h, or by one of the functions of
- *     ptx_decode_async.c, ptx_decode_flow.c, ptx_decode_memory.c and ptx_decode_move.c
+ *     lex.c       characters to tokens
+ *     tokens.c    the next token; text that is skipped
+ *     read.c      the module
+ *     module.c    questions about a module that has been read
+ *     kernel.c    a kernel: directives, labels and instructions
+ *     declare.c   declarations of variables, parameters and registers
+ *     names.c     names to rows: registers, constants, special registers; labels
+ *     operands.c  the operands of an instruction
+ *     decode.c    an instruction, by its opcode
+ *     decode_row.c                          instructions in the table of emu/ops.h
+ *     decode_{async,flow,memory,move}.c     all other instructions
  *
- * Functions return false once reader->err has the message. */
+ * Functions return false after they set reader->err. */
 #ifndef AT_PTX_READER_H
 #define AT_PTX_READER_H
 
@@ -21,12 +24,12 @@
 enum {
     AT_PTX_TEXT_MAX = 64 << 20, /* bytes of a module */
     AT_PTX_REGISTERS_MAX = 1000000,
-    AT_PTX_DECLARATIONS_MAX = 4096, /* of registers or of variables, a kernel */
+    AT_PTX_DECLARATIONS_MAX = 4096, /* of registers or of variables, per kernel */
     AT_PTX_OPCODE_MAX = 128,        /* characters */
     AT_PTX_PARTS_MAX = 16,          /* of an opcode, joined by dots */
 };
 
-/* A piece of the text. */
+/* A piece of the text, not terminated. */
 struct at_ptx_name {
     const char *text;
     size_t size;
@@ -35,23 +38,23 @@ struct at_ptx_name {
 /* .reg: one register, or `count` of them, prefix0 to prefix(count - 1). */
 struct at_ptx_registers {
     struct at_ptx_name name;
-    int bytes; /* a lane; AT_EMU_PREDICATE for .pred */
+    int bytes; /* per lane; AT_EMU_PREDICATE for .pred */
     bool numbered;
     uint32_t count;
-    uint32_t *rows; /* 0: not used yet, so it has none */
+    uint32_t *rows; /* 0: not used yet, so it has no row */
 };
 
 struct at_ptx_variable {
     struct at_ptx_name name;
     enum at_emu_space space;
     uint32_t bytes, align;
-    uint32_t offset; /* in its space; of a variable of a kernel */
-    bool dynamic;    /* .extern .shared: as large as the launch says */
+    uint32_t offset; /* in its space; once a kernel has the variable */
+    bool dynamic;    /* .extern .shared: the launch sets its size */
 };
 
 struct at_ptx_label {
     struct at_ptx_name name;
-    size_t op; /* that it stands before, or that goes there */
+    size_t op; /* the instruction after the label, or the one that jumps to it */
     int line;
 };
 
@@ -64,21 +67,21 @@ struct at_ptx_module {
     char *text; /* with a NUL after each instruction */
     struct at_ptx_kernel **kernels;
     size_t kernel_count, kernel_capacity;
-    char **source_files; /* by number; NULL where there is none */
+    char **source_files; /* by number; NULL: none */
     size_t source_file_count;
 };
 
 struct at_ptx_reader {
     struct at_ptx_lexer lexer;
-    struct at_ptx_token token; /* the next one */
+    struct at_ptx_token token; /* the next token */
     struct at_ptx_module *module;
     struct at_error *err;
     struct at_emu_places places; /* of the next instructions */
     struct at_ptx_source_file *source_files;
     size_t source_file_count, source_file_capacity;
-    struct at_ptx_variable *globals; /* those outside of kernels */
+    struct at_ptx_variable *globals; /* outside of kernels */
     size_t global_count, global_capacity;
-    /* The kernel that is being read. */
+    /* The rest belongs to the current kernel. */
     struct at_ptx_kernel *kernel;
     struct at_ptx_registers *registers;
     size_t register_count, register_capacity;
@@ -93,13 +96,13 @@ struct at_ptx_reader {
 
 /* The opcode of an instruction: "ld", "global", "v4", "u32". */
 struct at_ptx_opcode {
-    char text[AT_PTX_OPCODE_MAX];  /* as it stands */
-    char split[AT_PTX_OPCODE_MAX]; /* with NULs for dots */
+    char text[AT_PTX_OPCODE_MAX];  /* as in the text */
+    char split[AT_PTX_OPCODE_MAX]; /* with NULs instead of dots */
     const char *part[AT_PTX_PARTS_MAX];
     int part_count;
 };
 
-/* ptx_tokens.c */
+/* tokens.c */
 bool at_ptx_fail(struct at_ptx_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void at_ptx_next(struct at_ptx_reader *reader);
@@ -107,64 +110,65 @@ bool at_ptx_at(const struct at_ptx_reader *reader, const char *text);
 bool at_ptx_take(struct at_ptx_reader *reader, const char *text); /* if it is next */
 bool at_ptx_expect(struct at_ptx_reader *reader, const char *text);
 bool at_ptx_unexpected(struct at_ptx_reader *reader, const char *wanted);
-/* A name that a declaration may give. */
+/* A name in a declaration. */
 bool at_ptx_expect_name(struct at_ptx_reader *reader, struct at_ptx_name *name);
 bool at_ptx_expect_integer(struct at_ptx_reader *reader, uint64_t max, uint64_t *value);
 bool at_ptx_same(const struct at_ptx_name *a, const struct at_ptx_name *b);
 
-/* To the next line, after the next semicolon, after the brace that closes the next one. */
+/* Skip the rest of the line, up to the next semicolon, or a pair of braces with all between them.
+ */
 void at_ptx_skip_line(struct at_ptx_reader *reader);
 bool at_ptx_skip_statement(struct at_ptx_reader *reader);
 bool at_ptx_skip_braces(struct at_ptx_reader *reader);
-/* Directives that may stand anywhere: .loc, .file, .section. */
+/* Directives that may be anywhere: .loc, .file, .section. */
 bool at_ptx_read_location(struct at_ptx_reader *reader);
 bool at_ptx_read_source_file(struct at_ptx_reader *reader);
 bool at_ptx_skip_section(struct at_ptx_reader *reader);
 
-/* ptx_kernel.c. With .entry as the next token; and what is known of one kernel only is dropped. */
+/* kernel.c. The next token is .entry. Forgetting frees what belongs to one kernel only. */
 bool at_ptx_read_kernel(struct at_ptx_reader *reader);
 void at_ptx_forget_kernel(struct at_ptx_reader *reader);
 
-/* ptx_declare.c. Each with its directive as the next token. */
+/* declare.c. The next token is the declaration's directive. */
 bool at_ptx_declare_registers(struct at_ptx_reader *reader);
 bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern);
 bool at_ptx_declare_params(struct at_ptx_reader *reader);
-/* Bytes of a type like "u32", 0 for "pred"; -1 if it is none. */
+/* Bytes of a type like "u32", 0 for "pred"; -1 for an unknown type. */
 int at_ptx_type_bytes(const char *type);
 
-/* ptx_names.c */
+/* names.c */
 bool at_ptx_find_register(struct at_ptx_reader *reader, const struct at_ptx_name *name, int *bytes,
                           uint32_t *row, bool *found);
 bool at_ptx_constant_row(struct at_ptx_reader *reader, int bytes, uint64_t value, uint32_t *row);
 bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *name, int bytes,
                         uint32_t *row, bool *found);
-/* The row with the address of the dynamic array and this much. */
+/* The row with the address of the dynamic array plus an offset. */
 bool at_ptx_dynamic_row(struct at_ptx_reader *reader, int bytes, int64_t offset, uint32_t *row);
-/* A variable of the kernel; one of the module becomes the kernel's when it is first used. NULL with
- * no message if there is none of this name. */
+/* A variable of the kernel. The first use of a module's variable adds it to the kernel. NULL: there
+ * is none of this name, or no room for it; reader->err has the message. */
 const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,
                                                    const struct at_ptx_name *name);
 bool at_ptx_place_variable(struct at_ptx_reader *reader, const struct at_ptx_variable *variable);
-/* Sets the targets of all jumps. */
+/* Set the targets of all jumps. */
 bool at_ptx_resolve_jumps(struct at_ptx_reader *reader);
 
-/* ptx_operands.c. What is read is appended to the rows of op, results first. */
+/* operands.c. Each operand is appended to the rows of op, results first. */
 bool at_ptx_read_result(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes);
 bool at_ptx_read_source(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes);
 bool at_ptx_read_predicate(struct at_ptx_reader *reader, bool may_flip, uint32_t *row,
                            uint32_t *flip);
 bool at_ptx_read_integer(struct at_ptx_reader *reader, int64_t *value);
-/* A register of at least so many bytes a lane, which it says; the sink has that many. */
+/* A register of at least least_bytes per lane; *bytes is its width. The sink has least_bytes. */
 bool at_ptx_read_wide(struct at_ptx_reader *reader, struct at_emu_op *op, int least_bytes,
                       bool result, int *bytes);
-/* "[base+offset]" of a space. */
+/* "[base+offset]" in a space. */
 bool at_ptx_read_address(struct at_ptx_reader *reader, enum at_emu_space space, uint32_t *row,
                          uint8_t *register_bytes, int64_t *offset);
 void at_ptx_add_row(struct at_emu_op *op, uint32_t row, bool result);
-/* ", policy" after an instruction with .L2::cache_hint: read and ignored. */
+/* Skip ", policy" after an instruction with .L2::cache_hint. */
 bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint);
 
-/* ptx_decode.c. The opcode is the next token; what follows is read up to the semicolon. */
+/* decode.c, decode_row.c. The next token is the opcode. They read up to the semicolon. */
 bool at_ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op);
 bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name);
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode);
@@ -172,14 +176,14 @@ bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *op
 typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
                             const struct at_ptx_opcode *opcode);
 
-/* ptx_decode_flow.c */
+/* decode_flow.c */
 at_ptx_decoder at_ptx_decode_branch, at_ptx_decode_exit, at_ptx_decode_trap, at_ptx_decode_barrier,
     at_ptx_decode_fence;
-/* ptx_decode_memory.c */
+/* decode_memory.c */
 at_ptx_decoder at_ptx_decode_load, at_ptx_decode_store, at_ptx_decode_atomic;
-/* ptx_decode_async.c */
+/* decode_async.c */
 at_ptx_decoder at_ptx_decode_copy, at_ptx_decode_mbarrier;
-/* ptx_decode_move.c */
+/* decode_move.c */
 at_ptx_decoder at_ptx_decode_move, at_ptx_decode_convert, at_ptx_decode_to_space,
     at_ptx_decode_compare;
 

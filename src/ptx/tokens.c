@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The next token, what is expected of it, and what is passed over. */
+/* The next token: expect it, take it or skip it. */
 #include "base/memory.h"
 #include "ptx/reader.h"
 
@@ -84,7 +84,6 @@ void at_ptx_skip_line(struct at_ptx_reader *reader)
     at_ptx_next(reader);
 }
 
-/* To after the next semicolon. */
 bool at_ptx_skip_statement(struct at_ptx_reader *reader)
 {
     while (!at_ptx_at(reader, ";")) {
@@ -96,7 +95,6 @@ bool at_ptx_skip_statement(struct at_ptx_reader *reader)
     return true;
 }
 
-/* To after the brace that closes the next one. */
 bool at_ptx_skip_braces(struct at_ptx_reader *reader)
 {
     uint64_t depth = 0;
@@ -111,8 +109,8 @@ bool at_ptx_skip_braces(struct at_ptx_reader *reader)
     return true;
 }
 
-/* In what stands after a .loc's line: "function_name NAME, inlined_at FILE LINE COLUMN" (PTX ISA,
- * "Debugging Directives: .loc"). */
+/* Find "inlined_at FILE LINE COLUMN" on the line of a .loc (PTX ISA, "Debugging Directives: .loc").
+ */
 static void read_caller(const char *text, struct at_emu_places *places)
 {
     static const char mark[] = "inlined_at ";
@@ -126,7 +124,7 @@ static void read_caller(const char *text, struct at_emu_places *places)
     places->caller_line = line;
 }
 
-/* .loc FILE LINE COLUMN, and what inlining adds to it: where the next instructions come from. */
+/* .loc FILE LINE COLUMN and its attributes: the source of the next instructions. */
 bool at_ptx_read_location(struct at_ptx_reader *reader)
 {
     uint64_t file, line;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The source's text at a line of the family's template, without its indentation; "" elsewhere. The
- * caller frees it. */
+/* The text of a line of the family's template, without indentation; "" for other files. The caller
+ * frees it. */
 static char *source_text(const struct at_family *family, const struct at_explained_line *line)
 {
     const char *text = family->source;
@@ -45,8 +45,8 @@ static void print_bytes(const char *what, int64_t bytes, int64_t needed)
            (double)bytes / (double)needed, (double)needed / 1e6);
 }
 
-/* Sectors against the least that the same requests could take, and the bytes of the whole grid's
- * against what the elements take. */
+/* Compare the sectors with the least for the same requests, and the grid's bytes with the
+ * elements'. */
 static void print_traffic(const struct at_explanation *e)
 {
     const struct at_explained_line *lines = e->lines.items;
@@ -94,7 +94,7 @@ void at_explanation_print(const struct at_explanation *e, const struct at_family
            "memory\n",
            (intmax_t)e->blocks, (intmax_t)e->threads, (intmax_t)e->registers,
            (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
-    printf("  occupancy %jd%%: %jd blocks a multiprocessor, limited by %s\n",
+    printf("  occupancy %jd%%: %jd blocks per multiprocessor, limited by %s\n",
            (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
     print_times(e);
     if (e->blocks_counted < e->blocks)
@@ -103,6 +103,6 @@ void at_explanation_print(const struct at_explanation *e, const struct at_family
            "cost", "least", "good", "source");
     for (size_t i = 0; i < e->lines.count; i++)
         print_line(family, &lines[i]);
-    puts("  cost and least: sectors a request (global), wavefronts a request (shared)");
+    puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
     print_traffic(e);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An explanation as people read it: the lines of the source that access memory, with what each
- * access costs beside them. */
+/* Prints an explanation as a table: the lines of the source that access memory, and their cost. */
 #ifndef AT_STUDY_EXPLAIN_TABLE_H
 #define AT_STUDY_EXPLAIN_TABLE_H
 

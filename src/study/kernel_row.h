@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel with a label, as files list them: tuning/textbook.yaml and those of tuning/study. */
+/* A kernel with a label, as listed in tuning/textbook.yaml and tuning/study/NAME.yaml. */
 #ifndef AT_STUDY_KERNEL_ROW_H
 #define AT_STUDY_KERNEL_ROW_H
 
@@ -9,10 +9,10 @@
 struct at_kernel_row {
     char label[64];
     char family[64];
-    struct at_list parameters; /* of struct at_named_int; the others have their default */
+    struct at_list parameters; /* of struct at_named_int; other parameters have their default */
 };
 
-/* Its fields, for the table of a record that has it at this offset. */
+/* The fields of a kernel row at this offset of a record, for the record's table. */
 #define AT_KERNEL_ROW_FIELDS(at)                                                                   \
     {.key = "family",                                                                              \
      .kind = AT_FIELD_CHARS,                                                                       \
@@ -27,7 +27,7 @@ struct at_kernel_row {
         .offset = (at) + offsetof(struct at_kernel_row, parameters), .max = AT_PARAMS_MAX          \
     }
 
-/* The config of a row of the file at path, which messages name. */
+/* Makes the config of a row; messages name the file at path. */
 enum at_status at_kernel_row_config(const struct at_kernel_row *row, const char *path,
                                     struct at_family *const *families, size_t family_count,
                                     struct at_config *config, struct at_error *err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "study/study_file.h"
-#include "base/text_stream.h"
 
 #include "base/memory.h"
+#include "base/text_stream.h"
+#include "schema/table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,41 +20,18 @@ const char *const at_study_column_names[AT_STUDY_COLUMNS] = {
 
 static const struct at_field row_fields[] = {
     AT_KERNEL_ROW_FIELDS(offsetof(struct at_study_row, kernel)),
-    {.key = "problem",
-     .kind = AT_FIELD_LOCATED,
-     .offset = offsetof(struct at_study_row, problem),
-     .optional = true},
+    AT_FIELD(at_study_row, "problem", problem, .kind = AT_FIELD_LOCATED, AT_OPTIONAL),
 };
-static const struct at_schema row_schema = {"a row", sizeof(struct at_study_row), row_fields,
-                                            AT_COUNT(row_fields)};
+static const struct at_schema row_schema = AT_SCHEMA("a row", at_study_row, row_fields);
 static const struct at_field study_fields[] = {
-    {.key = "columns",
-     .kind = AT_FIELD_LOCATEDS,
-     .offset = offsetof(struct at_study, columns),
-     .max = AT_STUDY_COLUMNS},
-    {.key = "problem", .kind = AT_FIELD_LOCATED, .offset = offsetof(struct at_study, problem)},
-    {.key = "reading",
-     .kind = AT_FIELD_TEXT,
-     .offset = offsetof(struct at_study, reading),
-     .max = READING_MAX},
-    {.key = "rows",
-     .kind = AT_FIELD_OBJECTS,
-     .offset = offsetof(struct at_study, rows),
-     .min = 1,
-     .max = AT_STUDY_ROWS_MAX,
-     .object = &row_schema},
-    {.key = "schema",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct at_study, schema),
-     .min = 1,
-     .max = 1},
-    {.key = "title",
-     .kind = AT_FIELD_CHARS,
-     .offset = offsetof(struct at_study, title),
-     .max = sizeof(((struct at_study *)0)->title)},
+    AT_LIST(at_study, columns, AT_FIELD_LOCATEDS, 0, AT_STUDY_COLUMNS),
+    AT_FIELD(at_study, "problem", problem, .kind = AT_FIELD_LOCATED),
+    AT_TEXT(at_study, reading, READING_MAX),
+    AT_OBJECTS(at_study, rows, 1, AT_STUDY_ROWS_MAX, row_schema),
+    AT_INT(at_study, schema, 1, 1),
+    AT_CHARS(at_study, title),
 };
-static const struct at_schema study_schema = {"a study", sizeof(struct at_study), study_fields,
-                                              AT_COUNT(study_fields)};
+static const struct at_schema study_schema = AT_SCHEMA("a study", at_study, study_fields);
 
 static bool is_column(const char *word)
 {
@@ -77,7 +55,7 @@ static enum at_status check_columns(const struct at_study *study, const char *pa
         if (is_column(columns[i].text))
             continue;
         known = at_join(at_study_column_names, AT_STUDY_COLUMNS);
-        at_fail(err, AT_USAGE, "%s:%d:%d: there is no column \"%s\"; known are %s", path,
+        at_fail(err, AT_USAGE, "%s:%d:%d: unknown column \"%s\"; known are %s", path,
                 columns[i].line, columns[i].column, columns[i].text, known);
         free(known);
         return AT_USAGE;
@@ -100,8 +78,8 @@ static const char *problem_text(const struct at_study *study, const struct at_st
     return row->problem.text ? row->problem.text : study->problem.text;
 }
 
-static bool look_alike(const struct at_study *study, const struct at_study_row *a,
-                       const struct at_study_row *b)
+static bool same_label_and_problem(const struct at_study *study, const struct at_study_row *a,
+                                   const struct at_study_row *b)
 {
     return strcmp(a->kernel.label, b->kernel.label) == 0 &&
            strcmp(problem_text(study, a), problem_text(study, b)) == 0;
@@ -116,8 +94,8 @@ static enum at_status check_rows(const struct at_study *study, const char *path,
     for (size_t i = 0; i < study->rows.count && status == AT_OK; i++) {
         status = check_problem(&rows[i].problem, path, err);
         for (size_t j = 0; j < i && status == AT_OK; j++)
-            if (look_alike(study, &rows[i], &rows[j]))
-                status = at_fail(err, AT_USAGE, "%s: two rows on %s are named \"%s\"", path,
+            if (same_label_and_problem(study, &rows[i], &rows[j]))
+                status = at_fail(err, AT_USAGE, "%s: two rows on %s have the label \"%s\"", path,
                                  problem_text(study, &rows[i]), rows[i].kernel.label);
     }
     return status;
@@ -147,7 +125,7 @@ struct at_problem at_study_problem(const struct at_study *study, size_t index)
     const struct at_study_row *rows = study->rows.items;
     struct at_problem problem;
 
-    /* The reader has seen that it parses. */
+    /* at_study_read has checked that it parses. */
     at_problem_parse(&problem, problem_text(study, &rows[index]), NULL);
     return problem;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks of the grid that are counted. They are all alike in these kernels, but for the last. */
+/* Blocks of the grid to count. In these kernels all blocks but the last are alike. */
 enum { BLOCKS_COUNTED = 64 };
 
 static enum at_status prepare(const struct at_study *study, const char *path,
@@ -71,7 +71,7 @@ static void add_up(struct at_study_line *line, const struct at_explanation *expl
     line->time_ns = explanation->predicted_ns;
 }
 
-/* Without rates, time_ns stays 0. */
+/* Count a case and, if there are rates, predict its time. */
 static enum at_status count_case(const struct at_study_case *item, const char *label,
                                  const struct at_device_info *device, const struct at_rates *rates,
                                  const char *header, struct at_study_line *line,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of a study. Counts are always those of the emulated device; times are measured on a
- * GPU, and predicted for an emulated one. */
+/* Runs a study. Counts always come from the emulated device. Times are measured on a GPU, and
+ * predicted on an emulated device. */
 #ifndef AT_STUDY_STUDY_RUN_H
 #define AT_STUDY_STUDY_RUN_H
 
 #include "pipeline/session.h"
 #include "study/study_file.h"
 
-/* All accesses of one direction, in the blocks that were counted. */
+/* All accesses in one direction by the counted blocks. */
 struct at_study_global {
     int64_t requests;
     int64_t sectors;
@@ -16,7 +16,7 @@ struct at_study_global {
 struct at_study_shared {
     int64_t requests;
     int64_t wavefronts;
-    int64_t least_wavefronts; /* without bank conflicts */
+    int64_t least_wavefronts; /* if there were no bank conflicts */
 };
 
 struct at_study_line {
@@ -32,37 +32,37 @@ struct at_study_line {
 };
 
 struct at_study_result {
-    char study[64]; /* its name */
+    char study[64]; /* name of the study */
     char title[80];
     char device[128];
     char times[16];       /* "measured" or "predicted" */
-    char note[160];       /* what is to be said of them and of the counts */
+    char note[160];       /* about the times and the counts */
     struct at_list lines; /* of struct at_study_line, in the order of the study's rows */
     char *reading;
 };
 extern const struct at_schema at_study_result_schema;
 
-/* A row, ready to be counted and timed. */
+/* A row, ready to count and time. */
 struct at_study_case {
     struct at_config config;
     struct at_problem problem;
 };
 
 /* Counts and times the study `name`, read from path, on the device. The caller clears the result by
- * its schema. AT_USAGE for a row that the families do not have, AT_FAILED for one that is not legal
- * or not correct: the message names the row. */
+ * its schema. AT_USAGE: a row is not in its family's space. AT_FAILED: a row is not legal, or gives
+ * wrong results. The message names the row. */
 enum at_status at_study_run(const struct at_study *study, const char *name, const char *path,
                             const struct at_device_info *device,
                             const struct at_session_options *options,
                             struct at_study_result *result, struct at_error *err);
 
-/* Verifies the cases on a GPU, then times those of the same problem against each other, into the
- * lines. */
+/* Verifies the cases on a GPU, then times the cases of each problem together and sets the lines'
+ * time_ns. */
 enum at_status at_study_time(const struct at_study_case *cases, struct at_study_line *lines,
                              size_t count, const struct at_device_info *device,
                              const struct at_session_options *options, struct at_error *err);
 
-/* The table. */
+/* Prints the result as a table. */
 void at_study_print(const struct at_study *study, const struct at_study_result *result);
 
 #endif

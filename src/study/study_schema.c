@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A study's figures as JSON. */
+/* The result of a study as JSON. */
 #include "schema/table.h"
 #include "study/study_run.h"
 

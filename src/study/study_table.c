@@ -10,7 +10,7 @@
 
 enum { WIDTH = 100, INDENT = 2, GAP = 2 };
 
-/* What a column shows of a line. Negative: nothing, the line has no such accesses. */
+/* The figure of a line in a column; negative if the line has no such accesses. */
 typedef double figure_fn(const struct at_study_line *line);
 
 static double ratio(int64_t part, int64_t whole)
@@ -74,19 +74,19 @@ struct column {
 };
 
 static const struct column chosen_columns[AT_STUDY_COLUMNS] = {
-    [AT_STUDY_LOAD_SECTORS] = {"sectors", "a load", 7, 2, load_sectors},
+    [AT_STUDY_LOAD_SECTORS] = {"sectors", "per load", 8, 2, load_sectors},
     [AT_STUDY_LOAD_USED] = {"used", "%", 5, 1, load_used},
-    [AT_STUDY_STORE_SECTORS] = {"sectors", "a store", 7, 2, store_sectors},
+    [AT_STUDY_STORE_SECTORS] = {"sectors", "per store", 9, 2, store_sectors},
     [AT_STUDY_STORE_USED] = {"used", "%", 5, 1, store_used},
     [AT_STUDY_SHARED_LOAD] = {"shared", "load ways", 9, 1, shared_load},
     [AT_STUDY_SHARED_STORE] = {"shared", "store ways", 10, 1, shared_store},
-    [AT_STUDY_CONFLICTS] = {"conflicts", "a block", 9, 0, conflicts},
+    [AT_STUDY_CONFLICTS] = {"conflicts", "per block", 9, 0, conflicts},
 };
 static const struct column predicted_column = {"predicted", "us", 9, 1, time_us};
 static const struct column measured_column = {"time", "us", 9, 1, time_us};
-static const struct column bandwidth_column = {"GB", "a second", 8, 0, bandwidth};
+static const struct column bandwidth_column = {"rate", "GB/s", 6, 0, bandwidth};
 
-/* The columns of a table, in their order; returns how many. */
+/* Choose the columns of a table, in order; returns their number. */
 static size_t choose(const struct at_study *study, bool predicted,
                      const struct column *columns[AT_STUDY_COLUMNS + 2])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The times of a study on a GPU: one shoot-out for each problem that it has. */
+/* The times of a study on a GPU: one shoot-out per problem. */
 #include "study/study_run.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 
 _Static_assert((int)AT_STUDY_ROWS_MAX <= (int)AT_CONTESTANTS_MAX, "all rows fit one shoot-out");
 
-/* Times those lines that have this problem; which[i] is the line of contestant i. */
+/* Time the lines with this problem; which[i] is the line of contestant i. */
 static enum at_status time_problem(struct at_session *session, struct at_contestant *contestants,
                                    const size_t *which, size_t count, struct at_study_line *lines,
                                    struct at_error *err)
@@ -47,7 +47,7 @@ static enum at_status time_all(struct at_session *session, const struct at_study
         size_t found = 0;
 
         if (lines[i].time_ns > 0)
-            continue; /* timed beside an earlier one */
+            continue; /* timed together with an earlier one */
         for (size_t j = i; j < count; j++) {
             if (strcmp(lines[i].problem, lines[j].problem) != 0)
                 continue;

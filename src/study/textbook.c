@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "study/textbook.h"
 
-#include "base/memory.h"
+#include "schema/table.h"
 #include "system/paths.h"
 
 #include <stdlib.h>
@@ -9,23 +9,13 @@
 static const struct at_field row_fields[] = {
     AT_KERNEL_ROW_FIELDS(0),
 };
-static const struct at_schema row_schema = {"a row", sizeof(struct at_kernel_row), row_fields,
-                                            AT_COUNT(row_fields)};
+static const struct at_schema row_schema = AT_SCHEMA("a row", at_kernel_row, row_fields);
 static const struct at_field textbook_fields[] = {
-    {.key = "rows",
-     .kind = AT_FIELD_OBJECTS,
-     .offset = offsetof(struct at_textbook, rows),
-     .min = 1,
-     .max = AT_TEXTBOOK_ROWS_MAX,
-     .object = &row_schema},
-    {.key = "schema",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct at_textbook, schema),
-     .min = 1,
-     .max = 1},
+    AT_OBJECTS(at_textbook, rows, 1, AT_TEXTBOOK_ROWS_MAX, row_schema),
+    AT_INT(at_textbook, schema, 1, 1),
 };
-static const struct at_schema textbook_schema = {"the textbook's rows", sizeof(struct at_textbook),
-                                                 textbook_fields, AT_COUNT(textbook_fields)};
+static const struct at_schema textbook_schema =
+    AT_SCHEMA("the textbook's rows", at_textbook, textbook_fields);
 
 enum at_status at_textbook_read(struct at_textbook *textbook, struct at_error *err)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy whose warps reach their elements in one of several patterns, on the loading side or on the
- * storing side. What a pattern costs is sectors of 32 bytes: a warp's access is one request, and
- * takes as many of them as its 32 addresses touch.
+/* A copy whose warps access their elements in one of several patterns, in loads or in stores. A
+ * pattern costs sectors of 32 bytes: an access of a warp is one request, which takes all sectors
+ * that its 32 addresses touch.
  *
- * A block copies a strip of the row. Between the two sides it passes the strip through shared
- * memory, without bank conflicts, so that either side has its pattern whatever the other one does. */
+ * A block copies a strip of the row, through shared memory and without bank conflicts. So the
+ * pattern of the loads and the pattern of the stores are independent. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef LOADS
-#define LOADS 0 /* their pattern, see below */
+#define LOADS 0 /* pattern of the loads, see below */
 #endif
 #ifndef STORES
-#define STORES 0 /* their pattern */
+#define STORES 0 /* pattern of the stores */
 #endif
 #ifndef OFFSET
-#define OFFSET 0 /* elements, of the pattern OFFSET_BY */
+#define OFFSET 0 /* elements, for the pattern OFFSET_BY */
 #endif
 #ifndef LOAD
 #define LOAD 0 /* 0: through L1, 1: past L1, 2: read-only */
@@ -25,12 +25,12 @@
 
 using namespace at;
 
-/* How the threads of a warp stand to their elements:
- *   ALIGNED      side by side, the first at a multiple of 128 bytes (for elements of 4 bytes);
- *   OFFSET_BY    side by side, but so many elements further on: the strip is taken as a ring, so that
- *                the last warps come round to its beginning, with as many sectors as the others;
- *   PERMUTED     within the aligned 32 elements of the warp, but in another order;
- *   ONE_ADDRESS  all at the same element: 32 accesses for 32 elements;
+/* The elements that the threads of a warp access:
+ *   ALIGNED      adjacent, the first at a multiple of 128 bytes (for elements of 4 bytes);
+ *   OFFSET_BY    adjacent, but OFFSET elements further on; the strip is a ring, so the last warps
+ *                continue at its beginning and take as many sectors as the others;
+ *   PERMUTED     the aligned 32 elements of the warp, in another order;
+ *   ONE_ADDRESS  all threads the same element: 32 accesses for 32 elements;
  *   STRIDE_4     every fourth element: four accesses take all. */
 enum { ALIGNED, OFFSET_BY, PERMUTED, ONE_ADDRESS, STRIDE_4 };
 
@@ -39,7 +39,7 @@ constexpr int how = LOAD == 0 ? LOAD_CACHED : LOAD == 1 ? LOAD_PAST_L1 : LOAD_RE
 
 using element = word<ELEM_SIZE>;
 
-/* The element of the strip that this thread takes in a step. */
+/* The element of the strip that this thread accesses in a step. */
 template <int pattern> __device__ __forceinline__ int element_of(int step)
 {
     const int thread = threadIdx.x, lane = thread % 32;
@@ -54,8 +54,8 @@ template <int pattern> __device__ __forceinline__ int element_of(int step)
         return step * threads + thread;
 }
 
-/* Where an element of the strip stands in shared memory. Every fourth element would fall into every
- * fourth bank: there each group of 32 elements is turned round a little further. */
+/* The place of an element of the strip in shared memory. With stride 4, only every fourth bank would
+ * be used; so the places of each group of 32 elements are permuted differently. */
 __device__ __forceinline__ int place_of(int index)
 {
     constexpr bool strided = LOADS == STRIDE_4 || STORES == STRIDE_4;
@@ -98,7 +98,7 @@ __device__ __forceinline__ void store_strip(element *to, const element *shared, 
         if constexpr (STORES == ONE_ADDRESS) {
             const int first = step * threads + threadIdx.x / 32 * 32;
 
-            /* All lanes write the same value, so it does not matter which of them comes last. */
+            /* All lanes write the same value, so their order does not matter. */
 #pragma unroll
             for (int i = 0; i < 32; i++)
                 if (first + i < left)

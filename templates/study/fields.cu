@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structures of a few fields, in the two ways to keep many of them:
+/* Many structures of a few fields, in two layouts:
  *
- *   array of structures     x y x y x y x y ...    a field's values lie a structure apart
- *   structure of arrays     x x x x ... y y y y    they lie side by side
+ *   array of structures     x y x y x y x y ...    the values of a field are a structure apart
+ *   structure of arrays     x x x x ... y y y y    they are adjacent
  *
- * A thread takes one structure, or one field of it. To turn one way into the other is a transpose:
- * the array of structures is a matrix with a row a structure. LAYOUT says which side has it:
- *   0  neither: one array a field, each a matrix of one column, on both sides;
- *   1  the source: rows of FIELDS columns, further apart where only some fields are wanted;
- *   2  the destination: as 1, the other way round. */
+ * A thread moves one structure, or one field of it. A change of the layout is a transpose: the array
+ * of structures is a matrix with a row per structure. LAYOUT says which side is such an array:
+ *   0  none: both sides have an array per field, each a matrix of one column;
+ *   1  the source: rows of FIELDS columns, further apart if only some fields are wanted;
+ *   2  the destination: like 1, in the other direction. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -18,10 +18,10 @@
 #define LAYOUT 0
 #endif
 #ifndef FIELDS
-#define FIELDS 1 /* that a thread takes */
+#define FIELDS 1 /* per thread */
 #endif
 #ifndef WHOLE
-#define WHOLE 0 /* 1: takes all fields of a structure with one access */
+#define WHOLE 0 /* 1: one access moves all fields of a structure */
 #endif
 
 using namespace at;
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 {
     const long long index = blockIdx.x * (long long)threads + threadIdx.x;
     const long long count = LAYOUT == 2 ? cols : rows;
-    /* In elements from one structure to the next, and from one field to the next. */
+    /* Elements from one structure to the next, and from one field to the next. */
     const long long step_src = LAYOUT == 2 ? 1 : ld_src;
     const long long step_dst = LAYOUT == 2 ? ld_dst : 1;
     const long long field_src = LAYOUT == 0 ? stride_src : LAYOUT == 1 ? 1 : ld_src;

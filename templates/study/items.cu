@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy in which each thread takes several elements, a block apart, and loads them all before it
- * stores the first. Memory answers a load after some hundred nanoseconds, however many are under
- * way: what counts is how many are, and that is threads times ITEMS. */
+/* A copy in which each thread moves several elements, a block apart, and loads all of them before it
+ * stores the first. Memory takes some hundred nanoseconds to answer a load. So the number of loads
+ * in flight matters: threads times ITEMS. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef ITEMS
-#define ITEMS 1 /* elements a thread */
+#define ITEMS 1 /* elements per thread */
 #endif
 #ifndef THREADS
-#define THREADS 256 /* a block */
+#define THREADS 256 /* per block */
 #endif
 
 using namespace at;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block reverses its piece of the row in shared memory: each thread puts its element there, and
- * takes the one that stands as far from the end as its own from the beginning. It writes that where
- * it belongs, so that the whole is a copy, and each half of it can be checked.
+/* A block reverses its piece of the row in shared memory. Each thread stores its element there and
+ * reads the one at the mirrored place. It writes that element to its old place in the row, so the
+ * result is a copy, which can be verified.
  *
- * The size of static shared memory is compiled in, that of dynamic shared memory comes with the
- * launch; the accesses are the same. */
+ * The size of static shared memory is compiled in; the launch gives the size of dynamic shared
+ * memory. The accesses are the same. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef DYNAMIC
-#define DYNAMIC 0 /* 1: shared memory is given by the launch */
+#define DYNAMIC 0 /* 1: the launch gives the shared memory */
 #endif
 
 using namespace at;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transpose of the textbook, as short as it can be: a block carries a square tile through shared
- * memory, rows in, columns out. ../tile.cu is the same idea with all that makes it fast. */
+/* The transpose of textbooks, in the shortest form: a block moves a square tile through shared
+ * memory, rows in, columns out. ../tile.cu is the same idea with all its optimisations. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef TILE
-#define TILE 32 /* rows and columns that a block takes */
+#define TILE 32 /* rows and columns of a tile */
 #endif
 #ifndef BLOCK_ROWS
-#define BLOCK_ROWS 32 /* rows that the threads of a block take together */
+#define BLOCK_ROWS 32 /* rows that the threads of a block move together */
 #endif
 #ifndef PAD
-#define PAD 0 /* elements between two rows of the tile in shared memory */
+#define PAD 0 /* elements of padding after each row of the tile in shared memory */
 #endif
 
 using namespace at;

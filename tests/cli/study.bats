@@ -58,7 +58,7 @@ shows() {
 4.00 100.0 aligned
 5.00 80.0 offset by one element
 4.00 100.0 permuted within the warp
-1.00 12.5 one address a warp
+1.00 12.5 one address per warp
 16.00 25.0 stride 4
 END_OF_TABLE
 }
@@ -91,7 +91,7 @@ END_OF_TABLE
 
 @test "unroll: all twenty rows need four sectors per request" {
     study unroll
-    [ "$(grep -cE '^  [0-9]+ threads a block, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
+    [ "$(grep -cE '^  [0-9]+ threads, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
 }
 
 @test "shared: padding removes bank conflicts" {
@@ -120,7 +120,7 @@ END_OF_TABLE
     done
     shows 'shared' '4.00 100.0 4.00 100.0 32.0' 8192x8192:f32
     shows 'padded' '4.00 100.0 4.00 100.0 1.0' 8192x8192:f32
-    shows 'several rows a thread' '8.00 100.0 8.00 100.0 1.0' 8192x8192:f64
+    shows 'several rows per thread' '8.00 100.0 8.00 100.0 1.0' 8192x8192:f64
     shows 'vectorised' '8.00 100.0 8.00 100.0' 8192x8192:f32
 }
 

@@ -73,11 +73,11 @@ slower() {
     slower -5 'both fields, read from structures' 'both fields at once, read'
 }
 
-@test "unroll: four elements a thread are no slower than one" {
+@test "unroll: four elements per thread are no slower than one" {
     study unroll
     for threads in 64 128 256 512 1024; do
-        slower 0 "$threads threads a block, 1 element each" \
-            "$threads threads a block, 4 elements each"
+        slower 0 "$threads threads, 1 element each" \
+            "$threads threads, 4 elements each"
     done
 }
 
@@ -94,9 +94,9 @@ slower() {
     study transpose
     for type in f32 f64; do
         slower 10 'naive, reads coalesce' 'padded' "8192x8192:$type"
-        slower 10 'naive, writes coalesce' 'several rows a thread' "8192x8192:$type"
+        slower 10 'naive, writes coalesce' 'several rows per thread' "8192x8192:$type"
         slower 5 'shared' 'padded' "8192x8192:$type"
-        slower 0 'padded' 'several rows a thread' "8192x8192:$type"
-        slower 0 'several rows a thread' 'vectorised' "8192x8192:$type"
+        slower 0 'padded' 'several rows per thread' "8192x8192:$type"
+        slower 0 'several rows per thread' 'vectorised' "8192x8192:$type"
     done
 }

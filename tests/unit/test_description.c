@@ -161,7 +161,7 @@ static void test_refused(void **state)
     } cases[] = {
         {"predictions: calibrated", "predictions: good", "must be calibrated or uncalibrated"},
         {"  predictions: calibrated\n", "", "must be calibrated or uncalibrated"},
-        {"kind: emulated", "kind: cuda", "is of kind emulated"},
+        {"kind: emulated", "kind: cuda", "must be of kind emulated"},
         {"  l2_load_mbps: ", "  l2_load_mbps: -", "l2_load_mbps"},
         {"  run_bytes: 256\n", "", "run_bytes"},
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine that runs PTX: planted bugs, one of each kind and more, are found at the right line,
- * block and thread, and kernels without them are clean; lanes part and meet; blocks on several host
- * threads; what an observer sees. */
+/* The machine that runs PTX: it finds planted bugs of each kind at the right line, block and
+ * thread, and no bugs in kernels without any. Lanes diverge and meet; blocks run on several host
+ * threads; an observer sees every access. */
 #include "base/memory.h"
 #include "emu/machine.h"
 #include "ptx/ptx.h"
@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 /* Every kernel here gets a buffer of BUFFER bytes: d0 is its address, r0 to r3 the thread's, the
- * block's and the lane's number and the threads a block, d1 the address of the thread's own 4 bytes
- * in the buffer, counted over the whole grid. */
+ * block's and the lane's number and the threads per block, d1 the address of the thread's own 4
+ * bytes in the buffer, counted over the whole grid. */
 #define HEAD                                                                                       \
     ".version 9.0\n.target sm_90\n.address_size 64\n"                                              \
     ".extern .shared .align 16 .b8 dynamic[];\n"                                                   \
@@ -96,7 +96,7 @@ static void stop(struct machine *m)
     free(m->text);
 }
 
-/* The line that ends in "//!", which every planted bug has. */
+/* The line that ends in "//!": the planted bug. */
 static int marked_line(const char *text)
 {
     const char *mark = strstr(text, "//!");
@@ -238,7 +238,7 @@ static const struct {
      MBARRIER "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 16;\n"
               "@%p1 mbarrier.arrive.shared::cta.b64 _, [full]; //!",
      AT_EMU_BARRIER, 1, 32, 0, 0, "more arrivals"},
-    {"mbarrier for nobody", MBARRIER "@%p1 mbarrier.init.shared::cta.b64 [full], 0; //!",
+    {"mbarrier for no arrivals", MBARRIER "@%p1 mbarrier.init.shared::cta.b64 [full], 0; //!",
      AT_EMU_BARRIER, 1, 32, 0, 0, "for 0 arrivals"},
     {"mbarrier that expects too many bytes",
      MBARRIER "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 1048576; //!",
@@ -260,8 +260,8 @@ static const struct {
     {"bulk copy of what was written without a barrier",
      MBARRIER "st.shared.u32 [%d3], %r0; fence.proxy.async;\n" BULK_STORE " //!",
      AT_EMU_SHARED_RACE, 1, 32, 0, 0, "with thread 1"},
-    {"bulk copy of what nobody wrote", MBARRIER BULK_STORE " //!", AT_EMU_SHARED_UNWRITTEN, 1, 32,
-     0, 0, ""},
+    {"bulk copy of unwritten bytes", MBARRIER BULK_STORE " //!", AT_EMU_SHARED_UNWRITTEN, 1, 32, 0,
+     0, ""},
     {"bulk copy of what is written again before it is waited for",
      MBARRIER "st.shared.u32 [%d3], %r0; fence.proxy.async.shared::cta; bar.sync 0;\n" BULK_STORE
               " //!" COMMIT
@@ -298,8 +298,8 @@ static void test_bugs(void **state)
     }
 }
 
-/* Kernels with nothing wrong, though some look like it. Thread t of the grid leaves in the buffer
- * what `expected` says. */
+/* Correct kernels, some of which look wrong. Thread t of the grid leaves expected(t) in the buffer.
+ */
 static uint32_t own_number(uint32_t t)
 {
     return t;
@@ -346,8 +346,8 @@ static uint32_t lane_plus_one(uint32_t t)
     return t % 64 / 32 * 32 + (t % 32 + 1) % 32;
 }
 
-/* Lane 4 * r + c has, as its elements of row r in columns 2 * c and 2 * c + 1, its number and that
- * plus 100, and gets those of column r in these rows. */
+/* Lane 4 * r + c holds columns 2 * c and 2 * c + 1 of row r: its number, and that plus 100. It gets
+ * rows 2 * c and 2 * c + 1 of column r. */
 static uint32_t turned(uint32_t t)
 {
     uint32_t row = t % 32 / 4, first = t % 4 * 2, of_half = row % 2 * 100;
@@ -431,7 +431,7 @@ static const struct {
      "st.global.u32 [%d1], %r4;\ncp.async.ca.shared.global [%d3], [%d1], 4;\n"
      "cp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.u32 %r6, [%d3];" STORE,
      own_number},
-    {"cp.async, of which a part is zeros",
+    {"cp.async, partly zeros",
      "st.global.u32 [%d1], %r4;\nsetp.lt.u32 %p1, %r0, 32; selp.b32 %r7, 4, 0, %p1;\n"
      "cp.async.ca.shared.global.L2::128B [%d3], [%d1], 4, %r7;\n"
      "cp.async.wait_all;\nld.shared.u32 %r6, [%d3];" STORE,
@@ -493,7 +493,7 @@ static void test_clean(void **state)
     }
 }
 
-/* A copy of what nobody wrote is no use of it; to store the copy is. */
+/* To copy an unwritten value is no use of it; to store the copy is. */
 static void test_unwritten_copied(void **state)
 {
     struct machine m;
@@ -510,7 +510,7 @@ static void test_unwritten_copied(void **state)
     stop(&m);
 }
 
-/* cp.async that nobody waited for has not happened. */
+/* Without a wait, cp.async has not happened. */
 static void test_copy_not_waited_for(void **state)
 {
     struct machine m;
@@ -526,7 +526,7 @@ static void test_copy_not_waited_for(void **state)
     stop(&m);
 }
 
-/* Nor has a bulk copy. */
+/* Nor has a bulk copy without a wait. */
 static void test_bulk_copy_not_waited_for(void **state)
 {
     struct machine m;
@@ -542,7 +542,7 @@ static void test_bulk_copy_not_waited_for(void **state)
     stop(&m);
 }
 
-/* Of all faults the one of the first block is reported, however many threads look for it. */
+/* The fault of the first block is reported, on any number of threads. */
 static void test_first_fault(void **state)
 {
     struct machine m;
@@ -583,7 +583,7 @@ static void test_three_dimensions(void **state)
     stop(&m);
 }
 
-/* What 200 blocks of 96 threads leave in one place, on four host threads. */
+/* 200 blocks of 96 threads change the same values, on four host threads. */
 static const struct {
     const char *instruction;
     uint64_t before, after;
@@ -645,7 +645,7 @@ static void test_only_blocks(void **state)
     stop(&m);
 }
 
-/* An observer that keeps what it sees. */
+/* An observer that keeps all that it sees. */
 struct seen {
     struct at_emu_access accesses[16];
     size_t access_count;
@@ -728,7 +728,7 @@ static void test_observer(void **state)
     }
 }
 
-/* Lanes that part are counted as the groups that they run in. */
+/* Diverged lanes are counted in the groups in which they run. */
 static void test_observed_divergence(void **state)
 {
     struct machine m;
@@ -767,8 +767,8 @@ static void test_limit_is_a_threads(void **state)
     stop(&m);
 }
 
-/* Barriers are what counts the time of shared memory: more of them than its clock has ticks, in the
- * middle of which a byte is written, and after which there is a race. */
+/* Barriers count the time of shared memory. Here are more of them than there are ticks; a byte is
+ * written in between, and a race follows. */
 static const struct {
     const char *barrier;
     uint32_t threads;
@@ -814,7 +814,7 @@ static void test_refused(void **state)
         assert_non_null(strstr(err.message, words));                                               \
     } while (0)
     REFUSED(block[0], 1025, "threads");
-    REFUSED(block[1], 33, "1056 threads a block");
+    REFUSED(block[1], 33, "1056 threads per block");
     REFUSED(block[2], 0, "threads");
     REFUSED(grid[1], 65536, "a grid of");
     REFUSED(grid[0], 0, "a grid of");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PTX reader and each instruction: what it gives for edge values worked out by hand, and for
- * random ones against the pseudocode of the PTX ISA, bit by bit; and what the reader says of text
- * that it does not know. */
+/* The PTX reader and each instruction: results for edge values, worked out by hand, and for random
+ * values, compared with the pseudocode of the PTX ISA. And the reader's messages for text that it
+ * refuses. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "emu/machine.h"
@@ -21,9 +21,9 @@
 #define HEAD      ".version 9.0\n.target sm_90\n.address_size 64\n"
 #define UNTOUCHED UINT64_C(0xa5a5a5a5a5a5a5a5)
 
-/* Runs an instruction with up to four values, which stand in h1 to h4, w1 to w4, l1 to l4 (their
- * lower 16 and 32 bits, and all) and, if not 0, p1 to p4. Results go to h0, w0, l0 or p0; those of
- * odd lanes, which do not take part, must stay as they are. */
+/* The text before an instruction under test. Its up to four values are in h1 to h4 (16 bits), w1 to
+ * w4 (32 bits), l1 to l4 (64 bits) and p1 to p4 (not 0). The result goes to h0, w0, l0 or p0. Odd
+ * lanes do not take part: their results must not change. */
 static const char before[] =
     HEAD ".visible .entry k(.param .u64 k_out, .param .u64 k_in)\n{\n"
          ".reg .pred %p<6>; .reg .b16 %h<6>; .reg .b32 %w<6>; .reg .b64 %l<6>;\n"
@@ -42,7 +42,7 @@ static const char before[] =
          "mov.pred %p0, 0; mov.pred %p5, 0;\n"
          "and.b32 %t1, %t0, 1; setp.eq.s32 %g0, %t1, 0;\n@%g0 ";
 
-/* How each kind of result comes out. */
+/* How each kind of result is stored. */
 static const struct {
     char kind;
     const char *store;
@@ -175,7 +175,7 @@ static const struct {
     {"rem.s32 %w0, %w1, -1;", 'w', {MIN32}, 0},
     {"rem.u64 %l0, %l1, %l2;", 'l', {M64, 10}, 5},
     {"rem.s64 %l0, %l1, %l2;", 'l', {M64 - 6, 4}, M64 - 2},
-    /* Less is a matter of the type. */
+    /* The type decides which number is less. */
     {"min.u16 %h0, %h1, %h2;", 'h', {0xffff, 1}, 1},
     {"min.s16 %h0, %h1, %h2;", 'h', {0xffff, 1}, 0xffff},
     {"min.u32 %w0, %w1, %w2;", 'w', {0xffffffff, 1}, 1},
@@ -188,7 +188,7 @@ static const struct {
     {"max.s32 %w0, %w1, %w2;", 'w', {0xffffffff, 1}, 1},
     {"max.u64 %l0, %l1, %l2;", 'l', {M64, 1}, M64},
     {"max.s64 %l0, %l1, %l2;", 'l', {M64, 1}, 1},
-    /* Shift counts beyond the width mean the width. */
+    /* A shift count is at most the width. */
     {"shl.b16 %h0, %h1, %w2;", 'h', {0x8001, 1}, 2},
     {"shl.b16 %h0, %h1, %w2;", 'h', {0xffff, 16}, 0},
     {"shl.b32 %w0, %w1, %w2;", 'w', {3, 31}, MIN32},
@@ -284,7 +284,7 @@ static const struct {
     {"selp.u64 %l0, %l1, %l2, %p3;", 'l', {1, 2, 1}, 1},
     {"slct.b32.s32 %w0, %w1, %w2, %w3;", 'w', {1, 2, 0}, 1},
     {"slct.u64.s32 %l0, %l1, %l2, %w3;", 'l', {1, 2, 0xffffffff}, 2},
-    /* Conversion cuts off or extends by the source's sign, and fills the register by the result's.
+    /* Conversion truncates, or extends by the source's sign; the result's sign fills the register.
      */
     {"cvt.u8.u32 %h0, %w1;", 'h', {0x12345678}, 0x78},
     {"cvt.s8.s32 %h0, %w1;", 'h', {0x123456f8}, 0xfff8},
@@ -359,7 +359,7 @@ static void test_by_hand(void **state)
     }
 }
 
-/* References, bit by bit as the pseudocode of the PTX ISA has them. */
+/* References, bit by bit like the pseudocode of the PTX ISA. */
 static int bit(uint64_t x, int k)
 {
     return (int)(x >> k & 1);
@@ -507,7 +507,7 @@ static void test_at_random(void **state)
         for (int k = 0; k < 200; k++) {
             uint64_t in[4], got, right;
 
-            /* Small numbers too: positions and lengths that mean something. */
+            /* Small numbers too: sensible positions and lengths. */
             for (int j = 0; j < 4; j++)
                 in[j] = at_rng_next(&rng) >> (at_rng_below(&rng, 2) ? 57 : 0);
             got = run_instruction(at_random[i].instruction, at_random[i].result, in);
@@ -519,7 +519,7 @@ static void test_at_random(void **state)
         }
 }
 
-/* Loads and stores of every width, by way of shared memory. */
+/* Loads and stores of every width, through shared memory. */
 static const struct {
     const char *instruction;
     char result;
@@ -560,7 +560,7 @@ static void test_through_memory(void **state)
     }
 }
 
-/* Text that cannot be read at all. */
+/* Text that is refused as a whole. */
 static const struct {
     const char *text;
     const char *message; /* part of the message */
@@ -573,10 +573,10 @@ static const struct {
     {HEAD ".entry k() { .reg .b32 %r<2000000>; }", "2000000 is too large"},
     {HEAD ".entry k() { .reg .u8 %r<2>; }", "registers of 8 bits"},
     {HEAD ".entry k() { .shared .b8 s[2000000]; }", "more than 1048576 bytes"},
-    {HEAD ".entry k() { .shared .align 3 .b8 s[2]; }", "no power of 2"},
+    {HEAD ".entry k() { .shared .align 3 .b8 s[2]; }", "not a power of 2"},
     {HEAD ".entry k() { add.s32 $$$ !!", "the text ends where ; is expected"},
     {HEAD "/* no end", "line 4"},
-    {".version 9.0\n.address_size 32\n", "PTX line 2: addresses of other than 64 bits"},
+    {".version 9.0\n.address_size 32\n", "PTX line 2: addresses must have 64 bits"},
     {HEAD ".global .b7 x;", "a type"},
     {HEAD "}", "a known directive"},
     {HEAD ".func f { { }", "the text ends"},
@@ -596,69 +596,69 @@ static void test_malformed(void **state)
     }
 }
 
-/* Instructions that are not known, or not so: each is an error of its kernel, with its line. */
+/* Unknown or malformed instructions: each is an error of its kernel, with its line. */
 static const struct {
     const char *instruction;
     const char *message;
-} not_known[] = {
-    {"vadd.s32.s32.s32 %r1, %r2, %r3;", "instruction \"vadd.s32.s32.s32\" is not known here"},
-    {"add.s8 %r1, %r2, %r3;", "\"add.s8\" is not known"},
-    {"add.sat.s32 %r1, %r2, %r3;", "not known"},
+} unknown[] = {
+    {"vadd.s32.s32.s32 %r1, %r2, %r3;", "unknown instruction \"vadd.s32.s32.s32\""},
+    {"add.s8 %r1, %r2, %r3;", "unknown instruction \"add.s8\""},
+    {"add.sat.s32 %r1, %r2, %r3;", "unknown"},
     {"add.s32 %r1, %r2;", "where , is expected"},
     {"add.s32 %r1, %r2, %r3, %r4;", "end of the instruction"},
-    {"add.s32 %r1, %r2, %d3;", "has not the width"},
+    {"add.s32 %r1, %r2, %d3;", "has the wrong width"},
     {"add.s32 %r9, %r2, %r3;", "\"%r9\" where a register is expected"},
-    {"add.s32 %r1, %r10, %r3;", "\"%r10\" is no register"},
+    {"add.s32 %r1, %r10, %r3;", "\"%r10\" is not a known register"},
     {"add.s32 5, %r1, %r3;", "a register is expected"},
     {"add.s32 %r01, %r1, %r3;", "a register is expected"},
-    {"setp.lt.s32 %r1, %r2, %r3;", "has not the width"},
-    {"setp.zz.s32 %p1, %r2, %r3;", "not known"},
-    {"setp.lt.nand.s32 %p1, %r2, %r3, %p1;", "not known"},
-    {"@%r1 bra L;", "has not the width"},
+    {"setp.lt.s32 %r1, %r2, %r3;", "has the wrong width"},
+    {"setp.zz.s32 %p1, %r2, %r3;", "unknown"},
+    {"setp.lt.nand.s32 %p1, %r2, %r3, %p1;", "unknown"},
+    {"@%r1 bra L;", "has the wrong width"},
     {"bra L;", "there is no label \"L\""},
-    {"L: L: ret;", "for the second time"},
-    {"call f;", "\"call\" is not known"},
-    {"mov.u32 %r1, %clock;", "\"%clock\" is no register, variable or parameter known here"},
-    {"mov.u64 %d1, %tid.x;", "a register of 32 bits"},
+    {"L: L: ret;", "defined twice"},
+    {"call f;", "unknown instruction \"call\""},
+    {"mov.u32 %r1, %clock;", "\"%clock\" is not a known register or variable"},
+    {"mov.u64 %d1, %tid.x;", "has 32 bits"},
     {"mov.b32 %r1, {%r2, %r3};", "not as wide"},
     {"mov.b64 %d1, {%r2, %d3};", "different widths"},
-    {"ld.global.u32 %r1, [%p1];", "has not the width"},
-    {"ld.global.u64 %r1, [%d1];", "has not the width"},
-    {"ld.global.v3.u32 {%r1, %r2, %r3}, [%d1];", "not known"},
-    {"ld.global.v4.u64 {%d1, %d2, %d3, %d4}, [%d1];", "not known"},
+    {"ld.global.u32 %r1, [%p1];", "has the wrong width"},
+    {"ld.global.u64 %r1, [%d1];", "has the wrong width"},
+    {"ld.global.v3.u32 {%r1, %r2, %r3}, [%d1];", "unknown"},
+    {"ld.global.v4.u64 {%d1, %d2, %d3, %d4}, [%d1];", "unknown"},
     {"ld.global.v2.u32 {%r1}, [%d1];", "where , is expected"},
     {"ld.global.v2.u32 {%r1, %d2}, [%d1];", "registers of different widths"},
     {"st.global.v2.u32 [%d1], {%d1, %r2};", "registers of different widths"},
     {"ld.param.u32 %r1, [k_param_0];", "a parameter is expected"},
-    {"st.param.b32 [%d1], %r1;", "not known"},
-    {"ld.surface.u32 %r1, [%d1];", "not known"},
-    {"atom.global.add.f16 %r1, [%d1], %r2;", "not known"},
-    {"red.global.cas.b32 [%d1], %r2, %r3;", "not known"},
+    {"st.param.b32 [%d1], %r1;", "unknown"},
+    {"ld.surface.u32 %r1, [%d1];", "unknown"},
+    {"atom.global.add.f16 %r1, [%d1], %r2;", "unknown"},
+    {"red.global.cas.b32 [%d1], %r2, %r3;", "unknown"},
     {"bar.sync %r1;", "an integer is expected"},
     {"bar.sync 16;", "too large"},
     {"bar.sync 0, 64;", "end of the instruction"},
-    {"bar.red.popc.u32 %r1, 0, %p1;", "not known"},
-    {"cp.async.cg.shared.global [%d1], [%d2], 8;", "a copy of this size"},
-    {"cp.async.bulk.prefetch.L2.global [%d1], %r1;", "not known"},
-    {"cp.async.bulk.global.shared::cta.bulk_group [%r1], [%r2], %r3;", "a narrow register"},
-    {"cp.async.bulk.global.shared::cta.bulk_group.noftz [%d1], [%r2], %r3;", "not known"},
+    {"bar.red.popc.u32 %r1, 0, %p1;", "unknown"},
+    {"cp.async.cg.shared.global [%d1], [%d2], 8;", "with this size"},
+    {"cp.async.bulk.prefetch.L2.global [%d1], %r1;", "unknown"},
+    {"cp.async.bulk.global.shared::cta.bulk_group [%r1], [%r2], %r3;", "in a 64-bit register"},
+    {"cp.async.bulk.global.shared::cta.bulk_group.noftz [%d1], [%r2], %r3;", "unknown"},
     {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], %r3;",
      "where , is expected"},
     {"cp.async.bulk.wait_group %r1;", "an integer is expected"},
     {"mbarrier.arrive.shared::cta.b64 %d1, [%r1];", "_ is expected"},
-    {"mbarrier.inval.shared::cta.b64 [%r1];", "not known"},
-    {"fence.proxy.tensormap;", "not known"},
-    {"cvt.rn.f32.s32 %r1, %r2;", "not known"},
-    {"cvta.const.u64 %d1, %d2;", "not known"},
+    {"mbarrier.inval.shared::cta.b64 [%r1];", "unknown"},
+    {"fence.proxy.tensormap;", "unknown"},
+    {"cvt.rn.f32.s32 %r1, %r2;", "unknown"},
+    {"cvta.const.u64 %d1, %d2;", "unknown"},
     {"lop3.b32 %r1, %r2, %r3, %r4, %r5;", "an integer is expected"},
     {".local .b8 big[100000];", "more than 65536 bytes"},
     {"add.s32 %r1, %r2, 0q;", "an integer is expected"},
 };
 
-static void test_not_known(void **state)
+static void test_unknown(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < AT_COUNT(not_known); i++) {
+    for (size_t i = 0; i < AT_COUNT(unknown); i++) {
         struct at_ptx_module *module;
         const struct at_ptx_kernel *kernel;
         struct at_error err = {AT_OK, ""};
@@ -666,16 +666,16 @@ static void test_not_known(void **state)
             at_format(HEAD ".entry k()\n{\n"
                            ".reg .b32 %%r<9>; .reg .b64 %%d<9>; .reg .pred %%p<9>;\n%s\nret;\n}\n"
                            ".entry other()\n{\nret;\n}\n",
-                      not_known[i].instruction);
+                      unknown[i].instruction);
         if (at_ptx_read(&module, text, strlen(text), &err) == AT_OK) {
             if (at_ptx_find(module, "k", &kernel, &err) != AT_USAGE)
-                fail_msg("read without an error: %s", not_known[i].instruction);
+                fail_msg("read without an error: %s", unknown[i].instruction);
             assert_int_equal(at_ptx_find(module, "other", &kernel, NULL), AT_OK);
             at_ptx_free(module);
         }
-        if (!strstr(err.message, not_known[i].message) || !strstr(err.message, "PTX line 7: "))
-            fail_msg("%s: \"%s\" does not say \"%s\"", not_known[i].instruction, err.message,
-                     not_known[i].message);
+        if (!strstr(err.message, unknown[i].message) || !strstr(err.message, "PTX line 7: "))
+            fail_msg("%s: \"%s\" does not say \"%s\"", unknown[i].instruction, err.message,
+                     unknown[i].message);
         free(text);
     }
 }
@@ -757,7 +757,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_at_random),
         cmocka_unit_test(test_through_memory), cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_not_known),      cmocka_unit_test(test_module),
+        cmocka_unit_test(test_unknown),        cmocka_unit_test(test_module),
         cmocka_unit_test(test_kernel),
     };
 

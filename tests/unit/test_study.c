@@ -35,12 +35,12 @@ static const struct {
     {TOP "rows:\n  - {label: a, family: naive, parameters: {}, colour: red}\n" READING,
      ":6:47: unknown key \"colour\""},
     {TOP "rows:\n" ROW, ":1:1: a study lacks the key \"reading\""},
-    {TOP "rows:\n" ROW ROW READING, ": two rows on 8x8:f32 are named \"a\""},
+    {TOP "rows:\n" ROW ROW READING, ": two rows on 8x8:f32 have the label \"a\""},
     {TOP "rows:\n  - {label: a, family: naive, parameters: {}, problem: 8x8}\n" READING, ":6:56: "},
     {"schema: 2\n", ":1:9: schema: expected 1"},
     {"schema: 1\ntitle: t\nproblem: 0x8:f32\ncolumns: []\nrows:\n" ROW READING, ":3:10: "},
     {"schema: 1\ntitle: t\nproblem: 8x8:f32\ncolumns: [loads]\nrows:\n" ROW READING,
-     ":4:11: there is no column \"loads\"; known are load_sectors, load_used, store_sectors, "
+     ":4:11: unknown column \"loads\"; known are load_sectors, load_used, store_sectors, "
      "store_used, shared_load, shared_store, conflicts"},
     {"schema: 1\ntitle: t\nproblem: 8x8:f32\ncolumns: [conflicts, conflicts]\nrows:\n" ROW READING,
      ":4:22: column conflicts is named twice"},
