@@ -21,34 +21,10 @@ static const double log2_pitch_min = 15, log2_pitch_max = 22;
 /* A line of L2: above it every row is as good as any. */
 static const int64_t align_max = 128;
 
-/* fmax and fmin would be calls, for the sake of NaN. */
-static double lesser(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double greater(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double log2_of_power(int64_t power)
-{
-    return __builtin_ctzll((unsigned long long)power);
-}
-
-/* Nearly all blocks have a power of two, and a logarithm takes as long as a box. */
-static double log2_of_threads(double threads)
-{
-    int64_t whole = threads >= 1 && threads <= 1024 ? (int64_t)threads : 0;
-
-    return whole && (whole & (whole - 1)) == 0 ? log2_of_power(whole) : log2(threads);
-}
-
-/* The power of two that divides every row's address. */
+/* The power of two that divides every row's address, as a logarithm. */
 static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
 {
-    return log2_of_power((ld | offset) * elem_size | align_max);
+    return __builtin_ctzll((unsigned long long)((ld | offset) * elem_size | align_max));
 }
 
 /* So many blocks for each multiprocessor that all have something to do, one after the other too. */
@@ -92,7 +68,7 @@ static struct at_extent weighted(const double at[AT_COORDINATES])
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
     double rows = log2((double)problem->rows), cols = log2((double)problem->cols);
-    double element = log2_of_power(problem->elem_size);
+    double element = log2((double)problem->elem_size);
     double elements = rows + cols + (problem->batch > 1 ? log2((double)problem->batch) : 0);
     double bytes = 1 + elements + element; /* read and written */
     double pitch =
@@ -100,16 +76,16 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
 
     const double at[AT_COORDINATES] = {
         [AT_ELEMENT] = element,
-        [AT_ROWS] = lesser(rows, log2_narrow_max),
-        [AT_COLS] = lesser(cols, log2_narrow_max),
-        [AT_SOURCE_ROW] = lesser(cols + element, log2_row_max),
-        [AT_DEST_ROW] = lesser(rows + element, log2_row_max),
+        [AT_ROWS] = fmin(rows, log2_narrow_max),
+        [AT_COLS] = fmin(cols, log2_narrow_max),
+        [AT_SOURCE_ROW] = fmin(cols + element, log2_row_max),
+        [AT_DEST_ROW] = fmin(rows + element, log2_row_max),
         [AT_ASPECT] = rows - cols,
-        [AT_SIZE] = lesser(bytes, log2_size_max),
-        [AT_LARGE] = greater(bytes, log2_size_max),
+        [AT_SIZE] = fmin(bytes, log2_size_max),
+        [AT_LARGE] = fmax(bytes, log2_size_max),
         [AT_SOURCE_ALIGN] = alignment(problem->ld_src, problem->offset_src, problem->elem_size),
         [AT_DEST_ALIGN] = alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
-        [AT_DEST_PITCH] = lesser(greater(pitch, log2_pitch_min), log2_pitch_max),
+        [AT_DEST_PITCH] = fmin(fmax(pitch, log2_pitch_min), log2_pitch_max),
         [AT_BATCHED] = problem->batch > 1,
     };
 
@@ -129,7 +105,7 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
     for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++)
         threads *= (double)launch->field[i];
     traits->blocks = log2(blocks);
-    traits->thread_excess = traits->blocks + log2_of_threads(threads) - traits->elements;
+    traits->thread_excess = traits->blocks + log2(threads) - traits->elements;
 }
 
 static const double waste_weight = 64, fill_weight = 16;
@@ -140,13 +116,11 @@ static const double far = 200;
 
 double at_distance_max(const struct at_traits *to)
 {
-    bool narrow = lesser((double)to->at.low[AT_ROWS], (double)to->at.low[AT_COLS]) <
+    bool narrow = fmin((double)to->at.low[AT_ROWS], (double)to->at.low[AT_COLS]) <
                   NARROW_WEIGHT * log2_narrow_max;
 
     return narrow ? INFINITY : far;
 }
-
-const double at_distance_other_elements = ELEMENT_WEIGHT;
 
 /* How the coordinates are told to people, after the two terms of the launches. */
 enum { WASTE, FILL };
@@ -198,32 +172,24 @@ static inline double sum_of_differences(const struct at_extent *from, const stru
  * seven threads of eight without work. The reverse is no loss. */
 static double waste(const struct at_traits *from, const struct at_traits *to)
 {
-    return greater(0, to->thread_excess - from->thread_excess);
+    return fmax(0, to->thread_excess - from->thread_excess);
 }
 
 /* Halvings of the blocks, as far as there are too few: the large tiles that win on large matrices
  * leave most of the GPU idle on small ones. */
 static double fill(const struct at_traits *from, double blocks, double enough)
 {
-    return greater(0, lesser(0, from->blocks - from->enough) - lesser(0, blocks - enough));
+    return fmax(0, fmin(0, from->blocks - from->enough) - fmin(0, blocks - enough));
 }
 
-void at_distance_bounds(const struct at_traits *from, size_t count, const struct at_traits *to,
-                        double *bounds)
+double at_distance_bound(const struct at_traits *from, const struct at_traits *to)
 {
-    for (size_t i = 0; i < count; i++) {
-        /* With as many elements a block as at home. Every doubling of the blocks that fills the GPU
-         * better is a doubling of the waste, so the lesser of their weights is certain. */
-        double blocks = from[i].blocks + to->elements - from[i].elements;
-        double filled = lesser(waste_weight, fill_weight) * fill(&from[i], blocks, to->enough);
+    /* With as many elements per block as at home. Every doubling of the blocks that fills the GPU
+     * better is a doubling of the waste, so the lesser of their weights is certain. */
+    double blocks = from->blocks + to->elements - from->elements;
 
-        bounds[i] = filled + sum_of_differences(&from[i].at, &to->at);
-    }
-}
-
-double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to)
-{
-    return sum_of_differences(from, &to->at);
+    return fmin(waste_weight, fill_weight) * fill(from, blocks, to->enough) +
+           sum_of_differences(&from->at, &to->at);
 }
 
 double at_distance_total(const struct at_traits *from, const struct at_traits *to)

@@ -56,21 +56,13 @@ double at_distance_max(const struct at_traits *to);
 /* What a term is called: "waste", "element", ... */
 const char *at_distance_name(int term);
 
-/* No entry of a problem with elements of another size is nearer than that. */
-extern const double at_distance_other_elements;
-
 /* Without the launch. */
 struct at_traits at_traits_of(const struct at_problem *problem,
                               const struct at_device_info *device);
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 
-/* The distance from each of so many can be no less than its bound, whatever the launch at `to` is.
- */
-void at_distance_bounds(const struct at_traits *from, size_t count, const struct at_traits *to,
-                        double *bounds);
-
-/* None of several can be nearer than the extent of them all. */
-double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to);
+/* A lower bound of the distance, whatever the launch at `to` is. */
+double at_distance_bound(const struct at_traits *from, const struct at_traits *to);
 
 /* From a tuned problem `from` to another, `to`; and only the total of it, which takes less time. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);

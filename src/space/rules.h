@@ -21,8 +21,6 @@ struct at_rule {
     enum at_launch_field field; /* LAUNCH */
     uint32_t params_used;       /* a bit for each parameter that it looks at */
     size_t params_needed;       /* the first so many parameters must have values */
-    bool of_shape;              /* it looks at more of the problem than the size of an element */
-    bool of_device;             /* it looks at the device */
     size_t determines;          /* the parameter that it gives a value, all by itself */
 };
 

@@ -14,7 +14,6 @@
 #include "pipeline/shootout.h"
 #include "profile/profiles.h"
 #include "roles.h"
-#include "space/fit.h"
 #include "space/named.h"
 #include "space/space.h"
 
@@ -30,7 +29,6 @@ struct winner {
     struct at_config config;
     struct at_problem problem;
     struct at_traits traits;
-    size_t fit; /* among those of the table */
 };
 
 /* A winner on another problem. */
@@ -43,7 +41,6 @@ struct table {
     struct at_run_options run;
     size_t every, nearest;
     struct at_profiles profiles;
-    struct at_fits *fits; /* of the winners */
     struct winner *winners;
     size_t winner_count, winner_capacity;
     size_t target_count; /* winners of the first profile */
@@ -131,8 +128,7 @@ static enum at_status add_winner(struct table *table, const struct at_entry *ent
                                       table->run.session.family_count, entry->winner.family,
                                       &entry->winner.parameters, err);
     if (status == AT_OK)
-        status = at_fits_add(table->fits, &winner.config, &winner.problem, device, &winner.fit,
-                             &launch, err);
+        status = at_config_launch(&winner.config, &winner.problem, device, &launch, err);
     if (status != AT_OK)
         return status;
     winner.traits = at_traits_of(&winner.problem, device);
@@ -184,22 +180,23 @@ static struct candidate *find_candidates(const struct table *table, const struct
                                          size_t *count)
 {
     const struct at_device_info *device = at_gpu_info(table->session->gpu);
-    struct at_fit_query *query = at_fit_query_new(table->fits, &target->problem, device);
     struct candidate *candidates = at_alloc_array(table->winner_count, sizeof *candidates);
 
     *count = 0;
     for (size_t i = 0; i < table->winner_count; i++) {
         const struct winner *winner = &table->winners[i];
+        struct candidate *candidate = &candidates[*count];
         struct at_traits here = target->traits;
         struct at_launch launch;
 
+        candidate->config = winner->config;
         if (winner->problem.elem_size != target->problem.elem_size ||
-            !at_fit_try(query, winner->fit, true, &candidates[*count].config, &launch))
+            !at_config_adapt(&candidate->config, &target->problem, device, &launch))
             continue;
         at_traits_launch(&here, &launch);
-        candidates[(*count)++].distance = at_distance_between(&winner->traits, &here).total;
+        candidate->distance = at_distance_between(&winner->traits, &here).total;
+        (*count)++;
     }
-    at_fit_query_free(query);
     qsort(candidates, *count, sizeof *candidates, by_distance);
     return candidates;
 }
@@ -322,7 +319,7 @@ static enum at_status make_table(struct table *table, struct at_error *err)
 
 int main(int argc, char **argv)
 {
-    struct table table = {.every = 1, .nearest = CONFIGS_MAX - 2, .fits = at_fits_new()};
+    struct table table = {.every = 1, .nearest = CONFIGS_MAX - 2};
     struct at_error err = {AT_OK, ""};
     int exit_code;
     enum at_status status;
@@ -340,7 +337,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < table.text_count; i++)
         free(table.texts[i]);
     free(table.winners);
-    at_fits_free(table.fits);
     at_profiles_clear(&table.profiles);
     at_run_options_clear(&table.run);
     return status == AT_OK ? 0 : 1;
