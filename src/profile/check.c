@@ -98,10 +98,18 @@ static enum at_status check_result(const struct at_result_record *result,
     return status;
 }
 
+int64_t at_evaluations_total(const struct at_evaluations *evaluations)
+{
+    int64_t total = 0;
+
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        total += evaluations->counts[i];
+    return total;
+}
+
 static enum at_status check_evaluations(const struct at_evaluations *counts, struct at_error *err)
 {
-    int64_t ended = counts->correct + counts->compile + counts->launch + counts->timeout +
-                    counts->crash + counts->wrong + counts->oom;
+    int64_t ended = at_evaluations_total(counts);
 
     if (ended > counts->space)
         return at_fail(err, AT_USAGE,

@@ -49,7 +49,8 @@ static int by_completeness(const struct piece *a, const struct piece *b)
 
 static int by_configs(const struct piece *a, const struct piece *b)
 {
-    return by_number(a->entry->evaluations.correct, b->entry->evaluations.correct);
+    return by_number(a->entry->evaluations.counts[AT_CORRECT],
+                     b->entry->evaluations.counts[AT_CORRECT]);
 }
 
 static int by_samples(const struct piece *a, const struct piece *b)
@@ -145,7 +146,7 @@ static bool same_times(const struct piece *a, const struct piece *b)
 {
     return at_device_record_compare(a->record, b->record) == 0 &&
            a->entry->winner.time_ns == b->entry->winner.time_ns &&
-           a->entry->evaluations.correct == b->entry->evaluations.correct &&
+           a->entry->evaluations.counts[AT_CORRECT] == b->entry->evaluations.counts[AT_CORRECT] &&
            a->entry->winner.spread_permille == b->entry->winner.spread_permille;
 }
 

@@ -4,6 +4,7 @@
 #ifndef AT_PROFILE_PROFILE_H
 #define AT_PROFILE_PROFILE_H
 
+#include "base/outcome.h"
 #include "device/info.h"
 #include "schema/schema.h"
 
@@ -78,12 +79,15 @@ struct at_copy_record {
     int64_t memcpy_ns; /* the driver's copy alone */
 };
 
-/* How the evaluations ended: one count a status. */
+/* How the evaluations ended. */
 struct at_evaluations {
-    int64_t space; /* legal configs */
-    int64_t raw;   /* points before the rules: raw - space were refused by a constraint */
-    int64_t correct, compile, launch, timeout, crash, wrong, oom;
+    int64_t space;               /* legal configs */
+    int64_t raw;                 /* points before the rules, which refused raw - space of them */
+    int64_t counts[AT_OUTCOMES]; /* of legal configs, so 0 for AT_CONSTRAINT */
 };
+
+/* Return how many configs were evaluated. */
+int64_t at_evaluations_total(const struct at_evaluations *evaluations);
 
 struct at_entry {
     char problem[160]; /* at_problem_format */

@@ -201,13 +201,8 @@ static void show_evaluations(const struct at_list *problems, FILE *out)
 
         raw += e->raw;
         counts[AT_CONSTRAINT] += e->raw - e->space;
-        counts[AT_CORRECT] += e->correct;
-        counts[AT_COMPILE] += e->compile;
-        counts[AT_LAUNCH] += e->launch;
-        counts[AT_TIMEOUT] += e->timeout;
-        counts[AT_CRASH] += e->crash;
-        counts[AT_WRONG] += e->wrong;
-        counts[AT_OOM] += e->oom;
+        for (int outcome = 0; outcome < AT_OUTCOMES; outcome++)
+            counts[outcome] += e->counts[outcome];
     }
     rest = raw;
     flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  evaluations");

@@ -99,12 +99,19 @@ static const struct at_field copy_fields[] = {
 };
 static const struct at_schema copy_schema = AT_SCHEMA("a copy limit", at_copy_record, copy_fields);
 
+#define OUTCOME(name, outcome)                                                                     \
+    AT_FIELD(at_evaluations, name, counts[outcome], .kind = AT_FIELD_INT, .max = COUNT_MAX)
+
 static const struct at_field evaluations_fields[] = {
-    AT_INT(at_evaluations, compile, 0, COUNT_MAX), AT_INT(at_evaluations, correct, 0, COUNT_MAX),
-    AT_INT(at_evaluations, crash, 0, COUNT_MAX),   AT_INT(at_evaluations, launch, 0, COUNT_MAX),
-    AT_INT(at_evaluations, oom, 0, COUNT_MAX),     AT_INT(at_evaluations, raw, 0, AT_RAW_MAX),
-    AT_INT(at_evaluations, space, 0, COUNT_MAX),   AT_INT(at_evaluations, timeout, 0, COUNT_MAX),
-    AT_INT(at_evaluations, wrong, 0, COUNT_MAX),
+    OUTCOME("compile", AT_COMPILE),
+    OUTCOME("correct", AT_CORRECT),
+    OUTCOME("crash", AT_CRASH),
+    OUTCOME("launch", AT_LAUNCH),
+    OUTCOME("oom", AT_OOM),
+    AT_INT(at_evaluations, raw, 0, AT_RAW_MAX),
+    AT_INT(at_evaluations, space, 0, COUNT_MAX),
+    OUTCOME("timeout", AT_TIMEOUT),
+    OUTCOME("wrong", AT_WRONG),
 };
 static const struct at_schema evaluations_schema =
     AT_SCHEMA("evaluation counts", at_evaluations, evaluations_fields);
