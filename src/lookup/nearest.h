@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a lookup has made ready, for the files of this folder. */
+/* The entries of a lookup, and the search among them. */
 #ifndef AT_LOOKUP_NEAREST_H
 #define AT_LOOKUP_NEAREST_H
 
