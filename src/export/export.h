@@ -38,6 +38,9 @@ struct at_export_format {
 
 extern const struct at_export_format *const at_export_formats[]; /* NULL-ended */
 
+/* List their names, separated by commas; the caller frees it. */
+char *at_export_format_names(void);
+
 /* AT_USAGE for an unknown name; the message lists the known ones. */
 enum at_status at_export_format_find(const struct at_export_format **format, const char *name,
                                      struct at_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON: what lookup says of each problem. */
+/* JSON: the answer of lookup for each problem. */
 #include "base/memory.h"
 #include "export/export.h"
 #include "lookup/answer.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the numbers of a profile must say about each other. A file can have every key in its place
- * and still be nonsense: edited by hand, or merged badly. Whoever relies on a profile relies on
- * these checks. */
+/* Checks the numbers of a profile against each other. A file with every key in its place can still
+ * be nonsense, because it was edited by hand or merged badly. */
 #include "base/memory.h"
 #include "problem/problem.h"
 #include "profile/internal.h"
@@ -12,8 +11,8 @@
  * compute capability: "maximum number of threads per block"). */
 enum { THREADS_PER_BLOCK_MAX = 1024 };
 
-/* Is shown = part / time in units of 1/scale, where time (and part, if part_slack is set) may be
- * half a unit off by rounding, and shown is rounded itself? */
+/* Is shown = scale * part / time, except for rounding? time may be half a unit off, part part_slack
+ * units, and shown one unit. */
 static bool agrees(int64_t shown, double part, double part_slack, int64_t time_ns, double scale)
 {
     double time = (double)time_ns;
@@ -26,7 +25,7 @@ static bool agrees(int64_t shown, double part, double part_slack, int64_t time_n
 static enum at_status check_bandwidth(int64_t bandwidth_mbps, int64_t time_ns, int64_t bytes,
                                       struct at_error *err)
 {
-    /* Bytes a nanosecond are 10^9 bytes a second. */
+    /* A byte per nanosecond is 1000 MB/s. */
     if (agrees(bandwidth_mbps, (double)bytes, 0, time_ns, 1000))
         return AT_OK;
     return at_fail(err, AT_USAGE,
@@ -36,7 +35,7 @@ static enum at_status check_bandwidth(int64_t bandwidth_mbps, int64_t time_ns, i
                    1000 * (double)bytes / (double)time_ns);
 }
 
-/* The three extents of a grid or block; *product is theirs. */
+/* Check the three extents of a grid or block, and multiply them. */
 static enum at_status check_extents(const struct at_list *list, const char *what, double *product,
                                     struct at_error *err)
 {
@@ -130,7 +129,7 @@ static enum at_status check_spelling(const struct at_entry *entry, struct at_pro
 
     if (status != AT_OK)
         return status;
-    /* One problem, one spelling: otherwise it could stand in a file twice without notice. */
+    /* With two spellings a problem could be in a file twice without being noticed. */
     shortest = at_problem_format(problem);
     if (strcmp(shortest, entry->problem) != 0)
         status = at_fail(err, AT_USAGE, "write this problem as %s", shortest);

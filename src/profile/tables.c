@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile may hold: the keys of each record, in the order of the alphabet, and the bounds of
- * each number. Bounds are there to refuse nonsense before anything computes with it; what the
- * numbers say about each other is checked in check.c. */
+/* The keys of each record of a profile, in alphabetical order, with the bounds of each number.
+ * Bounds refuse nonsense before anything computes with it. check.c checks the numbers against each
+ * other.
+ */
 #include "device/schema.h"
 #include "measure/limits.h"
 #include "profile/internal.h"
@@ -30,7 +31,7 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
     return AT_OK;
 }
 
-/* What may be unknown is optional: 0 or empty, and then not in the file. */
+/* Unknown values are 0 or "", and not in the file: such fields are optional. */
 #define WORD .word = true
 
 static const struct at_field environment_fields[] = {
