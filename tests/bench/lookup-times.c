@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes tables of the form of tests/data/h200-lookup.tsv, by which tests/unit/test_regret.c judges
- * lookup: what a winner takes on problems that are not its own. On each problem of the first
- * profile, or each of so many, it times the winners of the nearest problems of all profiles with
- * elements of the same size, as far as they are legal, and the default config; without verifying
- * them, which tuning has done.
+/* Makes tables like tests/data/h200-lookup.tsv, with the times of winners on other problems than
+ * their own. tests/unit/test_regret.c judges lookup by them.
+ *
+ * On each problem of the first profile, or on every Nth, it times the legal winners of the nearest
+ * problems with the same element size in all profiles, and the default config. They are not
+ * verified, since tuning has done that.
  *
  *     lookup-times [--gpu SEL] [--every N] [--nearest N] PROFILE... >TABLE
  */
@@ -85,7 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp_option options_table[] = {
     {"every", KEY_EVERY, "N", 0, "Time the winners on each Nth problem of the first profile", 0},
-    {"nearest", KEY_NEAREST, "N", 0, "Time the winners of so many problems", 0},
+    {"nearest", KEY_NEAREST, "N", 0, "Time the winners of the N nearest problems", 0},
     {0},
 };
 static const struct argp argp = {
@@ -93,7 +94,7 @@ static const struct argp argp = {
 
 /* ---- the winners ---- */
 
-/* The config's number; a line tells a new one. */
+/* Return the config's number. A new one is printed. */
 static size_t number_of(struct table *table, const struct at_config *config)
 {
     char *values = at_config_format(config);
@@ -225,7 +226,7 @@ static size_t collect(const struct table *table, const struct winner *target,
 
 /* ---- timing ---- */
 
-/* In one shoot-out. */
+/* Time the configs in one shoot-out. */
 static enum at_status hold(struct table *table, const struct at_problem *problem,
                            const struct at_config *configs, size_t count, double *ns,
                            struct at_error *err)
@@ -246,8 +247,8 @@ static enum at_status hold(struct table *table, const struct at_problem *problem
     return status;
 }
 
-/* Each shoot-out has the target's own winner, and times are told as if it had always taken what it
- * took in the first. */
+/* Time all configs, in several shoot-outs. Each includes the target's own winner, and times are
+ * scaled so that its time is always that of the first one. */
 static enum at_status time_all(struct table *table, const struct at_problem *problem,
                                const struct at_config *configs, size_t count, double *ns,
                                struct at_error *err)
@@ -324,7 +325,7 @@ int main(int argc, char **argv)
     int exit_code;
     enum at_status status;
 
-    /* The workers that the session starts are this program. */
+    /* The session's workers run this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     at_run_options_init(&table.run);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/guard, and what allocates in it: whatever allocation fails, all is released, once. */
+/* base/guard and functions that allocate in it: whichever allocation fails, everything is released
+ * once. */
 #include "base/guard.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -20,8 +21,9 @@
 
 typedef enum at_status guarded(void *data, struct at_error *err);
 
-/* Fails each allocation of the body in turn, alone and with all that follow. A body asserts what it
- * gets and leaves nothing; the C library does without some of what it asks for. */
+/* Run the body once per allocation, which fails alone, and then with all that follow. The body
+ * asserts its results and leaves nothing allocated. The C library can do without some allocations.
+ */
 static void fail_each(guarded *body, void *data)
 {
     struct at_error err;
@@ -45,7 +47,7 @@ static void fail_each(guarded *body, void *data)
         assert_string_equal(err.message, "out of memory");
         failures++;
     }
-    assert_true(failures >= count); /* whatever is allocated first is needed */
+    assert_true(failures >= count); /* the first allocations are needed */
 }
 
 /* ---- blocks ---- */
@@ -55,7 +57,7 @@ static void touch(void *block, size_t size)
     memset(block, 0x5a, size);
 }
 
-/* Makes and frees in no order, with far more blocks than fit into the guard itself. */
+/* Allocate and free in random order, with far more blocks than fit into the guard itself. */
 static enum at_status make_and_free(void *data, struct at_error *err)
 {
     enum { BLOCKS = 300, STEPS = 1200 };
@@ -101,7 +103,7 @@ static void test_blocks(void **state)
     fail_each(use_all_kinds, NULL);
 }
 
-/* What a call leaves is its caller's, with free() as well. */
+/* The caller owns what a call leaves, and may use free(). */
 static enum at_status leave_block(void *data, struct at_error *err)
 {
     (void)err;
@@ -120,7 +122,7 @@ static void test_left(void **state)
     free(left);
 }
 
-/* Frees in a call what an earlier one has left. */
+/* Free in a call what an earlier one has left. */
 static enum at_status free_and_fail(void *data, struct at_error *err)
 {
     (void)err;
@@ -167,7 +169,7 @@ static enum at_status owe(void *data, struct at_error *err)
     at_out_of_memory();
 }
 
-/* The inner guard is none: this ends the outer call. */
+/* An inner guard has no effect: this ends the outer call. */
 static enum at_status owe_within(void *data, struct at_error *err)
 {
     struct at_cleanup cleanup;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings as Kernel Tuner caches and T4 results, and back: src/recording/json.c, json_*.c,
- * kernel_tuner.c, t4.c, recording_formats.c. */
+ * kernel_tuner.c, t4.c, formats.c. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "recording/recording.h"
@@ -54,7 +54,7 @@ static char *write_as(const struct at_recording *recording, const char *name)
 
 /* ---- there and back ---- */
 
-/* Two families that share a parameter, and every way to end. */
+/* Two families that share a parameter, and every outcome. */
 #define OURS                                                                                       \
     "autotune recording\t1\nproblem\t64x32:f16,ld_src=40\ndevice\tSome \"GPU\"\nsetting\tany\n"    \
     "copy_ns\t90\nevaluation_ns\t5000001\n"                                                        \
@@ -93,7 +93,7 @@ static void test_there_and_back(void **state)
     free(shipped);
 }
 
-/* ---- what the schemas of the others ask for ---- */
+/* ---- what the other tuners' schemas require ---- */
 
 static const json_t *member(const json_t *object, const char *name, json_type type)
 {
@@ -133,7 +133,7 @@ static void test_kernel_tuner_schema(void **state)
     member(root, "problem_size", JSON_STRING);
     assert_int_equal(json_array_size(member(root, "tune_params_keys", JSON_ARRAY)), 4);
     params = member(root, "tune_params", JSON_OBJECT);
-    /* 0, 5, -1, 7 of the one and 9 of the other; and null for C, which the one has not. */
+    /* 0, 5, -1, 7 of one family and 9 of the other; and null for C, which one family lacks. */
     assert_int_equal(json_array_size(member(params, "B", JSON_ARRAY)), 5);
     assert_int_equal(json_array_size(member(params, "C", JSON_ARRAY)), 2);
     assert_int_equal(json_object_size(member(root, "cache", JSON_OBJECT)), 9);
@@ -147,7 +147,7 @@ static void test_kernel_tuner_schema(void **state)
         assert_true(json_is_number(json_object_get(entry, times[i])));
     member(entry, "timestamp", JSON_STRING);
     json_decref(root);
-    /* What Kernel Tuner looks for at the end of a file that it may go on with. */
+    /* Kernel Tuner continues only files that end like this. */
     text = write_as(&recording, "kernel-tuner");
     assert_string_equal(text + strlen(text) - strlen("}}\n}\n"), "}}\n}\n");
     free(text);
@@ -187,7 +187,7 @@ static void test_t4_schema(void **state)
     at_recording_clear(&recording);
 }
 
-/* ---- files of others ---- */
+/* ---- other tuners' files ---- */
 
 static void test_kernel_tuner_file(void **state)
 {
@@ -213,7 +213,7 @@ static void test_kernel_tuner_file(void **state)
     assert_int_equal(recording.space.configs[2].values[2], -2);
     assert_int_equal(recording.results[0].sample_count, 7);
     assert_true(recording.results[0].time_ns == 27008); /* the median, rounded to a nanosecond */
-    assert_true(recording.results[1].time_ns == 30000); /* there are no times but the one */
+    assert_true(recording.results[1].time_ns == 30000); /* there is only one time */
     assert_int_equal(recording.best, 0);
     /* (436.5 + 1 + 1.5 + 439 + 1 + 0.5 + 3 * 0.5) ms over five */
     assert_int_equal(recording.evaluation_ns, 176200000);
@@ -222,14 +222,14 @@ static void test_kernel_tuner_file(void **state)
     at_recording_clear(&recording);
 }
 
-/* Wherever a run of Kernel Tuner has been cut off, what is whole is read. */
+/* A file that is cut off anywhere is read up to its last complete entry. */
 static void test_kernel_tuner_unfinished(void **state)
 {
     char *text = text_of("tests/data/interchange/kernel-tuner.json");
     size_t end = strlen(text), rows = 5;
 
     (void)state;
-    while (strstr(text, "},\n\"2048")) { /* the first entry is whole */
+    while (strstr(text, "},\n\"2048")) { /* the first entry is complete */
         struct at_recording recording;
 
         read_put(&recording, text);
@@ -378,7 +378,7 @@ static void test_read_what_is_wrong(void **state)
     }
 }
 
-/* One over each bound. */
+/* One more than each bound allows. */
 static void test_bounds(void **state)
 {
     static const struct {
@@ -412,7 +412,7 @@ static void test_bounds(void **state)
     }
 }
 
-/* A parameter whose name the format keeps for itself. */
+/* A parameter with a name that the format uses itself. */
 static void test_names_that_clash(void **state)
 {
     struct at_recording recording;

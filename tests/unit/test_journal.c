@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/store: what was filed is found again, whatever happened to the process in between, and what
- * is no journal of ours is left alone. */
+/* src/journal: measurements are found again, whatever happened to the process in between, and files
+ * that are no journals stay unchanged. */
 #include "base/memory.h"
 #include "journal/parts.h"
 #include "journal/samples.h"
@@ -69,7 +69,7 @@ static void add_registers(struct at_journal *journal, const struct at_journal_ke
         fail_msg("%s", err.message);
 }
 
-/* The registers filed under the key, which stand for the whole measurement; -1: nothing found. */
+/* Return the registers of the key's measurement, which identify it; -1: there is none. */
 static int64_t find_registers(struct at_journal *journal, const struct at_journal_key *where)
 {
     struct at_measurement measurement = {0};
@@ -98,7 +98,7 @@ static void assert_refused(const char *path, const char *expected)
         fail_msg("\"%s\" does not name %s and \"%s\"", err.message, path, expected);
 }
 
-/* Each field of each outcome comes back, every double to its last bit. */
+/* Every field is read back as it was, with every outcome, and doubles to the last bit. */
 static void test_round_trip(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -134,7 +134,7 @@ static void test_round_trip(void **state)
     at_journal_close(NULL);
 }
 
-/* Each part of the key counts, the hash of the family among them. */
+/* Every part of the key matters. */
 static void test_key(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -155,7 +155,7 @@ static void test_key(void **state)
     at_journal_close(journal);
 }
 
-/* Appends them to the text that data points at. */
+/* Append family and config to the text that data points at. */
 static void note(void *data, const char *family, const char *config)
 {
     char **text = data, *longer = at_format("%s%s %s\n", *text, family, config);
@@ -164,7 +164,7 @@ static void note(void *data, const char *family, const char *config)
     *text = longer;
 }
 
-/* In the order of measuring, each once, and no other problem's. */
+/* In the order of measurement, each once, and only those of the problem. */
 static void test_each(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -221,7 +221,7 @@ static void test_resume(void **state)
     free(path);
 }
 
-/* Whoever resumes is told what has changed; nothing is deleted, and nothing silently left out. */
+/* A refused resumption tells what has changed, and changes nothing. */
 static void test_resume_of_another_setting(void **state)
 {
     static const char *const was[AT_SETTING_PARTS] = {"0.1.0",      "cuda GPU-1 X", "570",
@@ -245,7 +245,7 @@ static void test_resume_of_another_setting(void **state)
         parts[i] = now[i];
         changed = at_setting_format(parts);
         told = at_format(" %s, now ", was[i]);
-        for (int again = 0; again < 2; again++) { /* the refusal leaves nothing to resume */
+        for (int again = 0; again < 2; again++) { /* the refusal has added no run */
             assert_int_equal(at_journal_open(&journal, path, changed, true, &err), AT_USAGE);
             assert_non_null(strstr(err.message, told));
             assert_non_null(strstr(err.message, now[i]));
@@ -261,7 +261,7 @@ static void test_resume_of_another_setting(void **state)
     free(path);
 }
 
-/* A run may take several devices, and end before it came to the last. */
+/* A run may use several devices, and end before the last one. */
 static void test_resume_of_another_device(void **state)
 {
     static const char *const parts[AT_SETTING_PARTS] = {"0.1.0",      "cuda GPU-2 X", "570",
@@ -281,7 +281,7 @@ static void test_resume_of_another_device(void **state)
     free(path);
 }
 
-/* Measurements of a family that has changed are counted, so that it can be told. */
+/* Measurements of a family that has changed are counted. */
 static void test_other_hashes(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -327,7 +327,7 @@ static void execute(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
-/* The tables are there for users' own queries; older runs stay in them. */
+/* Users may query the tables; older runs stay in them. */
 static void test_tables(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -350,8 +350,7 @@ static void test_tables(void **state)
     free(log);
 }
 
-/* Adds one measurement after the other and says so through the pipe as soon as each has returned,
- * until it is killed. */
+/* Add measurements until killed, and report each through the pipe. */
 static void add_for_ever(const char *path, int pipe_end)
 {
     struct at_journal *journal;
@@ -411,7 +410,7 @@ static void test_killed(void **state)
     free(path);
 }
 
-/* A second writer is told, in another process and in the same one; the first goes on. */
+/* A second writer is refused, in another process and in this one; the first goes on. */
 static void test_locked(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -420,7 +419,7 @@ static void test_locked(void **state)
     pid_t child;
 
     assert_int_equal(pipe(go), 0);
-    child = fork(); /* before opening, so that it knows of the lock only by the file */
+    child = fork(); /* before opening, so that the child sees only the file's lock */
     if (child == 0) {
         struct at_journal *second;
         struct at_error err = {0};
@@ -453,7 +452,7 @@ static void write_bytes(const char *path, const void *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Refused with this message, and every byte still as it was. */
+/* Check that the file is refused with this message, and unchanged. */
 static void assert_refused_untouched(const char *path, const char *expected)
 {
     struct at_error err = {0};
@@ -489,7 +488,7 @@ static void test_not_a_journal(void **state)
     free(path);
 }
 
-/* Another program's database that was left with a log: neither file changes. */
+/* Another program's database with a log: neither file changes. */
 static void test_foreign_log(void **state)
 {
     char *path = at_format("%s/db", (char *)*state), *log = at_format("%s-wal", path);
@@ -538,7 +537,7 @@ static void test_damaged(void **state)
     free(path);
 }
 
-/* Sound as a database, but a value in it that we would never have written. */
+/* A sound database with a value that this program never writes. */
 static void test_edited(void **state)
 {
     static const struct {
@@ -607,7 +606,7 @@ static void ignore(void *data, const char *family, const char *config)
     (void)config;
 }
 
-/* The same of what else is read: the names that a run goes on from, and the settings of others. */
+/* The same for what else is read: the names of configs, and the settings of runs. */
 static void test_edited_names(void **state)
 {
     static const char *const cases[][2] = {
@@ -646,8 +645,8 @@ static void test_edited_names(void **state)
     free(path);
 }
 
-/* A database can hold programs, which run where it is written or read. A journal has none: it has
- * the tables that we make, and nothing else. */
+/* A database can contain programs, which run when it is written or read. A journal with more than
+ * our tables is refused. */
 static void test_foreign_parts(void **state)
 {
     static const char *const cases[][2] = {
@@ -668,7 +667,7 @@ static void test_foreign_parts(void **state)
          "has something in another form: table measurements;"},
         {"ALTER TABLE runs ADD COLUMN more", "has something in another form: table runs;"},
         {"ANALYZE", "has what no journal has: table sqlite_stat1;"},
-        /* A view in place of a table, of which one query reads a value that another does not. */
+        /* A view instead of a table, which gives two queries different values. */
         {"DROP TABLE measurements; DROP TABLE runs; CREATE TABLE measurements (x);"
          "INSERT INTO measurements VALUES (-9223372036854775808);"
          "CREATE VIEW runs AS SELECT abs(x) AS id, 'other' AS setting FROM measurements",
@@ -689,7 +688,7 @@ static void test_foreign_parts(void **state)
     free(path);
 }
 
-/* Tables that cannot even be read as such. */
+/* Tables that SQLite cannot read. */
 static void test_broken_schema(void **state)
 {
     static const char *const texts[] = {
@@ -716,7 +715,7 @@ static void test_broken_schema(void **state)
     free(path);
 }
 
-/* SQLite numbers on from the greatest, and at random from the greatest that there is. */
+/* SQLite continues after the greatest number, and at random after the greatest possible one. */
 static void test_foreign_ids(void **state)
 {
     static const char *const cases[][2] = {
@@ -739,7 +738,7 @@ static void test_foreign_ids(void **state)
     free(path);
 }
 
-/* Beyond 4 GiB neither the file nor its log is read; holes take no room on the disk. */
+/* Files and logs of more than 4 GiB are not read. These are sparse. */
 static void test_too_large(void **state)
 {
     static const char *const ends[] = {"", "-wal"};
@@ -767,7 +766,7 @@ static int64_t ask(struct at_journal *journal, const char *sql)
     return number;
 }
 
-/* As https://www.sqlite.org/security.html has it. */
+/* As https://www.sqlite.org/security.html advises. */
 static void test_settings(void **state)
 {
     static const struct {
@@ -803,7 +802,7 @@ static void test_settings(void **state)
     free(path);
 }
 
-/* A row that does not arrive is missed, whatever keeps it away. */
+/* A row that SQLite silently does not add is an error. */
 static void test_swallowed(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -823,7 +822,7 @@ static void test_swallowed(void **state)
     at_journal_close(journal);
 }
 
-/* Words of a compiler or a driver, cut in the middle of a character, can be read back. */
+/* A message that was cut within a character can be read back. */
 static void test_unprintable_message(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -839,7 +838,7 @@ static void test_unprintable_message(void **state)
     at_journal_close(journal);
 }
 
-/* Empty is new: mktemp and `touch` make such files. */
+/* An empty file becomes a journal: mktemp and `touch` make such files. */
 static void test_empty_file(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -864,13 +863,12 @@ static void test_bad_path(void **state)
     assert_refused(missing, "No such file or directory");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     assert_refused(fifo, "not a regular file");
-    assert_refused("",
-                   "not a regular file"); /* to SQLite a temporary file that nobody finds again */
+    assert_refused("", "not a regular file"); /* SQLite would make a temporary file */
     free(missing);
     free(fifo);
 }
 
-/* Permissions do not stop root, so root becomes somebody else. */
+/* Permissions do not stop root, so root becomes another user. */
 static void test_read_only(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -913,7 +911,7 @@ static void test_not_finite(void **state)
     at_journal_close(journal);
 }
 
-/* In the place of the C library's, which SQLite calls. */
+/* Replaces the C library's function, which SQLite calls. */
 static int syncs;
 
 int fdatasync(int fd)
@@ -938,7 +936,7 @@ static off_t size_of_log(const char *path)
     return status.st_size;
 }
 
-/* The log is folded into the file now and then. */
+/* The log is moved into the file now and then. */
 static bool grows_no_more(struct at_journal *journal, const char *path)
 {
     double sample = 1;
@@ -956,7 +954,7 @@ static bool grows_no_more(struct at_journal *journal, const char *path)
     return sizes[2] == sizes[1];
 }
 
-/* Filing leaves the disk for later: a GPU waits for it. */
+/* Adding a measurement does not wait for the disk. */
 static void test_sync(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);

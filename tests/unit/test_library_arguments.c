@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What callers of libautotune get wrong: NULL in the place of each argument of each function, and
- * policies that there are not. */
+/* Wrong arguments of libautotune's functions: NULL for each argument of each function, and unknown
+ * policies. */
 #include "lib/autotune.h"
 
 #include <setjmp.h>
@@ -69,7 +69,7 @@ static autotune_status execute_plan(int missing, autotune_error **error)
     return autotune_plan_execute(NULL, (void *)4096, (void *)8192, NULL, error);
 }
 
-/* ---- functions without one: is it what autotune.h says for NULL? ---- */
+/* ---- functions without a status: the value that autotune.h promises for NULL ---- */
 
 #define RETURNS(name, expression)                                                                  \
     static bool name(void)                                                                         \
@@ -85,7 +85,7 @@ static autotune_status execute_plan(int missing, autotune_error **error)
 
 static char text[16];
 
-/* The text is "", in whatever there is room for. */
+/* The text is "", whatever the capacity. */
 static bool writes_nothing(size_t length)
 {
     bool nothing = length == 0 && text[0] == '\0';

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libautotune without memory: each allocation of each call fails in turn, alone and with all that
- * follow. The call has to say so and leave nothing behind, and then do its work as before.
+ * follow. The call must fail with the right status and leave nothing allocated; then it must work
+ * again.
  *
- * AUTOTUNE_TEST_FAULTS says how many allocations of a scenario fail at least, where it has so many.
+ * AUTOTUNE_TEST_FAULTS is how many allocations of each scenario fail at least, if it has as many.
  */
 #include "base/rng.h"
 #include "fail_alloc.h"
@@ -24,7 +25,7 @@
 
 #include <cmocka.h>
 
-/* What came of a call: an answer as text, or an error's message. */
+/* The result of a call: an answer as text, or an error's message. */
 struct result {
     autotune_status status;
     char text[8192];
@@ -38,8 +39,8 @@ struct scenario {
     const char *profile;      /* to look it up in */
     autotune_status status;   /* without a fault */
     autotune_tier tier;       /* of the answer */
-    size_t sampled;           /* about so many allocations fail each way; 0: each one */
-    bool fresh;               /* each time in a process that has not called the library yet */
+    size_t sampled;           /* about as many allocations fail each way; 0: all of them */
+    bool fresh;               /* every time in a process that has not called the library yet */
 };
 
 static char folder[] = "/tmp/autotune-test-memory-XXXXXX";
@@ -59,11 +60,11 @@ static void begin(void)
 static void end(void)
 {
     counted = fail_alloc_end();
-    dlerror(); /* The loader keeps its last message until it is asked for. */
+    dlerror(); /* The loader keeps its last message until the next call. */
     dlerror();
 }
 
-/* Of an output, so that one that was touched shows. */
+/* Outputs begin with this value, which shows whether a call has changed them. */
 static char untouched;
 
 static void take_failure(struct result *result, const void *output, autotune_error *error)
@@ -86,7 +87,7 @@ static autotune_profile *open_unharmed(const char *path)
     return profile;
 }
 
-/* Profiles that no call changes are opened once. */
+/* Profiles are opened once, since no call changes them. */
 static const autotune_profile *profile_at(const char *path)
 {
     static autotune_profile *profiles[2];
@@ -204,7 +205,7 @@ static void check_answer(const struct scenario *scenario, struct result *result)
     autotune_device_free(device);
 }
 
-/* These tell of no status: a text that could not be made is "". */
+/* These have no status: without memory the text is "". */
 static void write_answer(const struct scenario *scenario, struct result *result)
 {
     size_t (*write)(const autotune_answer *, char *, size_t) =
@@ -290,7 +291,7 @@ static void execute_plan(const struct scenario *scenario, struct result *result)
         .sampled = 40                                                                              \
     }
 
-/* Those that are fresh come first: a child has what its parent has opened. */
+/* Fresh scenarios come first: a child inherits what its parent has opened. */
 static const struct scenario scenarios[] = {
     {.name = "plan: compiled, the first",
      .run = create_plan,
@@ -419,7 +420,7 @@ static void run(const struct scenario *scenario, size_t number, bool all_after,
     scenario->run(scenario, result);
 }
 
-/* What is not the usual result has to be want of memory, and nothing may be left. */
+/* Any other result than the usual one must be AUTOTUNE_NO_MEMORY, with nothing left. */
 static void fail_one(const struct scenario *scenario, size_t number, bool all_after,
                      const struct result *usual)
 {
@@ -460,7 +461,7 @@ static void fail_one_fresh(const struct scenario *scenario, size_t number, bool 
                  all_after ? " and all after it" : "", (unsigned)status);
 }
 
-/* What comes of it without a fault, and with how many allocations. */
+/* Run a scenario without a fault, and count its allocations. */
 static size_t run_unharmed(const struct scenario *scenario, struct result *usual)
 {
     int ends[2], status;
@@ -499,7 +500,7 @@ static int leave_child(void **state)
     return 0;
 }
 
-/* How many allocations are to fail. */
+/* Return how many allocations shall fail. */
 static size_t count_wanted(const struct scenario *scenario, size_t allocations)
 {
     const char *asked = getenv("AUTOTUNE_TEST_FAULTS");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/profile: identity, distance, search path and lookup, over the H200's profile in results/.
- * test_regret.c judges what lookup chooses. */
+/* src/lookup and the search path of src/profile, over a profile of an H200. test_regret.c judges
+ * what lookup chooses. */
 #include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/facts.h"
@@ -70,7 +70,7 @@ static struct at_problem problem_of(const char *spec)
     return problem;
 }
 
-/* Asks; the answer borrows from the profiles alone. */
+/* Look up a problem. The answer borrows from the profiles only. */
 static struct at_answer ask(const struct at_profiles *profiles, const char *spec,
                             const struct at_device_info *device, const char *policy)
 {
@@ -109,7 +109,7 @@ static void test_relation(void **state)
          AT_SAME_DEVICE},
         {{.compute_capability = 90,
           .multiprocessors = 132,
-          .memory_bytes = INT64_C(150109880320)}, /* does not know its id */
+          .memory_bytes = INT64_C(150109880320)}, /* its id is unknown */
          AT_SAME_DEVICE},
         {{.compute_capability = 90, .multiprocessors = 132, .memory_bytes = INT64_C(85000000000)},
          AT_SAME_CHIP},
@@ -164,7 +164,7 @@ static double between(const char *from, const char *to)
 static void test_distance(void **state)
 {
     static const char *const pairs[][3] = {
-        /* the second is nearer to the first than the third is */
+        /* the first is nearer to the second than to the third */
         {"8192x8192:f32", "8000x8000:f32", "8192x8192:f64"},
         {"8192x8192:f32", "4096x16384:f32", "1024x65536:f32"},
         {"1024x1024:f32", "1000x1024:f32", "8192x8192:f32"}, /* in L2 */
@@ -181,7 +181,7 @@ static void test_distance(void **state)
     }
 }
 
-/* What is tuned for odd rows is not for aligned ones; the reverse is refused, and costs nothing. */
+/* From odd rows to aligned ones is far. The reverse is near: illegal configs are refused anyway. */
 static void test_alignment(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void test_waste(void **state)
                 at_distance_between(&few, &many).total);
 }
 
-/* Half the blocks are no loss until there are too few of them. */
+/* Half the blocks are a loss only if they are too few. */
 static void test_fill(void **state)
 {
     static const struct at_launch launches[] = {
@@ -226,7 +226,7 @@ static void test_fill(void **state)
                 at_distance_between(&traits[0], &traits[2]).total);
 }
 
-/* An entry that is too far says less than the default does, and the answer says so. */
+/* If the nearest entry is too far, the answer is the default config, with a note. */
 static void test_too_far(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
@@ -310,8 +310,8 @@ static void test_default_where_no_entry_is_legal(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* An entry that its own problem forbids is passed over, and so is one outside the space; the rest
- * of the file still serves. */
+/* Entries that are illegal for their own problem or outside the space are skipped; the rest of the
+ * file is used. */
 static void test_bad_entries(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
@@ -340,8 +340,8 @@ static void test_bad_entries(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* Of two files the one with the better tier answers, wherever it stands; measured goes before
- * predicted, and the policy asked for before another. */
+/* The better tier decides, not the order of the files; then measured before predicted, and then the
+ * query's policy before another. */
 static void test_choice_between_files(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);

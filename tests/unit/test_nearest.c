@@ -84,7 +84,7 @@ static int free_all(void **state)
     return 0;
 }
 
-/* Sides from 1 to 2^16 and elements of all sizes, some with padded rows, some of them several. */
+/* Sides from 1 to 2^16 and elements of all sizes; some rows are padded, some problems batched. */
 static struct at_problem random_problem(struct at_rng *rng)
 {
     struct at_problem problem = {.elem_size = 1 << at_rng_below(rng, 5)};
@@ -129,7 +129,7 @@ static size_t scan(const struct at_problem *problem, const struct at_device_info
     return nearest;
 }
 
-/* Returns whether an entry was near enough. */
+/* Compare lookup with the scan. Returns whether an entry is near enough. */
 static bool compare(const struct at_lookup *lookup, const struct at_problem *problem,
                     const struct at_device_info *device)
 {

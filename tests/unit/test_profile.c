@@ -26,7 +26,7 @@
 
 enum { WIDTH = 100 };
 
-/* Files are named without their folder, so that messages are the same wherever the tree lies. */
+/* Messages name files without their folder, so they do not depend on where the tree is. */
 static int enter_golden(void **state)
 {
     const char *srcdir = getenv("srcdir");
@@ -130,7 +130,7 @@ static char *json_of(const struct at_profile *profile)
     return text;
 }
 
-/* Calls check for each file that the pattern names; there must be some. */
+/* Call check for each file that matches the pattern; there must be some. */
 static void for_each(const char *pattern, size_t at_least, void (*check)(const char *path))
 {
     glob_t found;
@@ -188,7 +188,7 @@ static void test_bad(void **state)
     for_each("bad-*.yaml", 20, check_bad);
 }
 
-/* Cut off anywhere, a profile is refused; it never crashes the reader or passes for a whole one. */
+/* A profile that is cut off anywhere is refused. */
 static void test_cut(void **state)
 {
     char *whole = read_text("two-devices.yaml");
@@ -238,7 +238,7 @@ static void swap(void *left, void *right, size_t size)
     free(kept);
 }
 
-/* Whatever order things are found in, the file is the same. */
+/* The order in memory does not matter for the file. */
 static void test_write_sorts(void **state)
 {
     struct at_profile profile = read_profile("two-devices.yaml");
@@ -270,7 +270,7 @@ static void test_write_fails(void **state)
     at_profile_clear(&profile);
 }
 
-/* What could not be read back is not written. */
+/* A profile that the reader would refuse is not written. */
 static void test_write_too_large(void **state)
 {
     enum { DEVICES = 3200 };
@@ -289,7 +289,7 @@ static void test_write_too_large(void **state)
     at_profile_clear(&profile);
 }
 
-/* Without its attributes, coloured text is the plain one; and every line fits. */
+/* Coloured text without its attributes is the plain text; and every line fits. */
 static void test_show_color(void **state)
 {
     struct at_profile profile = read_profile("two-devices.yaml");
@@ -313,8 +313,7 @@ static void test_show_color(void **state)
     at_profile_clear(&profile);
 }
 
-/* What is right to the nanosecond is accepted however its quotients were rounded; what is off by
- * more is not. */
+/* Quotients may be rounded either way; larger errors are refused. */
 static void test_rounding(void **state)
 {
     static const struct {
@@ -376,7 +375,7 @@ static void check_table(const struct at_schema *schema, const char *documentatio
     }
 }
 
-/* Every key is in the documentation, and in the order of the alphabet in its table. */
+/* Every key is in the documentation, and the keys of each table are in alphabetical order. */
 static void test_tables(void **state)
 {
     char *documentation = read_text("../../../doc/profile-format.md");
