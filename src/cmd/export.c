@@ -70,7 +70,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!options->format)
-            argp_error(state, "in which form? See --as");
+            argp_error(state, "name a format with --as");
         if (options->format->write_folder && !options->out)
             argp_error(state, "%s is several files: name a folder with --out",
                        options->format->name);

@@ -159,11 +159,11 @@ static enum at_status match_parts(const struct at_journal *journal, sqlite3_stmt
                 : want == SQLITE_DONE ? -1
                                       : compare_parts(found, wanted, NAME + 1);
         if (order > 0)
-            return fail_part(journal, "lacks what each journal has", wanted, err);
+            return fail_part(journal, "lacks what every journal has", wanted, err);
         if (order < 0)
             return fail_part(journal, "has what no journal has", found, err);
         if (compare_parts(found, wanted, PARTS_COLUMNS) != 0)
-            return fail_part(journal, "has something in another form", found, err);
+            return fail_part(journal, "has a part that differs from every journal's", found, err);
     }
 }
 

@@ -134,7 +134,7 @@ enum at_status at_answer_check_device(const struct at_answer *answer, const stru
     if (answer->tier > AT_TIER_SHAPE)
         return at_fail(err, AT_MISMATCH,
                        "no profile is for %s with %jd multiprocessors; the nearest, %s, is for %s "
-                       "with %jd: tune this device, or do without --strict",
+                       "with %jd: tune this device, or omit --strict",
                        query->device->name, (intmax_t)query->device->multiprocessors, answer->path,
                        answer->record->device.name,
                        (intmax_t)answer->record->device.multiprocessors);

@@ -171,7 +171,7 @@ static void choose(struct at_merge *merge, struct pieces *pieces)
         loser = first ? piece : last;
         if (!same_times(last, piece))
             AT_PUSH(merge->conflicts, merge->conflict_count, merge->conflict_capacity,
-                    at_format("%s on %s, %s: %s stays, with %jd ns, not %s, with %jd ns: %s",
+                    at_format("%s on %s, %s: keeping %s (%jd ns), not %s (%jd ns): %s",
                               winner->entry->problem, winner->record->device.name,
                               winner->record->policy.name, winner->path,
                               (intmax_t)winner->entry->winner.time_ns, loser->path,

@@ -49,7 +49,7 @@ static enum at_status find_family(const struct at_json_reader *reader, const jso
             *family = i;
             return AT_OK;
         }
-    return at_fail(reader->err, AT_USAGE, "\"family\" is none of those that the file tells of");
+    return at_fail(reader->err, AT_USAGE, "\"family\" is none of the file's families");
 }
 
 enum at_status at_json_read_config(const struct at_json_reader *reader, const json_t *values,
@@ -88,7 +88,7 @@ enum at_status at_json_read_outcome(const struct at_json_reader *reader, const j
         *outcome = (enum at_outcome)i;
         return AT_OK;
     }
-    return at_fail(reader->err, AT_USAGE, "%.40s: no such failure is known", word);
+    return at_fail(reader->err, AT_USAGE, "unknown failure \"%.40s\"", word);
 }
 
 static enum at_status read_sample(const struct at_json_reader *reader, const json_t *time,

@@ -35,7 +35,7 @@ static enum at_status read_unit(const struct at_json_reader *reader, const json_
             *unit_ns = units[i].ns;
             return AT_OK;
         }
-    return unit ? at_fail(reader->err, AT_USAGE, "timeunit: no such unit is known") : AT_OK;
+    return unit ? at_fail(reader->err, AT_USAGE, "timeunit: unknown unit") : AT_OK;
 }
 
 /* Find the measurement with this name. */

@@ -330,20 +330,20 @@ static void test_read_what_is_wrong(void **state)
         {KT_A("\"1\": {\"a\": 1, \"time\": -1}"), "\"1\": a time above 0"},
         {KT_A("\"1\": {\"a\": 1, \"time\": 1e20}"), "\"1\": a time above 0"},
         {KT_A("\"1\": {\"a\": 1, \"time\": 1, \"times\": [1, true]}"), "\"1\": a time above 0"},
-        {KT_A("\"1\": {\"a\": 1, \"time\": \"Broken\"}"), "\"1\": Broken: no such failure"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": \"Broken\"}"), "\"1\": unknown failure \"Broken\""},
         {KT_A("\"1\": {\"a\": 1, \"time\": \"InvalidConfig\"}"), "no config in this recording"},
         {KT_A("\"1\": {\"a\": 1, \"time\": 1}, \"01\": {\"a\": 1, \"time\": 2}"),
-         "the config a=1 of k stands there twice"},
+         "the config a=1 of k is there twice"},
         {T4(""), "the first result: a configuration"},
         {T4("{\"configuration\": {}}"), "the first result: a configuration"},
-        {T4_A("\"times\": {}"), "result 0: : no such failure"},
-        {T4_A("\"invalidity\": \"wrong\""), "result 0: wrong: no such failure"},
+        {T4_A("\"times\": {}"), "result 0: unknown failure \"\""},
+        {T4_A("\"invalidity\": \"wrong\""), "result 0: unknown failure \"wrong\""},
         {T4_A("\"invalidity\": \"correct\""), "result 0: a time above 0"},
         {T4_A("\"invalidity\": \"correct\"}, {\"configuration\": {\"b\": 1}"),
          "result 1: a: a whole number"},
         {"{\"metadata\": {\"timeunit\": \"weeks\"}, \"results\": "
          "[{\"configuration\": {\"a\": 1}}]}",
-         "timeunit: no such unit"},
+         "timeunit: unknown unit"},
         {"{\"results\": [{\"configuration\": {\"a\": 1}}", "1:"},
         {"{\"autotune\": 1, \"cache\": {}}", "\"autotune\": version: a whole number"},
         {"{\"autotune\": {\"version\": 2}, \"cache\": {}}", "\"autotune\": version: a whole"},
@@ -361,7 +361,7 @@ static void test_read_what_is_wrong(void **state)
                FAMILY("f",
                       PARAM("A", "1", "1"))) "\"1\": {\"family\": \"f\", \"A\": 1, "
                                              "\"time\": \"InvalidConfig\", \"outcome\": \"oom\"}}}",
-         "\"1\": InvalidConfig: no such failure"},
+         "\"1\": unknown failure \"InvalidConfig\""},
     };
 
     (void)state;

@@ -661,17 +661,18 @@ static void test_foreign_parts(void **state)
         {"CREATE INDEX less ON measurements (abs(registers)) WHERE registers > 1",
          "has what no journal has: index less;"},
         {"DROP INDEX measurements_by_key",
-         "lacks what each journal has: index measurements_by_key;"},
-        {"DROP TABLE measurements", "lacks what each journal has: index measurements_by_key;"},
+         "lacks what every journal has: index measurements_by_key;"},
+        {"DROP TABLE measurements", "lacks what every journal has: index measurements_by_key;"},
         {"ALTER TABLE measurements ADD COLUMN more",
-         "has something in another form: table measurements;"},
-        {"ALTER TABLE runs ADD COLUMN more", "has something in another form: table runs;"},
+         "has a part that differs from every journal's: table measurements;"},
+        {"ALTER TABLE runs ADD COLUMN more",
+         "has a part that differs from every journal's: table runs;"},
         {"ANALYZE", "has what no journal has: table sqlite_stat1;"},
         /* A view instead of a table, which gives two queries different values. */
         {"DROP TABLE measurements; DROP TABLE runs; CREATE TABLE measurements (x);"
          "INSERT INTO measurements VALUES (-9223372036854775808);"
          "CREATE VIEW runs AS SELECT abs(x) AS id, 'other' AS setting FROM measurements",
-         "lacks what each journal has: index measurements_by_key;"},
+         "lacks what every journal has: index measurements_by_key;"},
     };
     char *path = at_format("%s/journal", (char *)*state);
 
@@ -818,7 +819,7 @@ static void test_swallowed(void **state)
                                         &err),
                      AT_OK);
     assert_int_equal(at_journal_add(journal, &key, &measurement, &err), AT_INTERNAL);
-    assert_non_null(strstr(err.message, "does not take in a measurement"));
+    assert_non_null(strstr(err.message, "does not store a measurement"));
     at_journal_close(journal);
 }
 
