@@ -17,7 +17,7 @@
 enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY };
 
 static const struct argp_option options_table[] = {
-    {"as", KEY_AS, "FORMAT", 0, "header, cu, cubin, make, cmake, json or t4", 0},
+    {"as", KEY_AS, "FORMAT", 0, NULL, 0}, /* help: help_filter */
     {"out", 'o', "FILE", 0, "Write to this file, or folder for cubin (default: standard output)",
      0},
     {"problem", 'p', "SPEC", 0,
@@ -70,7 +70,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!options->format)
-            argp_error(state, "in which form? See --as");
+            argp_error(state, "name a format with --as");
         if (options->format->write_folder && !options->out)
             argp_error(state, "%s is several files: name a folder with --out",
                        options->format->name);
@@ -78,6 +78,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* The help of --as lists the formats. argp frees the text. */
+static char *help_filter(int key, const char *text, void *input)
+{
+    (void)input;
+    return key == KEY_AS ? at_export_format_names() : (char *)text;
 }
 
 static const struct argp_child children[] = {{&at_device_argp, 0, NULL, 0}, {0}};
@@ -90,6 +97,7 @@ static const struct argp argp = {
         "device that is named, or else for the one that FILE is about.\vThe same input gives the "
         "same bytes.",
     .children = children,
+    .help_filter = help_filter,
 };
 
 /* ---- for which device ---- */

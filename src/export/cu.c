@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One self-contained .cu: the kernels, and for nvcc functions that launch them. NVRTC takes the
- * same file and leaves the functions out. */
+/* One self-contained .cu: the kernels, and functions that launch them. NVRTC takes the same file
+ * too; it skips the functions, which need nvcc. */
 #include "base/memory.h"
 #include "export/export.h"
 #include "kernel/render.h"
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a kernel is called: with the number of the first item that it is for. */
+/* Name a kernel by the number of the first item that uses it. */
 static void name_kernel(char name[AT_ENTRY_NAME_CHARS], size_t kernel)
 {
     snprintf(name, AT_ENTRY_NAME_CHARS, "autotune_kernel_%zu", kernel);
 }
 
-/* Copies text without its lines that include the shared header, which stands in the file already;
- * an empty line is left, so that line numbers stay. */
+/* Copy text without the lines that include the shared header, which the file already contains. They
+ * become empty lines, so that line numbers stay. */
 static void write_without_include(const char *text, FILE *out)
 {
     static const char include[] = "#include \"" AT_TEMPLATE_HEADER "\"\n";
@@ -126,7 +126,7 @@ static const char middle[] =
     "    return cudaErrorNotSupported;\n"
     "}\n"
     "\n"
-    "/* The same, one function a problem. */\n";
+    "/* The same, one function per problem. */\n";
 
 static void write_launch(const struct at_export_item *item, FILE *out)
 {
@@ -150,7 +150,7 @@ static void write_launch(const struct at_export_item *item, FILE *out)
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
 {
     char *header;
-    enum at_status status = at_export_read_header(&header, err);
+    enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
 
     if (status != AT_OK)
         return status;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled kernels: a folder of images, each named by its hash, and index.json, which tells for
- * each problem which image and kernel, and how it is launched. */
+/* Compiled kernels: a folder of images, each named by its hash, and index.json, which gives the
+ * image, the kernel and the launch of each problem. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
 #include "kernel/builder.h"
+#include "kernel/render.h"
 #include "schema/table.h"
 #include "system/output.h"
 
@@ -77,7 +78,7 @@ static struct kernel_record record_of(const struct at_export_item *item, const c
     };
 }
 
-/* Takes the next kernel that is built, writes its image, and records all items that it is for. */
+/* Wait for the next kernel, write its image, and fill the records of the items that use it. */
 static enum at_status take_one(const struct at_export *export, struct at_builder *builder,
                                const char *folder, struct kernel_record *records,
                                struct at_error *err)
@@ -120,7 +121,7 @@ static enum at_status write_index(const struct index *index, const char *folder,
     return status;
 }
 
-/* One worker and no cache: which kernels share an image must depend on nothing but the export. */
+/* One worker and no cache, so that the same export always puts the same kernels into an image. */
 static enum at_status write_folder(const struct at_export *export, const char *folder,
                                    struct at_error *err)
 {
@@ -128,7 +129,7 @@ static enum at_status write_folder(const struct at_export *export, const char *f
     struct at_builder *builder;
     struct kernel_record *records;
     struct index index = {.schema = 1};
-    enum at_status status = at_export_read_header(&header, err);
+    enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
 
     if (status != AT_OK)
         return status;

@@ -14,21 +14,27 @@ const struct at_export_format *const at_export_formats[] = {
     &at_export_cmake,  &at_export_json, &at_export_t4,    NULL,
 };
 
+char *at_export_format_names(void)
+{
+    const char *names[AT_COUNT(at_export_formats)];
+    size_t count = 0;
+
+    for (; at_export_formats[count]; count++)
+        names[count] = at_export_formats[count]->name;
+    return at_join(names, count);
+}
+
 enum at_status at_export_format_find(const struct at_export_format **format, const char *name,
                                      struct at_error *err)
 {
-    const char *known[16];
-    size_t count = 0;
     char *names;
 
-    for (size_t i = 0; at_export_formats[i]; i++) {
+    for (size_t i = 0; at_export_formats[i]; i++)
         if (strcmp(at_export_formats[i]->name, name) == 0) {
             *format = at_export_formats[i];
             return AT_OK;
         }
-        known[count++] = at_export_formats[i]->name;
-    }
-    names = at_join(known, count);
+    names = at_export_format_names();
     at_fail(err, AT_USAGE, "unknown format \"%s\"; known are %s", name, names);
     free(names);
     return AT_USAGE;

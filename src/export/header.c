@@ -65,7 +65,7 @@ static void write_macros(const struct at_export_item *item, FILE *out)
         {"SHARED_BYTES", AT_SHARED_BYTES},
     };
 
-    /* A word of their own for parameters: one may be called GRID_X, or what is added to a key. */
+    /* LAUNCH and PARAM: a parameter may be called GRID_X, or like the end of a key. */
     for (size_t i = 0; i < AT_COUNT(launched); i++)
         fprintf(out, "#define AUTOTUNE_%s_LAUNCH_%s %jd\n", item->key, launched[i].name,
                 (intmax_t)launch[launched[i].field]);

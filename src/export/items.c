@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From problems to what is exported of each. */
+/* Looks up the problems of an export, and gives each a key. */
 #include "base/memory.h"
 #include "export/export.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A number of the problem that is in the key only where it is not what it would be by itself. */
+/* Append a number to the key, unless it has the value of a dense matrix. */
 static int add_number(char *key, int used, const char *letter, int64_t value, int64_t dense)
 {
     if (value == dense)
@@ -41,7 +41,7 @@ static size_t find_kernel(const struct at_export *export, size_t item)
 
     while (!same_kernel(&export->items[i], &export->items[item]))
         i++;
-    return i; /* at the latest the item itself */
+    return i; /* ends at the item itself at the latest */
 }
 
 static bool has_key(const struct at_export *export, const char *key)

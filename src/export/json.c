@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON: what lookup says of each problem. */
+/* JSON: the answer of lookup for each problem. */
 #include "base/memory.h"
 #include "export/export.h"
 #include "lookup/answer.h"
@@ -39,6 +39,6 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 
 const struct at_export_format at_export_json = {
     .name = "json",
-    .summary = "what lookup says of each problem",
+    .summary = "the answer of lookup for each problem",
     .write = write,
 };

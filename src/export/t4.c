@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* T4 results (recording/t4.c says which schema): what was measured of each problem, the winner and
- * the default. What lookup would only take from elsewhere, or was predicted, is no result. */
+/* T4 results (recording/t4.c names the schema): the measured winner and default of each problem.
+ * Answers from another problem or device are left out, and so are predictions. */
 #include "export/export.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 
-/* 677280 ns are 0.67728 ms; the bandwidth has no more digits either. */
+/* 677280 ns are 0.67728 ms, so times need no more; neither do bandwidths. */
 enum { DIGITS = 15 };
 
 static json_t *measurement(const char *name, double value, const char *unit)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What formats share: text that is safe wherever it stands. */
+/* What the formats share: text that is safe in any language. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
-#include "kernel/render.h"
-#include "system/file.h"
-#include "system/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { HEADER_BYTES_MAX = 256 * 1024 };
 
 /* No quotes, backslashes, '$', '#', '%', '?' (trigraphs) or '/' and '*' (ends of comments). */
 static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ._+()-";
@@ -59,14 +54,4 @@ void at_export_write_origin(const struct at_export *export, const char *prefix, 
 bool at_export_is_kernel(const struct at_export *export, size_t item)
 {
     return export->items[item].kernel == item;
-}
-
-enum at_status at_export_read_header(char **text, struct at_error *err)
-{
-    char *path = at_path_data_file("templates/" AT_TEMPLATE_HEADER);
-    size_t size;
-    enum at_status status = at_file_read(text, &size, path, HEADER_BYTES_MAX, err);
-
-    free(path);
-    return status;
 }

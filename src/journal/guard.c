@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A journal is a file that anybody may have made, and a database can hold programs: triggers and
- * views run where a table is written or read. So SQLite is set up as it advises for such files
- * (https://www.sqlite.org/security.html), and a journal has the tables that we make and nothing
- * else. */
+/* A journal is an untrusted file, and a database can contain programs: triggers and views run when
+ * a table is written or read. So SQLite is set up as it advises for such files
+ * (https://www.sqlite.org/security.html), and a journal must have our tables and nothing else. */
 #include "base/memory.h"
 #include "journal/parts.h"
 
@@ -13,14 +12,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Measurements of some millions of configs. */
+/* Room for some millions of measurements. */
 static const sqlite3_int64 bytes_max = (sqlite3_int64)4 << 30;
 
-/* Rows are numbered on from the last. Numbers beyond these are nobody's count, and SQLite draws
- * those that follow the greatest at random. */
+/* Rows are numbered from the last one on, so no journal of ours has larger numbers. After the
+ * largest possible one SQLite would choose numbers at random. */
 #define ID_MAX (INT64_C(1) << 40)
 
-/* What a version of SQLite does not know has no entry. */
+/* Older versions of SQLite lack some. */
 static const struct {
     int option, value;
 } switches[] = {
@@ -90,15 +89,15 @@ enum at_status at_journal_limit_size(struct at_journal *journal, struct at_error
     return status;
 }
 
-/* ---- what is in it ---- */
+/* ---- tables ---- */
 
-/* Everything that a database is made of; where its parts lie is nobody's business. */
+/* All parts of a database, without where they are stored. */
 static const char parts_sql[] = "SELECT type, name, tbl_name, sql FROM sqlite_master"
                                 "  ORDER BY type, name";
 
 enum { TYPE, NAME, PARTS_COLUMNS = 4 };
 
-/* Those that they should be, from a database that was made for that. */
+/* The parts that a journal should have, from a new database in memory. */
 struct expected {
     sqlite3 *db;
     sqlite3_stmt *parts;
@@ -111,7 +110,7 @@ static bool make_expected(struct expected *expected, const char *tables_sql)
            sqlite3_prepare_v2(expected->db, parts_sql, -1, &expected->parts, NULL) == SQLITE_OK;
 }
 
-/* As text, bit by bit, which is also the order of the query. */
+/* Compare two values as bytes, which is also the order of the query. */
 static int compare_values(sqlite3_stmt *a, sqlite3_stmt *b, int column)
 {
     const void *text_a = sqlite3_column_text(a, column), *text_b = sqlite3_column_text(b, column);
@@ -145,7 +144,7 @@ static enum at_status fail_part(const struct at_journal *journal, const char *tr
                    name ? (const char *)name : "?");
 }
 
-/* Goes through both side by side, to the first difference. */
+/* Compare both lists of parts, up to the first difference. */
 static enum at_status match_parts(const struct at_journal *journal, sqlite3_stmt *found,
                                   sqlite3_stmt *wanted, struct at_error *err)
 {
@@ -160,11 +159,11 @@ static enum at_status match_parts(const struct at_journal *journal, sqlite3_stmt
                 : want == SQLITE_DONE ? -1
                                       : compare_parts(found, wanted, NAME + 1);
         if (order > 0)
-            return fail_part(journal, "lacks what each journal has", wanted, err);
+            return fail_part(journal, "lacks what every journal has", wanted, err);
         if (order < 0)
             return fail_part(journal, "has what no journal has", found, err);
         if (compare_parts(found, wanted, PARTS_COLUMNS) != 0)
-            return fail_part(journal, "has something in another form", found, err);
+            return fail_part(journal, "has a part that differs from every journal's", found, err);
     }
 }
 

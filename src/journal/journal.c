@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in a journal: measurements. */
+/* Adds and finds the measurements of a journal. */
 #include "journal/journal.h"
 
 #include "base/memory.h"
@@ -19,10 +19,10 @@ static const char find_sql[] =
     "SELECT id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns"
     "  FROM measurements WHERE run = ?1 AND problem = ?2 AND family = ?3 AND family_hash = ?4 AND "
     "config = ?5"
-    "  ORDER BY id DESC LIMIT 1"; /* measured again: the newest counts */
+    "  ORDER BY id DESC LIMIT 1"; /* the newest, if it was measured again */
 
-/* A measurement takes three pages of the log, of four KiB. */
-enum { FOLD_AFTER = 300 };
+/* Measurements between checkpoints. Each takes three pages of 4 KiB in the log. */
+enum { CHECKPOINT_AFTER = 300 };
 
 static enum at_status prepare(struct at_journal *journal, struct at_error *err)
 {
@@ -84,7 +84,7 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
     if (status != AT_OK)
         return status;
     memcpy(message, measurement->message, sizeof message);
-    at_text_make_printable(message); /* a compiler's or a driver's words, cut to fit */
+    at_text_make_printable(message); /* text of a compiler or driver, perhaps cut off */
     bind_key(add, journal, key);
     sqlite3_bind_text(add, 6, at_outcome_names[measurement->outcome], -1, SQLITE_STATIC);
     sqlite3_bind_text(add, 7, message, -1, SQLITE_STATIC);
@@ -97,10 +97,10 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
         status = at_journal_fail(journal, err);
     else if (sqlite3_changes(journal->db) != 1)
         status = at_fail(err, AT_INTERNAL,
-                         "journal %s does not take in a measurement: name another "
+                         "journal %s does not store a measurement: name another "
                          "file",
                          journal->path);
-    journal->unfolded++;
+    journal->uncheckpointed++;
     sqlite3_reset(add);
     sqlite3_clear_bindings(add);
     free(samples);
@@ -111,16 +111,16 @@ enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
 {
     sqlite3_file *log = NULL;
 
-    /* There is none in memory, and none that has been opened before the first commit. */
+    /* There is no log in memory, nor before the first commit. */
     if (sqlite3_file_control(journal->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) !=
             SQLITE_OK ||
         !log || !log->pMethods)
         return AT_OK;
     if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) != SQLITE_OK)
         return at_fail(err, AT_INTERNAL, "journal %s: cannot write to the disk", journal->path);
-    if (journal->unfolded >= FOLD_AFTER) {
+    if (journal->uncheckpointed >= CHECKPOINT_AFTER) {
         sqlite3_wal_checkpoint_v2(journal->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-        journal->unfolded = 0; /* where it could not be, the log has it all */
+        journal->uncheckpointed = 0; /* if it failed, the log still has everything */
     }
     return AT_OK;
 }
@@ -146,7 +146,7 @@ enum at_status at_journal_find(struct at_journal *journal, const struct at_journ
     return status;
 }
 
-/* Twice the configs of the largest space that is searched: some may be of an older template. */
+/* Twice the configs of the largest space: some may be from an older template. */
 enum { PROBLEM_ROWS_MAX = 1000000 };
 
 static enum at_status fail_of_rows(const struct at_journal *journal, const char *problem,

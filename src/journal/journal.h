@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The journal: every measurement of a run in an SQLite file, a transaction each, so that nothing is
- * lost however the run ends, and a later run can go on from it.
+/* The journal: an SQLite file of all measurements of a run, one transaction each. However the run
+ * ends, nothing is lost, and a later run can resume it.
  *
- * A measurement is filed under a setting (everything that its meaning depends on besides problem
- * and config: device, driver, NVRTC, policy), a problem, and a config with the hash of its family's
- * source and space. What is filed under another setting or hash is kept but not found. */
+ * The key of a measurement is a setting (all that a time depends on besides problem and config:
+ * device, driver, NVRTC, policy), a problem, and a config with the hash of its family's source and
+ * space. Measurements of another setting or hash are kept, but not found. */
 #ifndef AT_JOURNAL_JOURNAL_H
 #define AT_JOURNAL_JOURNAL_H
 
@@ -24,37 +24,36 @@ struct at_journal_key {
     const char *config;      /* at_config_format */
 };
 
-/* Opens path, making it where there is none, for measurements under `setting`. Without resume, an
- * existing journal's measurements under the same setting are not found (they stay, under an older
- * run); with it, the newest run under this setting goes on. ":memory:" is a journal that is gone
- * when it is closed. AT_USAGE for a file that is no journal, is damaged, has other tables than a
- * journal or another version, and for a resumption where only runs of other settings are on this
- * device: the message says which and what to do. Only one process at a time has a journal open: a
- * second one is AT_USAGE. */
+/* Open a journal for measurements under `setting`; make it if there is no file. With `resume` the
+ * newest run of this setting goes on. Without it a new run begins, and measurements of older runs
+ * stay but are not found. ":memory:" is a journal without a file.
+ *
+ * AT_USAGE, with what to do: the file is no journal, damaged, or of another version; another
+ * process has it open; or `resume` is set and this device has only runs of other settings. */
 enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,
                                bool resume, struct at_error *err);
 void at_journal_close(struct at_journal *journal);
 
-/* Files one measurement: when it returns, it outlives this process. */
+/* Add a measurement. When this returns, it survives the end of the process. */
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
                               const struct at_measurement *measurement, struct at_error *err);
 
-/* Has all that was filed on disk, so that it outlives the machine's power too. */
+/* Write everything to the disk, so that it survives a power cut too. */
 enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err);
 
-/* Looks one up; *found says whether there is one, and then the caller clears *measurement. Here and
- * below, a value that no journal of ours has is AT_USAGE, with its row and column. */
+/* Find a measurement. If *found is set, the caller clears *measurement. Here and below, AT_USAGE
+ * with row and column for a value that this program does not write. */
 enum at_status at_journal_find(struct at_journal *journal, const struct at_journal_key *key,
                                bool *found, struct at_measurement *measurement,
                                struct at_error *err);
 
-/* Calls take with the family and config of each measurement of the problem, in the order in which
- * they were first made. */
+/* Call take with the family and config of each measurement of the problem, in the order of their
+ * first measurement. */
 enum at_status at_journal_each(struct at_journal *journal, const char *problem,
                                void (*take)(void *data, const char *family, const char *config),
                                void *data, struct at_error *err);
 
-/* How many measurements of the family the run has under other hashes. */
+/* Count the run's measurements of the family under other hashes. */
 enum at_status at_journal_count_others(struct at_journal *journal, const char *family,
                                        const char *family_hash, int64_t *count,
                                        struct at_error *err);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a journal is kept.
+/* Opens a journal.
  *
- * Write-ahead log with synchronous=NORMAL: a commit is one append, some tens of microseconds, after
- * which the end of this process loses nothing: that lets a result be filed before the GPU is given
- * something else to do. What a power cut could take is only safe after an fsync, some milliseconds
- * on a common disk: SQLite leaves it out after a commit in this mode, and at_journal_sync does it
- * (https://www.sqlite.org/pragma.html#pragma_synchronous), while the GPU works. So is the log
- * folded into the file now and then, which takes two of them, and which SQLite would do in a
- * commit.
+ * It uses a write-ahead log with synchronous=NORMAL. A commit is one append of some tens of
+ * microseconds, and then survives the end of this process. So each result is in the journal before
+ * the GPU gets its next work. To survive a power cut takes an fsync, some milliseconds on a common
+ * disk. In this mode SQLite does none after a commit
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous); at_journal_sync does it while the GPU
+ * works. It also moves the log into the file (a checkpoint, two fsyncs), which SQLite would
+ * otherwise do within a commit.
  *
- * locking_mode=EXCLUSIVE: one writer, no reader beside it. It also keeps the log's index in memory
- * rather than in a shared mapping beside the file, which network file systems do not offer
- * (https://www.sqlite.org/wal.html, section 8). Closing folds the log back into the one file. */
+ * locking_mode=EXCLUSIVE allows one process at a time. It also keeps the log's index in memory
+ * instead of in a shared mapping, which network file systems do not offer
+ * (https://www.sqlite.org/wal.html, section 8). Closing moves the log into the file. */
 #include "base/memory.h"
 #include "base/printable.h"
 #include "journal/parts.h"
@@ -34,7 +34,7 @@ static const char tables_sql[] =
     "  setting TEXT NOT NULL,"
     "  started_utc TEXT NOT NULL DEFAULT (datetime('now')));"
     "CREATE TABLE measurements ("
-    "  id INTEGER PRIMARY KEY," /* in the order of measuring */
+    "  id INTEGER PRIMARY KEY," /* in the order of measurement */
     "  run INTEGER NOT NULL REFERENCES runs (id),"
     "  problem TEXT NOT NULL,"
     "  family TEXT NOT NULL,"
@@ -46,11 +46,12 @@ static const char tables_sql[] =
     "  spill_bytes INTEGER NOT NULL,"
     "  shared_bytes INTEGER NOT NULL,"
     "  samples_ns TEXT NOT NULL,"          /* a JSON array: json_each() reads it */
-    "  again INTEGER NOT NULL DEFAULT 0);" /* measured before, but the device has changed since */
+    "  again INTEGER NOT NULL DEFAULT 0);" /* 1: measured again after a drift */
     "CREATE INDEX measurements_by_key"
     "  ON measurements (run, problem, family, family_hash, config);";
 
-/* Is it ours, of this version and sound? Only reads, so that a file which is not stays as it is. */
+/* Check that the file is a sound journal of this version. Only reads, so that another file stays
+ * unchanged. */
 static enum at_status check_existing(struct at_journal *journal, struct at_error *err)
 {
     sqlite3_int64 application = 0, version = 0;
@@ -95,16 +96,16 @@ static enum at_status make_tables(struct at_journal *journal, struct at_error *e
     return status;
 }
 
-/* Locks the file, finds out what it is, and makes the tables where it is new. */
+/* Lock the file, and check it or make its tables. */
 static enum at_status prepare_file(struct at_journal *journal, struct at_error *err)
 {
     sqlite3_int64 used = 0;
     enum at_status status;
 
-    /* Closing another program's database must not fold its log into it. */
+    /* Closing another program's database must not checkpoint it. */
     sqlite3_db_config(journal->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    /* An exclusive transaction takes the lock at once, and this locking mode never gives it back.
-     * Of an existing file, it changes nothing. */
+    /* An exclusive transaction takes the lock at once, and this locking mode keeps it. It does not
+     * change an existing file. */
     status = at_journal_execute(journal, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT",
                                 err);
     if (status == AT_OK)
@@ -125,8 +126,8 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
                               err);
 }
 
-/* There is no run of this setting to go on from. If there is one on the device, whoever asked for
- * that is told why not; runs on other devices are no obstacle, since a run may take several. */
+/* No run of this setting can be resumed. If there is a run of another setting on this device, fail
+ * and tell the difference. Runs on other devices do not matter, since a run may use several. */
 static enum at_status check_others(struct at_journal *journal, const char *setting,
                                    struct at_error *err)
 {
@@ -146,7 +147,7 @@ static enum at_status check_others(struct at_journal *journal, const char *setti
             continue;
         difference = at_setting_difference(other, setting);
         status = at_fail(err, AT_USAGE,
-                         "--resume cannot go on from journal %s: its run is of another setting "
+                         "--resume cannot continue journal %s: its run is of another setting "
                          "(%s); without --resume this run starts anew, and what is in the journal "
                          "stays",
                          journal->path, difference);
@@ -158,7 +159,7 @@ static enum at_status check_others(struct at_journal *journal, const char *setti
     return status;
 }
 
-/* The newest run of this setting; 0 where there is none. */
+/* Find the newest run of this setting; 0 if there is none. */
 static enum at_status find_run(struct at_journal *journal, const char *setting,
                                struct at_error *err)
 {
@@ -189,7 +190,7 @@ static enum at_status add_run(struct at_journal *journal, const char *setting, s
     if (sqlite3_step(add) != SQLITE_DONE)
         status = at_journal_fail(journal, err);
     else if (sqlite3_changes(journal->db) != 1)
-        status = at_fail(err, AT_INTERNAL, "journal %s does not take in a run: name another file",
+        status = at_fail(err, AT_INTERNAL, "journal %s does not store a run: name another file",
                          journal->path);
     journal->run = sqlite3_last_insert_rowid(journal->db);
     sqlite3_finalize(add);
@@ -213,12 +214,12 @@ static enum at_status open_file(struct at_journal *journal, const char *path, st
     bool in_memory = strcmp(path, ":memory:") == 0;
     enum at_status status;
 
-    /* "./" keeps SQLite from its own reading of names: "" is a temporary file, "file:" a URI. */
+    /* Without "./" SQLite would take "" as a temporary file and "file:" as a URI. */
     journal->path = at_format("%s%s", in_memory || path[0] == '/' ? "" : "./", path);
     if (!in_memory) {
-        /* Clearer than "unable to open database file" for a missing or unwritable folder, which
-         * the log needs as well. It does not open the file: closing it again would drop the locks
-         * of another connection of this process. */
+        /* This message is clearer than "unable to open database file" for a missing or unwritable
+         * folder. It does not open the file, because closing it would drop the locks of another
+         * connection of this process. */
         status = at_output_check(journal->path, err);
         if (status != AT_OK)
             return at_fail_within(err, "cannot open journal");
@@ -229,7 +230,7 @@ static enum at_status open_file(struct at_journal *journal, const char *path, st
     if (sqlite3_open_v2(journal->path, &journal->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                         NULL) != SQLITE_OK)
         return at_journal_fail(journal, err);
-    /* SQLite falls back to reading where it may not write. */
+    /* SQLite opens a file read-only if it may not write it. */
     if (sqlite3_db_readonly(journal->db, "main") == 1)
         return at_fail(err, AT_USAGE, "journal %s is read-only: name another file", path);
     /* SQLite takes its lock in steps: of two processes that take it at the same moment, both may

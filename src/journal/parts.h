@@ -11,23 +11,23 @@ struct at_journal {
     sqlite3 *db;
     char *path;
     sqlite3_int64 run;
-    int unfolded; /* measurements since the log was last folded into the file */
+    int uncheckpointed; /* measurements since the log was last moved into the file */
     sqlite3_stmt *add, *find;
 };
 
-/* Turns SQLite's last error into ours: what is wrong with which file, and what to do. */
+/* Fail with SQLite's last error: which file, what is wrong, and what to do. */
 enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err);
 
-/* Runs statements; and a query of one row, of which it gives the first column, as a number or as
- * text that the caller frees. */
+/* Run statements; and run a query of one row, whose first column becomes *number, or *text unless
+ * `text` is NULL. The caller frees *text. */
 enum at_status at_journal_execute(struct at_journal *journal, const char *sql,
                                   struct at_error *err);
 enum at_status at_journal_query(struct at_journal *journal, const char *sql, sqlite3_int64 *number,
                                 char **text, struct at_error *err);
 
-/* journal_guard.c: sets up SQLite for a file that anybody may have made, before anything of it is
- * read. Then: is it small enough, and kept so; has it the tables and indexes that these statements
- * make, and nothing else; and are its rows' numbers such as we count? */
+/* guard.c: set up SQLite for an untrusted file, before it is read; check and limit its size; check
+ * that it has the tables and indexes that tables_sql makes, and nothing else; and check that the
+ * rows' numbers are plausible. */
 enum at_status at_journal_harden(struct at_journal *journal, struct at_error *err);
 enum at_status at_journal_check_size(const char *path, struct at_error *err);
 enum at_status at_journal_limit_size(struct at_journal *journal, struct at_error *err);
@@ -41,20 +41,20 @@ struct at_journal_row {
     sqlite3_stmt *statement;
 };
 
-/* journal_row.c: a column's text, valid until the next step; and a measurement: outcome, message,
- * registers, spill_bytes, shared_bytes and samples_ns in columns 1 to 6. What no journal of ours
- * has is AT_USAGE with the row and the column. */
+/* row.c: get a column's text, valid until the next step; and get a measurement, with outcome,
+ * message, registers, spill_bytes, shared_bytes and samples_ns in columns 1 to 6. AT_USAGE with row
+ * and column for values that this program does not write. */
 enum at_status at_journal_text(const struct at_journal *journal, const struct at_journal_row *row,
                                int column, const char **text, struct at_error *err);
 enum at_status at_journal_measurement(const struct at_journal *journal,
                                       const struct at_journal_row *row,
                                       struct at_measurement *measurement, struct at_error *err);
 
-/* open.c: opens the file and makes its tables, or finds out whether it is one of ours. */
+/* open.c: open the file, and make its tables or check that it is a journal. */
 enum at_status at_journal_open_file(struct at_journal *journal, const char *path,
                                     struct at_error *err);
 
-/* open.c: the run to file under, the newest of this setting or a new one. */
+/* open.c: choose the run to add to: the newest of this setting if `resume` is set, or a new one. */
 enum at_status at_journal_choose_run(struct at_journal *journal, const char *setting, bool resume,
                                      struct at_error *err);
 

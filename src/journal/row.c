@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in a row of a journal, which anybody may have written: each value is of its kind and
- * within its bounds, or the row is named in an error. */
+/* Reads the rows of a journal, which is untrusted: each value must have its type and be within its
+ * bounds, or an error names the row. */
 #include "base/memory.h"
 #include "base/printable.h"
 #include "journal/parts.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Bytes of any text in a journal: several times the longest that we write, which is a setting. */
+/* Bytes of a text: several times the longest that we write, which is a setting. */
 enum { TEXT_MAX = 65536 };
 
 static enum at_status fail_row(const struct at_journal *journal, const struct at_journal_row *row,
@@ -34,7 +34,7 @@ static enum at_status take_text(const struct at_journal_row *row, int column, si
         return at_fail(err, AT_INTERNAL, "%s: no memory for it", name);
     if (size > most)
         return at_fail(err, AT_USAGE, "%s has %zu bytes, more than %zu", name, size, most);
-    if (!at_text_is_printable(bytes, size)) /* nor has it a NUL */
+    if (!at_text_is_printable(bytes, size)) /* a NUL is not printable */
         return at_fail(err, AT_USAGE, "%s is not printable text", name);
     *text = bytes;
     return AT_OK;

@@ -27,7 +27,7 @@ char *at_setting_format(const char *const parts[AT_SETTING_PARTS])
     return at_text_close(&stream, NULL);
 }
 
-/* One part within a text; a text that has fewer has empty ones. */
+/* A part within the text; empty if the text has too few parts. */
 struct span {
     const char *start;
     size_t length;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings: the text of everything but problem and config that a time depends on, in parts. A
- * journal's runs are told apart by it, and a run that cannot go on from one says by which part. */
+/* Settings: a text with all that a time depends on besides problem and config, in parts. A run can
+ * resume one with the same setting only; otherwise the message names the first part that differs.
+ */
 #ifndef AT_JOURNAL_SETTING_H
 #define AT_JOURNAL_SETTING_H
 
 #include <stdbool.h>
 
-/* In the order of the text; each stands there after its name. */
+/* In the order of the text, in which each follows its name. */
 enum at_setting_part {
     AT_SETTING_PROGRAM,
     AT_SETTING_DEVICE,
@@ -17,13 +18,13 @@ enum at_setting_part {
     AT_SETTING_PARTS,
 };
 
-/* "program 0.1.0; device ...; driver ..."; the caller frees it. */
+/* Join the parts: "program 0.1.0; device ...; driver ..."; the caller frees it. */
 char *at_setting_format(const char *const parts[AT_SETTING_PARTS]);
 
-/* Are both of one device? */
+/* Are both settings of the same device? */
 bool at_setting_same_device(const char *a, const char *b);
 
-/* "driver 570, now driver 580": the first part by which they differ; the caller frees it. */
+/* Describe the first part that differs: "driver 570, now driver 580"; the caller frees it. */
 char *at_setting_difference(const char *then, const char *now);
 
 #endif

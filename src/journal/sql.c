@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements, and what their failures mean. */
+/* Runs SQL statements, and explains their failures. */
 #include "base/memory.h"
 #include "journal/parts.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* SQLite's own text says nothing of why. What it has not found is another file of its own: the
- * folder was there. */
+/* SQLite's message does not tell why; errno does. ENOENT would be about another file of SQLite's
+ * own: the folder exists. */
 static enum at_status cannot_open(const struct at_journal *journal, struct at_error *err)
 {
     int error = sqlite3_system_errno(journal->db);
@@ -39,7 +39,7 @@ enum at_status at_journal_fail(const struct at_journal *journal, struct at_error
     case SQLITE_PERM:
         return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
                        sqlite3_errmsg(journal->db));
-    /* Our own statements are right: it is what the file says of its tables that is not. */
+    /* Our statements are right, so the file's tables are wrong. */
     case SQLITE_ERROR:
     case SQLITE_TOOBIG:
         return at_fail(err, AT_USAGE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan's kernels are compiled at once in threads, each as a program of its own: on a machine with
- * CPUs to spare two take as long as the longer one. Otherwise they share a program, because half of
- * what NVRTC costs is a price per program. */
+/* A plan's kernels are compiled in parallel threads, each as its own program, if there are CPUs for
+ * that. Otherwise they share one program, because half of NVRTC's time is a fixed cost per
+ * program. */
 #include "lib/compile.h"
 
 #include "base/guard.h"
@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* A program on its way. */
+/* A program that is being compiled. */
 struct part {
     struct at_nvrtc *nvrtc;
     const char *header;
@@ -26,10 +26,10 @@ struct part {
     pthread_t thread;
 };
 
-/* NVRTC recurses as deep as a source is nested; some programs give their threads little. */
+/* NVRTC recurses as deep as a source is nested; some programs give their threads small stacks. */
 enum { STACK_BYTES = 16 << 20 };
 
-/* All parts, while their programs are their own. */
+/* All parts. They own their programs until take(). */
 struct parts {
     struct part *items;
     size_t count;
@@ -75,7 +75,7 @@ static enum at_status compile_part(void *data, struct at_error *err)
                    part->renderings[0].config->family->name, reason);
 }
 
-/* A thread has a guard of its own. */
+/* Each thread needs its own guard. */
 static void *compile(void *data)
 {
     struct part *part = data;
@@ -84,7 +84,7 @@ static void *compile(void *data)
     return NULL;
 }
 
-/* The caller's signals are not for this thread. */
+/* Start a thread that gets none of the caller's signals. On failure has_thread stays false. */
 static void start(struct part *part)
 {
     pthread_attr_t attributes;
@@ -101,7 +101,7 @@ static void start(struct part *part)
 }
 
 /* nvrtcCompileProgram of CUDA 11.7 to 12.6.1 leaves the thread in another locale (pytorch issue
- * 180569), which a library must not do to its caller. */
+ * 180569). The library's caller must not notice. */
 static void restore_locale(void *locale)
 {
     uselocale(locale);
@@ -118,7 +118,7 @@ static void compile_here(struct part *part)
     uselocale(locale);
 }
 
-/* The first part in this thread, and the others too where there can be no more threads. */
+/* Compile the first part in this thread, and the others in threads, or here if none can start. */
 static void compile_all(const struct parts *parts)
 {
     for (size_t i = 1; i < parts->count; i++)
@@ -130,7 +130,7 @@ static void compile_all(const struct parts *parts)
             compile_here(&parts->items[i]);
 }
 
-/* Takes over a block that a part's thread may have made. */
+/* Move a block that another thread may have allocated into this thread's guard. */
 static void *adopt(void **block)
 {
     void *taken = *block;
@@ -139,7 +139,7 @@ static void *adopt(void **block)
     return at_guard_adopt(taken);
 }
 
-/* A program that several kernels share is there for each of them. */
+/* Hand over the programs; kernels that share a program get a copy each. */
 static void take(struct autotune_program *programs, const struct parts *parts, size_t count)
 {
     for (size_t i = 0; i < parts->count; i++) {

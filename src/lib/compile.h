@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiles in the process that the library is in. */
+/* Compiles in the calling process. */
 #ifndef AT_LIB_COMPILE_H
 #define AT_LIB_COMPILE_H
 
@@ -8,13 +8,13 @@
 
 /* A program that holds a kernel. */
 struct autotune_program {
-    void *bytes; /* the caller's to free, as is: */
+    void *bytes; /* the caller frees bytes and log */
     char *log;
     size_t size;
 };
 
-/* Compiles `count` kernels, at least one and at most AUTOTUNE_COMPILED_MAX, all at once where NVRTC
- * and the machine can. AT_FAILED if the compiler refuses one. */
+/* Compile 1 to AUTOTUNE_COMPILED_MAX kernels, in parallel if NVRTC and the machine can. AT_FAILED
+ * if the compiler refuses one. */
 enum { AUTOTUNE_COMPILED_MAX = 2 };
 enum at_status autotune_compile(struct autotune_program *programs, struct at_nvrtc *nvrtc,
                                 const char *header, const struct at_rendering *renderings,

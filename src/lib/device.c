@@ -21,7 +21,6 @@ enum at_status autotune_find_current(struct at_device_info *info, struct at_erro
     return at_cuda_info(device, device, info, err);
 }
 
-/* A device that is asked for. */
 struct asking {
     const char *name; /* of a description; NULL for the current device */
     autotune_device *found;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* There may be no memory to say so. */
+/* Static: there may be no memory for an error object. */
 static const autotune_error out_of_memory = {{AT_NO_MEMORY, "out of memory"}};
 
 static autotune_status fail_out_of_memory(autotune_error **error)
@@ -41,11 +41,9 @@ autotune_status autotune_fail_null(autotune_error **error, const char *argument)
 
 autotune_status autotune_call(autotune_body *body, void *data, autotune_error **error)
 {
-    struct at_error err; /* not zeroed: that would be a twentieth of a lookup */
-    enum at_status status;
+    struct at_error err = {AT_OK, ""};
+    enum at_status status = at_guard_run(body, data, &err);
 
-    err.message[0] = '\0';
-    status = at_guard_run(body, data, &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 

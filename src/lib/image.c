@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Images on their way. */
+/* Images that are being made. */
 struct making {
     const struct at_config *configs;
     size_t count;
     const char *header;
     int64_t elem_size;
-    struct at_cubin_cache *cache; /* NULL: each plan compiles anew */
+    struct at_cubin_cache *cache; /* NULL: every plan compiles */
     struct autotune_image images[AUTOTUNE_IMAGES_MAX];
     char keys[AUTOTUNE_IMAGES_MAX][AT_HASH_CHARS];
 };
@@ -34,8 +34,8 @@ static bool find_cached(struct at_cubin_cache *cache, const char *key, struct au
     return true;
 }
 
-/* Takes from the cache what is not there yet and was made by this compiler. Returns whether all is
- * there. */
+/* Take the missing images from the cache, if this compiler made them. Returns whether all are
+ * found. */
 static bool find_all(struct making *making, const struct at_compiler *compiler)
 {
     bool all = true;
@@ -50,7 +50,7 @@ static bool find_all(struct making *making, const struct at_compiler *compiler)
     return all;
 }
 
-/* Takes the program over, and keeps it. */
+/* Make the program an image, and put it into the cache. */
 static void take_program(struct making *making, size_t number, const char *entry,
                          struct autotune_program *program)
 {
@@ -67,7 +67,7 @@ static void take_program(struct making *making, size_t number, const char *entry
     at_free(program->log);
 }
 
-/* Compiles the images that are not there yet. */
+/* Compile the missing images. */
 static enum at_status make_missing(struct making *making, struct at_nvrtc *nvrtc,
                                    struct at_error *err)
 {
@@ -90,7 +90,7 @@ static enum at_status make_missing(struct making *making, struct at_nvrtc *nvrtc
     return status;
 }
 
-/* Does without NVRTC what can be done. Returns whether that was all. */
+/* Make images from the cache without loading NVRTC. Returns whether all are found. */
 static bool make_without_nvrtc(struct making *making, int64_t compute_capability)
 {
     struct at_compiler known;

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans. tests/gpu/plan.bats runs them; tests/unit/test_library.c holds what is true without a GPU.
- */
+/* Plans. tests/gpu/plan.bats runs them; tests/unit/test_library.c tests what needs no GPU. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "lib/image.h"
 #include "lib/objects.h"
 #include "lib/process.h"
 #include "space/space.h"
-#include "system/file.h"
-#include "system/paths.h"
 
-enum { HEADER_BYTES_MAX = 256 * 1024 };
-
-/* The tuned one is for addresses that are multiples of the problem's align_bytes, the other for
- * those that are multiples of an element. */
+/* The tuned kernel needs addresses that are multiples of the problem's align_bytes; the other one,
+ * multiples of an element. */
 enum { TUNED, ANY_ADDRESS, KERNELS };
 
 /* A loaded kernel with its launch. */
@@ -27,7 +22,7 @@ struct autotune_plan {
     struct at_problem problem;
     uintptr_t align_bytes;
     struct kernel kernels[KERNELS];
-    size_t kernel_count; /* 1 where the tuned one takes any address */
+    size_t kernel_count; /* 1 if the tuned kernel takes any address */
     char *description;
 };
 
@@ -43,7 +38,7 @@ static enum at_status check(CUresult result, const char *doing, struct at_error 
 
 /* ---- the kernels ---- */
 
-/* Is it legal wherever the matrices begin? */
+/* Is the config legal wherever the matrices begin? */
 static bool takes_any_address(const struct at_config *config, const struct at_problem *anywhere,
                               const struct at_device_info *device)
 {
@@ -52,8 +47,8 @@ static bool takes_any_address(const struct at_config *config, const struct at_pr
     return at_config_legal(config, anywhere, device, &legal, NULL, NULL) == AT_OK && legal;
 }
 
-/* The tuned config; and, if that needs the alignment that was promised, the default one for any
- * address beside it. */
+/* Choose the tuned config. If it needs the problem's alignment, also choose the default config for
+ * other addresses. */
 static enum at_status choose_configs(struct at_config configs[KERNELS], size_t *count,
                                      const autotune_profile *profile,
                                      const struct autotune_answer *answer, struct at_error *err)
@@ -69,7 +64,7 @@ static enum at_status choose_configs(struct at_config configs[KERNELS], size_t *
     *count = KERNELS;
     status = at_space_default(&configs[ANY_ADDRESS], profile->families, profile->family_count,
                               &anywhere, &answer->device, err);
-    /* Its launch is asked for the problem itself, where the matrices begin at better places. */
+    /* It is launched for the problem itself, whose matrices are better aligned. */
     return status == AT_OK ? at_config_require(&configs[ANY_ADDRESS], &answer->problem,
                                                &answer->device, "no config takes any address", err)
                            : status;
@@ -113,10 +108,9 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
 static enum at_status load_all(autotune_plan *plan, const struct at_config *configs,
                                const struct autotune_answer *answer, struct at_error *err)
 {
-    char *path = at_path_data_file("templates/" AT_TEMPLATE_HEADER), *header = NULL;
+    char *header = NULL;
     struct autotune_image images[KERNELS] = {0};
-    size_t size;
-    enum at_status status = at_file_read(&header, &size, path, HEADER_BYTES_MAX, err);
+    enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
 
     if (status == AT_OK)
         status = autotune_images_make(images, plan->kernel_count, configs,
@@ -127,7 +121,6 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
     for (size_t i = 0; i < KERNELS; i++)
         at_free(images[i].bytes);
     at_free(header);
-    at_free(path);
     return status;
 }
 
@@ -139,7 +132,7 @@ struct creating {
     autotune_plan *made;
 };
 
-/* Fills the plan, under the lock. */
+/* Fill the plan. The caller holds the lock. */
 static enum at_status fill(autotune_plan *plan, const struct creating *creating,
                            struct at_error *err)
 {
@@ -162,7 +155,7 @@ static enum at_status fill(autotune_plan *plan, const struct creating *creating,
     return status;
 }
 
-/* In a child that was forked, the modules are not the child's. */
+/* A forked child does not own the modules. */
 static void unload(void *data)
 {
     autotune_plan *plan = data;
@@ -244,7 +237,7 @@ static enum at_status check_addresses(const autotune_plan *plan, const void *dst
     return AT_OK;
 }
 
-/* Without a guard: nothing is allocated but an error's object. */
+/* Needs no guard: only an error's object is allocated. */
 autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, const void *src,
                                       void *stream, autotune_error **error)
 {

@@ -9,10 +9,10 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool busy;    /* a thread holds the mutex, and may have changed what it protects */
-static atomic_bool watched; /* forks are */
-static atomic_bool lost;    /* CUDA is, in a child */
+static atomic_bool watched; /* begin_child runs in forked children */
+static atomic_bool lost;    /* this is a child in which CUDA does not work */
 
-/* Runs in the child, whose one thread is the one that forked. Doing so twice does no harm. */
+/* Runs in the child, whose only thread is the one that forked. Running twice does no harm. */
 static void begin_child(void)
 {
     if (busy || at_cuda.cuInit)
@@ -44,7 +44,7 @@ enum at_status autotune_lock(struct at_cleanup *lock, struct at_error *err)
 
     if (status != AT_OK)
         return status;
-    /* Before the mutex is held for the first time. Two threads may both do it. */
+    /* Before the mutex is taken for the first time. Two threads may both do it. */
     if (!watched && pthread_atfork(NULL, NULL, begin_child) != 0)
         at_out_of_memory();
     watched = true;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libautotune has of its process: one lock, and what a fork leaves of it. */
+/* The library's lock, and what it does about forks. */
 #ifndef AT_LIB_PROCESS_H
 #define AT_LIB_PROCESS_H
 
 #include "base/error.h"
 #include "base/guard.h"
 
-/* Held while libcuda, NVML and NVRTC are opened, and while NVRTC compiles; also released when
- * memory runs out. AT_DEVICE where autotune_check_process says so. */
+/* Take the lock, which is held while libcuda, NVML and NVRTC are opened and while NVRTC compiles.
+ * It is released if memory runs out. Fails as autotune_check_process does. */
 enum at_status autotune_lock(struct at_cleanup *lock, struct at_error *err);
 void autotune_unlock(struct at_cleanup *lock);
 
-/* CUDA does not survive a fork, and neither does what another thread was about to do with it:
- * AT_DEVICE in a child whose parent had either. */
+/* AT_DEVICE in a forked child whose parent had used CUDA, or in which another thread was about to:
+ * CUDA does not survive a fork. */
 enum at_status autotune_check_process(struct at_error *err);
 
 #endif

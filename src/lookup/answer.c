@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An answer of a lookup, as text and as JSON. */
+/* The answer of a lookup, as text and as JSON. */
 #include "lookup/answer.h"
 
 #include "base/memory.h"
@@ -12,9 +12,8 @@
 
 enum { WIDTH = 100, LABEL_WIDTH = 13 };
 
-/* ---- as JSON: a record and its tables, as for a profile ---- */
+/* ---- as JSON ---- */
 
-/* A text that may be missing. */
 #define FACT(member) AT_WRITTEN(at_fact_record, member, AT_FIELD_CHARS, AT_OPTIONAL)
 
 static const struct at_field fact_fields[] = {FACT(here), FACT(name), FACT(state), FACT(tuned)};

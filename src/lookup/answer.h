@@ -20,9 +20,9 @@ struct at_answer_record {
     struct at_list parameters, terms;
 };
 
-extern const struct at_schema at_answer_schema; /* only to write with */
+extern const struct at_schema at_answer_schema; /* for writing only */
 
-/* Owned by the caller: at_schema_clear(&at_answer_schema, &record). */
+/* Make the record, which the caller frees with at_schema_clear(&at_answer_schema, &record). */
 struct at_answer_record at_answer_record(const struct at_answer *answer,
                                          const struct at_query *query);
 

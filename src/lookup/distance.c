@@ -3,63 +3,41 @@
 
 #include <math.h>
 
-/* From 64 rows or columns on no config of ours takes more than the matrix has: a tile is at most
- * 128 wide, and one of 64 already fills half of those. */
+/* Matrices of fewer than 64 rows or columns are narrow. Tiles are at most 128 wide, so 64 fill at
+ * least half of any tile. */
 static const double log2_narrow_max = 6;
 
-/* Most tiles take 256 bytes of a row, or less: a longer row is as good as any. */
+/* Most tiles take at most 256 bytes of a row, so the length of longer rows does not matter. */
 static const double log2_row_max = 8;
 
-/* Above 256 MiB the time of a launch is a thousandth of the whole, and the L2 cache of
- * every GPU so far holds less than half of them: more of the same changes little. */
+/* Above 256 MiB the time of a launch is a thousandth of the whole, and the L2 cache of every GPU so
+ * far holds less than half of the data. */
 static const double log2_size_max = 28;
 
-/* The farther the rows of the destination are from one another, the more pages of memory a tile
- * has to do with; from 4 MiB on each is in pages of its own. */
+/* The farther apart the destination's rows are, the more pages of memory a tile touches. From 4 MiB
+ * on each row has its own pages. */
 static const double log2_pitch_min = 15, log2_pitch_max = 22;
 
-/* A line of L2: above it every row is as good as any. */
+/* A line of L2: better alignment does not matter. */
 static const int64_t align_max = 128;
 
-/* fmax and fmin would be calls, for the sake of NaN. */
-static double lesser(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double greater(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double log2_of_power(int64_t power)
-{
-    return __builtin_ctzll((unsigned long long)power);
-}
-
-/* Nearly all blocks have a power of two, and a logarithm takes as long as a box. */
-static double log2_of_threads(double threads)
-{
-    int64_t whole = threads >= 1 && threads <= 1024 ? (int64_t)threads : 0;
-
-    return whole && (whole & (whole - 1)) == 0 ? log2_of_power(whole) : log2(threads);
-}
-
-/* The power of two that divides every row's address. */
+/* The power of two that divides every row's address, as a logarithm. */
 static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
 {
-    return log2_of_power((ld | offset) * elem_size | align_max);
+    return __builtin_ctzll((unsigned long long)((ld | offset) * elem_size | align_max));
 }
 
-/* So many blocks for each multiprocessor that all have something to do, one after the other too. */
+/* Blocks per multiprocessor that keep all of them busy, with a second one to follow the first. */
 enum { BLOCKS_ENOUGH = 2 };
 
-/* The weights of a difference where the asked problem has more of the coordinate than the tuned
- * one, and where it has less, in doublings of aspect, which weighs least. They were fitted to times
- * as tests/data/h200-lookup.tsv has; doc/downstream.md tells how, and what they are worth. Rows
- * that are aligned to less cost little, because what is not aligned for a config is refused before
- * it is compared; but a kernel for odd rows is not for aligned ones. Those of `narrow` and
- * `batched` are estimates: there are no such problems among those times. */
+/* The weight of a difference if the asked problem has more of the coordinate than the tuned one,
+ * and if it has less. The unit is a doubling of the aspect, which weighs least. The weights were
+ * fitted to times like tests/data/h200-lookup.tsv; doc/downstream.md tells how, and what they are
+ * worth.
+ *
+ * Less alignment costs little: a config that needs more is illegal, and not compared. A kernel for
+ * odd rows is a poor choice for aligned ones. The weights of narrow and batched are estimates:
+ * those times contain no such problems. */
 enum { ELEMENT_WEIGHT = 128, NARROW_WEIGHT = 64 };
 static const struct {
     double more, less;
@@ -78,21 +56,10 @@ static const struct {
     [AT_BATCHED] = {64, 64},
 };
 
-static struct at_extent weighted(const double at[AT_COORDINATES])
-{
-    struct at_extent extent;
-
-    for (int i = 0; i < AT_COORDINATES; i++) {
-        extent.low[i] = (float)(weights[i].less * at[i]);
-        extent.high[i] = (float)(weights[i].more * at[i]);
-    }
-    return extent;
-}
-
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
     double rows = log2((double)problem->rows), cols = log2((double)problem->cols);
-    double element = log2_of_power(problem->elem_size);
+    double element = log2((double)problem->elem_size);
     double elements = rows + cols + (problem->batch > 1 ? log2((double)problem->batch) : 0);
     double bytes = 1 + elements + element; /* read and written */
     double pitch =
@@ -100,24 +67,29 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
 
     const double at[AT_COORDINATES] = {
         [AT_ELEMENT] = element,
-        [AT_ROWS] = lesser(rows, log2_narrow_max),
-        [AT_COLS] = lesser(cols, log2_narrow_max),
-        [AT_SOURCE_ROW] = lesser(cols + element, log2_row_max),
-        [AT_DEST_ROW] = lesser(rows + element, log2_row_max),
+        [AT_ROWS] = fmin(rows, log2_narrow_max),
+        [AT_COLS] = fmin(cols, log2_narrow_max),
+        [AT_SOURCE_ROW] = fmin(cols + element, log2_row_max),
+        [AT_DEST_ROW] = fmin(rows + element, log2_row_max),
         [AT_ASPECT] = rows - cols,
-        [AT_SIZE] = lesser(bytes, log2_size_max),
-        [AT_LARGE] = greater(bytes, log2_size_max),
+        [AT_SIZE] = fmin(bytes, log2_size_max),
+        [AT_LARGE] = fmax(bytes, log2_size_max),
         [AT_SOURCE_ALIGN] = alignment(problem->ld_src, problem->offset_src, problem->elem_size),
         [AT_DEST_ALIGN] = alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
-        [AT_DEST_PITCH] = lesser(greater(pitch, log2_pitch_min), log2_pitch_max),
+        [AT_DEST_PITCH] = fmin(fmax(pitch, log2_pitch_min), log2_pitch_max),
         [AT_BATCHED] = problem->batch > 1,
     };
 
-    return (struct at_traits){
-        .at = weighted(at),
+    struct at_traits traits = {
         .elements = elements,
         .enough = log2((double)(BLOCKS_ENOUGH * device->multiprocessors)),
     };
+
+    for (int i = 0; i < AT_COORDINATES; i++) {
+        traits.less[i] = (float)(weights[i].less * at[i]);
+        traits.more[i] = (float)(weights[i].more * at[i]);
+    }
+    return traits;
 }
 
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
@@ -129,26 +101,23 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
     for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++)
         threads *= (double)launch->field[i];
     traits->blocks = log2(blocks);
-    traits->thread_excess = traits->blocks + log2_of_threads(threads) - traits->elements;
+    traits->thread_excess = traits->blocks + log2(threads) - traits->elements;
 }
 
 static const double waste_weight = 64, fill_weight = 16;
 
-/* From here on, of the entries that were compared for the fit, as many are slower than the default
- * config as are faster. */
+/* At this distance, half of the entries compared for the fit are slower than the default config. */
 static const double far = 200;
 
 double at_distance_max(const struct at_traits *to)
 {
-    bool narrow = lesser((double)to->at.low[AT_ROWS], (double)to->at.low[AT_COLS]) <
+    bool narrow = fmin((double)to->less[AT_ROWS], (double)to->less[AT_COLS]) <
                   NARROW_WEIGHT * log2_narrow_max;
 
     return narrow ? INFINITY : far;
 }
 
-const double at_distance_other_elements = ELEMENT_WEIGHT;
-
-/* How the coordinates are told to people, after the two terms of the launches. */
+/* The terms of a distance as people see them: two of the launch, and sums of coordinates. */
 enum { WASTE, FILL };
 static const struct {
     const char *name;
@@ -171,18 +140,18 @@ const char *at_distance_name(int term)
     return terms[term].name;
 }
 
-/* Of a problem to what may be several. fmaxf would be calls, for the sake of NaN. */
-static inline float difference(const struct at_extent *from, const struct at_extent *to, int at)
+/* fmaxf would be a call, because of NaN; this becomes a vector instruction. */
+static inline float difference(const struct at_traits *from, const struct at_traits *to, int at)
 {
-    float above = to->high[at] - from->high[at], below = from->low[at] - to->low[at];
+    float above = to->more[at] - from->more[at], below = from->less[at] - to->less[at];
     float either = above > below ? above : below;
 
     return either > 0 ? either : 0;
 }
 
-/* Compilers make vectors of the four sums. What is farther in one coordinate is never nearer in
- * them, rounded or not; so the bound of an extent holds for each of those in it. */
-static inline double sum_of_differences(const struct at_extent *from, const struct at_extent *to)
+/* Four sums, which compilers turn into vectors: a scan of thousands of entries spends most of its
+ * time here. */
+static inline double sum_of_differences(const struct at_traits *from, const struct at_traits *to)
 {
     enum { LANES = 4 };
     float sums[LANES];
@@ -194,42 +163,34 @@ static inline double sum_of_differences(const struct at_extent *from, const stru
     return (double)((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-/* Doublings of the threads that carry one element: a tile of 64 columns over a matrix of 8 leaves
- * seven threads of eight without work. The reverse is no loss. */
+/* Doublings of the threads per element: a tile of 64 columns over a matrix of 8 leaves seven
+ * threads of eight idle. Fewer threads per element are no loss. */
 static double waste(const struct at_traits *from, const struct at_traits *to)
 {
-    return greater(0, to->thread_excess - from->thread_excess);
+    return fmax(0, to->thread_excess - from->thread_excess);
 }
 
-/* Halvings of the blocks, as far as there are too few: the large tiles that win on large matrices
- * leave most of the GPU idle on small ones. */
+/* Halvings of the blocks below enough: the large tiles that win on large matrices leave most of the
+ * GPU idle on small ones. */
 static double fill(const struct at_traits *from, double blocks, double enough)
 {
-    return greater(0, lesser(0, from->blocks - from->enough) - lesser(0, blocks - enough));
+    return fmax(0, fmin(0, from->blocks - from->enough) - fmin(0, blocks - enough));
 }
 
-void at_distance_bounds(const struct at_traits *from, size_t count, const struct at_traits *to,
-                        double *bounds)
+double at_distance_bound(const struct at_traits *from, const struct at_traits *to)
 {
-    for (size_t i = 0; i < count; i++) {
-        /* With as many elements a block as at home. Every doubling of the blocks that fills the GPU
-         * better is a doubling of the waste, so the lesser of their weights is certain. */
-        double blocks = from[i].blocks + to->elements - from[i].elements;
-        double filled = lesser(waste_weight, fill_weight) * fill(&from[i], blocks, to->enough);
+    /* Assume as many elements per block as at `from`. A launch with twice as many blocks fills the
+     * GPU better, but doubles the waste: the lesser of the two weights is a lower bound. */
+    double blocks = from->blocks + to->elements - from->elements;
 
-        bounds[i] = filled + sum_of_differences(&from[i].at, &to->at);
-    }
-}
-
-double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to)
-{
-    return sum_of_differences(from, &to->at);
+    return fmin(waste_weight, fill_weight) * fill(from, blocks, to->enough) +
+           sum_of_differences(from, to);
 }
 
 double at_distance_total(const struct at_traits *from, const struct at_traits *to)
 {
     return waste_weight * waste(from, to) + fill_weight * fill(from, to->blocks, to->enough) +
-           sum_of_differences(&from->at, &to->at);
+           sum_of_differences(from, to);
 }
 
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to)
@@ -240,6 +201,6 @@ struct at_distance at_distance_between(const struct at_traits *from, const struc
                   [FILL] = fill_weight * fill(from, to->blocks, to->enough)}};
     for (int i = 0; i < AT_DISTANCE_TERMS; i++)
         for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)
-            distance.terms[i] += (double)difference(&from->at, &to->at, at);
+            distance.terms[i] += (double)difference(from, to, at);
     return distance;
 }

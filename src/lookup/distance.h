@@ -1,45 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a problem is from one that was tuned: how little the winner there says about the winner
- * here. A sum of terms, each a difference that is counted in doublings (or 1 for one that is or is
- * not there) times its weight; the tables in distance.c have them. doc/downstream.md tells how well
- * it chooses. */
+/* The distance from a tuned problem to another: the larger, the less the winner of the one says
+ * about the winner of the other. It is a sum of differences, counted in doublings (or 0 and 1 for
+ * batched) and weighted; distance.c has the weights. doc/downstream.md tells how well it chooses.
+ */
 #ifndef AT_LOOKUP_DISTANCE_H
 #define AT_LOOKUP_DISTANCE_H
 
 #include "device/info.h"
 #include "space/family.h"
 
-/* What is compared of problems. All but the last are logarithms to base 2. */
+/* What is compared. All but the last are logarithms to base 2. */
 enum at_coordinate {
-    AT_ELEMENT,      /* its bytes */
-    AT_ROWS,         /* up to where a matrix is no longer narrow */
-    AT_COLS,         /* likewise */
-    AT_SOURCE_ROW,   /* its bytes, up to where a tile takes only a part of it */
-    AT_DEST_ROW,     /* the same of the destination */
+    AT_ELEMENT,      /* bytes of an element */
+    AT_ROWS,         /* rows, up to 64: fewer are narrow */
+    AT_COLS,         /* columns, up to 64 */
+    AT_SOURCE_ROW,   /* bytes of a source row, up to 256: a tile takes no more */
+    AT_DEST_ROW,     /* bytes of a destination row, up to 256 */
     AT_ASPECT,       /* rows over columns */
-    AT_SIZE,         /* the bytes moved, up to where more changes little */
-    AT_LARGE,        /* the same from there on */
-    AT_SOURCE_ALIGN, /* the bytes that every row begins at a multiple of, up to 128 */
-    AT_DEST_ALIGN,   /* the same of the destination */
-    AT_DEST_PITCH,   /* the bytes from a row of the destination to the next, from 32 KiB on */
+    AT_SIZE,         /* bytes moved, up to 256 MiB: more changes little */
+    AT_LARGE,        /* bytes moved, from 256 MiB on */
+    AT_SOURCE_ALIGN, /* every source row begins at a multiple of these bytes, up to 128 */
+    AT_DEST_ALIGN,   /* the same for the destination */
+    AT_DEST_PITCH,   /* bytes from a destination row to the next, from 32 KiB to 4 MiB */
     AT_BATCHED,      /* 1: more than one matrix */
     AT_COORDINATES,
 };
 
-/* From where to where the coordinates of several problems reach, or those of a single one. They are
- * stored times what they weigh: `low` for a problem that lies below, and `high` for one above; so a
- * difference to them is a distance. */
-struct at_extent {
-    float low[AT_COORDINATES], high[AT_COORDINATES];
-};
-
-/* Of a problem on a device, and, once at_traits_launch has set it, of a config's launch for it. */
+/* A problem on a device and, once at_traits_launch has set it, a config's launch for it.
+ * Coordinates are stored times their weights, which depend on the direction: less[] for another
+ * problem that has less of the coordinate, more[] for one that has more. */
 struct at_traits {
-    struct at_extent at;
-    double elements;      /* log2 of the problem's */
-    double enough;        /* log2 of the blocks that give each multiprocessor something to do */
-    double blocks;        /* log2 of the launch's */
-    double thread_excess; /* log2 of the threads an element */
+    float less[AT_COORDINATES], more[AT_COORDINATES];
+    double elements;      /* log2 of the problem's elements */
+    double enough;        /* log2 of the blocks that occupy all multiprocessors */
+    double blocks;        /* log2 of the launch's blocks */
+    double thread_excess; /* log2 of the threads per element */
 };
 
 enum { AT_DISTANCE_TERMS = 10 };
@@ -49,30 +44,22 @@ struct at_distance {
     double terms[AT_DISTANCE_TERMS]; /* weighted, in the order of the table */
 };
 
-/* An entry that is farther away from a problem says less than the default config. Default configs
- * have tiles, so for a narrow matrix any entry says more. */
+/* Return the distance from which on the default config is better than an entry. INFINITY for a
+ * narrow matrix: default configs have tiles, so any entry is better. */
 double at_distance_max(const struct at_traits *to);
 
-/* What a term is called: "waste", "element", ... */
+/* Return the name of a term: "waste", "element", ... */
 const char *at_distance_name(int term);
 
-/* No entry of a problem with elements of another size is nearer than that. */
-extern const double at_distance_other_elements;
-
-/* Without the launch. */
+/* Make the traits without the launch, and add the launch. */
 struct at_traits at_traits_of(const struct at_problem *problem,
                               const struct at_device_info *device);
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 
-/* The distance from each of so many can be no less than its bound, whatever the launch at `to` is.
- */
-void at_distance_bounds(const struct at_traits *from, size_t count, const struct at_traits *to,
-                        double *bounds);
+/* Return a lower bound of the distance, whatever the launch at `to` is. */
+double at_distance_bound(const struct at_traits *from, const struct at_traits *to);
 
-/* None of several can be nearer than the extent of them all. */
-double at_distance_bound_of_extent(const struct at_extent *from, const struct at_traits *to);
-
-/* From a tuned problem `from` to another, `to`; and only the total of it, which takes less time. */
+/* Return the distance from a tuned problem to another; and only its total, which is faster. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);
 double at_distance_total(const struct at_traits *from, const struct at_traits *to);
 

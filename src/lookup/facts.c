@@ -18,7 +18,7 @@ static const struct {
     {"nvrtc_identity", offsetof(struct at_environment, nvrtc_identity)},
 };
 
-/* Numbers of the device; 0 is not known. */
+/* Numbers of the device; 0: unknown. */
 static const struct {
     const char *name;
     size_t offset; /* of an int64_t in struct at_device_info */

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What else than problem and config a time depends on, field by field: a profile is never refused
- * whole because one of them differs. */
+/* What a time depends on besides problem and config: software, device, policy. They are compared
+ * one by one; a difference is shown, and never rules out a whole profile. */
 #ifndef AT_LOOKUP_FACTS_H
 #define AT_LOOKUP_FACTS_H
 
 #include "lookup/lookup.h"
 
-/* Something that the measured time depends on, and that is not the same here as it was there. */
+/* Something that differs between here and where an entry was tuned. */
 enum { AT_FACT_CHARS = 64, AT_FACTS_MAX = 12 };
 struct at_fact {
     const char *name;         /* "driver" */
-    bool conflict;            /* they differ; else one of them is not known */
-    char here[AT_FACT_CHARS]; /* "" where it is not known */
+    bool conflict;            /* both are known; else one of them is unknown */
+    char here[AT_FACT_CHARS]; /* "": unknown */
     char tuned[AT_FACT_CHARS];
 };
 
-/* Fills the facts that do not match between the query and where the entry was tuned; returns how
- * many. */
+/* Fill in the facts that differ between the query and the record. Returns how many. */
 size_t at_facts_compare(struct at_fact facts[AT_FACTS_MAX], const struct at_query *query,
                         const struct at_device_record *record);
 
-/* How many of the software's facts are in conflict. */
+/* Count the facts about software that are in conflict. */
 size_t at_facts_conflicts(const struct at_environment *here, const struct at_environment *tuned);
 
 #endif

@@ -6,7 +6,6 @@
 #include "space/named.h"
 #include "space/space.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *const at_tier_names[AT_TIERS] = {
@@ -20,31 +19,24 @@ static enum at_status make_candidate(struct at_lookup *lookup, struct at_candida
 {
     const struct at_result_record *winner = &candidate->entry->winner;
     const struct at_device_info *home = &lookup->places[candidate->place].record->device;
-    struct at_config config;
     struct at_launch launch;
-    size_t fit;
     enum at_status status = at_problem_parse(&candidate->problem, candidate->entry->problem, err);
 
     if (status == AT_OK)
-        status = at_config_from_names(&config, lookup->families, lookup->family_count,
+        status = at_config_from_names(&candidate->config, lookup->families, lookup->family_count,
                                       winner->family, &winner->parameters, err);
     if (status == AT_OK)
-        status = at_fits_add(lookup->fits, &config, &candidate->problem, home, &fit, &launch, err);
+        status = at_config_launch(&candidate->config, &candidate->problem, home, &launch, err);
     if (status != AT_OK)
         return status;
-    candidate->identity = at_nearest_identity(&candidate->problem);
-    candidate->fit = (uint32_t)fit;
     *traits = at_traits_of(&candidate->problem, home);
     at_traits_launch(traits, &launch);
     return AT_OK;
 }
 
-static void add_candidate(struct at_lookup *lookup, size_t kind, const struct at_entry *entry)
+static void add_candidate(struct at_lookup *lookup, const struct at_entry *entry)
 {
-    struct at_candidate candidate = {.entry = entry,
-                                     .order = (uint32_t)lookup->count,
-                                     .place = (uint32_t)lookup->place_count - 1,
-                                     .kind = (uint32_t)kind};
+    struct at_candidate candidate = {.entry = entry, .place = lookup->place_count - 1};
     struct at_traits traits;
     struct at_error err;
 
@@ -60,104 +52,15 @@ static void add_candidate(struct at_lookup *lookup, size_t kind, const struct at
     AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
 }
 
-/* Unlike in nothing but where they are. */
-static bool devices_alike(const struct at_device_info *a, const struct at_device_info *b)
-{
-    struct at_device_info moved = *b;
-
-    memcpy(moved.uuid, a->uuid, sizeof moved.uuid);
-    memcpy(moved.pci_bus_id, a->pci_bus_id, sizeof moved.pci_bus_id);
-    moved.ordinal = a->ordinal;
-    return memcmp(a, &moved, sizeof moved) == 0;
-}
-
-static size_t find_kind(struct at_lookup *lookup, const struct at_device_record *record)
-{
-    struct at_kind kind = {.record = record};
-
-    for (size_t i = 0; i < lookup->kind_count; i++) {
-        const struct at_device_record *other = lookup->kinds[i].record;
-
-        if (strcmp(record->policy.name, other->policy.name) == 0 &&
-            devices_alike(&record->device, &other->device))
-            return i;
-    }
-    AT_PUSH(lookup->kinds, lookup->kind_count, lookup->kind_capacity, kind);
-    return lookup->kind_count - 1;
-}
-
 static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
                       const struct at_device_record *record)
 {
     struct at_place place = {file->path, record};
     const struct at_entry *entries = record->problems.items;
-    size_t kind = find_kind(lookup, record);
 
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
     for (size_t i = 0; i < record->problems.count; i++)
-        add_candidate(lookup, kind, &entries[i]);
-}
-
-/* The candidates of each kind and size of an element, to boxes of their own. */
-static void put_into_boxes(struct at_lookup *lookup)
-{
-    size_t *chosen = at_alloc_array(lookup->count, sizeof *chosen);
-
-    for (size_t kind = 0; kind < lookup->kind_count; kind++)
-        for (size_t size = 0; size < AT_ELEMENT_SIZES; size++) {
-            size_t count = 0;
-
-            for (size_t i = 0; i < lookup->count; i++)
-                if (lookup->candidates[i].kind == kind &&
-                    lookup->candidates[i].problem.elem_size == INT64_C(1) << size)
-                    chosen[count++] = i;
-            lookup->kinds[kind].has[size] = count > 0;
-            if (count > 0)
-                lookup->kinds[kind].box_of[size] =
-                    at_boxes_add(&lookup->boxes, lookup->traits, chosen, count);
-        }
-    at_free(chosen);
-}
-
-/* In the order of the boxes, so that those that are looked at together lie together. */
-static void arrange(struct at_lookup *lookup)
-{
-    struct at_candidate *candidates = at_alloc_array(lookup->count, sizeof *candidates);
-    struct at_traits *traits = at_alloc_array(lookup->count, sizeof *traits);
-
-    for (size_t i = 0; i < lookup->count; i++) {
-        candidates[i] = lookup->candidates[lookup->boxes.members[i]];
-        traits[i] = lookup->traits[lookup->boxes.members[i]];
-    }
-    at_free(lookup->candidates);
-    at_free(lookup->traits);
-    lookup->candidates = candidates;
-    lookup->traits = traits;
-}
-
-static int by_identity(const void *left, const void *right)
-{
-    const struct at_identified *a = left, *b = right;
-
-    if (a->identity != b->identity)
-        return a->identity < b->identity ? -1 : 1;
-    return (a->candidate > b->candidate) - (a->candidate < b->candidate);
-}
-
-static void identify(struct at_lookup *lookup)
-{
-    size_t at = 0;
-
-    lookup->identified = at_alloc_array(lookup->count, sizeof *lookup->identified);
-    for (size_t i = 0; i < lookup->count; i++)
-        lookup->identified[i] = (struct at_identified){lookup->candidates[i].identity, i};
-    qsort(lookup->identified, lookup->count, sizeof *lookup->identified, by_identity);
-    for (uint64_t bits = 0; bits < AT_COUNT(lookup->identified_from); bits++) {
-        while (at < lookup->count &&
-               lookup->identified[at].identity >> (64 - AT_IDENTITY_BITS) < bits)
-            at++;
-        lookup->identified_from[bits] = (uint32_t)at;
-    }
+        add_candidate(lookup, &entries[i]);
 }
 
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
@@ -165,7 +68,6 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
 {
     struct at_lookup *lookup = at_alloc(sizeof *lookup);
 
-    lookup->fits = at_fits_new();
     lookup->families = families;
     lookup->family_count = family_count;
     for (size_t i = 0; i < profiles->count; i++) {
@@ -175,9 +77,6 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
         for (size_t j = 0; j < file->profile.devices.count; j++)
             add_place(lookup, file, &records[j]);
     }
-    put_into_boxes(lookup);
-    arrange(lookup);
-    identify(lookup);
     return lookup;
 }
 
@@ -185,13 +84,9 @@ void at_lookup_close(struct at_lookup *lookup)
 {
     if (!lookup)
         return;
-    at_fits_free(lookup->fits);
     at_free(lookup->candidates);
     at_free(lookup->traits);
-    at_boxes_clear(&lookup->boxes);
-    at_free(lookup->identified);
     at_free(lookup->places);
-    at_free(lookup->kinds);
     at_free(lookup->unusable_note);
     at_free(lookup);
 }
@@ -239,7 +134,7 @@ enum at_status at_answer_check_device(const struct at_answer *answer, const stru
     if (answer->tier > AT_TIER_SHAPE)
         return at_fail(err, AT_MISMATCH,
                        "no profile is for %s with %jd multiprocessors; the nearest, %s, is for %s "
-                       "with %jd: tune this device, or do without --strict",
+                       "with %jd: tune this device, or omit --strict",
                        query->device->name, (intmax_t)query->device->multiprocessors, answer->path,
                        answer->record->device.name,
                        (intmax_t)answer->record->device.multiprocessors);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which config to take for a problem that may never have been tuned, on a device that may never
- * have been either. The answer is always legal for both. It comes from the best tier that has one,
- * and says which tier that is, how far the entry is, and what about it does not match. */
+/* Chooses a config for any problem on any device, tuned or not, from the entries of profiles. The
+ * answer is always legal for both. It comes from the best tier with a legal entry. It names the
+ * tier, how far the entry's problem is, and what else differs. */
 #ifndef AT_LOOKUP_LOOKUP_H
 #define AT_LOOKUP_LOOKUP_H
 
@@ -9,11 +9,11 @@
 #include "profile/profiles.h"
 #include "space/family.h"
 
-/* The best first. */
+/* Where an answer comes from, best first. */
 enum at_tier {
     AT_TIER_EXACT,        /* this problem, tuned on this model of device */
     AT_TIER_SHAPE,        /* the nearest problem on this model */
-    AT_TIER_CHIP,         /* the nearest on as many of the same multiprocessors */
+    AT_TIER_CHIP,         /* the nearest on as many multiprocessors of the same kind */
     AT_TIER_ARCHITECTURE, /* the nearest on the same compute capability */
     AT_TIER_OTHER,        /* the nearest on the nearest architecture */
     AT_TIER_DEFAULT,      /* no entry is legal: the families' default config */
@@ -24,7 +24,7 @@ extern const char *const at_tier_names[AT_TIERS];
 struct at_query {
     const struct at_problem *problem;
     const struct at_device_info *device;
-    const struct at_environment *environment; /* what is not known is "" */
+    const struct at_environment *environment; /* "": unknown */
     const char *policy;                       /* "cold" */
 };
 
@@ -33,32 +33,33 @@ struct at_answer {
     enum at_tier tier;
     struct at_config config;
     struct at_launch launch;
-    const char *path;                      /* of the profile; NULL for the default tier, as are: */
+    const char *path; /* of the profile; these three are NULL for the default */
     const struct at_device_record *record; /* where it was tuned */
     const struct at_entry *entry;
     struct at_distance distance;       /* 0 for the default tier */
-    bool predicted;                    /* no time behind it was measured */
-    int64_t expected_of_copy_permille; /* what the entry reached on its own problem; 0: not known */
-    char refused[240]; /* why the exact entry was not taken, or what entries could not be used */
+    bool predicted;                    /* the entry's times are predicted, not measured */
+    int64_t expected_of_copy_permille; /* the entry's share on its own problem; 0: unknown */
+    char refused[240]; /* why the exact entry was not taken, or which entries are unusable */
 };
 
 struct at_lookup;
 
-/* Makes the profiles' entries ready to be compared. Profiles and families are borrowed. Entries
- * whose config is not in the families' spaces are left out, one by one. */
+/* Prepare the profiles' entries for lookups. Profiles and families are borrowed. Entries whose
+ * config is not in its family's space are left out. */
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
                                  struct at_family *const *families, size_t family_count);
 void at_lookup_close(struct at_lookup *lookup);
 
-/* AT_FAILED: not even a default config is legal. Several threads may ask one lookup at once. */
+/* Answer a query. AT_FAILED if not even a default config is legal. Several threads may use one
+ * lookup at once. */
 enum at_status at_lookup_find(const struct at_lookup *lookup, const struct at_query *query,
                               struct at_answer *answer, struct at_error *err);
 
-/* The answer for --strict: AT_MISMATCH unless it was tuned on this model of device. */
+/* AT_MISMATCH unless the answer was tuned on this model of device: for --strict. */
 enum at_status at_answer_check_device(const struct at_answer *answer, const struct at_query *query,
                                       struct at_error *err);
 
-/* The answer for people, and as JSON. */
+/* Print the answer for people, and as JSON. */
 void at_answer_show(const struct at_answer *answer, const struct at_query *query, bool color,
                     FILE *out);
 enum at_status at_answer_write_json(const struct at_answer *answer, const struct at_query *query,

@@ -3,122 +3,129 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "device/relation.h"
 #include "lookup/facts.h"
-#include "lookup/standing.h"
 
 #include <math.h>
+#include <string.h>
 
-uint64_t at_nearest_identity(const struct at_problem *problem)
+/* ---- ranks: candidates with a lower rank go first, whatever their distance ---- */
+
+/* Fields of a rank, the last to decide first. */
+enum { OTHER_PROBLEM_SHIFT, POLICY_SHIFT, PREDICTED_SHIFT, GAP_SHIFT, TIER_SHIFT = 32 };
+
+static enum at_tier tier_of(enum at_relation relation, bool same_problem)
 {
-    const int64_t numbers[] = {problem->rows,       problem->cols,       problem->elem_size,
-                               problem->ld_src,     problem->ld_dst,     problem->batch,
-                               problem->stride_src, problem->stride_dst, problem->offset_src,
-                               problem->offset_dst, problem->in_place};
-
-    return at_hash64(numbers, sizeof numbers, 0);
+    switch (relation) {
+    case AT_SAME_DEVICE:
+        return same_problem ? AT_TIER_EXACT : AT_TIER_SHAPE;
+    case AT_SAME_CHIP:
+        return AT_TIER_CHIP;
+    case AT_SAME_ARCHITECTURE:
+        return AT_TIER_ARCHITECTURE;
+    default:
+        return AT_TIER_OTHER;
+    }
 }
+
+static uint64_t rank_of(const struct at_place *place, const struct at_query *query,
+                        bool same_problem)
+{
+    const struct at_device_info *home = &place->record->device;
+    enum at_tier tier = tier_of(at_device_relation(home, query->device), same_problem);
+    uint64_t gap = (uint64_t)at_architecture_gap(home, query->device) & 0xffffff;
+    uint64_t predicted = at_device_is_emulated(home);
+    uint64_t other_policy = strcmp(place->record->policy.name, query->policy) != 0;
+    uint64_t other_problem = !same_problem;
+
+    return (uint64_t)tier << TIER_SHIFT | gap << GAP_SHIFT | predicted << PREDICTED_SHIFT |
+           other_policy << POLICY_SHIFT | other_problem << OTHER_PROBLEM_SHIFT;
+}
+
+/* ---- the search ---- */
+
+/* A candidate on the problem that is asked for. */
+struct fit {
+    size_t candidate;
+    double distance; /* INFINITY: there is no candidate yet */
+    struct at_config config;
+    struct at_launch launch;
+};
 
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
-    struct at_fit_query *fits;
-    struct at_traits asked; /* with the launch of the last config that was considered */
-    uint64_t identity;      /* of the problem */
-    int size;               /* the logarithm of its elements' bytes */
-    size_t same_first;      /* where the candidates with this identity are, among the identified */
-    size_t same_count;
-    enum at_tier tier; /* whose turn it is */
-    double least;      /* distance of its candidates so far, and whose that is; INFINITY: none's */
-    size_t found;
-    struct {
-        struct at_config config;
-        struct at_launch launch;
-    } tried[2];
-    int nearest;                    /* which of the two is the found one's */
-    struct at_standing standings[]; /* of the kinds of places */
+    uint64_t *ranks;        /* of the candidates */
+    double *bounds;         /* of their distances; INFINITY for other ranks than: */
+    struct at_traits asked; /* with the launch of the last config that was tried */
+    uint64_t rank;          /* of the candidates that are searched now */
+    struct fit nearest;     /* of them */
 };
 
-static const struct at_standing *standing_of_candidate(const struct search *search,
-                                                       size_t candidate)
+static enum at_tier tier_of_search(const struct search *search)
 {
-    return &search->standings[search->lookup->candidates[candidate].kind];
+    return (enum at_tier)(search->rank >> TIER_SHIFT);
 }
 
-/* Is it of the very problem that is asked for? */
-static bool is_same(const struct search *search, size_t candidate)
+static struct search begin(const struct at_lookup *lookup, const struct at_query *query)
 {
-    const struct at_candidate *other = &search->lookup->candidates[candidate];
+    struct search search = {
+        .lookup = lookup,
+        .query = query,
+        .ranks = at_alloc_array(lookup->count, sizeof *search.ranks),
+        .bounds = at_alloc_array(lookup->count, sizeof *search.bounds),
+        .asked = at_traits_of(query->problem, query->device),
+    };
+    size_t i = 0;
 
-    return other->identity == search->identity &&
-           at_problem_equal(&other->problem, search->query->problem);
-}
+    /* Candidates come place by place. */
+    for (size_t place = 0; place < lookup->place_count; place++) {
+        uint64_t same = rank_of(&lookup->places[place], query, true);
+        uint64_t other = rank_of(&lookup->places[place], query, false);
 
-static void find_same(struct search *search)
-{
-    const struct at_identified *identified = search->lookup->identified;
-    size_t count = search->lookup->count, end;
-    size_t first = search->lookup->identified_from[search->identity >> (64 - AT_IDENTITY_BITS)];
-
-    while (first < count && identified[first].identity < search->identity)
-        first++;
-    for (end = first; end < count && identified[end].identity == search->identity;)
-        end++;
-    search->same_first = first;
-    search->same_count = end - first;
-}
-
-/* The key of a candidate of this very problem, of those that may be; UINT64_MAX if this is not one.
- */
-static uint64_t key_of_same(const struct search *search, size_t index)
-{
-    size_t candidate = search->lookup->identified[search->same_first + index].candidate;
-
-    return is_same(search, candidate)
-               ? at_standing_key_of_same(standing_of_candidate(search, candidate))
-               : UINT64_MAX;
-}
-
-/* The least key from `least` on; UINT64_MAX if there is none. */
-static uint64_t next_key(const struct search *search, uint64_t least)
-{
-    uint64_t next = UINT64_MAX;
-
-    for (size_t i = 0; i < search->lookup->kind_count; i++)
-        if (search->standings[i].key >= least && search->standings[i].key < next)
-            next = search->standings[i].key;
-    for (size_t i = 0; i < search->same_count; i++) {
-        uint64_t key = key_of_same(search, i);
-
-        if (key >= least && key < next)
-            next = key;
+        for (; i < lookup->count && lookup->candidates[i].place == place; i++)
+            search.ranks[i] =
+                at_problem_equal(&lookup->candidates[i].problem, query->problem) ? same : other;
     }
-    return next;
+    return search;
+}
+
+/* Go to the lowest rank from `least` on. False if there is none. */
+static bool next_rank(struct search *search, uint64_t least)
+{
+    search->rank = UINT64_MAX;
+    for (size_t i = 0; i < search->lookup->count; i++)
+        if (search->ranks[i] >= least && search->ranks[i] < search->rank)
+            search->rank = search->ranks[i];
+    return search->rank < UINT64_MAX;
 }
 
 static void take(struct search *search, struct at_answer *answer)
 {
-    const struct at_candidate *candidate = &search->lookup->candidates[search->found];
+    const struct fit *nearest = &search->nearest;
+    const struct at_candidate *candidate = &search->lookup->candidates[nearest->candidate];
     const struct at_place *place = &search->lookup->places[candidate->place];
 
-    answer->tier = search->tier;
-    answer->config = search->tried[search->nearest].config;
-    answer->launch = search->tried[search->nearest].launch;
+    answer->tier = tier_of_search(search);
+    answer->config = nearest->config;
+    answer->launch = nearest->launch;
     answer->path = place->path;
     answer->record = place->record;
     answer->entry = candidate->entry;
-    at_traits_launch(&search->asked, &answer->launch);
-    answer->distance = at_distance_between(&search->lookup->traits[search->found], &search->asked);
+    at_traits_launch(&search->asked, &nearest->launch);
+    answer->distance =
+        at_distance_between(&search->lookup->traits[nearest->candidate], &search->asked);
     answer->predicted = at_device_is_emulated(&place->record->device);
     answer->expected_of_copy_permille = candidate->entry->winner.of_copy_permille;
 }
 
-static void note_refusal(const struct search *search, size_t index, struct at_answer *answer)
+static void note_refusal(const struct search *search, const struct at_candidate *candidate,
+                         struct at_answer *answer)
 {
-    const struct at_candidate *candidate = &search->lookup->candidates[index];
     struct at_error err = {AT_OK, ""};
 
-    (void)at_config_require(at_fits_config(search->lookup->fits, candidate->fit),
-                            search->query->problem, search->query->device, NULL, &err);
+    (void)at_config_require(&candidate->config, search->query->problem, search->query->device, NULL,
+                            &err);
     snprintf(answer->refused, sizeof answer->refused,
              "%s: the entry for this problem is not legal here: %.160s",
              search->lookup->places[candidate->place].path, err.message);
@@ -130,8 +137,8 @@ static void note_distance(const struct search *search, struct at_answer *answer)
         snprintf(answer->refused, sizeof answer->refused,
                  "the nearest entry, %.120s, is too far: its distance is %.0f, and from %.0f on "
                  "the default config is safer",
-                 search->lookup->candidates[search->found].entry->problem, search->least,
-                 at_distance_max(&search->asked));
+                 search->lookup->candidates[search->nearest.candidate].entry->problem,
+                 search->nearest.distance, at_distance_max(&search->asked));
 }
 
 static size_t conflicts_of(const struct search *search, size_t candidate)
@@ -143,159 +150,75 @@ static size_t conflicts_of(const struct search *search, size_t candidate)
         &lookup->places[lookup->candidates[candidate].place].record->environment);
 }
 
-/* Of two at the same distance that with the fewest conflicts is taken, and then the first. */
-static bool is_nearer(const struct search *search, size_t candidate, double distance)
+/* At the same distance the candidate with fewer conflicts is nearer, and then the earlier one. */
+static bool is_nearer(const struct search *search, const struct fit *fit)
 {
-    size_t conflicts, found_conflicts;
+    size_t conflicts, nearest_conflicts;
 
-    if (distance != search->least || distance == INFINITY)
-        return distance < search->least;
-    conflicts = conflicts_of(search, candidate);
-    found_conflicts = conflicts_of(search, search->found);
-    return conflicts != found_conflicts ? conflicts < found_conflicts
-                                        : search->lookup->candidates[candidate].order <
-                                              search->lookup->candidates[search->found].order;
+    if (fit->distance != search->nearest.distance || fit->distance == INFINITY)
+        return fit->distance < search->nearest.distance;
+    conflicts = conflicts_of(search, fit->candidate);
+    nearest_conflicts = conflicts_of(search, search->nearest.candidate);
+    return conflicts != nearest_conflicts ? conflicts < nearest_conflicts
+                                          : fit->candidate < search->nearest.candidate;
 }
 
-/* Looks at a candidate. What takes time is to ask its rules, so that comes last. */
-static void consider(struct search *search, size_t number, struct at_answer *answer)
+static void try_candidate(struct search *search, size_t number, struct at_answer *answer)
 {
     const struct at_candidate *candidate = &search->lookup->candidates[number];
-    int spare = !search->nearest;
-    struct at_launch *launch = &search->tried[spare].launch;
-    double distance;
+    struct fit fit = {.candidate = number, .config = candidate->config};
 
-    if (!at_fit_try(search->fits, candidate->fit, search->standings[candidate->kind].alike,
-                    &search->tried[spare].config, launch)) {
-        if (search->tier == AT_TIER_EXACT)
-            note_refusal(search, number, answer);
+    if (!at_config_adapt(&fit.config, search->query->problem, search->query->device, &fit.launch)) {
+        if (tier_of_search(search) == AT_TIER_EXACT)
+            note_refusal(search, candidate, answer);
         return;
     }
-    at_traits_launch(&search->asked, launch);
-    distance = at_distance_total(&search->lookup->traits[number], &search->asked);
-    if (!is_nearer(search, number, distance))
-        return;
-    search->least = distance;
-    search->found = number;
-    search->nearest = spare;
+    at_traits_launch(&search->asked, &fit.launch);
+    fit.distance = at_distance_total(&search->lookup->traits[number], &search->asked);
+    if (is_nearer(search, &fit))
+        search->nearest = fit;
 }
 
-/* Those in a box that holds candidates, but for those of this very problem, whose turn is another:
- * in the order of their bounds, until none is below what has been found. */
-static void search_candidates(struct search *search, const struct at_box *box,
-                              struct at_answer *answer)
-{
-    double bounds[AT_BOX_CANDIDATES_MAX];
-    size_t next;
-
-    at_distance_bounds(search->lookup->traits + box->first, box->count, &search->asked, bounds);
-    for (size_t i = 0; i < box->count && search->same_count > 0; i++)
-        if (is_same(search, box->first + i))
-            bounds[i] = INFINITY;
-    for (;;) {
-        next = 0;
-        for (size_t i = 1; i < box->count; i++)
-            next = bounds[i] < bounds[next] ? i : next;
-        if (bounds[next] > search->least || bounds[next] == INFINITY)
-            return;
-        bounds[next] = INFINITY;
-        consider(search, box->first + next, answer);
-    }
-}
-
-/* The nearer half first: what is found there mostly makes it needless to open the other. */
-static void search_box(struct search *search, size_t number, struct at_answer *answer)
-{
-    const struct at_box *boxes = search->lookup->boxes.items, *box = &boxes[number];
-    double bounds[2];
-    int nearer;
-
-    if (!box->halves[0]) {
-        search_candidates(search, box, answer);
-        return;
-    }
-    for (int i = 0; i < 2; i++)
-        bounds[i] = at_distance_bound_of_extent(&boxes[box->halves[i]].extent, &search->asked);
-    nearer = bounds[1] < bounds[0];
-    if (bounds[nearer] <= search->least)
-        search_box(search, box->halves[nearer], answer);
-    if (bounds[!nearer] <= search->least)
-        search_box(search, box->halves[!nearer], answer);
-}
-
-/* Those of this very problem, of which there is something to be said even if they are not legal. */
-static void search_same(struct search *search, uint64_t key, struct at_answer *answer)
-{
-    for (size_t i = 0; i < search->same_count; i++)
-        if (key_of_same(search, i) == key)
-            consider(search, search->lookup->identified[search->same_first + i].candidate, answer);
-}
-
-/* The nearest legal candidate with this key, unless what was found before is nearer: of those with
- * elements of the size that is asked for, or of the others. Returns whether anything has been found
- * that is near enough. */
-static bool search_sizes(struct search *search, uint64_t key, bool other_sizes,
-                         struct at_answer *answer)
+/* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
+static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
     const struct at_lookup *lookup = search->lookup;
+    size_t first = 0;
 
-    search->tier = at_standing_tier(key);
-    if (!other_sizes)
-        search_same(search, key, answer);
-    for (size_t i = 0; i < lookup->kind_count; i++)
-        for (int size = 0; size < AT_ELEMENT_SIZES && search->standings[i].key == key; size++)
-            if (lookup->kinds[i].has[size] && (size != search->size) == other_sizes)
-                search_box(search, lookup->kinds[i].box_of[size], answer);
-    return search->least < INFINITY && search->least <= at_distance_max(&search->asked);
-}
-
-/* The nearest with this key. */
-static bool find_with_key(struct search *search, uint64_t key, struct at_answer *answer)
-{
-    search->least = INFINITY;
-    /* Mostly this is the end, for most candidates have elements of other sizes. */
-    if ((search_sizes(search, key, false, answer) && search->least <= at_distance_other_elements) ||
-        search_sizes(search, key, true, answer)) {
-        take(search, answer);
-        return true;
+    search->nearest.distance = INFINITY;
+    /* A bound takes nanoseconds, and a config's rules up to a microsecond. */
+    for (size_t i = 0; i < lookup->count; i++) {
+        search->bounds[i] = search->ranks[i] == search->rank
+                                ? at_distance_bound(&lookup->traits[i], &search->asked)
+                                : INFINITY;
+        if (search->bounds[i] < search->bounds[first])
+            first = i;
     }
-    if (search->least < INFINITY)
+    /* The least bound first: its distance makes it needless to try most others. */
+    try_candidate(search, first, answer);
+    for (size_t i = 0; i < lookup->count; i++)
+        if (i != first && search->ranks[i] == search->rank &&
+            search->bounds[i] <= search->nearest.distance)
+            try_candidate(search, i, answer);
+    if (search->nearest.distance == INFINITY)
+        return false;
+    if (search->nearest.distance > at_distance_max(&search->asked)) {
         note_distance(search, answer);
-    return false;
-}
-
-static struct search *begin(const struct at_lookup *lookup, const struct at_query *query)
-{
-    struct search *search =
-        at_alloc(sizeof *search + lookup->kind_count * sizeof *search->standings);
-
-    search->lookup = lookup;
-    search->query = query;
-    search->fits = at_fit_query_new(lookup->fits, query->problem, query->device);
-    search->asked = at_traits_of(query->problem, query->device);
-    search->identity = at_nearest_identity(query->problem);
-    search->size = __builtin_ctzll((unsigned long long)query->problem->elem_size);
-    find_same(search);
-    for (size_t i = 0; i < lookup->kind_count; i++)
-        search->standings[i] = at_standing_of(&lookup->kinds[i], query);
-    return search;
-}
-
-static void end(struct search *search)
-{
-    at_fit_query_free(search->fits);
-    at_free(search);
+        return false;
+    }
+    take(search, answer);
+    return true;
 }
 
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer)
 {
-    struct search *search = begin(lookup, query);
-    uint64_t key = 0;
+    struct search search = begin(lookup, query);
     bool found = false;
 
-    for (; !found && (key = next_key(search, key)) < UINT64_MAX; key++)
-        found = find_with_key(search, key, answer);
-    end(search);
+    for (uint64_t rank = 0; !found && next_rank(&search, rank); rank = search.rank + 1)
+        found = find_with_rank(&search, answer);
+    at_free(search.bounds);
+    at_free(search.ranks);
     return found;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the numbers of a profile must say about each other. A file can have every key in its place
- * and still be nonsense: edited by hand, or merged badly. Whoever relies on a profile relies on
- * these checks. */
+/* Checks the numbers of a profile against each other. A file with every key in its place can still
+ * be nonsense, because it was edited by hand or merged badly. */
 #include "base/memory.h"
 #include "problem/problem.h"
 #include "profile/internal.h"
@@ -12,8 +11,8 @@
  * compute capability: "maximum number of threads per block"). */
 enum { THREADS_PER_BLOCK_MAX = 1024 };
 
-/* Is shown = part / time in units of 1/scale, where time (and part, if part_slack is set) may be
- * half a unit off by rounding, and shown is rounded itself? */
+/* Is shown = scale * part / time, except for rounding? time may be half a unit off, part part_slack
+ * units, and shown one unit. */
 static bool agrees(int64_t shown, double part, double part_slack, int64_t time_ns, double scale)
 {
     double time = (double)time_ns;
@@ -26,7 +25,7 @@ static bool agrees(int64_t shown, double part, double part_slack, int64_t time_n
 static enum at_status check_bandwidth(int64_t bandwidth_mbps, int64_t time_ns, int64_t bytes,
                                       struct at_error *err)
 {
-    /* Bytes a nanosecond are 10^9 bytes a second. */
+    /* A byte per nanosecond is 1000 MB/s. */
     if (agrees(bandwidth_mbps, (double)bytes, 0, time_ns, 1000))
         return AT_OK;
     return at_fail(err, AT_USAGE,
@@ -36,7 +35,7 @@ static enum at_status check_bandwidth(int64_t bandwidth_mbps, int64_t time_ns, i
                    1000 * (double)bytes / (double)time_ns);
 }
 
-/* The three extents of a grid or block; *product is theirs. */
+/* Check the three extents of a grid or block, and multiply them. */
 static enum at_status check_extents(const struct at_list *list, const char *what, double *product,
                                     struct at_error *err)
 {
@@ -98,15 +97,22 @@ static enum at_status check_result(const struct at_result_record *result,
     return status;
 }
 
+int64_t at_evaluations_total(const struct at_evaluations *evaluations)
+{
+    int64_t total = 0;
+
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        total += evaluations->counts[i];
+    return total;
+}
+
 static enum at_status check_evaluations(const struct at_evaluations *counts, struct at_error *err)
 {
-    int64_t ended = counts->correct + counts->compile + counts->launch + counts->timeout +
-                    counts->crash + counts->wrong + counts->oom;
+    int64_t ended = at_evaluations_total(counts);
 
     if (ended > counts->space)
         return at_fail(err, AT_USAGE,
-                       "evaluations: %jd ended one way or another, but the space has only %jd "
-                       "configs",
+                       "evaluations: %jd configs were evaluated, but the space has only %jd",
                        (intmax_t)ended, (intmax_t)counts->space);
     if (counts->space > counts->raw)
         return at_fail(err, AT_USAGE, "evaluations: space is %jd, but raw only %jd",
@@ -122,7 +128,7 @@ static enum at_status check_spelling(const struct at_entry *entry, struct at_pro
 
     if (status != AT_OK)
         return status;
-    /* One problem, one spelling: otherwise it could stand in a file twice without notice. */
+    /* With two spellings a problem could be in a file twice without being noticed. */
     shortest = at_problem_format(problem);
     if (strcmp(shortest, entry->problem) != 0)
         status = at_fail(err, AT_USAGE, "write this problem as %s", shortest);
@@ -164,7 +170,7 @@ static enum at_status check_device(const struct at_device_record *device, struct
         if (check_entry(entry, err) != AT_OK)
             return at_fail_within(err, "problem %s of %s", entry->problem, device->device.name);
         if (i > 0 && strcmp(entry[-1].problem, entry->problem) == 0)
-            return at_fail(err, AT_USAGE, "problem %s stands twice under %s", entry->problem,
+            return at_fail(err, AT_USAGE, "problem %s is there twice under %s", entry->problem,
                            device->device.name);
     }
     return AT_OK;
@@ -181,7 +187,7 @@ enum at_status at_profile_check(const struct at_profile *profile, const char *na
         if (i > 0 && at_device_record_compare(&devices[i - 1], &devices[i]) == 0)
             return at_fail(
                 err, AT_USAGE,
-                "%s: device %s (%s) stands twice under the policy %s and the same software", name,
+                "%s: device %s (%s) is there twice under the policy %s and the same software", name,
                 devices[i].device.name, devices[i].device.uuid, devices[i].policy.name);
     }
     return AT_OK;

@@ -31,7 +31,7 @@ int64_t at_difference_permille(const struct at_difference *difference)
     return (int64_t)(change + (change < 0 ? -0.5 : 0.5));
 }
 
-/* A spread is the width of half of the samples around their median, and a rounding away from 0. */
+/* A spread is the interquartile range over the median. 1 is for rounding. */
 static bool outside_spreads(const struct at_difference *difference)
 {
     int64_t spreads =
@@ -47,7 +47,7 @@ static bool same_subject(const struct at_device_record *a, const struct at_devic
            at_device_relation(&a->device, &b->device) == AT_SAME_DEVICE;
 }
 
-/* The counterpart of an entry in a profile; NULL if it has none. */
+/* Find an entry's counterpart in another profile; NULL if there is none. */
 static const struct at_entry *find(const struct at_profile *profile,
                                    const struct at_device_record *record,
                                    const struct at_entry *entry,

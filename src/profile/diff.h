@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between two profiles, problem by problem: for each model of device and policy that
- * both know, and what only one of them has. */
+/* The differences between two profiles, problem by problem. Entries correspond if device model,
+ * kind of device, policy and problem are the same. */
 #ifndef AT_PROFILE_DIFF_H
 #define AT_PROFILE_DIFF_H
 
@@ -10,14 +10,14 @@ enum at_change {
     AT_CHANGE_REMOVED, /* only in the first */
     AT_CHANGE_ADDED,   /* only in the second */
     AT_CHANGE_CONFIG,  /* another winner */
-    AT_CHANGE_TIME,    /* the same winner, and a time outside of both spreads */
+    AT_CHANGE_TIME,    /* the same winner; its times differ by more than both spreads */
 };
 extern const char *const at_change_names[];
 
 struct at_difference {
     enum at_change change;
-    const struct at_device_record *from_record, *to_record; /* NULL: not there, as are: */
-    const struct at_entry *from, *to;
+    const struct at_device_record *from_record, *to_record;
+    const struct at_entry *from, *to; /* NULL: not in that profile; nor is its record */
 };
 
 struct at_diff {
@@ -26,11 +26,11 @@ struct at_diff {
     size_t alike; /* problems that do not differ */
 };
 
-/* The profiles are borrowed. */
+/* Compare two profiles, which are borrowed. */
 struct at_diff at_diff_make(const struct at_profile *from, const struct at_profile *to);
 void at_diff_clear(struct at_diff *diff);
 
-/* How much longer the second takes, in thousandths; 0 where one is not there. */
+/* Return how much longer the second time is, in thousandths; 0 if one is missing. */
 int64_t at_difference_permille(const struct at_difference *difference);
 
 void at_diff_show(const struct at_diff *diff, FILE *out);

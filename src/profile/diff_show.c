@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A difference between profiles, for people and as JSON. */
+/* Prints a difference between profiles, for people and as JSON. */
 #include "base/memory.h"
 #include "profile/diff.h"
 #include "profile/flow.h"
@@ -139,7 +139,7 @@ void at_diff_show(const struct at_diff *diff, FILE *out)
 struct difference_record {
     char change[16], device[128], policy[16], problem[160];
     int64_t time_change_permille;
-    struct at_entry from, to; /* borrowed: not to be cleared */
+    struct at_entry from, to; /* borrowed: do not clear */
 };
 
 struct document {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running text, broken between its items to stay within a width, for what stands above and below a
- * table. */
+/* Text that is broken into lines between its items, for what is printed above and below a table. */
 #ifndef AT_PROFILE_FLOW_H
 #define AT_PROFILE_FLOW_H
 
@@ -10,13 +9,13 @@ struct at_flow {
     FILE *out;
     int width;
     int indent; /* of the lines after the first */
-    int column; /* already used on this line */
+    int column; /* used on this line */
 };
 
-/* Starts a paragraph: the label, filled up with spaces to the column where all its lines begin. */
+/* Start a paragraph with a label, padded to the column `indent`, where its other lines begin. */
 struct at_flow at_flow_begin(FILE *out, int width, int indent, const char *label);
 
-/* Appends one item after a space, or on a new line where it does not fit. */
+/* Append an item after a space, or on a new line if it does not fit. */
 void at_flow_add(struct at_flow *flow, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry and where it comes from. */
+/* An entry with its origin. */
 struct piece {
     const char *path;
     const struct at_device_record *record;
@@ -20,14 +20,14 @@ struct pieces {
     size_t count, capacity;
 };
 
-/* ---- which of two stays ---- */
+/* ---- which of two entries is kept ---- */
 
 static int by_number(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
-/* Above 0: a is newer. What is not known is older than anything. */
+/* Above 0: a is newer. Unknown software counts as oldest. */
 static int by_software(const struct piece *a, const struct piece *b)
 {
     const struct at_environment *x = &a->record->environment, *y = &b->record->environment;
@@ -49,7 +49,8 @@ static int by_completeness(const struct piece *a, const struct piece *b)
 
 static int by_configs(const struct piece *a, const struct piece *b)
 {
-    return by_number(a->entry->evaluations.correct, b->entry->evaluations.correct);
+    return by_number(a->entry->evaluations.counts[AT_CORRECT],
+                     b->entry->evaluations.counts[AT_CORRECT]);
 }
 
 static int by_samples(const struct piece *a, const struct piece *b)
@@ -67,9 +68,9 @@ static int by_place(const struct piece *a, const struct piece *b)
     return a->index < b->index ? 1 : -1;
 }
 
-/* The rule, the first difference first. */
+/* The first comparison that tells two entries apart decides. */
 static const struct {
-    int (*compare)(const struct piece *a, const struct piece *b); /* above 0: a stays */
+    int (*compare)(const struct piece *a, const struct piece *b); /* above 0: a is kept */
     const char *reason;
 } rule[] = {
     {by_software, "newer software"},       {by_completeness, "a complete search"},
@@ -83,7 +84,7 @@ static const char *better(const struct piece *a, const struct piece *b, bool *fi
     int order;
 
     while ((order = rule[i].compare(a, b)) == 0)
-        i++; /* ends: no two have the same place */
+        i++; /* ends: places differ */
     *first = order > 0;
     return rule[i].reason;
 }
@@ -145,11 +146,11 @@ static bool same_times(const struct piece *a, const struct piece *b)
 {
     return at_device_record_compare(a->record, b->record) == 0 &&
            a->entry->winner.time_ns == b->entry->winner.time_ns &&
-           a->entry->evaluations.correct == b->entry->evaluations.correct &&
+           a->entry->evaluations.counts[AT_CORRECT] == b->entry->evaluations.counts[AT_CORRECT] &&
            a->entry->winner.spread_permille == b->entry->winner.spread_permille;
 }
 
-/* Keeps one piece of each subject, in place. */
+/* Keep one piece of each subject, in place. */
 static void choose(struct at_merge *merge, struct pieces *pieces)
 {
     size_t kept = 0;
@@ -170,7 +171,7 @@ static void choose(struct at_merge *merge, struct pieces *pieces)
         loser = first ? piece : last;
         if (!same_times(last, piece))
             AT_PUSH(merge->conflicts, merge->conflict_count, merge->conflict_capacity,
-                    at_format("%s on %s, %s: %s stays, with %jd ns, not %s, with %jd ns: %s",
+                    at_format("%s on %s, %s: keeping %s (%jd ns), not %s (%jd ns): %s",
                               winner->entry->problem, winner->record->device.name,
                               winner->record->policy.name, winner->path,
                               (intmax_t)winner->entry->winner.time_ns, loser->path,
@@ -198,7 +199,7 @@ static void add_reason(char throttle[sizeof((struct at_conditions *)0)->throttle
     snprintf(throttle + used, size - used, "%s%.*s", used ? " " : "", (int)length, reason);
 }
 
-/* Both lists of reasons; "none" only if neither has one. */
+/* Join the lists of reasons; "none" only if both are "none". */
 static void join_throttle(struct at_conditions *into, const struct at_conditions *from)
 {
     struct at_conditions joined = {0};
@@ -222,7 +223,7 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The lower of two, where 0 is not known. */
+/* Return the lower of two; 0 is unknown. */
 static int64_t least_known(int64_t a, int64_t b)
 {
     if (a == 0 || b == 0)
@@ -230,7 +231,7 @@ static int64_t least_known(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* What was seen in either run, which may be the same one: so nothing is added up. */
+/* Join what was seen in two runs. They may be the same run, so counts are not added. */
 static void join_conditions(struct at_conditions *into, const struct at_conditions *from)
 {
     into->clock_sm_min_khz = least_known(into->clock_sm_min_khz, from->clock_sm_min_khz);
@@ -252,7 +253,7 @@ struct records {
     size_t count, capacity;
 };
 
-/* The pieces that follow each other and share a record become one. */
+/* Move the pieces' entries into records; entries with the same record share one. */
 static struct at_list make_records(struct pieces *pieces)
 {
     struct records records = {0};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several profiles as one. Of a problem that two of them have for one device under one policy, one
- * entry stays: that of newer software (driver, CUDA, NVRTC, autotune: the first that differs), or
- * else the one whose search was complete, or else measured more configs, or else has more samples
- * of its winner, or else the smaller spread, or else the one named first. There are no time stamps
- * in a profile to go by.
+/* Merges profiles. If two profiles have an entry for the same problem, device and policy, one is
+ * kept. The first of these that differs decides:
+ *   newer software (driver, CUDA, NVRTC, autotune: the first that differs),
+ *   a complete search, more configs measured, more samples of the winner, a smaller spread,
+ *   named first.
+ * Profiles have no time stamps, which would be simpler.
  *
- * Entries made with one software and one policy share a record. What was made with another keeps a
- * record of its own, so that an entry never stands under software that it was not made with. */
+ * Entries of the same device, software and policy share a record. Others keep their own, so that an
+ * entry is never shown under software that it was not made with. */
 #ifndef AT_PROFILE_MERGE_H
 #define AT_PROFILE_MERGE_H
 
@@ -14,12 +15,12 @@
 
 struct at_merge {
     struct at_profile profile;
-    char **conflicts; /* a line each: which entry stayed, which did not, and why */
+    char **conflicts; /* a line each: which entry was kept, which was dropped, and why */
     size_t conflict_count, conflict_capacity;
 };
 
-/* Moves the entries out of the profiles, whose files are then empty. AT_USAGE if the result would
- * be more than a profile may hold. */
+/* Merge the profiles, and clear them: their entries move. AT_USAGE if the result is too large for a
+ * profile. */
 enum at_status at_merge_make(struct at_merge *merge, struct at_profiles *profiles,
                              struct at_error *err);
 void at_merge_clear(struct at_merge *merge);

@@ -33,7 +33,7 @@ enum at_status at_profiles_add(struct at_profiles *profiles, const char *path, s
     return AT_OK;
 }
 
-/* Returns errno, or 0. */
+/* Add the profiles in a folder. Returns errno, or 0. */
 static int add_folder(struct at_profiles *profiles, const char *folder)
 {
     struct at_folder files;
@@ -61,7 +61,7 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The folder is one that need not exist. */
+/* Add the profiles in a folder that need not exist, and free its name. */
 static void add_folder_if_any(struct at_profiles *profiles, char *folder)
 {
     int error = folder ? add_folder(profiles, folder) : ENOENT;

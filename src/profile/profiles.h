@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several profiles that are asked together: those a user names, and those on the search path. */
+/* Several profiles that are used together: those that a user names, and those on the search path.
+ */
 #ifndef AT_PROFILE_PROFILES_H
 #define AT_PROFILE_PROFILES_H
 
@@ -11,23 +12,23 @@ struct at_profile_file {
 };
 
 struct at_profiles {
-    struct at_profile_file *files; /* the first is preferred, where all else is equal */
+    struct at_profile_file *files; /* earlier ones are preferred if all else is equal */
     size_t count, capacity;
-    char **skipped; /* why some files of the folders searched are not among them, a line each */
+    char **skipped; /* files of the search path that are no profiles: a line each with the reason */
     size_t skipped_count, skipped_capacity;
 };
 
-/* Adds a file. One that is there already, by its path, is not read again. */
+/* Read and add a file, unless the path is already there. */
 enum at_status at_profiles_add(struct at_profiles *profiles, const char *path,
                                struct at_error *err);
 
-/* Adds what lies on the search path, in this order:
+/* Add the profiles on the search path, in this order:
  *   $AUTOTUNE_PROFILE_PATH, files and folders separated by ':';
  *   $XDG_DATA_HOME/autotune, by default ~/.local/share/autotune;
  *   results/ of the data folder.
- * Of a folder these are its files *.yaml, sorted. A file there that is no profile is skipped, with
- * a line in `skipped`; a file or folder that the variable names and that cannot be read is an
- * error. */
+ * From a folder, the files *.yaml are added, sorted by name. A file there that is no profile is
+ * skipped, with a line in `skipped`. AT_USAGE if a file or folder that the variable names cannot be
+ * read. */
 enum at_status at_profiles_add_path(struct at_profiles *profiles, struct at_error *err);
 
 void at_profiles_clear(struct at_profiles *profiles);

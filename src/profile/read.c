@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file of another version may have keys that ours does not know, and "unknown key" would be a
- * useless thing to say of it. Every version improvements a line `schema: N` without indentation, so
- * the version is found before the file is parsed. A file without it is for the parser to refuse. */
+/* Check the version before parsing: another version may have keys unknown to us, and "unknown key"
+ * would be a useless message. Every version has a line `schema: N` without indentation. The parser
+ * refuses a file without it. */
 static enum at_status check_version(const char *name, const char *text, struct at_error *err)
 {
     static const char key[] = "schema:";

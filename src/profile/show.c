@@ -53,7 +53,7 @@ static void format_gain(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *en
 
 static const struct {
     const char *title;
-    const char *emulated_title; /* of an emulated device */
+    const char *emulated_title; /* on an emulated device */
     void (*format)(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *entry);
     bool left;
 } columns[] = {
@@ -66,7 +66,7 @@ static const struct {
     {"over default", "over default", format_gain, false},
 };
 
-/* What deserves a second look, with the mark that the row gets. */
+/* ---- footnotes, with the mark of their rows ---- */
 static bool is_from_l2(const struct at_entry *entry)
 {
     return entry->from_l2;
@@ -86,7 +86,7 @@ static const struct {
     {'+', is_incomplete, "the search ended before every config was measured: there may be better"},
 };
 
-/* "128x128" for {128, 128, 1}. */
+/* Format {128, 128, 1} as "128x128". */
 static const char *extents(char cell[AT_SHOW_CELL_CHARS], const struct at_list *list)
 {
     const int64_t *values = list->items;
@@ -159,7 +159,7 @@ static void show_entry(const struct at_entry *entry, const int widths[AT_COUNT(c
 
     for (size_t c = 0; c < AT_COUNT(columns); c++) {
         columns[c].format(cell, entry);
-        /* A long problem has a line of its own, so that it does not push the others aside. */
+        /* A long problem gets its own line, so that the other columns stay aligned. */
         if (c == 0 && (int)strlen(cell) > widths[c]) {
             fprintf(out, "%s\n", cell);
             cell[0] = '\0';
@@ -189,7 +189,7 @@ static void show_footnotes(const struct at_list *problems, FILE *out)
 
 _Static_assert(AT_PROFILE_PROBLEMS_MAX <= INT64_MAX / AT_RAW_MAX, "the sum does not overflow");
 
-/* How all evaluations of a device ended: the counts add up to the points of all spaces. */
+/* Show how all evaluations of a device ended; with those not measured they add up to all points. */
 static void show_evaluations(const struct at_list *problems, FILE *out)
 {
     const struct at_entry *entries = problems->items;
@@ -201,13 +201,8 @@ static void show_evaluations(const struct at_list *problems, FILE *out)
 
         raw += e->raw;
         counts[AT_CONSTRAINT] += e->raw - e->space;
-        counts[AT_CORRECT] += e->correct;
-        counts[AT_COMPILE] += e->compile;
-        counts[AT_LAUNCH] += e->launch;
-        counts[AT_TIMEOUT] += e->timeout;
-        counts[AT_CRASH] += e->crash;
-        counts[AT_WRONG] += e->wrong;
-        counts[AT_OOM] += e->oom;
+        for (int outcome = 0; outcome < AT_OUTCOMES; outcome++)
+            counts[outcome] += e->counts[outcome];
     }
     rest = raw;
     flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  evaluations");

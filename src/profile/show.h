@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the table for people share. */
+/* What show.c and show_heading.c share. */
 #ifndef AT_PROFILE_SHOW_H
 #define AT_PROFILE_SHOW_H
 
@@ -11,10 +11,10 @@ struct at_show_style {
     const char *strong, *faint, *plain;
 };
 
-/* value / unit with so many decimals, rounded; printf's %f would use the locale's decimal point. */
+/* Format value / unit, rounded to `decimals`. printf's %f would use the locale's decimal point. */
 char *at_show_fixed(char cell[AT_SHOW_CELL_CHARS], int64_t value, int64_t unit, int decimals);
 
-/* The device, and what is the same of all its problems. */
+/* Print the device, and what is the same for all its problems. */
 void at_show_heading(const struct at_device_record *record, const struct at_show_style *style,
                      FILE *out);
 

@@ -42,12 +42,12 @@ static void show_policy(const struct at_policy_record *policy, FILE *out)
     if (policy->buffer_bytes)
         at_flow_add(&flow, "through %s MiB,",
                     at_show_fixed(cell, policy->buffer_bytes, 1 << 20, 0));
-    at_flow_add(&flow, "%jd samples a config,", (intmax_t)policy->search_samples);
-    at_flow_add(&flow, "%jd a finalist", (intmax_t)policy->shootout_samples);
+    at_flow_add(&flow, "%jd samples per config,", (intmax_t)policy->search_samples);
+    at_flow_add(&flow, "%jd per finalist", (intmax_t)policy->shootout_samples);
     at_flow_end(&flow);
 }
 
-/* What happened, each with how often or how long; what did not is left out. */
+/* Show what disturbed the measurements, with how often or how long. */
 static void show_troubles(const struct at_conditions *seen, struct at_flow *flow)
 {
     const struct {
@@ -69,7 +69,7 @@ static void show_troubles(const struct at_conditions *seen, struct at_flow *flow
                         troubles[i].unit);
 }
 
-/* What was seen of the device while it measured; what is not known is left out. */
+/* Show the device's state while it measured. What is unknown is left out. */
 static void show_conditions(const struct at_conditions *seen, FILE *out)
 {
     struct at_flow flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  conditions");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of things in a profile, so that the same results always give the same bytes. */
+/* The order in a profile: the same results always give the same bytes. */
 #include "base/memory.h"
 #include "profile/internal.h"
 
@@ -58,8 +58,7 @@ static int by_identity(const void *left, const void *right)
     return at_device_record_compare(left, right);
 }
 
-/* Numbers within the text by their value, 2048x2048 before 16384x16384: this is what people read.
- */
+/* 2048x2048 comes before 16384x16384, as people expect: strverscmp compares numbers by value. */
 static int by_problem(const void *left, const void *right)
 {
     const struct at_entry *a = left, *b = right;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile may hold: the keys of each record, in the order of the alphabet, and the bounds of
- * each number. Bounds are there to refuse nonsense before anything computes with it; what the
- * numbers say about each other is checked in check.c. */
+/* The keys of each record of a profile, in alphabetical order, with the bounds of each number.
+ * Bounds refuse nonsense before anything computes with it. check.c checks the numbers against each
+ * other.
+ */
 #include "device/schema.h"
 #include "measure/limits.h"
 #include "profile/internal.h"
@@ -30,7 +31,7 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
     return AT_OK;
 }
 
-/* What may be unknown is optional: 0 or empty, and then not in the file. */
+/* Unknown values are 0 or "", and not in the file: such fields are optional. */
 #define WORD .word = true
 
 static const struct at_field environment_fields[] = {
@@ -99,12 +100,19 @@ static const struct at_field copy_fields[] = {
 };
 static const struct at_schema copy_schema = AT_SCHEMA("a copy limit", at_copy_record, copy_fields);
 
+#define OUTCOME(name, outcome)                                                                     \
+    AT_FIELD(at_evaluations, name, counts[outcome], .kind = AT_FIELD_INT, .max = COUNT_MAX)
+
 static const struct at_field evaluations_fields[] = {
-    AT_INT(at_evaluations, compile, 0, COUNT_MAX), AT_INT(at_evaluations, correct, 0, COUNT_MAX),
-    AT_INT(at_evaluations, crash, 0, COUNT_MAX),   AT_INT(at_evaluations, launch, 0, COUNT_MAX),
-    AT_INT(at_evaluations, oom, 0, COUNT_MAX),     AT_INT(at_evaluations, raw, 0, AT_RAW_MAX),
-    AT_INT(at_evaluations, space, 0, COUNT_MAX),   AT_INT(at_evaluations, timeout, 0, COUNT_MAX),
-    AT_INT(at_evaluations, wrong, 0, COUNT_MAX),
+    OUTCOME("compile", AT_COMPILE),
+    OUTCOME("correct", AT_CORRECT),
+    OUTCOME("crash", AT_CRASH),
+    OUTCOME("launch", AT_LAUNCH),
+    OUTCOME("oom", AT_OOM),
+    AT_INT(at_evaluations, raw, 0, AT_RAW_MAX),
+    AT_INT(at_evaluations, space, 0, COUNT_MAX),
+    OUTCOME("timeout", AT_TIMEOUT),
+    OUTCOME("wrong", AT_WRONG),
 };
 static const struct at_schema evaluations_schema =
     AT_SCHEMA("evaluation counts", at_evaluations, evaluations_fields);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a recording in JSON: the text's bounds, its mending, and the sorting of its rows. */
+/* Reads a recording in JSON: checks and completes the text, and sorts the rows. */
 #include "recording/json.h"
 
 #include "base/memory.h"
@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value takes Jansson up to some hundred bytes. */
+/* Jansson needs up to some hundred bytes per value. */
 enum { DEPTH_MAX = 16, VALUES_MAX = 4000000 };
 
 /* ---- the text ---- */
 
 struct outline {
-    int depth;    /* at the end of the text: what is still open */
-    size_t whole; /* the end of the last object that stands in one in the root; 0: none */
+    int depth;    /* brackets still open at the end of the text */
+    size_t whole; /* end of the last complete object at the third level; 0: none */
 };
 
-/* Looks at the brackets alone: the rest is Jansson's to judge. */
+/* Find the outline from the brackets alone. Jansson checks the rest. */
 static enum at_status look(struct outline *outline, const char *text, size_t size,
                            struct at_error *err)
 {
@@ -52,9 +52,9 @@ static enum at_status look(struct outline *outline, const char *text, size_t siz
     return AT_OK;
 }
 
-/* Kernel Tuner appends an entry and a comma for each config, and closes the file's last two objects
- * in the end, if it comes to that (store_cache and close_cache in kernel_tuner/util.py): what is
- * whole of an unfinished file is used. */
+/* Parse the text. Kernel Tuner appends an entry and a comma for each config, and closes the last
+ * two objects at the end (store_cache and close_cache in kernel_tuner/util.py). The complete
+ * entries of an unfinished file are used. */
 static enum at_status load(json_t **root, const char *text, size_t size, struct at_error *err)
 {
     struct outline outline;
@@ -74,7 +74,7 @@ static enum at_status load(json_t **root, const char *text, size_t size, struct 
     if (*root)
         return AT_OK;
     if (json_error_code(&where) == json_error_out_of_memory || !where.text[0])
-        return at_fail(err, AT_INTERNAL, "out of memory"); /* mostly without a text */
+        return at_fail(err, AT_INTERNAL, "out of memory"); /* usually without a text */
     return at_fail(err, AT_USAGE, "%d:%d: %s", where.line, where.column, where.text);
 }
 
@@ -97,7 +97,7 @@ static enum at_status check_rows(const struct at_json_reader *reader)
         if (by_config(&reader->rows[i - 1], &reader->rows[i]) != 0)
             continue;
         config = at_config_format(&reader->rows[i].config);
-        at_fail(reader->err, AT_USAGE, "the config %s of %s stands there twice", config,
+        at_fail(reader->err, AT_USAGE, "the config %s of %s is there twice", config,
                 reader->rows[i].config.family->name);
         free(config);
         return AT_USAGE;
@@ -117,7 +117,7 @@ static void take_rows(struct at_json_reader *reader)
         recording->space.configs[i] = reader->rows[i].config;
         recording->results[i] = reader->rows[i].result;
     }
-    reader->row_count = 0; /* their samples are the recording's now */
+    reader->row_count = 0; /* the recording owns their samples now */
 }
 
 static enum at_status finish(struct at_json_reader *reader)
@@ -138,7 +138,7 @@ static enum at_status finish(struct at_json_reader *reader)
 /* ---- the whole ---- */
 
 static const struct {
-    const char *member; /* of the root: what tells the format */
+    const char *member; /* the member of the root that identifies the format */
     enum at_status (*read)(struct at_json_reader *reader, const json_t *root);
 } kinds[] = {{"cache", at_kernel_tuner_read}, {"results", at_t4_read}};
 

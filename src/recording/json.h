@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recordings in JSON share: Kernel Tuner caches (kernel_tuner.c) and T4 results (t4.c). Both
- * are lists of configs, each an object of its parameters' values, with what came of it. One of ours
- * has a member "autotune" as well, with all that makes it a recording again. */
+/* What Kernel Tuner caches (kernel_tuner.c) and T4 results (t4.c) share. Both are lists of configs:
+ * objects with the parameters' values and the result. Files that we write also have a member
+ * "autotune", with all else that a recording has. */
 #ifndef AT_RECORDING_JSON_H
 #define AT_RECORDING_JSON_H
 
@@ -9,26 +9,26 @@
 
 #include <jansson.h>
 
-/* Both count in milliseconds. */
+/* Both formats have times in milliseconds. */
 #define AT_JSON_NS_PER_MS 1e6
 
 struct at_json_row {
-    size_t family; /* its number */
+    size_t family; /* index in the recording's families */
     struct at_config config;
     struct at_recorded result;
 };
 
-/* A recording being read. What fails here says where in the file it is; the caller of all adds the
- * file's name. */
+/* A recording that is being read. Errors tell where in the file; at_recording_read_json adds its
+ * name. */
 struct at_json_reader {
-    struct at_recording recording; /* but for what is made of the rows in the end */
-    bool ours;                     /* the families are told, and each row tells its own */
+    struct at_recording recording; /* results are added at the end, from the rows */
+    bool ours;                     /* the file has a member "autotune", and each row its family */
     struct at_json_row *rows;      /* in any order */
     size_t row_count, row_capacity;
     struct at_error *err;
 };
 
-/* Reads the root object's configs. */
+/* Read the configs and results of the root object. */
 enum at_status at_kernel_tuner_read(struct at_json_reader *reader, const json_t *root);
 enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root);
 
@@ -37,58 +37,57 @@ enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root);
 enum at_status at_json_read_about(struct at_json_reader *reader, const json_t *about);
 json_t *at_json_about(const struct at_recording *recording);
 
-/* A parameter's values, from a list of whole numbers. */
+/* Read a parameter's values from a list of integers. */
 enum at_status at_json_read_values(const struct at_json_reader *reader, const json_t *values,
                                    struct at_param *param);
 
-/* For a file of others: one family of that name with so many parameters, to be filled; all else is
- * not known. */
+/* Make the only family of a file that is not ours, with room for param_count parameters. */
 struct at_family *at_json_foreign_family(struct at_json_reader *reader, const char *name,
                                          size_t param_count);
 
 /* ---- rows (json_rows.c) ---- */
 
-/* A whole number within 32 bits, or true or false. */
+/* Read an integer of 32 bits, or true or false. Returns false for anything else. */
 bool at_json_integer(const json_t *value, int64_t *number);
 
-/* A text that may be shown, or AT_USAGE with what it should have been. */
+/* Read a printable text. AT_USAGE names what was expected. */
 enum at_status at_json_text(const struct at_json_reader *reader, const json_t *value,
                             const char *what, const char **text);
 
-/* The row's family and config, from the object that has the parameters' values. */
+/* Read a row's family and config from the object with the parameters' values. */
 enum at_status at_json_read_config(const struct at_json_reader *reader, const json_t *values,
                                    struct at_json_row *row);
 
-/* The outcome for which names has the word; where several have, that of the object's member
- * "outcome", which only our files have, or else the first of them. */
+/* Find the outcome whose name is `word`. If several share it, the object's member "outcome", which
+ * only our files have, or else the first decides. */
 enum at_status at_json_read_outcome(const struct at_json_reader *reader, const json_t *object,
                                     const char *const names[AT_OUTCOMES], const char *word,
                                     enum at_outcome *outcome);
 
-/* The samples: an array of times in units of so many nanoseconds or, where it is none or empty, the
- * one time. */
+/* Read the samples, in units of unit_ns: the array `times` or, if that is empty or missing, `time`.
+ */
 enum at_status at_json_read_samples(const struct at_json_reader *reader, const json_t *times,
                                     const json_t *time, double unit_ns, struct at_recorded *result);
 
-/* Adds a row, whose samples are taken over. */
+/* Add a row, and take over its samples. */
 enum at_status at_json_add_row(struct at_json_reader *reader, const struct at_json_row *row);
 
-/* The sum of these members of the object, those that are there: what an evaluation took. */
+/* Add up those of these members that the object has: the time of an evaluation. */
 double at_json_sum(const json_t *object, const char *const *members, size_t count);
 
-/* Sets what an evaluation took on the average, from the sum over all rows. */
+/* Set the mean time of an evaluation, from the sum over all rows. */
 void at_json_set_evaluation(struct at_json_reader *reader, double sum_ns);
 
 /* ---- writing (json_rows.c) ---- */
 
-/* The config's values by name, with the family's; the samples in milliseconds. */
+/* Make the object of a config's family and values, and the array of samples in milliseconds. */
 json_t *at_json_config(const struct at_config *config);
 json_t *at_json_samples(const struct at_recorded *result);
 
-/* Writes the value, which is given away, in one line. A value of NULL is AT_INTERNAL. */
+/* Write and release a value, in one line. AT_INTERNAL if it is NULL. */
 enum at_status at_json_put(json_t *value, FILE *out, struct at_error *err);
 
-/* Can the recording be written in these formats, which have names of their own? */
+/* AT_USAGE if a parameter has a name that means something else in these formats. */
 enum at_status at_json_check_names(const struct at_recording *recording, struct at_error *err);
 
 #endif

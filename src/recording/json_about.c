@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings in JSON: the member "autotune", which says what neither format has a place for. */
+/* The member "autotune" of recordings in JSON: all that the two formats have no place for. */
 #include "base/memory.h"
 #include "recording/json.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- reading ---- */
 
-/* A member of an object that has to be there, in words for messages. */
+/* Copy a text that the object must have. */
 static enum at_status read_text(const struct at_json_reader *reader, const json_t *object,
                                 const char *member, char **copy)
 {

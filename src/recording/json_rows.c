@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings in JSON: a config and its result, both ways. */
+/* Reads and writes configs and results in JSON. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "recording/json.h"
@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 677280 ns are 0.67728 ms: enough for the longest sample, and no digit that means nothing. */
+/* 677280 ns are 0.67728 ms. 15 digits are enough for the longest sample, and show no rounding
+ * errors.
+ */
 enum { DIGITS = 15 };
 
 /* ---- reading ---- */
@@ -47,7 +49,7 @@ static enum at_status find_family(const struct at_json_reader *reader, const jso
             *family = i;
             return AT_OK;
         }
-    return at_fail(reader->err, AT_USAGE, "\"family\" is none of those that the file tells of");
+    return at_fail(reader->err, AT_USAGE, "\"family\" is none of the file's families");
 }
 
 enum at_status at_json_read_config(const struct at_json_reader *reader, const json_t *values,
@@ -86,7 +88,7 @@ enum at_status at_json_read_outcome(const struct at_json_reader *reader, const j
         *outcome = (enum at_outcome)i;
         return AT_OK;
     }
-    return at_fail(reader->err, AT_USAGE, "%.40s: no such failure is known", word);
+    return at_fail(reader->err, AT_USAGE, "unknown failure \"%.40s\"", word);
 }
 
 static enum at_status read_sample(const struct at_json_reader *reader, const json_t *time,
@@ -94,7 +96,7 @@ static enum at_status read_sample(const struct at_json_reader *reader, const jso
 {
     double ns = json_is_number(time) ? json_number_value(time) * unit_ns : NAN;
 
-    if (!(ns > 0 && ns <= (double)AT_RECORDING_NS_MAX)) /* nor NAN */
+    if (!(ns > 0 && ns <= (double)AT_RECORDING_NS_MAX)) /* also refuses NAN */
         return at_fail(reader->err, AT_USAGE,
                        "a time above 0 and of at most a quarter of an hour was expected");
     *sample_ns = ns < 1 ? 1 : round(ns);
@@ -135,7 +137,7 @@ double at_json_sum(const json_t *object, const char *const *members, size_t coun
     double sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum += json_number_value(json_object_get(object, members[i])); /* 0 for what is none */
+        sum += json_number_value(json_object_get(object, members[i])); /* 0 if it is missing */
     return sum;
 }
 

@@ -18,8 +18,8 @@ const char *const at_kernel_tuner_errors[AT_OUTCOMES] = {
 const char *const at_kernel_tuner_times[AT_KERNEL_TUNER_TIMES] = {
     "compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time"};
 
-/* What came of a config: newer versions tell of a failure in "__error__", older ones in the place
- * of the time or whatever else is the objective. */
+/* Find a config's result. Newer versions report a failure in "__error__", older ones instead of the
+ * time or another objective. */
 static const json_t *find_result(const json_t *entry, const char *objective)
 {
     const char *const members[] = {"__error__", "time", objective};
@@ -68,7 +68,7 @@ static enum at_status read_entries(struct at_json_reader *reader, const json_t *
     return AT_OK;
 }
 
-/* Another kernel: its name, and its problem as it is written in the file. */
+/* Read which kernel was tuned: its name, and its problem as the file spells it. */
 static enum at_status read_kernel(struct at_json_reader *reader, const json_t *root,
                                   const char **name)
 {
@@ -126,7 +126,7 @@ static enum at_status read_space(struct at_json_reader *reader, const json_t *ro
     return status;
 }
 
-/* A device without a name is none that can be told from others, but no reason to refuse a file. */
+/* A missing name of the device is no reason to refuse a file. */
 static void read_device(struct at_json_reader *reader, const json_t *root)
 {
     const char *name = json_string_value(json_object_get(root, "device_name"));

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All parameters of all families, the family itself first: Kernel Tuner knows one space a file, so
- * each config has a value for each of them, null for those that its family does not have. */
+/* Collect the parameters of all families; the family itself is the first. Kernel Tuner has one
+ * space per file, so each config has a value for all of them: null for those of other families. */
 static json_t *tune_params(const struct at_recording *recording)
 {
     json_t *params = json_object(), *names = json_array();
@@ -41,7 +41,7 @@ static void add_value(json_t *values, json_t *value)
     json_decref(value);
 }
 
-/* Gives each parameter the values that any family gives it. */
+/* Add to each parameter the values that it has in any family. */
 static void fill_values(json_t *params, const struct at_recording *recording)
 {
     const char *name;
@@ -63,7 +63,7 @@ static void fill_values(json_t *params, const struct at_recording *recording)
     }
 }
 
-/* "tile,32,None": as Python prints the values, separated by commas. */
+/* Make an entry's key: the values as Python prints them, "tile,32,None". */
 static json_t *key_of(const json_t *config)
 {
     const char *name, *separator = "";
@@ -89,7 +89,7 @@ static json_t *key_of(const json_t *config)
     return key;
 }
 
-/* The config with all parameters, in their order. */
+/* Return the config with all parameters, in their order. */
 static json_t *pad(const json_t *params, const struct at_config *config)
 {
     json_t *own = at_json_config(config), *padded = json_object();
@@ -106,8 +106,8 @@ static json_t *pad(const json_t *params, const struct at_config *config)
     return padded;
 }
 
-/* Members that the schema asks for and that are not known of a single config are 0; what an
- * evaluation took on the average, all of it, is framework_time. */
+/* The schema requires several times that are unknown for a single config: they are 0, and
+ * framework_time is the mean time of an evaluation. */
 static enum at_status write_entry(const struct at_recording *recording, size_t row,
                                   const json_t *params, FILE *out, struct at_error *err)
 {
@@ -162,8 +162,8 @@ static enum at_status write_head(const struct at_recording *recording, json_t *p
     return status;
 }
 
-/* Every member on a line, every entry on a line, and the last two brackets as Kernel Tuner puts
- * them, which otherwise takes the file for one that is not finished (correct_open_cache). */
+/* Each member and each entry has a line. The last two brackets are as Kernel Tuner writes them;
+ * otherwise it would take the file for an unfinished one (correct_open_cache). */
 static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
 {
     enum at_status status = at_json_check_names(recording, err);

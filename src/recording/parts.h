@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers and writers of recordings share: each format is a file. */
+/* What the readers and writers of recordings share. Each format has its own files. */
 #ifndef AT_RECORDING_PARTS_H
 #define AT_RECORDING_PARTS_H
 
 #include "recording/recording.h"
 
-/* A sample is at most a quarter of an hour, which no evaluation is given. */
+/* A sample is at most a quarter of an hour; evaluations time out earlier. */
 #define AT_RECORDING_NS_MAX (INT64_C(900) * 1000 * 1000 * 1000)
 
 extern const struct at_recording_format at_recording_text, at_recording_kernel_tuner,
     at_recording_t4;
 
-/* Reads a recording from the text of the file at path, which is written to. */
+/* Read a recording from the text of the file at path. The text is changed. */
 enum at_status at_recording_read_text(struct at_recording *recording, const char *path, char *text,
                                       size_t size, struct at_error *err);
 
-/* The same of a Kernel Tuner cache or T4 results. */
+/* The same for a Kernel Tuner cache or T4 results. */
 enum at_status at_recording_read_json(struct at_recording *recording, const char *path,
                                       const char *text, size_t size, struct at_error *err);
 
-/* May this be a name, a device or a setting: printable, at least one byte, no tab? */
+/* May this be a name, a device or a setting: printable, not empty, no tab, not too long? */
 bool at_recording_text_fits(const char *text);
 
-/* The order of two configs of a family, that of its parameters' values: below 0, 0 or above. */
+/* Compare two configs of a family, by the places of their values in the parameters' lists. */
 int at_config_compare(const struct at_config *a, const struct at_config *b);
 
-/* Sets best. False where no config is correct. */
+/* Set best. Returns false if no config is correct. */
 bool at_recording_find_best(struct at_recording *recording);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a recording: line by line, each of them one of a few kinds. */
+/* Reads a recording in the format of doc/recording-format.md, line by line. */
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/source.h"
@@ -21,7 +21,7 @@ struct reader {
 
 /* ---- lines and words ---- */
 
-/* The next line that is no comment, without its end; NULL after the last one. */
+/* Return the next line that is no comment, without its newline; NULL after the last one. */
 static char *next_line(struct reader *reader)
 {
     char *line, *end;
@@ -30,7 +30,7 @@ static char *next_line(struct reader *reader)
         line = reader->next;
         if (!*line)
             return NULL;
-        end = strchr(line, '\n'); /* the last line has one: check_text */
+        end = strchr(line, '\n'); /* check_text: the last line has one */
         *end = '\0';
         reader->next = end + 1;
         reader->source.line++;
@@ -38,7 +38,7 @@ static char *next_line(struct reader *reader)
     return line;
 }
 
-/* Cuts the first word off, at the separator; NULL when there is none left. */
+/* Cut off the first word, up to the separator; NULL if there is none. */
 static char *cut(char **rest, char separator)
 {
     char *word = *rest, *end;

@@ -47,7 +47,7 @@ static void write_row(FILE *out, const struct at_config *config, const struct at
         fprintf(out, "%s%" PRId32, i == 0 ? "" : " ", config->values[i]);
     if (result->outcome != AT_CORRECT)
         fprintf(out, "\t%s", at_outcome_names[result->outcome]);
-    /* A sample below half a nanosecond is none; the reader would refuse it. */
+    /* At least 1: the reader refuses a sample of 0. */
     for (size_t i = 0; i < result->sample_count; i++)
         fprintf(out, "%c%" PRId64, i == 0 ? '\t' : ' ',
                 result->samples_ns[i] < 1 ? 1 : (int64_t)(result->samples_ns[i] + 0.5));
@@ -90,7 +90,7 @@ enum at_status at_recording_write(const struct at_recording *recording, const ch
     return status;
 }
 
-/* ---- what both kinds of readers need ---- */
+/* ---- for both readers ---- */
 
 int at_config_compare(const struct at_config *a, const struct at_config *b)
 {

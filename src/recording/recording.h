@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording: every config of a problem's space with what came of it on a device, in a text file
- * that needs nothing else to be understood, so that a search can be run against it where there is
- * no device, and when the space is long another one. doc/recording-format.md describes the file. */
+/* A recording: every config of a problem's space with its result on a device, in a text file. A
+ * search can be replayed against it without a device, even after the families have changed.
+ * doc/recording-format.md describes the file. */
 #ifndef AT_RECORDING_RECORDING_H
 #define AT_RECORDING_RECORDING_H
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Of a file; what is beyond these is refused. */
+/* Limits of a file. */
 enum {
     AT_RECORDING_VERSION = 1,
     AT_RECORDING_BYTES_MAX = 64 << 20,
@@ -29,19 +29,19 @@ struct at_recorded {
 };
 
 struct at_recorded_family {
-    struct at_family *family; /* name, preference, parameters; nothing else of it is recorded */
+    struct at_family *family; /* only name, preference and parameters */
     char *hash;               /* of its template and launch */
     size_t config_count;
 };
 
 struct at_recording {
     struct at_problem problem;
-    char *kernel;    /* NULL; or what else was tuned, of another tuner's file: then there is no
-                        problem, and the recording can be replayed and not written */
+    char *kernel;    /* NULL; or, in another tuner's file, the kernel: then there is no problem, and
+                        the recording can be replayed but not written */
     char *device;    /* name */
-    char *setting;   /* all else that the times depend on, as a journal has it */
-    int64_t copy_ns; /* the best copy of as many bytes; 0: not known */
-    int64_t evaluation_ns; /* what an evaluation took, compilation included; 0: not known */
+    char *setting;   /* all else that the times depend on, as in a journal */
+    int64_t copy_ns; /* time of the best copy of as many bytes; 0: unknown */
+    int64_t evaluation_ns; /* mean time of an evaluation, compilation included; 0: unknown */
     struct at_recorded_family *families;
     size_t family_count;
     struct at_space space;       /* family by family */
@@ -49,20 +49,19 @@ struct at_recording {
     size_t best;                 /* the fastest correct config */
 };
 
-/* Reads a file in any of the formats below. AT_USAGE with the place at fault, if it is anything but
- * a whole recording with at least one correct config; only a Kernel Tuner cache need not be whole.
- */
+/* Read a file in any of the formats below. AT_USAGE, with the place, unless it is a complete
+ * recording with at least one correct config. Only a Kernel Tuner cache may be incomplete. */
 enum at_status at_recording_read(struct at_recording *recording, const char *path,
                                  struct at_error *err);
 
-/* Writes the file, whole or not at all. raw and best are not written. */
+/* Write the file, completely or not at all. */
 enum at_status at_recording_write(const struct at_recording *recording, const char *path,
                                   struct at_error *err);
 
-/* What is recorded: the problem, or the other kernel; the caller frees it. */
+/* Return the problem or, of another tuner's file, the kernel; the caller frees it. */
 char *at_recording_title(const struct at_recording *recording);
 
-/* A form in which recordings are written. AT_USAGE for what cannot be said in it. */
+/* A format in which recordings are written. AT_USAGE for a recording that it cannot hold. */
 struct at_recording_format {
     const char *name;
     const char *summary;
@@ -74,8 +73,8 @@ extern const struct at_recording_format *const at_recording_formats[]; /* NULL-e
 enum at_status at_recording_format_find(const struct at_recording_format **format, const char *name,
                                         struct at_error *err);
 
-/* Writes the recording. A recording of another kernel is AT_USAGE, and so is what the format's
- * write refuses. */
+/* Write the recording. AT_USAGE for a recording of another tuner's kernel, or if the format's write
+ * refuses it. */
 enum at_status at_recording_write_as(const struct at_recording *recording,
                                      const struct at_recording_format *format, FILE *out,
                                      struct at_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings as T4 results, version 1.0.0 of the schema that auto-tuners agreed upon
- * (github.com/odgaard/TuningSchema, results-schema.json) as Kernel Tuner has it
- * (kernel_tuner/schema/T4/1.0.0/results-schema.json), which knows "correct" too. */
+/* Recordings as T4 results, version 1.0.0 of the schema that several auto-tuners share
+ * (github.com/odgaard/TuningSchema, results-schema.json), in Kernel Tuner's form
+ * (kernel_tuner/schema/T4/1.0.0/results-schema.json), which adds "correct". */
 #include "base/memory.h"
 #include "recording/json.h"
 
@@ -17,8 +17,8 @@ static const char *const invalidities[AT_OUTCOMES] = {
 
 /* ---- reading ---- */
 
-/* The schema says nothing of a unit: Kernel Tuner writes milliseconds, and says so
- * (get_t4_results in kernel_tuner/file_utils.py), spelt in a second way in benchmark_hub. */
+/* Read the unit of times. The schema has none. Kernel Tuner writes "milliseconds" as its metadata
+ * (get_t4_results in kernel_tuner/file_utils.py); benchmark_hub spells it "miliseconds". */
 static enum at_status read_unit(const struct at_json_reader *reader, const json_t *root,
                                 double *unit_ns)
 {
@@ -35,10 +35,10 @@ static enum at_status read_unit(const struct at_json_reader *reader, const json_
             *unit_ns = units[i].ns;
             return AT_OK;
         }
-    return unit ? at_fail(reader->err, AT_USAGE, "timeunit: no such unit is known") : AT_OK;
+    return unit ? at_fail(reader->err, AT_USAGE, "timeunit: unknown unit") : AT_OK;
 }
 
-/* The measurement of this name. */
+/* Find the measurement with this name. */
 static const json_t *find_measurement(const json_t *result, const char *name)
 {
     const json_t *measurements = json_object_get(result, "measurements");
@@ -73,7 +73,7 @@ static enum at_status read_result(struct at_json_reader *reader, const json_t *r
 
 static enum at_status read_results(struct at_json_reader *reader, const json_t *root)
 {
-    /* Kernel Tuner says "compilation" where the schema has "compilation_time". */
+    /* Kernel Tuner writes "compilation" instead of the schema's "compilation_time". */
     static const char *const times[] = {"compilation_time", "compilation",      "benchmark",
                                         "framework",        "search_algorithm", "validation"};
     const json_t *results = json_object_get(root, "results");
@@ -93,7 +93,7 @@ static enum at_status read_results(struct at_json_reader *reader, const json_t *
     return status;
 }
 
-/* ---- the space of a file of others, which lists no values but those of its configs ---- */
+/* ---- the space of a file that is not ours: the values of its configs ---- */
 
 static enum at_status add_value(const struct at_json_reader *reader, struct at_param *param,
                                 const json_t *value)
@@ -181,8 +181,8 @@ enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root)
 
 /* ---- writing ---- */
 
-/* No compilation_time and no validation: they are not known of a single config. What an evaluation
- * took on the average, all of it, is "framework". */
+/* compilation_time and validation are unknown for a single config. "framework" is the mean time of
+ * an evaluation. */
 static enum at_status write_result(const struct at_recording *recording, size_t row, FILE *out,
                                    struct at_error *err)
 {

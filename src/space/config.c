@@ -118,21 +118,66 @@ enum at_status at_config_require(const struct at_config *config, const struct at
     return status;
 }
 
-enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
-                                const struct at_device_info *device, struct at_launch *launch,
+static enum at_status launch_at(const struct at_point *point, struct at_launch *launch,
                                 struct at_error *err)
 {
-    struct at_point point = at_point_make(config->family, problem, device);
     struct at_launch result;
 
-    at_point_move(&point, config);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
         enum at_status status =
-            at_rule_launch(&point, (enum at_launch_field)i, &result.field[i], err);
+            at_rule_launch(point, (enum at_launch_field)i, &result.field[i], err);
 
         if (status != AT_OK)
             return status;
     }
     *launch = result;
     return AT_OK;
+}
+
+enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
+                                const struct at_device_info *device, struct at_launch *launch,
+                                struct at_error *err)
+{
+    struct at_point point = at_point_make(config->family, problem, device);
+
+    at_point_move(&point, config);
+    return launch_at(&point, launch, err);
+}
+
+/* Give the parameters that the problem determines their values. False if one is none of its
+ * parameter's. */
+static bool follow_problem(struct at_config *config, const struct at_point *point)
+{
+    const struct at_family *family = config->family;
+
+    for (size_t i = 0; i < family->rule_count; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        int64_t value;
+
+        if (rule->determines == AT_DETERMINES_NOTHING)
+            continue;
+        if (at_expr_eval_equated(rule->expr, point->values, &value) != AT_OK ||
+            !at_param_has_value(&family->params[rule->determines], value))
+            return false;
+        config->values[rule->determines] = (int32_t)value;
+    }
+    return true;
+}
+
+bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
+                     const struct at_device_info *device, struct at_launch *launch)
+{
+    const struct at_family *family = config->family;
+    struct at_point point = at_point_make(family, problem, device);
+
+    if (!follow_problem(config, &point))
+        return false;
+    at_point_move(&point, config);
+    for (size_t i = 0; i < family->rule_count; i++) {
+        bool holds;
+
+        if (at_rule_holds(&family->rules[i], &point, &holds, NULL) != AT_OK || !holds)
+            return false;
+    }
+    return launch_at(&point, launch, NULL) == AT_OK;
 }

@@ -43,8 +43,6 @@ struct at_family {
     struct at_expr *launch[AT_LAUNCH_FIELDS]; /* NULL: the default */
     struct at_rule *rules;                    /* for a legal config, in the order of evaluation */
     size_t rule_count;
-    size_t *shape_rules; /* indices of rules that use the problem's shape (at_rule.of_shape) */
-    size_t shape_rule_count;
 };
 
 /* One value for each parameter, in the order of family->params. */
@@ -93,5 +91,11 @@ enum at_status at_config_require(const struct at_config *config, const struct at
 enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
                                 const struct at_device_info *device, struct at_launch *launch,
                                 struct at_error *err);
+
+/* Fit a config, with values of its family, to another problem: parameters that the problem alone
+ * determines ("K == min(rows, cols)") get the values that it gives them. False if the config is not
+ * legal then; else *launch is its launch. */
+bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
+                     const struct at_device_info *device, struct at_launch *launch);
 
 #endif

@@ -70,12 +70,3 @@ void at_point_move(struct at_point *point, const struct at_config *config)
     for (size_t i = 0; i < config->family->param_count; i++)
         point->values[AT_NAME_PARAM_FIRST + i] = config->values[i];
 }
-
-bool at_point_devices_alike(const struct at_device_info *a, const struct at_device_info *b)
-{
-    for (size_t i = AT_NAME_DEVICE_FIRST; i < AT_COUNT(given); i++)
-        if (*(const int64_t *)((const char *)a + given[i].offset) !=
-            *(const int64_t *)((const char *)b + given[i].offset))
-            return false;
-    return true;
-}

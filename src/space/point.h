@@ -37,7 +37,4 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
 /* Move the point to a config, of any family. */
 void at_point_move(struct at_point *point, const struct at_config *config);
 
-/* Do the devices agree in all figures that have a name? */
-bool at_point_devices_alike(const struct at_device_info *a, const struct at_device_info *b);
-
 #endif

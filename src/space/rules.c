@@ -32,23 +32,13 @@ static uint32_t params_used(const struct at_family *family, const struct at_expr
     return used;
 }
 
-/* Does the expression (may be NULL) use a name from first to end - 1? */
-static bool uses_any(const struct at_expr *expr, size_t first, size_t end)
+/* Does it use more of the problem than the element size? */
+static bool uses_shape(const struct at_expr *expr)
 {
-    for (size_t i = first; expr && i < end; i++)
+    for (size_t i = AT_NAME_SHAPE_FIRST; i < AT_NAME_DEVICE_FIRST; i++)
         if (at_expr_uses(expr, i))
             return true;
     return false;
-}
-
-static bool uses_shape(const struct at_expr *expr)
-{
-    return uses_any(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
-}
-
-static bool uses_device(const struct at_expr *expr)
-{
-    return uses_any(expr, AT_NAME_DEVICE_FIRST, AT_NAME_PARAM_FIRST);
 }
 
 /* The parameter that "parameter == VALUE" determines, if VALUE uses the shape and no parameter. */
@@ -83,52 +73,35 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
         insert(family, (struct at_rule){.kind = kind,
                                         .expr = exprs[i],
                                         .params_used = params_used(family, exprs[i]),
-                                        .of_shape = uses_shape(exprs[i]),
-                                        .of_device = uses_device(exprs[i]),
                                         .determines = determined(family, exprs[i])});
 }
 
 void at_rules_make(struct at_family *family)
 {
     size_t most = 1 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
-    bool block_of_shape = false;
     uint32_t block_params = 0;
 
     family->rules = at_alloc_array(most, sizeof *family->rules);
     /* Every family has this rule, so that space files need not state it. */
-    insert(family, (struct at_rule){.kind = AT_RULE_IN_PLACE,
-                                    .of_shape = true,
-                                    .determines = AT_DETERMINES_NOTHING});
+    insert(family, (struct at_rule){.kind = AT_RULE_IN_PLACE, .determines = AT_DETERMINES_NOTHING});
     insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
     insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
         uint32_t used = params_used(family, family->launch[i]);
-        bool of_shape = uses_shape(family->launch[i]);
 
         if (!family->launch[i])
             continue;
-        insert(family,
-               (struct at_rule){.kind = AT_RULE_LAUNCH,
-                                .field = (enum at_launch_field)i,
-                                .params_used = used,
-                                .of_shape = of_shape,
-                                .of_device = i == AT_SHARED_BYTES || uses_device(family->launch[i]),
-                                .determines = AT_DETERMINES_NOTHING});
-        if (i < AT_BLOCK_X || i > AT_BLOCK_Z)
-            continue;
-        block_of_shape |= of_shape;
-        block_params |= used;
+        insert(family, (struct at_rule){.kind = AT_RULE_LAUNCH,
+                                        .field = (enum at_launch_field)i,
+                                        .params_used = used,
+                                        .determines = AT_DETERMINES_NOTHING});
+        if (i >= AT_BLOCK_X && i <= AT_BLOCK_Z)
+            block_params |= used;
     }
     /* After the rules of the three block sizes, whose bounds prevent overflow of the product. */
     insert(family, (struct at_rule){.kind = AT_RULE_THREADS,
                                     .params_used = block_params,
-                                    .of_shape = block_of_shape,
-                                    .of_device = true,
                                     .determines = AT_DETERMINES_NOTHING});
-    family->shape_rules = at_alloc_array(family->rule_count, sizeof *family->shape_rules);
-    for (size_t i = 0; i < family->rule_count; i++)
-        if (family->rules[i].of_shape)
-            family->shape_rules[family->shape_rule_count++] = i;
 }
 
 enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field field,

@@ -21,8 +21,6 @@ struct at_rule {
     enum at_launch_field field; /* LAUNCH */
     uint32_t params_used;       /* the parameters that it uses, as bits */
     size_t params_needed;       /* it can be evaluated once this many parameters have values */
-    bool of_shape;              /* it uses the problem, other than the element size */
-    bool of_device;             /* it uses the device */
     size_t determines;          /* the parameter in "parameter == VALUE of the problem" */
 };
 

@@ -98,14 +98,9 @@ static void record_evaluations(const struct at_search *search, struct at_evaluat
     *record = (struct at_evaluations){
         .space = (int64_t)search->space.count,
         .raw = search->space.raw,
-        .correct = (int64_t)search->counts[AT_CORRECT],
-        .compile = (int64_t)search->counts[AT_COMPILE],
-        .launch = (int64_t)search->counts[AT_LAUNCH],
-        .timeout = (int64_t)search->counts[AT_TIMEOUT],
-        .crash = (int64_t)search->counts[AT_CRASH],
-        .wrong = (int64_t)search->counts[AT_WRONG],
-        .oom = (int64_t)search->counts[AT_OOM],
     };
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        record->counts[i] = (int64_t)search->counts[i];
 }
 
 void at_profile_entry_fill(struct at_entry *entry, const struct at_tuning_result *result)

@@ -11,11 +11,7 @@ enum { SEARCHED_LEAST = 100 };
 
 static bool is_searched(const struct at_entry *entry)
 {
-    const struct at_evaluations *e = &entry->evaluations;
-
-    return entry->settled ||
-           e->correct + e->compile + e->launch + e->timeout + e->crash + e->wrong + e->oom >=
-               SEARCHED_LEAST;
+    return entry->settled || at_evaluations_total(&entry->evaluations) >= SEARCHED_LEAST;
 }
 
 /* Is everything unchanged that a time depends on besides the kernel? */

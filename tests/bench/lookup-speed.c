@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures how long it takes to open the profiles, and to look up a problem among their entries.
- * Each lookup has another problem. Needs no GPU.
+/* Times the opening of profiles, and lookups of different problems among their entries. Needs no
+ * GPU.
  *
  *     lookup-speed [PROFILE [DEVICE]]
  */

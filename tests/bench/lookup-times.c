@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes tables like tests/data/h200-lookup.tsv, with which tests/unit/test_regret.c judges lookup:
- * the times of winners on other problems than their own. On each problem of the first profile, or
- * every Nth, it times the default config and the winners of the nearest problems of all profiles.
- * Winners count if they are legal and have the same element size. It does not verify them; tuning
- * did that.
+/* Makes tables like tests/data/h200-lookup.tsv, with the times of winners on other problems than
+ * their own. tests/unit/test_regret.c judges lookup by them.
+ *
+ * On each problem of the first profile, or on every Nth, it times the legal winners of the nearest
+ * problems with the same element size in all profiles, and the default config. They are not
+ * verified, since tuning has done that.
  *
  *     lookup-times [--gpu SEL] [--every N] [--nearest N] PROFILE... >TABLE
  */
@@ -14,7 +15,6 @@
 #include "pipeline/shootout.h"
 #include "profile/profiles.h"
 #include "roles.h"
-#include "space/fit.h"
 #include "space/named.h"
 #include "space/space.h"
 
@@ -30,7 +30,6 @@ struct winner {
     struct at_config config;
     struct at_problem problem;
     struct at_traits traits;
-    size_t fit; /* among those of the table */
 };
 
 /* A winner on another problem. */
@@ -43,7 +42,6 @@ struct table {
     struct at_run_options run;
     size_t every, nearest;
     struct at_profiles profiles;
-    struct at_fits *fits; /* of the winners */
     struct winner *winners;
     size_t winner_count, winner_capacity;
     size_t target_count; /* winners of the first profile */
@@ -87,7 +85,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp_option options_table[] = {
-    {"every", KEY_EVERY, "N", 0, "Time the winners on every Nth problem of the first profile", 0},
+    {"every", KEY_EVERY, "N", 0, "Time the winners on each Nth problem of the first profile", 0},
     {"nearest", KEY_NEAREST, "N", 0, "Time the winners of the N nearest problems", 0},
     {0},
 };
@@ -96,7 +94,7 @@ static const struct argp argp = {
 
 /* ---- the winners ---- */
 
-/* Return the config's number. Print a line for a new one. */
+/* Return the config's number. A new one is printed. */
 static size_t number_of(struct table *table, const struct at_config *config)
 {
     char *values = at_config_format(config);
@@ -131,8 +129,7 @@ static enum at_status add_winner(struct table *table, const struct at_entry *ent
                                       table->run.session.family_count, entry->winner.family,
                                       &entry->winner.parameters, err);
     if (status == AT_OK)
-        status = at_fits_add(table->fits, &winner.config, &winner.problem, device, &winner.fit,
-                             &launch, err);
+        status = at_config_launch(&winner.config, &winner.problem, device, &launch, err);
     if (status != AT_OK)
         return status;
     winner.traits = at_traits_of(&winner.problem, device);
@@ -184,22 +181,23 @@ static struct candidate *find_candidates(const struct table *table, const struct
                                          size_t *count)
 {
     const struct at_device_info *device = at_gpu_info(table->session->gpu);
-    struct at_fit_query *query = at_fit_query_new(table->fits, &target->problem, device);
     struct candidate *candidates = at_alloc_array(table->winner_count, sizeof *candidates);
 
     *count = 0;
     for (size_t i = 0; i < table->winner_count; i++) {
         const struct winner *winner = &table->winners[i];
+        struct candidate *candidate = &candidates[*count];
         struct at_traits here = target->traits;
         struct at_launch launch;
 
+        candidate->config = winner->config;
         if (winner->problem.elem_size != target->problem.elem_size ||
-            !at_fit_try(query, winner->fit, true, &candidates[*count].config, &launch))
+            !at_config_adapt(&candidate->config, &target->problem, device, &launch))
             continue;
         at_traits_launch(&here, &launch);
-        candidates[(*count)++].distance = at_distance_between(&winner->traits, &here).total;
+        candidate->distance = at_distance_between(&winner->traits, &here).total;
+        (*count)++;
     }
-    at_fit_query_free(query);
     qsort(candidates, *count, sizeof *candidates, by_distance);
     return candidates;
 }
@@ -249,8 +247,8 @@ static enum at_status hold(struct table *table, const struct at_problem *problem
     return status;
 }
 
-/* Time all configs in several shoot-outs. Each includes the target's winner, and its times are
- * scaled so that this winner has its time of the first shoot-out. */
+/* Time all configs, in several shoot-outs. Each includes the target's own winner, and times are
+ * scaled so that its time is always that of the first one. */
 static enum at_status time_all(struct table *table, const struct at_problem *problem,
                                const struct at_config *configs, size_t count, double *ns,
                                struct at_error *err)
@@ -322,12 +320,12 @@ static enum at_status make_table(struct table *table, struct at_error *err)
 
 int main(int argc, char **argv)
 {
-    struct table table = {.every = 1, .nearest = CONFIGS_MAX - 2, .fits = at_fits_new()};
+    struct table table = {.every = 1, .nearest = CONFIGS_MAX - 2};
     struct at_error err = {AT_OK, ""};
     int exit_code;
     enum at_status status;
 
-    /* The session starts its workers from this program. */
+    /* The session's workers run this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     at_run_options_init(&table.run);
@@ -340,7 +338,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < table.text_count; i++)
         free(table.texts[i]);
     free(table.winners);
-    at_fits_free(table.fits);
     at_profiles_clear(&table.profiles);
     at_run_options_clear(&table.run);
     return status == AT_OK ? 0 : 1;

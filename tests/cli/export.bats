@@ -242,7 +242,7 @@ message("${AUTOTUNE_DEVICE}; ${AUTOTUNE_R8192_C8192_B4_GRID}")' >test.cmake
 @test "bad input" {
     refused "schema is" export --as header "$refused_profiles/version.yaml"
     refused "none.yaml" export --as header none.yaml
-    refused "in which form" export "$profile"
+    refused "name a format with --as" export "$profile"
     refused 'unknown format "xml"; known are header, cu' export --as xml "$profile"
     refused "several files" export --as cubin "$profile"
     refused "named twice" export --as make -p 8x8:f32 -p 8x8:f32,batch=1 "$profile"

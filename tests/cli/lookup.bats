@@ -70,7 +70,7 @@ setup() {
     run --separate-stderr -4 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 --strict \
         "$BATS_TEST_TMPDIR/other.yaml"
     [ -z "$output" ]
-    [[ $stderr == *"other.yaml"*"tune this device, or do without --strict"* ]]
+    [[ $stderr == *"other.yaml"*"tune this device, or omit --strict"* ]]
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 \
         "$BATS_TEST_TMPDIR/other.yaml"
     [[ $output == *"4 of 6, architecture"* ]]

@@ -60,7 +60,7 @@ merge() {
     [ "$(grep -c problem: merged.yaml)" -eq 51 ]
     [ "$(grep -c '  device:' merged.yaml)" -eq 2 ]
     [ "$(grep -c 'newer software$' <<<"$stderr")" -eq 49 ]
-    [[ $stderr == *"3x1048576:c128 on NVIDIA H200, cold: new.yaml stays, with 26944 ns, not old.yaml, with 25661 ns: newer software"* ]]
+    [[ $stderr == *"3x1048576:c128 on NVIDIA H200, cold: keeping new.yaml (26944 ns), not old.yaml (25661 ns): newer software"* ]]
     grep -q 'time_ns: 26944' merged.yaml
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 merged.yaml
     [[ $output == *"1 of 6, exact"* ]]
@@ -73,25 +73,25 @@ merge() {
 @test "with the same software, the documented rule chooses the entry" {
     variant other.yaml "${slower[@]}"
     "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
-    grep -q 'old.yaml stays.*named first$' told
+    grep -q 'keeping old.yaml .*named first$' told
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
-    grep -q 'other.yaml stays.*named first$' told
+    grep -q 'keeping other.yaml .*named first$' told
 
     variant other.yaml "${slower[@]}" -e '0,/complete: 0/s//complete: 1/'
     "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
-    grep -q 'other.yaml stays.*a complete search$' told
+    grep -q 'keeping other.yaml .*a complete search$' told
 
     variant other.yaml "${slower[@]}" -e '0,/correct: 90$/s//correct: 89/'
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
-    grep -q 'old.yaml stays.*more configs measured$' told
+    grep -q 'keeping old.yaml .*more configs measured$' told
 
     variant other.yaml "${slower[@]}" -e 's/samples: 15$/samples: 16/' -e 's/shootout_samples: 16/shootout_samples: 15/'
     "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
-    grep -q 'other.yaml stays.*more samples$' told
+    grep -q 'keeping other.yaml .*more samples$' told
 
     variant other.yaml "${slower[@]}" -e 's/spread_permille: 1$/spread_permille: 2/'
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
-    grep -q '^autotune: 3x1048576:c128.*old.yaml stays.*a smaller spread$' told
+    grep -q '^autotune: 3x1048576:c128.*keeping old.yaml .*a smaller spread$' told
 }
 
 @test "files that cannot be read or written are refused" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/export: keys, harmless text, shared kernels, and the exported .cu with NVRTC.
- * tests/cli/export.bats runs compilers and build tools on the exports. */
+/* src/export: keys, text that is safe everywhere, shared kernels, and the exported .cu under NVRTC.
+ * tests/cli/export.bats uses the formats with compilers and build tools. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
@@ -141,7 +141,7 @@ static void test_cu_under_nvrtc(void **state)
     assert_int_equal(format->write(&export, out, &err), AT_OK);
     text = at_text_close(&stream, &size);
     assert_null(strstr(text, "#include \"transpose.cuh\""));
-    /* The file must compile without the header, which does not exist here. */
+    /* The file must contain the header: this one cannot be included. */
     assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
                      AT_OK);
     if (!image)

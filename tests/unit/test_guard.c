@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/guard and code that allocates in it: whichever allocation fails, everything is released
- * exactly once. */
+/* base/guard and functions that allocate in it: whichever allocation fails, everything is released
+ * once. */
 #include "base/guard.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -21,8 +21,9 @@
 
 typedef enum at_status guarded(void *data, struct at_error *err);
 
-/* Let each allocation of the body fail in turn, alone and with all that follow. A body checks its
- * results and frees everything. The C library survives some failures without an error. */
+/* Run the body once per allocation, which fails alone, and then with all that follow. The body
+ * asserts its results and leaves nothing allocated. The C library can do without some allocations.
+ */
 static void fail_each(guarded *body, void *data)
 {
     struct at_error err;
@@ -46,7 +47,7 @@ static void fail_each(guarded *body, void *data)
         assert_string_equal(err.message, "out of memory");
         failures++;
     }
-    assert_true(failures >= count); /* the first allocation is always needed */
+    assert_true(failures >= count); /* the first allocations are needed */
 }
 
 /* ---- blocks ---- */
@@ -56,7 +57,7 @@ static void touch(void *block, size_t size)
     memset(block, 0x5a, size);
 }
 
-/* Allocate and free in random order, with far more blocks than the guard's list holds. */
+/* Allocate and free in random order, with far more blocks than fit into the guard itself. */
 static enum at_status make_and_free(void *data, struct at_error *err)
 {
     enum { BLOCKS = 300, STEPS = 1200 };
@@ -102,7 +103,7 @@ static void test_blocks(void **state)
     fail_each(use_all_kinds, NULL);
 }
 
-/* The caller owns what a call returns, and may use free(). */
+/* The caller owns what a call leaves, and may use free(). */
 static enum at_status leave_block(void *data, struct at_error *err)
 {
     (void)err;
@@ -121,7 +122,7 @@ static void test_left(void **state)
     free(left);
 }
 
-/* Free in a call what an earlier one has returned. */
+/* Free in a call what an earlier one has left. */
 static enum at_status free_and_fail(void *data, struct at_error *err)
 {
     (void)err;
@@ -168,7 +169,7 @@ static enum at_status owe(void *data, struct at_error *err)
     at_out_of_memory();
 }
 
-/* The inner guard does nothing: this ends the outer call. */
+/* An inner guard has no effect: this ends the outer call. */
 static enum at_status owe_within(void *data, struct at_error *err)
 {
     struct at_cleanup cleanup;

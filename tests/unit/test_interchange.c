@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings as Kernel Tuner caches and T4 results, in both directions (src/recording). */
+/* Recordings as Kernel Tuner caches and T4 results, and back: src/recording/json.c, json_*.c,
+ * kernel_tuner.c, t4.c, formats.c. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "recording/recording.h"
@@ -92,7 +93,7 @@ static void test_there_and_back(void **state)
     free(shipped);
 }
 
-/* ---- what other tuners' schemas require ---- */
+/* ---- what the other tuners' schemas require ---- */
 
 static const json_t *member(const json_t *object, const char *name, json_type type)
 {
@@ -132,7 +133,7 @@ static void test_kernel_tuner_schema(void **state)
     member(root, "problem_size", JSON_STRING);
     assert_int_equal(json_array_size(member(root, "tune_params_keys", JSON_ARRAY)), 4);
     params = member(root, "tune_params", JSON_OBJECT);
-    /* 0, 5, -1 and 7 of one family, 9 of the other; null for C, which one family lacks. */
+    /* 0, 5, -1, 7 of one family and 9 of the other; and null for C, which one family lacks. */
     assert_int_equal(json_array_size(member(params, "B", JSON_ARRAY)), 5);
     assert_int_equal(json_array_size(member(params, "C", JSON_ARRAY)), 2);
     assert_int_equal(json_object_size(member(root, "cache", JSON_OBJECT)), 9);
@@ -146,7 +147,7 @@ static void test_kernel_tuner_schema(void **state)
         assert_true(json_is_number(json_object_get(entry, times[i])));
     member(entry, "timestamp", JSON_STRING);
     json_decref(root);
-    /* Kernel Tuner looks for this at the end of a file to continue. */
+    /* Kernel Tuner continues only files that end like this. */
     text = write_as(&recording, "kernel-tuner");
     assert_string_equal(text + strlen(text) - strlen("}}\n}\n"), "}}\n}\n");
     free(text);
@@ -186,7 +187,7 @@ static void test_t4_schema(void **state)
     at_recording_clear(&recording);
 }
 
-/* ---- files of other tuners ---- */
+/* ---- other tuners' files ---- */
 
 static void test_kernel_tuner_file(void **state)
 {
@@ -212,7 +213,7 @@ static void test_kernel_tuner_file(void **state)
     assert_int_equal(recording.space.configs[2].values[2], -2);
     assert_int_equal(recording.results[0].sample_count, 7);
     assert_true(recording.results[0].time_ns == 27008); /* the median, rounded to a nanosecond */
-    assert_true(recording.results[1].time_ns == 30000); /* the single time of this entry */
+    assert_true(recording.results[1].time_ns == 30000); /* there is only one time */
     assert_int_equal(recording.best, 0);
     /* (436.5 + 1 + 1.5 + 439 + 1 + 0.5 + 3 * 0.5) ms over five configs */
     assert_int_equal(recording.evaluation_ns, 176200000);
@@ -221,14 +222,14 @@ static void test_kernel_tuner_file(void **state)
     at_recording_clear(&recording);
 }
 
-/* If Kernel Tuner was stopped while writing, the whole entries are read. */
+/* A file that is cut off anywhere is read up to its last complete entry. */
 static void test_kernel_tuner_unfinished(void **state)
 {
     char *text = text_of("tests/data/interchange/kernel-tuner.json");
     size_t end = strlen(text), rows = 5;
 
     (void)state;
-    while (strstr(text, "},\n\"2048")) { /* the first entry is whole */
+    while (strstr(text, "},\n\"2048")) { /* the first entry is complete */
         struct at_recording recording;
 
         read_put(&recording, text);
@@ -329,20 +330,20 @@ static void test_read_what_is_wrong(void **state)
         {KT_A("\"1\": {\"a\": 1, \"time\": -1}"), "\"1\": a time above 0"},
         {KT_A("\"1\": {\"a\": 1, \"time\": 1e20}"), "\"1\": a time above 0"},
         {KT_A("\"1\": {\"a\": 1, \"time\": 1, \"times\": [1, true]}"), "\"1\": a time above 0"},
-        {KT_A("\"1\": {\"a\": 1, \"time\": \"Broken\"}"), "\"1\": Broken: no such failure"},
+        {KT_A("\"1\": {\"a\": 1, \"time\": \"Broken\"}"), "\"1\": unknown failure \"Broken\""},
         {KT_A("\"1\": {\"a\": 1, \"time\": \"InvalidConfig\"}"), "no config in this recording"},
         {KT_A("\"1\": {\"a\": 1, \"time\": 1}, \"01\": {\"a\": 1, \"time\": 2}"),
-         "the config a=1 of k stands there twice"},
+         "the config a=1 of k is there twice"},
         {T4(""), "the first result: a configuration"},
         {T4("{\"configuration\": {}}"), "the first result: a configuration"},
-        {T4_A("\"times\": {}"), "result 0: : no such failure"},
-        {T4_A("\"invalidity\": \"wrong\""), "result 0: wrong: no such failure"},
+        {T4_A("\"times\": {}"), "result 0: unknown failure \"\""},
+        {T4_A("\"invalidity\": \"wrong\""), "result 0: unknown failure \"wrong\""},
         {T4_A("\"invalidity\": \"correct\""), "result 0: a time above 0"},
         {T4_A("\"invalidity\": \"correct\"}, {\"configuration\": {\"b\": 1}"),
          "result 1: a: a whole number"},
         {"{\"metadata\": {\"timeunit\": \"weeks\"}, \"results\": "
          "[{\"configuration\": {\"a\": 1}}]}",
-         "timeunit: no such unit"},
+         "timeunit: unknown unit"},
         {"{\"results\": [{\"configuration\": {\"a\": 1}}", "1:"},
         {"{\"autotune\": 1, \"cache\": {}}", "\"autotune\": version: a whole number"},
         {"{\"autotune\": {\"version\": 2}, \"cache\": {}}", "\"autotune\": version: a whole"},
@@ -360,7 +361,7 @@ static void test_read_what_is_wrong(void **state)
                FAMILY("f",
                       PARAM("A", "1", "1"))) "\"1\": {\"family\": \"f\", \"A\": 1, "
                                              "\"time\": \"InvalidConfig\", \"outcome\": \"oom\"}}}",
-         "\"1\": InvalidConfig: no such failure"},
+         "\"1\": unknown failure \"InvalidConfig\""},
     };
 
     (void)state;
@@ -377,7 +378,7 @@ static void test_read_what_is_wrong(void **state)
     }
 }
 
-/* One more than each bound is refused. */
+/* One more than each bound allows. */
 static void test_bounds(void **state)
 {
     static const struct {
@@ -411,7 +412,7 @@ static void test_bounds(void **state)
     }
 }
 
-/* A parameter with a name that the format reserves. */
+/* A parameter with a name that the format uses itself. */
 static void test_names_that_clash(void **state)
 {
     struct at_recording recording;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/journal: added measurements are found again, whatever happened to the process. Files that are
- * no journals are left alone. */
+/* src/journal: measurements are found again, whatever happened to the process in between, and files
+ * that are no journals stay unchanged. */
 #include "base/memory.h"
 #include "journal/parts.h"
 #include "journal/samples.h"
@@ -69,8 +69,7 @@ static void add_registers(struct at_journal *journal, const struct at_journal_ke
         fail_msg("%s", err.message);
 }
 
-/* Return the registers stored under the key, which stand for the whole measurement; -1 if there are
- * none. */
+/* Return the registers of the key's measurement, which identify it; -1: there is none. */
 static int64_t find_registers(struct at_journal *journal, const struct at_journal_key *where)
 {
     struct at_measurement measurement = {0};
@@ -99,7 +98,7 @@ static void assert_refused(const char *path, const char *expected)
         fail_msg("\"%s\" does not name %s and \"%s\"", err.message, path, expected);
 }
 
-/* Each field of each outcome is read back, every double to its last bit. */
+/* Every field is read back as it was, with every outcome, and doubles to the last bit. */
 static void test_round_trip(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -135,7 +134,7 @@ static void test_round_trip(void **state)
     at_journal_close(NULL);
 }
 
-/* Each part of the key counts, including the hash of the family. */
+/* Every part of the key matters. */
 static void test_key(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -156,7 +155,7 @@ static void test_key(void **state)
     at_journal_close(journal);
 }
 
-/* Append the names to the text that data points to. */
+/* Append family and config to the text that data points at. */
 static void note(void *data, const char *family, const char *config)
 {
     char **text = data, *longer = at_format("%s%s %s\n", *text, family, config);
@@ -165,7 +164,7 @@ static void note(void *data, const char *family, const char *config)
     *text = longer;
 }
 
-/* In the order of measuring, each once, and none of another problem. */
+/* In the order of measurement, each once, and only those of the problem. */
 static void test_each(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -222,7 +221,7 @@ static void test_resume(void **state)
     free(path);
 }
 
-/* A refused --resume names what changed. Nothing is deleted or silently left out. */
+/* A refused resumption tells what has changed, and changes nothing. */
 static void test_resume_of_another_setting(void **state)
 {
     static const char *const was[AT_SETTING_PARTS] = {"0.1.0",      "cuda GPU-1 X", "570",
@@ -246,7 +245,7 @@ static void test_resume_of_another_setting(void **state)
         parts[i] = now[i];
         changed = at_setting_format(parts);
         told = at_format(" %s, now ", was[i]);
-        for (int again = 0; again < 2; again++) { /* the refused run leaves nothing to resume */
+        for (int again = 0; again < 2; again++) { /* the refusal has added no run */
             assert_int_equal(at_journal_open(&journal, path, changed, true, &err), AT_USAGE);
             assert_non_null(strstr(err.message, told));
             assert_non_null(strstr(err.message, now[i]));
@@ -282,7 +281,7 @@ static void test_resume_of_another_device(void **state)
     free(path);
 }
 
-/* Measurements of a changed family are counted, for the warning. */
+/* Measurements of a family that has changed are counted. */
 static void test_other_hashes(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -328,7 +327,7 @@ static void execute(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
-/* The tables serve users' own queries; older runs stay in them. */
+/* Users may query the tables; older runs stay in them. */
 static void test_tables(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -351,7 +350,7 @@ static void test_tables(void **state)
     free(log);
 }
 
-/* Add measurements until killed. Report each through the pipe as soon as its call returns. */
+/* Add measurements until killed, and report each through the pipe. */
 static void add_for_ever(const char *path, int pipe_end)
 {
     struct at_journal *journal;
@@ -411,7 +410,7 @@ static void test_killed(void **state)
     free(path);
 }
 
-/* A second writer is refused, in another process and in the same one. The first goes on. */
+/* A second writer is refused, in another process and in this one; the first goes on. */
 static void test_locked(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -420,7 +419,7 @@ static void test_locked(void **state)
     pid_t child;
 
     assert_int_equal(pipe(go), 0);
-    child = fork(); /* forked before opening, so that the child can only see the lock of the file */
+    child = fork(); /* before opening, so that the child sees only the file's lock */
     if (child == 0) {
         struct at_journal *second;
         struct at_error err = {0};
@@ -453,7 +452,7 @@ static void write_bytes(const char *path, const void *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* The file is refused with this message and keeps every byte. */
+/* Check that the file is refused with this message, and unchanged. */
 static void assert_refused_untouched(const char *path, const char *expected)
 {
     struct at_error err = {0};
@@ -538,7 +537,7 @@ static void test_damaged(void **state)
     free(path);
 }
 
-/* A sound database with a value that the program never writes. */
+/* A sound database with a value that this program never writes. */
 static void test_edited(void **state)
 {
     static const struct {
@@ -608,7 +607,7 @@ static void ignore(void *data, const char *family, const char *config)
     (void)config;
 }
 
-/* The same for other values: names in measurements, and settings of other runs. */
+/* The same for what else is read: the names of configs, and the settings of runs. */
 static void test_edited_names(void **state)
 {
     static const char *const cases[][2] = {
@@ -647,8 +646,8 @@ static void test_edited_names(void **state)
     free(path);
 }
 
-/* A database can contain code that runs when it is read or written. A journal has the program's
- * tables and nothing else. */
+/* A database can contain programs, which run when it is written or read. A journal with more than
+ * our tables is refused. */
 static void test_foreign_parts(void **state)
 {
     static const char *const cases[][2] = {
@@ -663,17 +662,18 @@ static void test_foreign_parts(void **state)
         {"CREATE INDEX less ON measurements (abs(registers)) WHERE registers > 1",
          "has what no journal has: index less;"},
         {"DROP INDEX measurements_by_key",
-         "lacks what each journal has: index measurements_by_key;"},
-        {"DROP TABLE measurements", "lacks what each journal has: index measurements_by_key;"},
+         "lacks what every journal has: index measurements_by_key;"},
+        {"DROP TABLE measurements", "lacks what every journal has: index measurements_by_key;"},
         {"ALTER TABLE measurements ADD COLUMN more",
-         "has something in another form: table measurements;"},
-        {"ALTER TABLE runs ADD COLUMN more", "has something in another form: table runs;"},
+         "has a part that differs from every journal's: table measurements;"},
+        {"ALTER TABLE runs ADD COLUMN more",
+         "has a part that differs from every journal's: table runs;"},
         {"ANALYZE", "has what no journal has: table sqlite_stat1;"},
-        /* A view instead of a table: one query reads another value than the next. */
+        /* A view instead of a table, which gives two queries different values. */
         {"DROP TABLE measurements; DROP TABLE runs; CREATE TABLE measurements (x);"
          "INSERT INTO measurements VALUES (-9223372036854775808);"
          "CREATE VIEW runs AS SELECT abs(x) AS id, 'other' AS setting FROM measurements",
-         "lacks what each journal has: index measurements_by_key;"},
+         "lacks what every journal has: index measurements_by_key;"},
     };
     char *path = at_format("%s/journal", (char *)*state);
 
@@ -690,7 +690,7 @@ static void test_foreign_parts(void **state)
     free(path);
 }
 
-/* Tables that SQLite cannot parse. */
+/* Tables that SQLite cannot read. */
 static void test_broken_schema(void **state)
 {
     static const char *const texts[] = {
@@ -717,8 +717,7 @@ static void test_broken_schema(void **state)
     free(path);
 }
 
-/* SQLite continues from the greatest id, and picks ids at random after the greatest possible
- * one. */
+/* SQLite continues after the greatest number, and at random after the greatest possible one. */
 static void test_foreign_ids(void **state)
 {
     static const char *const cases[][2] = {
@@ -741,7 +740,7 @@ static void test_foreign_ids(void **state)
     free(path);
 }
 
-/* A file or log beyond 4 GiB is not read. Holes take no room on the disk. */
+/* Files and logs of more than 4 GiB are not read. These are sparse. */
 static void test_too_large(void **state)
 {
     static const char *const ends[] = {"", "-wal"};
@@ -769,7 +768,7 @@ static int64_t ask(struct at_journal *journal, const char *sql)
     return number;
 }
 
-/* The settings that https://www.sqlite.org/security.html recommends. */
+/* As https://www.sqlite.org/security.html advises. */
 static void test_settings(void **state)
 {
     static const struct {
@@ -805,7 +804,7 @@ static void test_settings(void **state)
     free(path);
 }
 
-/* A row that is not stored is noticed, whatever the reason. */
+/* A row that SQLite silently does not add is an error. */
 static void test_swallowed(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -821,11 +820,11 @@ static void test_swallowed(void **state)
                                         &err),
                      AT_OK);
     assert_int_equal(at_journal_add(journal, &key, &measurement, &err), AT_INTERNAL);
-    assert_non_null(strstr(err.message, "does not take in a measurement"));
+    assert_non_null(strstr(err.message, "does not store a measurement"));
     at_journal_close(journal);
 }
 
-/* A message of a compiler or driver that was cut in the middle of a character can be read back. */
+/* A message that was cut within a character can be read back. */
 static void test_unprintable_message(void **state)
 {
     struct at_journal *journal = open_journal(":memory:", false);
@@ -841,7 +840,7 @@ static void test_unprintable_message(void **state)
     at_journal_close(journal);
 }
 
-/* An empty file is a new journal: mktemp and `touch` make such files. */
+/* An empty file becomes a journal: mktemp and `touch` make such files. */
 static void test_empty_file(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);
@@ -866,7 +865,7 @@ static void test_bad_path(void **state)
     assert_refused(missing, "No such file or directory");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     assert_refused(fifo, "not a regular file");
-    assert_refused("", "not a regular file"); /* for SQLite, a temporary file */
+    assert_refused("", "not a regular file"); /* SQLite would make a temporary file */
     free(missing);
     free(fifo);
 }
@@ -939,7 +938,7 @@ static off_t size_of_log(const char *path)
     return status.st_size;
 }
 
-/* Return whether the log stops growing: SQLite moves it into the file now and then. */
+/* The log is moved into the file now and then. */
 static bool grows_no_more(struct at_journal *journal, const char *path)
 {
     double sample = 1;
@@ -957,7 +956,7 @@ static bool grows_no_more(struct at_journal *journal, const char *path)
     return sizes[2] == sizes[1];
 }
 
-/* Adding does not wait for the disk, because a GPU waits for it. */
+/* Adding a measurement does not wait for the disk. */
 static void test_sync(void **state)
 {
     char *path = at_format("%s/journal", (char *)*state);

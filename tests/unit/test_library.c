@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libautotune as its users see it: only autotune.h and the shared object. Functions that need a GPU
- * must fail correctly here. */
+/* libautotune as its users see it: only autotune.h and the shared object. Without a GPU, calls that
+ * need one must fail with the right error. */
 #include "lib/autotune.h"
 
 #include <pthread.h>
@@ -99,7 +99,7 @@ static void test_in_place(void **state)
     autotune_profile_free(profile);
 }
 
-/* A config for vectors is not used for views that begin anywhere. */
+/* Configs with vector accesses are not for views that begin anywhere. */
 static void test_alignment(void **state)
 {
     static const int64_t aligns[] = {0, 16, 4};
@@ -242,8 +242,8 @@ static void test_nothing_to_free(void **state)
     assert_true(strlen(autotune_version()) > 0);
 }
 
-/* No context is current in this process, with or without a GPU. Tried twice, because missing
- * libraries are searched again. */
+/* This process has no current context, with or without a GPU. Twice: missing libraries are searched
+ * again. */
 static void test_no_context(void **state)
 {
     autotune_profile *profile = open_profile(shipped);
@@ -274,7 +274,7 @@ struct shared {
 
 enum { THREADS = 4, LOOKUPS = 200 };
 
-/* Return the number of right answers. */
+/* Return how many answers were right. */
 static void *look_up(void *data)
 {
     const struct shared *shared = data;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wrong arguments to libautotune: NULL for each argument of each function, and unknown policies. */
+/* Wrong arguments of libautotune's functions: NULL for each argument of each function, and unknown
+ * policies. */
 #include "lib/autotune.h"
 
 #include <setjmp.h>
@@ -68,7 +69,7 @@ static autotune_status execute_plan(int missing, autotune_error **error)
     return autotune_plan_execute(NULL, (void *)4096, (void *)8192, NULL, error);
 }
 
-/* ---- functions without a status: do they return what autotune.h says for NULL? ---- */
+/* ---- functions without a status: the value that autotune.h promises for NULL ---- */
 
 #define RETURNS(name, expression)                                                                  \
     static bool name(void)                                                                         \
@@ -84,7 +85,7 @@ static autotune_status execute_plan(int missing, autotune_error **error)
 
 static char text[16];
 
-/* The text is "", whatever the size of the buffer. */
+/* The text is "", whatever the capacity. */
 static bool writes_nothing(size_t length)
 {
     bool nothing = length == 0 && text[0] == '\0';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process forks while its threads are inside libautotune. The child does everything that needs no
- * GPU, and gets an error that CUDA does not survive a fork. If a child hangs, its alarm ends it. */
+/* A process forks while its threads are inside libautotune. In the child everything that needs no
+ * GPU works; the rest fails because CUDA does not survive a fork. An alarm ends a child that hangs.
+ */
 #include "fake_cuda.h"
 #include "lib/autotune.h"
 #include "sanitizers.h"
@@ -28,7 +29,7 @@ static autotune_profile *profile;
 static autotune_device *device;
 static autotune_plan *plan;
 
-/* Return the number of the step that failed, 0 if none did. */
+/* Return the number of the step that failed; 0: none. */
 static int use_without_gpu(void)
 {
     autotune_profile *opened = NULL;
@@ -52,7 +53,7 @@ static int use_without_gpu(void)
     return 0;
 }
 
-/* Return whether the error says that CUDA does not survive a fork. */
+/* Calls that need a GPU tell why there is none, every time. */
 static bool tells_of_fork(autotune_status status, autotune_error *error)
 {
     bool tells = status == AUTOTUNE_NO_DEVICE && strstr(autotune_error_message(error), "fork");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libautotune without memory: each allocation of each call fails in turn, alone and with all that
- * follow. The call must report that, leave nothing behind, and then work as before.
- * AUTOTUNE_TEST_FAULTS is the least number of allocations per scenario that fail, if it has that
- * many. */
+ * follow. The call must fail with the right status and leave nothing allocated; then it must work
+ * again.
+ *
+ * AUTOTUNE_TEST_FAULTS is how many allocations of each scenario fail at least, if it has as many.
+ */
 #include "base/rng.h"
 #include "fail_alloc.h"
 #include "fake_cuda.h"
@@ -33,12 +35,12 @@ struct scenario {
     const char *name;
     void (*run)(const struct scenario *scenario, struct result *result);
     const char *subject;      /* a file, a device or a policy */
-    autotune_problem problem; /* the problem to look up */
-    const char *profile;      /* the profile to use */
-    autotune_status status;   /* the expected results, without a fault */
-    autotune_tier tier;       /* tier of the answer */
-    size_t sampled;           /* about this many allocations fail each way; 0: every one */
-    bool fresh;               /* each time in a process that has not called the library before */
+    autotune_problem problem; /* to look up */
+    const char *profile;      /* to look it up in */
+    autotune_status status;   /* without a fault */
+    autotune_tier tier;       /* of the answer */
+    size_t sampled;           /* about as many allocations fail each way; 0: all of them */
+    bool fresh;               /* every time in a process that has not called the library yet */
 };
 
 static char folder[] = "/tmp/autotune-test-memory-XXXXXX";
@@ -58,11 +60,11 @@ static void begin(void)
 static void end(void)
 {
     counted = fail_alloc_end();
-    dlerror(); /* The loader keeps its last message until it is read. */
+    dlerror(); /* The loader keeps its last message until the next call. */
     dlerror();
 }
 
-/* The value of untouched outputs. */
+/* Outputs begin with this value, which shows whether a call has changed them. */
 static char untouched;
 
 static void take_failure(struct result *result, const void *output, autotune_error *error)
@@ -85,7 +87,7 @@ static autotune_profile *open_unharmed(const char *path)
     return profile;
 }
 
-/* Profiles that no call changes are opened only once. */
+/* Profiles are opened once, since no call changes them. */
 static const autotune_profile *profile_at(const char *path)
 {
     static autotune_profile *profiles[2];
@@ -216,7 +218,7 @@ static void check_answer(const struct scenario *scenario, struct result *result)
     autotune_device_free(device);
 }
 
-/* These functions return no status: a text that could not be made is "". */
+/* These have no status: without memory the text is "". */
 static void write_answer(const struct scenario *scenario, struct result *result)
 {
     size_t (*write)(const autotune_answer *, char *, size_t) =
@@ -430,7 +432,7 @@ static void run(const struct scenario *scenario, size_t number, bool all_after,
     scenario->run(scenario, result);
 }
 
-/* A result is the usual one or an out-of-memory error, and nothing is left behind. */
+/* Any other result than the usual one must be AUTOTUNE_NO_MEMORY, with nothing left. */
 static void fail_one(const struct scenario *scenario, size_t number, bool all_after,
                      const struct result *usual)
 {
@@ -471,7 +473,7 @@ static void fail_one_fresh(const struct scenario *scenario, size_t number, bool 
                  all_after ? " and all after it" : "", (unsigned)status);
 }
 
-/* Run the scenario without a fault. Return its number of allocations. */
+/* Run a scenario without a fault, and count its allocations. */
 static size_t run_unharmed(const struct scenario *scenario, struct result *usual)
 {
     int ends[2], status;
@@ -510,7 +512,7 @@ static int leave_child(void **state)
     return 0;
 }
 
-/* Return how many allocations must fail. */
+/* Return how many allocations shall fail. */
 static size_t count_wanted(const struct scenario *scenario, size_t allocations)
 {
     const char *asked = getenv("AUTOTUNE_TEST_FAULTS");

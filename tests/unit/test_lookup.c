@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/lookup: distance, search path and lookup, with the H200's profile in results/. test_regret.c
- * judges the chosen configs. */
+/* src/lookup and the search path of src/profile, over a profile of an H200. test_regret.c judges
+ * what lookup chooses. */
 #include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/facts.h"
@@ -70,7 +70,7 @@ static struct at_problem problem_of(const char *spec)
     return problem;
 }
 
-/* Look a problem up. The answer borrows from the profiles. */
+/* Look up a problem. The answer borrows from the profiles only. */
 static struct at_answer ask(const struct at_profiles *profiles, const char *spec,
                             const struct at_device_info *device, const char *policy)
 {
@@ -109,7 +109,7 @@ static void test_relation(void **state)
          AT_SAME_DEVICE},
         {{.compute_capability = 90,
           .multiprocessors = 132,
-          .memory_bytes = INT64_C(150109880320)}, /* no name and no PCI id */
+          .memory_bytes = INT64_C(150109880320)}, /* its id is unknown */
          AT_SAME_DEVICE},
         {{.compute_capability = 90, .multiprocessors = 132, .memory_bytes = INT64_C(85000000000)},
          AT_SAME_CHIP},
@@ -166,7 +166,7 @@ static double between(const char *from, const char *to)
 static void test_distance(void **state)
 {
     static const char *const pairs[][3] = {
-        /* the second problem is nearer to the first than the third is */
+        /* the first is nearer to the second than to the third */
         {"8192x8192:f32", "8000x8000:f32", "8192x8192:f64"},
         {"8192x8192:f32", "4096x16384:f32", "1024x65536:f32"},
         {"1024x1024:f32", "1000x1024:f32", "8192x8192:f32"}, /* fits into L2 */
@@ -183,8 +183,7 @@ static void test_distance(void **state)
     }
 }
 
-/* A config tuned for odd rows is poor for aligned rows. The reverse is illegal, so it costs
- * nothing. */
+/* From odd rows to aligned ones is far. The reverse is near: illegal configs are refused anyway. */
 static void test_alignment(void **state)
 {
     (void)state;
@@ -209,7 +208,7 @@ static void test_waste(void **state)
                 at_distance_between(&few, &many).total);
 }
 
-/* Half the blocks cost nothing unless they become too few. */
+/* Half the blocks are a loss only if they are too few. */
 static void test_fill(void **state)
 {
     static const struct at_launch launches[] = {
@@ -229,7 +228,7 @@ static void test_fill(void **state)
                 at_distance_between(&traits[0], &traits[2]).total);
 }
 
-/* An entry that is too far is worse than the default config, and the answer says so. */
+/* If the nearest entry is too far, the answer is the default config, with a note. */
 static void test_too_far(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
@@ -314,8 +313,8 @@ static void test_default_where_no_entry_is_legal(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* An entry that is illegal for its own problem or outside the space is skipped. The other entries
- * of the file are still used. */
+/* Entries that are illegal for their own problem or outside the space are skipped; the rest of the
+ * file is used. */
 static void test_bad_entries(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
@@ -344,8 +343,8 @@ static void test_bad_entries(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* The file with the better tier answers, wherever it is on the path. Measured entries are preferred
- * to predicted ones, and the requested policy to another. */
+/* The better tier decides, not the order of the files; then measured before predicted, and then the
+ * query's policy before another. */
 static void test_choice_between_files(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);

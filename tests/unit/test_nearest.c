@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The boxes of a lookup leave out nothing: for any problem the answer is that of a scan of all
- * entries, over the profiles in results/. */
+/* The bounds of src/lookup/nearest.c skip no entry that is nearer: for any problem the answer is
+ * the nearest of all entries, over the profiles in results/. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "lookup/lookup.h"
 #include "model/description.h"
-#include "space/fit.h"
 #include "space/named.h"
 
 #include <math.h>
@@ -25,11 +24,10 @@ enum { PROBLEMS = 1000 };
 struct known {
     const struct at_entry *entry;
     struct at_traits traits;
-    size_t fit; /* among the fits */
+    struct at_config config;
 };
 
 static struct at_profiles profiles;
-static struct at_fits *fits; /* of the known */
 static struct known *known;
 static size_t known_count, known_capacity;
 
@@ -47,14 +45,13 @@ static void know(const struct at_device_info *device, const struct at_entry *ent
 {
     struct known one = {.entry = entry};
     struct at_problem home;
-    struct at_config config;
     struct at_launch launch;
     struct at_error err = {AT_OK, ""};
 
     if (at_problem_parse(&home, entry->problem, &err) != AT_OK ||
-        at_config_from_names(&config, families, family_count, entry->winner.family,
+        at_config_from_names(&one.config, families, family_count, entry->winner.family,
                              &entry->winner.parameters, &err) != AT_OK ||
-        at_fits_add(fits, &config, &home, device, &one.fit, &launch, &err) != AT_OK)
+        at_config_launch(&one.config, &home, device, &launch, &err) != AT_OK)
         fail_msg("%s", err.message);
     one.traits = at_traits_of(&home, device);
     at_traits_launch(&one.traits, &launch);
@@ -66,7 +63,6 @@ static int read_all(void **state)
     (void)state;
     use_source_tree();
     read_shipped_families();
-    fits = at_fits_new();
     read_profile("results/nvidia-h200.yaml");
     read_profile("results/nvidia-h200-library.yaml");
     for (size_t i = 0; i < profiles.count; i++) {
@@ -83,13 +79,12 @@ static int free_all(void **state)
 {
     (void)state;
     free(known);
-    at_fits_free(fits);
     at_profiles_clear(&profiles);
     free_shipped_families();
     return 0;
 }
 
-/* Sides from 1 to 2^16 and elements of all sizes, some with padded rows, some of them several. */
+/* Sides from 1 to 2^16 and elements of all sizes; some rows are padded, some problems batched. */
 static struct at_problem random_problem(struct at_rng *rng)
 {
     struct at_problem problem = {.elem_size = 1 << at_rng_below(rng, 5)};
@@ -110,21 +105,20 @@ static struct at_problem random_problem(struct at_rng *rng)
     return problem;
 }
 
-/* The least distance of all that are legal, and whose that is; SIZE_MAX: none is. */
+/* Return the legal entry at the least distance; SIZE_MAX: no entry is legal. */
 static size_t scan(const struct at_problem *problem, const struct at_device_info *device,
-                   bool alike, double *least)
+                   double *least)
 {
-    struct at_fit_query *query = at_fit_query_new(fits, problem, device);
     size_t nearest = SIZE_MAX;
 
     *least = INFINITY;
     for (size_t i = 0; i < known_count; i++) {
         struct at_traits here = at_traits_of(problem, device);
-        struct at_config config;
+        struct at_config config = known[i].config;
         struct at_launch launch;
         double distance;
 
-        if (!at_fit_try(query, known[i].fit, alike, &config, &launch))
+        if (!at_config_adapt(&config, problem, device, &launch))
             continue;
         at_traits_launch(&here, &launch);
         distance = at_distance_between(&known[i].traits, &here).total;
@@ -132,13 +126,12 @@ static size_t scan(const struct at_problem *problem, const struct at_device_info
             nearest = i;
         *least = fmin(distance, *least);
     }
-    at_fit_query_free(query);
     return nearest;
 }
 
-/* Returns whether an entry was near enough. */
+/* Compare lookup with the scan. Returns whether an entry is near enough. */
 static bool compare(const struct at_lookup *lookup, const struct at_problem *problem,
-                    const struct at_device_info *device, bool alike)
+                    const struct at_device_info *device)
 {
     static const struct at_environment nothing_known;
     const struct at_query query = {problem, device, &nothing_known, "cold"};
@@ -146,7 +139,7 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
     struct at_answer answer;
     struct at_error err = {AT_OK, ""};
     double least;
-    size_t nearest = scan(problem, device, alike, &least);
+    size_t nearest = scan(problem, device, &least);
 
     if (at_lookup_find(lookup, &query, &answer, &err) != AT_OK)
         fail_msg("%s", err.message);
@@ -164,7 +157,7 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
     return true;
 }
 
-static void compare_all(const char *name, bool alike)
+static void compare_all(const char *name)
 {
     struct at_lookup *lookup = at_lookup_open(&profiles, families, family_count);
     struct at_rng rng = {1};
@@ -177,7 +170,7 @@ static void compare_all(const char *name, bool alike)
     for (int i = 0; i < PROBLEMS; i++) {
         struct at_problem problem = random_problem(&rng);
 
-        near += compare(lookup, &problem, &device, alike);
+        near += compare(lookup, &problem, &device);
     }
     at_lookup_close(lookup);
     assert_true(near > PROBLEMS / 2);
@@ -186,13 +179,13 @@ static void compare_all(const char *name, bool alike)
 static void test_nothing_nearer_on_the_device(void **state)
 {
     (void)state;
-    compare_all("h200", true);
+    compare_all("h200");
 }
 
 static void test_nothing_nearer_on_another(void **state)
 {
     (void)state;
-    compare_all("a100", false);
+    compare_all("a100");
 }
 
 int main(void)

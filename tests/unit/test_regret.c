@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The regret of lookup. tests/data/h200-lookup.tsv has times of H200s on many unaligned problems,
- * with configs that often win there. Each problem is looked up in a profile without its own entry
- * and without the entries of some other problems. AUTOTUNE_SHOW_REGRET=1 prints the table of
- * doc/lab/lookup.md. */
+/* How much slower the answers of lookup are than the best config. tests/data/h200-lookup.tsv has
+ * the times of many unaligned problems on H200s, with the configs that usually win on them. Each
+ * problem is looked up without its own entry, and without those of some others.
+ * AUTOTUNE_SHOW_REGRET=1 prints the table of doc/downstream.md. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "lookup/lookup.h"
@@ -24,7 +24,7 @@
 
 enum { CONFIGS_MAX = 1024, TARGETS_MAX = 512, PARTS = 10 };
 
-/* The problem's times, by number of the config; 0: not legal or not timed. */
+/* The times of a problem, by the number of the config; 0: illegal, or not timed. */
 struct target {
     char problem[160];
     double best_ns; /* the least of these times */
@@ -138,7 +138,7 @@ static int free_all(void **state)
 
 /* ---- asking ---- */
 
-/* Return the time of a config; 0 if it is not known. */
+/* Return the time of a config; 0: unknown. */
 static double time_of(const struct target *target, const struct at_config *config)
 {
     char *values = at_config_format(config);
@@ -158,7 +158,7 @@ static struct at_device_record *the_record(void)
     return profiles.files[0].profile.devices.items;
 }
 
-/* Take the entry of a problem out. It stays behind the others. */
+/* Remove a problem's entry: it moves behind the last one. */
 static void take_out(const char *problem)
 {
     struct at_device_record *record = the_record();
@@ -176,7 +176,7 @@ static void take_out(const char *problem)
     fail_msg("%s has no entry", problem);
 }
 
-/* Open the profile without the problems of one tenth of the targets. */
+/* Open a lookup without the problems of one part of the targets, every tenth. */
 static struct at_lookup *open_without(size_t part)
 {
     struct at_list *problems = &the_record()->problems;
@@ -241,8 +241,8 @@ static void judge(const struct target *target, const struct at_answer *answer,
     regrets->slower += usual > 0 && ns > 1.02 * usual;
 }
 
-/* The bounds are the results of the current weights of the distance (see the lab note above). A
- * change that makes lookup worse fails here. */
+/* The bounds are what the present weights reach (doc/downstream.md has the table), so this fails if
+ * a change makes the distance worse. */
 static void test_regret(void **state)
 {
     struct regrets r = {0};

@@ -313,6 +313,44 @@ static void finds_the_default(void **state)
         at_family_free(families[i]);
 }
 
+/* A parameter that the problem determines follows it to another problem; the rules see its new
+ * value. */
+static void adapts_a_config(void **state)
+{
+    static const struct {
+        const char *spec;
+        int32_t short_side; /* 0: not legal */
+    } cases[] = {
+        {"2x64:f32", 2}, {"64x3:f32", 3}, {"4x64:f32", 4},
+        {"4x64:f64", 0}, {"5x64:f32", 0}, {"3x4:f32", 0},
+    };
+    struct at_family *family =
+        family_of(1, PARAM("K", "2, 3, 4", "2") PARAM("WIDTH", "8, 16", "8"),
+                  "constraints: ['K == min(rows, cols)', K * elem_size <= 16]\n"
+                  "needs: ['max(rows, cols) >= WIDTH']\n");
+    struct at_device_info device = device_with(1024);
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem problem = problem_of(cases[i].spec);
+        struct at_config config = at_family_default(family);
+        struct at_launch launch, expected;
+        bool legal = at_config_adapt(&config, &problem, &device, &launch);
+
+        if (legal != (cases[i].short_side > 0))
+            fail_msg("%s", cases[i].spec);
+        if (!legal)
+            continue;
+        assert_int_equal(config.values[0], cases[i].short_side);
+        assert_int_equal(config.values[1], 8);
+        assert_int_equal(at_config_legal(&config, &problem, &device, &legal, NULL, NULL), AT_OK);
+        assert_true(legal);
+        assert_int_equal(at_config_launch(&config, &problem, &device, &expected, NULL), AT_OK);
+        assert_memory_equal(&launch, &expected, sizeof launch);
+    }
+    at_family_free(family);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +362,7 @@ int main(void)
         cmocka_unit_test(skips_what_a_rule_excludes),
         cmocka_unit_test(lets_a_rule_guard_the_next),
         cmocka_unit_test(finds_the_default),
+        cmocka_unit_test(adapts_a_config),
     };
 
     return cmocka_run_group_tests_name("space", tests, NULL, NULL);
