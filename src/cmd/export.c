@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "device/relation.h"
+#include "options/choices.h"
 #include "options/device_options.h"
 #include "options/run_problems.h"
 #include "system/output.h"
@@ -17,13 +18,14 @@
 enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY };
 
 static const struct argp_option options_table[] = {
-    {"as", KEY_AS, "FORMAT", 0, "header, cu, cubin, make, cmake, json or t4", 0},
+    {"as", KEY_AS, "FORMAT", 0, "Form to write {forms}", 0},
     {"out", 'o', "FILE", 0, "Write to this file, or folder for cubin (default: standard output)",
      0},
     {"problem", 'p', "SPEC", 0,
      "A problem, which need not be in a profile; may be repeated (default: all of the device's)",
      0},
-    {"policy", KEY_POLICY, "NAME", 0, "cold (the default) or warm: what is preferred", 0},
+    {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
+     0},
     {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
     {0},
 };
@@ -84,6 +86,7 @@ static const struct argp_child children[] = {{&at_device_argp, 0, NULL, 0}, {0}}
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "[FILE]",
     .doc =
         "Exports the kernels that lookup chooses, from FILE or from the search path: for the "

@@ -3,6 +3,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/replay_table.h"
+#include "options/choices.h"
 #include "options/format.h"
 
 #include <dirent.h>
@@ -15,7 +16,7 @@ enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNER
 
 enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000 };
 
-/* What the pipeline has on its way with sixteen compile workers. */
+/* Configs in flight in a run with sixteen compile workers. */
 enum { AHEAD = 512 };
 
 static const char suffix[] = ".recording";
@@ -30,22 +31,21 @@ struct replay_options {
 };
 
 static const struct argp_option options_table[] = {
-    {"search", KEY_SEARCH, "NAME[,NAME...]", 0, "These strategies (default: all but exhaustive)",
-     0},
-    {"runs", KEY_RUNS, "N", 0,
-     "So many searches of each, each with a seed of its own (default: 100)", 0},
-    {"seed", KEY_SEED, "N", 0, "Of the first (default: 1)", 0},
+    {"search", KEY_SEARCH, "NAME[,NAME...]", 0,
+     "Strategies to compare (default: all but exhaustive) {strategies}", 0},
+    {"runs", KEY_RUNS, "N", 0, "Searches per strategy, each with its own seed (default: 100)", 0},
+    {"seed", KEY_SEED, "N", 0, "Random seed of the first search (default: 1)", 0},
     {"budget", KEY_BUDGET, "N", 0, "End each search after N evaluations", 0},
     {"ahead", KEY_AHEAD, "N", 0,
-     "Ask for up to N configs before the result of the first is told (default: 512, which is what "
-     "a "
-     "run with 16 compile workers does)",
+     "Configs in flight: ask a strategy for up to N configs before it gets the first result "
+     "(default: 512, as in a run with 16 compile workers)",
      0},
     {"winners", KEY_WINNERS, NULL, 0,
-     "Start each search from the best configs of the other recordings, as a run that tunes several "
-     "problems does",
+     "Start each search from the best configs of the other recordings, like a run that tunes "
+     "several problems",
      0},
-    {"format", KEY_FORMAT, "NAME", 0, "table (the default) or json", 0},
+    {"format", KEY_FORMAT, "NAME", 0, "How to print the result; the first is the default {formats}",
+     0},
     {0},
 };
 
@@ -119,11 +119,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "FILE|DIR...",
-    .doc =
-        "Runs search strategies against recorded spaces, and prints how soon each comes near the "
-        "optimum. No GPU is needed.\vA recording is made by autotune tune --search=exhaustive "
-        "--record=DIR; of a DIR, all files that end in .recording are taken.",
+    .doc = "Runs search strategies on recorded spaces and prints how soon each comes near the "
+           "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
+           "--record=DIR. In a DIR, all files that end in .recording are used.",
 };
 
 /* ---- files ---- */
@@ -135,7 +135,7 @@ static int is_recording(const struct dirent *entry)
     return length > strlen(suffix) && strcmp(entry->d_name + length - strlen(suffix), suffix) == 0;
 }
 
-/* Puts the recordings of a folder, sorted by name, in the place of the folder. */
+/* Append the file, or the recordings of a folder, sorted by name. */
 static enum at_status expand(const char *path, char ***files, size_t *count, size_t *capacity,
                              struct at_error *err)
 {
@@ -176,7 +176,7 @@ static enum at_status expand_all(struct replay_options *options, struct at_error
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- running ---- */
 
 static void settle_strategies(struct replay_options *options)
 {

@@ -6,6 +6,7 @@
 #ifndef AT_EXPORT_EXPORT_H
 #define AT_EXPORT_EXPORT_H
 
+#include "base/choice.h"
 #include "lookup/lookup.h"
 
 enum { AT_EXPORT_KEY_CHARS = 192 };
@@ -28,7 +29,7 @@ struct at_export {
 
 struct at_export_format {
     const char *name;
-    const char *summary;
+    const char *summary; /* for the manual page; plain text */
     enum at_status (*write)(const struct at_export *export, FILE *out, struct at_error *err);
     /* Instead of write: several files, in a folder that is there. */
     enum at_status (*write_folder)(const struct at_export *export, const char *folder,
@@ -36,6 +37,7 @@ struct at_export_format {
 };
 
 extern const struct at_export_format *const at_export_formats[]; /* NULL-ended */
+at_choice_fn at_export_choice;
 
 /* AT_USAGE for an unknown name, with those that are known. */
 enum at_status at_export_format_find(const struct at_export_format **format, const char *name,

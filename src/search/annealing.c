@@ -119,7 +119,7 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_annealing = {
     .name = "annealing",
-    .summary = "chains that take losses, fewer and fewer",
+    .summary = "simulated annealing: accepts slower configs, less and less often",
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -135,7 +135,8 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_halving = {
     .name = "halving",
-    .summary = "many starts, the worse half given up again and again",
+    .summary =
+        "successive halving: begins at many configs and drops the worse half again and again",
     .create = create,
     .ask = ask,
     .tell = tell,

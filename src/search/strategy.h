@@ -5,6 +5,7 @@
 #ifndef AT_SEARCH_STRATEGY_H
 #define AT_SEARCH_STRATEGY_H
 
+#include "base/choice.h"
 #include "base/outcome.h"
 #include "space/space.h"
 
@@ -33,7 +34,7 @@ struct at_start {
 
 struct at_strategy {
     const char *name;
-    const char *summary;
+    const char *summary; /* for the manual page; plain text */
     void *(*create)(const struct at_space *space, const struct at_start *start);
 
     /* The next config to evaluate, none twice, before the results of earlier ones are known if need
@@ -57,8 +58,8 @@ struct at_strategy {
 enum { AT_NEXT_MAX = 8 }; /* asked of a strategy at a time */
 
 extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first is the default */
-extern const struct at_strategy at_strategy_annealing, at_strategy_exhaustive, at_strategy_genetic,
-    at_strategy_guided, at_strategy_halving, at_strategy_local, at_strategy_random;
+extern const struct at_strategy at_strategy_exhaustive, at_strategy_guided, at_strategy_random;
+at_choice_fn at_strategy_choice;
 
 /* AT_USAGE for an unknown name, with those that are known. */
 enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Completion for bash and zsh: what is offered is what the program knows.
+# Completion for bash and zsh offers what the program knows.
 
 bats_require_minimum_version 1.5.0
 
@@ -10,7 +10,7 @@ setup() {
     [ "$(wc -w <<<"$commands")" -ge 10 ]
 }
 
-# offers WORD...: what bash offers for the last of the words of a command line.
+# offers WORD...: print what bash offers for the last word of a command line.
 offers() {
     # shellcheck source=/dev/null
     source "$srcdir/completion/autotune.bash"
@@ -19,7 +19,7 @@ offers() {
     printf '%s\n' "${COMPREPLY[@]}"
 }
 
-# zsh_offers WORD...: the same of zsh, whose completion functions are replaced by ones that print.
+# zsh_offers WORD...: the same for zsh, with completion functions that print.
 zsh_offers() {
     # shellcheck disable=SC2016 # zsh expands it
     zsh -f -c '
@@ -45,6 +45,13 @@ zsh_offers() {
 }
 
 @test "bash: values, and files otherwise" {
+    for option in --search --policy --format; do
+        [ "$(offers autotune "$option" "" | wc -l)" -ge 2 ]
+    done
+    [ "$(offers autotune tune --search ra)" = random ]
+    [ "$(offers autotune replay --search ra)" = random ]
+    [ "$(offers autotune show -f "" | xargs)" = "table json" ]
+    [ -z "$(offers autotune show --search "")" ]
     [ "$(offers autotune export --as c | xargs)" = "cu cubin cmake" ]
     [ "$(offers autotune lookup --policy "" | xargs)" = "cold warm" ]
     [ -z "$(offers autotune show re)" ]
@@ -62,7 +69,17 @@ zsh_offers() {
             <(autotune "$command" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
     done
     [ "$(zsh_offers autotune --policy "" | xargs)" = "cold warm" ]
+    diff <(zsh_offers autotune export --as "") <(offers autotune export --as "")
     [ "$(zsh_offers autotune show re)" = files ]
+}
+
+@test "asking for an option's values runs nothing" {
+    mkdir "$BATS_TEST_TMPDIR/here"
+    cd "$BATS_TEST_TMPDIR/here"
+    for option in $(offers autotune tune --); do
+        offers autotune tune "$option" "" >/dev/null
+    done
+    [ -z "$(ls -A)" ]
 }
 
 @test "each value that is offered is one that the program takes" {
@@ -70,10 +87,10 @@ zsh_offers() {
         run "$AUTOTUNE" export --as "$format" --out "$BATS_TEST_TMPDIR/out" /nonexistent.yaml
         [[ $output == *"cannot open /nonexistent.yaml"* ]]
     done
-    [ "$(offers autotune export --as "" | wc -l)" -eq 7 ]
+    [ "$(offers autotune export --as "" | wc -l)" -ge 2 ]
     for format in $(offers autotune convert --to ""); do
         run "$AUTOTUNE" convert --to "$format" /nonexistent.recording
         [[ $output == *"cannot open /nonexistent.recording"* ]]
     done
-    [ "$(offers autotune convert --to "" | wc -l)" -eq 3 ]
+    [ "$(offers autotune convert --to "" | wc -l)" -ge 2 ]
 }
