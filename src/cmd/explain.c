@@ -95,9 +95,8 @@ static const struct argp argp = {
     .doc =
         "Runs a config on the emulated device and prints what the memory accesses of each source "
         "line cost: sectors for global memory, wavefronts for shared memory, and the least "
-        "number that the same bytes need. It also predicts the time. No GPU is needed; with "
-        "one, --gpu 0 adds the measured time.\vParameters that are not given have their "
-        "default.",
+        "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
+        "(--gpu 0) it measures the time too.\vParameters that are not given have their default.",
 };
 
 /* ---- which config ---- */

@@ -3,11 +3,10 @@
 # Completion for bash and zsh offers what the program knows.
 
 bats_require_minimum_version 1.5.0
+load helpers
 
 setup() {
     PATH=$(dirname "$AUTOTUNE"):$PATH
-    commands=$(autotune --help | sed -n 's/^  autotune \([a-z]*\) .*/\1/p')
-    [ "$(wc -w <<<"$commands")" -ge 10 ]
 }
 
 # offers WORD...: print what bash offers for the last word of a command line.
@@ -32,12 +31,12 @@ zsh_offers() {
 }
 
 @test "bash: commands" {
-    diff <(offers autotune "" | sort) <(sort <<<"$commands")
+    diff <(offers autotune "" | sort) <(printf '%s\n' "${commands[@]}" | sort)
     [ "$(offers autotune loo)" = lookup ]
 }
 
 @test "bash: the options of each command" {
-    for command in $commands; do
+    for command in "${commands[@]}"; do
         diff <(offers autotune "$command" --) \
             <(autotune "$command" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
     done
@@ -63,8 +62,8 @@ zsh_offers() {
 
 @test "zsh: commands, options, values and files" {
     command -v zsh >/dev/null || skip "no zsh" # not in zsh_offers, which runs in subshells
-    diff <(zsh_offers autotune "" | sort) <(sort <<<"$commands")
-    for command in $commands; do
+    diff <(zsh_offers autotune "" | sort) <(printf '%s\n' "${commands[@]}" | sort)
+    for command in "${commands[@]}"; do
         diff <(zsh_offers autotune "$command" --) \
             <(autotune "$command" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
     done

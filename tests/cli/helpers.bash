@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What several Bats files need.
+# Shared by several Bats files.
 
-# shellcheck disable=SC2034 # used there
-commands=(tune list show check lookup export merge diff bench explain study replay convert cache)
+# All commands, as --help lists them.
+# shellcheck disable=SC2034 # used in the Bats files
+mapfile -t commands < <("$AUTOTUNE" --help | sed -n 's/^  autotune \([a-z]*\) .*/\1/p')
 
-# refused WORDS ARGUMENT...: the arguments are a usage error, said on stderr in these words; nothing
-# goes to stdout.
+# refused WORDS ARGUMENT...: does the program refuse these arguments with a usage error? These words
+# must be on stderr, and nothing on stdout.
 refused() {
     local words=$1
     shift
@@ -16,20 +17,20 @@ refused() {
     fi
 }
 
-# To be called by setup_file: asks the program once whether there is an NVRTC.
+# Find out whether there is an NVRTC. Call it in setup_file.
 find_nvrtc() {
     if "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC'; then
         export NO_NVRTC=1
     fi
 }
 
-# To be called by setup.
+# Skip the test without an NVRTC. Call it in setup.
 need_nvrtc() {
     [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
 }
 
-# make_data FAMILY...: to be called by setup_file; from now on these are all the families that there are.
-# Without that of copies a run on the emulated device has no search for them before its own.
+# make_data FAMILY...: use a data directory that has only these families. Call it in setup_file.
+# Without the copy family, a run on the emulated device does not search for copies first.
 make_data() {
     local family
     export AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data
@@ -41,7 +42,7 @@ make_data() {
     done
 }
 
-# narrowed FAMILY PARAMETER=VALUES...: its space file, with only these values of its parameters.
+# narrowed FAMILY PARAMETER=VALUES...: print its space file with only these values of the parameters.
 narrowed() {
     local family=$1 pair script=
     shift
