@@ -5,7 +5,7 @@
 #include "bench/bench_lookup.h"
 #include "bench/bench_table.h"
 #include "cmd/cmd.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "options/run_problems.h"
 #include "space/named.h"

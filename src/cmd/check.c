@@ -85,7 +85,7 @@ static enum at_status check_result(const struct at_result_record *result,
     if (status == AT_OK)
         status = at_config_launch(&config, problem, device, &launch, err);
     if (status == AT_OK && !same_launch(result, &launch))
-        status = at_fail(err, AT_FAILED, "the launch differs from the one that the space gives");
+        status = at_fail(err, AT_FAILED, "the launch is not the one that the space gives");
     return status;
 }
 

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "recording/recording.h"
 #include "system/output.h"
 
@@ -98,6 +98,6 @@ static enum at_status run_convert(int argc, char **argv, struct at_error *err)
 
 const struct at_command at_command_convert = {
     .name = "convert",
-    .summary = "recordings as Kernel Tuner caches or T4 results, and back",
+    .summary = "recordings in the formats of other tuners, and back",
     .run = run_convert,
 };

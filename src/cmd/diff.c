@@ -2,7 +2,7 @@
 /* autotune diff: what differs between two profiles. */
 #include "profile/diff.h"
 #include "cmd/cmd.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/format.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "kernel/render.h"
 #include "measure/select.h"
 #include "model/description.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "study/explain_table.h"
@@ -40,16 +40,6 @@ struct explain_options {
     enum at_output_format format;
 };
 
-static int64_t parse_blocks(struct argp_state *state, const char *text)
-{
-    int64_t blocks = 0;
-
-    if (!at_integer_parse(text, strlen(text), &blocks) || blocks < 1 || blocks > BLOCKS_MAX)
-        argp_error(state, "--blocks takes a whole number from 1 to %d, not \"%s\"", BLOCKS_MAX,
-                   text);
-    return blocks;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct explain_options *options = state->input;
@@ -62,7 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->run.gpu = arg;
         return 0;
     case KEY_BLOCKS:
-        options->blocks = parse_blocks(state, arg);
+        options->blocks = at_parse_integer(state, "blocks", arg, 1, BLOCKS_MAX);
         return 0;
     case KEY_SPACE:
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);

@@ -5,7 +5,7 @@
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "device/relation.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/device_options.h"
 #include "options/run_problems.h"
 #include "system/output.h"
@@ -19,8 +19,8 @@ enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY };
 
 static const struct argp_option options_table[] = {
     {"as", KEY_AS, "FORMAT", 0, "Form to write {forms}", 0},
-    {"out", 'o', "FILE", 0, "Write to this file, or folder for cubin (default: standard output)",
-     0},
+    {"out", 'o', "FILE", 0,
+     "Write to FILE, or to a folder for a form of several files (default: standard output)", 0},
     {"problem", 'p', "SPEC", 0,
      "A problem, which need not be in a profile; may be repeated (default: all of the device's)",
      0},
@@ -257,6 +257,6 @@ static enum at_status run_export(int argc, char **argv, struct at_error *err)
 
 const struct at_command at_command_export = {
     .name = "export",
-    .summary = "tuned kernels as a header, a .cu, cubins, for make or CMake",
+    .summary = "tuned kernels in a form that a build can use",
     .run = run_export,
 };

@@ -6,7 +6,7 @@
 #include "device/schema.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "profile/profile.h"
 #include "system/paths.h"

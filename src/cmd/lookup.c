@@ -3,7 +3,7 @@
 #include "lookup/lookup.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/device_options.h"
 #include "options/format.h"
 #include "options/run_options.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune replay: search strategies against recorded spaces. */
-#include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/replay_table.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/format.h"
 
 #include <dirent.h>
@@ -49,17 +48,6 @@ static const struct argp_option options_table[] = {
     {0},
 };
 
-static size_t parse_count(struct argp_state *state, const char *option, const char *text,
-                          int64_t least, int64_t most)
-{
-    int64_t value = 0;
-
-    if (!at_integer_parse(text, strlen(text), &value) || value < least || value > most)
-        argp_error(state, "--%s takes a whole number from %lld to %lld, not \"%s\"", option,
-                   (long long)least, (long long)most, text);
-    return (size_t)value;
-}
-
 static void parse_strategies(struct argp_state *state, struct replay_options *options,
                              const char *text)
 {
@@ -88,16 +76,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         parse_strategies(state, options, arg);
         return 0;
     case KEY_RUNS:
-        options->comparison.runs = parse_count(state, "runs", arg, 1, RUNS_MAX);
+        options->comparison.runs = (size_t)at_parse_integer(state, "runs", arg, 1, RUNS_MAX);
         return 0;
     case KEY_SEED:
-        options->comparison.seed = parse_count(state, "seed", arg, 0, INT64_MAX - RUNS_MAX);
+        options->comparison.seed =
+            (uint64_t)at_parse_integer(state, "seed", arg, 0, INT64_MAX - RUNS_MAX);
         return 0;
     case KEY_BUDGET:
-        options->comparison.budget = parse_count(state, "budget", arg, 1, BUDGET_MAX);
+        options->comparison.budget = (size_t)at_parse_integer(state, "budget", arg, 1, BUDGET_MAX);
         return 0;
     case KEY_AHEAD:
-        options->comparison.ahead = parse_count(state, "ahead", arg, 1, AHEAD_MAX);
+        options->comparison.ahead = (size_t)at_parse_integer(state, "ahead", arg, 1, AHEAD_MAX);
         return 0;
     case KEY_WINNERS:
         options->comparison.winners_known = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune show: print a profile. */
 #include "cmd/cmd.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "profile/profile.h"
 

@@ -4,7 +4,7 @@
 #include "base/nearest.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "study/study_run.h"

@@ -4,7 +4,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/tune_run.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "options/run_problems.h"
 #include "pipeline/recorder.h"
@@ -68,15 +68,6 @@ static void parse_budget(struct argp_state *state, const char *text, struct at_r
         budget->evaluations = number;
 }
 
-static uint64_t parse_seed(struct argp_state *state, const char *text)
-{
-    int64_t seed = 0;
-
-    if (!at_integer_parse(text, strlen(text), &seed) || seed < 0)
-        argp_error(state, "--seed takes a whole number of at least 0, not \"%s\"", text);
-    return (uint64_t)seed;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct at_tune_options *options = state->input;
@@ -100,7 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->run.search_given = true;
         return 0;
     case KEY_SEED:
-        session->seed = parse_seed(state, arg);
+        session->seed = (uint64_t)at_parse_integer(state, "seed", arg, 0, INT64_MAX);
         return 0;
     case KEY_JOURNAL:
         session->journal = arg;

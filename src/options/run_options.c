@@ -2,10 +2,9 @@
 #include "options/run_options.h"
 #include "base/text_stream.h"
 
-#include "base/integer.h"
 #include "base/memory.h"
 #include "measure/select.h"
-#include "options/choices.h"
+#include "options/argument.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -49,19 +48,9 @@ static const struct argp_option options_table[] = {
     {0},
 };
 
-static int64_t bounded(struct argp_state *state, const char *option, const char *text, int64_t most)
-{
-    int64_t value;
-
-    if (!at_integer_parse(text, strlen(text), &value) || value < 1 || value > most)
-        argp_error(state, "--%s takes a whole number from 1 to %lld, not \"%s\"", option,
-                   (long long)most, text);
-    return value;
-}
-
 int64_t at_parse_timeout(struct argp_state *state, const char *text)
 {
-    return 1000000000 * bounded(state, "timeout", text, TIMEOUT_S_MAX);
+    return 1000000000 * at_parse_integer(state, "timeout", text, 1, TIMEOUT_S_MAX);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -90,7 +79,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s", err.message);
         return 0;
     case 'j':
-        options->session.jobs = (int)bounded(state, "jobs", arg, JOBS_MAX);
+        options->session.jobs = (int)at_parse_integer(state, "jobs", arg, 1, JOBS_MAX);
         return 0;
     case KEY_TIMEOUT:
         options->session.timeout_ns = at_parse_timeout(state, arg);

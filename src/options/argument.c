@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options/choices.h"
+#include "options/argument.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "export/export.h"
 #include "measure/policy.h"
@@ -10,6 +11,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+int64_t at_parse_integer(struct argp_state *state, const char *option, const char *text,
+                         int64_t least, int64_t most)
+{
+    int64_t value = least;
+
+    if (!at_integer_parse(text, strlen(text), &value) || value < least || value > most)
+        argp_error(state, "--%s takes a whole number from %lld to %lld, not \"%s\"", option,
+                   (long long)least, (long long)most, text);
+    return value;
+}
 
 static const struct {
     const char *placeholder;
@@ -34,5 +46,5 @@ char *at_help_filter(int key, const char *text, void *input)
             free(before);
             return list;
         }
-    return (char *)text; /* argp frees only another text */
+    return (char *)text; /* argp frees any other text */
 }
