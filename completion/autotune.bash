@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Completion of autotune for bash. Commands and options are those that the program itself tells, so
-# that the two cannot disagree.
+# Completion of autotune for bash. Commands, options and their words all come from the program.
 
 _autotune_commands() {
     autotune --help 2>/dev/null | sed -n 's/^  autotune \([a-z]*\) .*/\1/p'
@@ -11,24 +10,21 @@ _autotune_options() {
     autotune "$1" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u
 }
 
-# The words that an option takes, where they are few.
+# _autotune_values COMMAND OPTION: the words that the option takes. An option with fixed words refuses
+# "?" and names them. Any other option accepts it, and --version ends the program.
 _autotune_values() {
-    case $1 in
-    --as) echo header cu cubin make cmake json t4 ;;
-    -f | --format) echo table json ;;
-    --policy) echo cold warm ;;
-    --to) echo recording kernel-tuner t4 ;;
-    --search) echo guided exhaustive random local annealing genetic halving ;;
+    case $2 in
     -g | --gpu) echo auto all emu 0 ;;
+    -*) autotune "$1" "$2" '?' --version 2>&1 | sed -n 's/,//g; s/.*; known are //p' ;;
     esac
 }
 
 _autotune() {
     local word=$2 command=tune values
 
-    # The name of a command can only come first.
+    # A command can only be the first word.
     [[ $COMP_CWORD -eq 1 || ${COMP_WORDS[1]} == -* ]] || command=${COMP_WORDS[1]}
-    values=$(_autotune_values "$3")
+    values=$(_autotune_values "$command" "$3")
     if [[ -n $values ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
     elif [[ $word == -* ]]; then
@@ -40,5 +36,5 @@ _autotune() {
     fi
 }
 
-# Where there is nothing of ours, files.
+# -o default: complete files if this function offers nothing.
 complete -o default -F _autotune autotune

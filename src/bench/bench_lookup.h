@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For `autotune bench --lookup`: what a profile gives for a problem, whether it was tuned or not.
- */
+/* `autotune bench --lookup`: the config that a profile gives for a problem, tuned or not. */
 #ifndef AT_BENCH_BENCH_LOOKUP_H
 #define AT_BENCH_BENCH_LOOKUP_H
 
@@ -11,7 +10,7 @@ struct at_bench_lookup {
     struct at_lookup *lookup; /* NULL: not open */
 };
 
-/* Families are borrowed. To be closed even where it fails. */
+/* Read the profile at path. Families are borrowed. Close it even after a failure. */
 enum at_status at_bench_lookup_open(struct at_bench_lookup *lookup, const char *path,
                                     struct at_family *const *families, size_t family_count,
                                     struct at_error *err);

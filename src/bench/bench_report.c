@@ -47,7 +47,7 @@ void at_bench_report_print(const struct at_bench_report *report)
     }
     printf("  tuned is %s\n", rows[report->rows.count - 1].kernel);
     if (any_from_l2)
-        puts("  * faster than DRAM can be: from L2");
+        puts("  * faster than DRAM allows: from L2");
     putchar('\n');
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `autotune bench` says of one problem: a table for people, a line of JSON for programs. */
+/* The result of `autotune bench` for one problem, printed as a table or as one line of JSON. */
 #ifndef AT_BENCH_BENCH_REPORT_H
 #define AT_BENCH_BENCH_REPORT_H
 
@@ -8,20 +8,20 @@
 
 struct at_bench_row {
     char label[64];
-    char kernel[1024]; /* family and parameters, or memcpy; "": not legal on this problem */
-    int64_t time_ns;   /* 0 likewise, and all below */
+    char kernel[1024]; /* family and parameters, or memcpy; "": illegal for this problem */
+    int64_t time_ns;   /* 0 if illegal, as all fields below */
     int64_t bandwidth_mbps;
     int64_t of_copy_permille;
     int64_t spread_permille;
-    int64_t from_l2; /* 1: faster than DRAM can be */
+    int64_t from_l2; /* 1: faster than DRAM allows */
 };
 
 struct at_bench_report {
     char device[128];
     char policy[16];
     char problem[160];
-    int64_t predicted;   /* 1: no time is measured, the device is emulated */
-    char note[160];      /* what is to be said of predicted times */
+    int64_t predicted;   /* 1: the device is emulated, so times are predicted */
+    char note[160];      /* a remark on predicted times */
     struct at_list rows; /* of struct at_bench_row; the last is the tuned kernel */
 };
 

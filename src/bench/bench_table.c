@@ -12,8 +12,8 @@
 _Static_assert(AT_BENCH_LINES_MAX + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
                "all fit one shoot-out");
 
-/* What a config works on here: the problem itself or, for a kernel of the copy family, the vector
- * of as many bytes. */
+/* Return the problem that a config runs on. Kernels of the copy family copy a vector of as many
+ * bytes. */
 static struct at_problem problem_for(const struct at_bench_table *table,
                                      const struct at_config *config)
 {

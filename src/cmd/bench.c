@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune bench: the textbook's kernels and the default config beside the copy limit and the tuned
- * one, all timed against each other in one shoot-out. */
+/* autotune bench: time the textbook's kernels, the default config and the tuned config against the
+ * copy limit, all in one shoot-out. */
 #include "base/memory.h"
 #include "bench/bench_lookup.h"
 #include "bench/bench_table.h"
 #include "cmd/cmd.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "options/run_problems.h"
 #include "space/named.h"
@@ -24,7 +25,7 @@ static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"
 struct bench_options {
     struct at_run_options run;
     const char *profile; /* NULL: tune */
-    const char *lookup;  /* NULL: no such row */
+    const char *lookup;  /* NULL: no row for it */
     enum at_output_format format;
 };
 
@@ -54,24 +55,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
-    {"profile", KEY_PROFILE, "FILE", 0, "Take the tuned configs from there instead of tuning", 0},
+    {"profile", KEY_PROFILE, "FILE", 0, "Take tuned configs from FILE instead of tuning", 0},
     {"lookup", KEY_LOOKUP, "FILE", 0,
-     "Time too what lookup gives from there, which need not have the problem", 0},
-    {"format", KEY_FORMAT, "NAME", 0, "table (the default), or json: a line a problem", 0},
+     "Also time the config that lookup chooses from FILE, which need not have the problem", 0},
+    {"format", KEY_FORMAT, "NAME", 0,
+     "How to print the result, json as one line per problem; the first is the default {formats}",
+     0},
     {0},
 };
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
-    .doc =
-        "Times the textbook's transpose kernels and the default config beside the copy limit and "
-        "the tuned kernel."
-        "\vWithout --problem: 8192x8192:f32 and 8192x8192:f64, on an emulated device 1024x1024.",
+    .help_filter = at_help_filter,
+    .doc = "Times the textbook's transpose kernels, the default config and the tuned kernel, and "
+           "compares them with the copy limit."
+           "\vWithout --problem it uses 8192x8192:f32 and 8192x8192:f64; on an emulated device "
+           "1024x1024:f32 and 1024x1024:f64.",
     .children = children,
 };
 
-/* The work of one command. */
 struct bench_run {
     const struct bench_options *options;
     struct at_problem *problems;
@@ -209,7 +212,7 @@ static enum at_status bench_problem(const struct bench_run *run, size_t index, s
 
     table->problem = run->problems[index];
     status = finals(run, table, index, err);
-    /* What an interrupt cut short is not the tuned kernel, nor the copy limit. */
+    /* An interrupted search has found neither the tuned kernel nor the copy limit. */
     if (status == AT_OK && at_interrupt_seen())
         status = at_fail(err, AT_INTERRUPTED, "interrupted");
     if (status == AT_OK)
@@ -229,7 +232,7 @@ static enum at_status bench_problem(const struct bench_run *run, size_t index, s
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- all problems ---- */
 
 static enum at_status bench_all(struct bench_run *run, struct at_error *err)
 {
@@ -248,7 +251,8 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
     return status;
 }
 
-_Static_assert(AT_COUNT(default_problems) == AT_COUNT(emulated_problems), "one for the other");
+_Static_assert(AT_COUNT(default_problems) == AT_COUNT(emulated_problems),
+               "each default problem has an emulated one");
 
 static void name_default_problems(struct bench_options *options, bool emulated)
 {

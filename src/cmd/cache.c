@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune cache: what is kept of compiled kernels. */
+/* autotune cache: show or clear the cache of compiled kernels. */
 #include "cmd/cmd.h"
 #include "kernel/cubin_cache.h"
 
@@ -27,13 +27,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
-    {"clear", 'c', NULL, 0, "Remove all of it", 0},
+    {"clear", 'c', NULL, 0, "Remove all compiled kernels", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
-    .doc = "Shows how many compiled kernels are kept, where, and in how much space.",
+    .doc = "Shows where compiled kernels are kept, how many, and how much space they take.",
 };
 
 static void print_usage(const struct at_cubin_cache *cache, const struct at_cubin_usage *usage)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune check: is a profile sound? The reader has checked form and figures; here each config is
- * held against the space it came from, on the device that the profile describes. */
+/* autotune check: is a profile sound? Reading it checks form and figures. Here each config is
+ * checked against its family's space, for the device that the profile describes. */
 #include "base/memory.h"
 #include "cmd/check_times.h"
 #include "cmd/cmd.h"
@@ -13,7 +13,7 @@
 
 struct check_options {
     struct at_run_options run;
-    const char *file, *gpu; /* gpu NULL: nothing is run */
+    const char *file, *gpu; /* gpu NULL: run nothing */
 };
 
 enum { KEY_SPACE = 0x100 };
@@ -46,9 +46,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
-    {"gpu", 'g', "SEL", 0, "Run and time every winner again, on this device", 0},
+    {"gpu", 'g', "SEL", 0, "Verify and time every winner again on this device", 0},
     {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 0},
-    {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
+    {"space", KEY_SPACE, "FILE", 0,
+     "Add a family: a space file with its template beside it; may be repeated", 0},
     {0},
 };
 static const struct argp argp = {
@@ -56,13 +57,13 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "FILE",
     .doc = "Checks a profile: its form, its figures, and that every config is legal for its "
-           "problem on its device. With --gpu, every winner for that device is verified and timed "
-           "against its default: it has held, drifted (by 3 % or more), or is broken."
-           "\vThe exit code is 0 if all of it holds, 1 if something does not, 2 if the file cannot "
-           "be read as a profile, 4 if it has nothing for that device.",
+           "problem on its device. With --gpu, it verifies every winner for that device and times "
+           "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
+           "broken.\vThe exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
+           "cannot be read as a profile, 4 if it has nothing for that device.",
 };
 
-/* Is the launch that the profile records the one that the space gives? */
+/* Does the recorded launch equal the one that the space gives? */
 static bool same_launch(const struct at_result_record *result, const struct at_launch *launch)
 {
     return memcmp(result->grid.items, &launch->field[AT_GRID_X], 3 * sizeof(int64_t)) == 0 &&
@@ -88,7 +89,7 @@ static enum at_status check_result(const struct at_result_record *result,
     return status;
 }
 
-/* Prints what does not hold; returns how many did not. */
+/* Print each config that does not hold; return their number. */
 static size_t check_entry(const struct at_entry *entry, const struct at_device_info *device,
                           const struct at_session_options *known)
 {
@@ -100,7 +101,7 @@ static size_t check_entry(const struct at_entry *entry, const struct at_device_i
     struct at_error err;
     size_t failures = 0;
 
-    at_problem_parse(&problem, entry->problem, NULL); /* the reader has seen that it parses */
+    at_problem_parse(&problem, entry->problem, NULL); /* checked when the profile was read */
     for (size_t i = 0; i < AT_COUNT(results); i++) {
         if (results[i].result->time_ns == 0 ||
             check_result(results[i].result, &problem, device, known, &err) == AT_OK)

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Times of one kernel in two windows of time differ by 1 to 3 % (doc/measurement.md). */
+/* The time of one kernel differs by 1 to 3 % between two periods of time (doc/measurement.md). */
 static const double drift = 0.03;
 
 enum verdict { HELD, DRIFTED, BROKEN, VERDICTS };
@@ -24,17 +24,17 @@ struct recheck {
     const struct at_run_options *options;
     struct at_session_options session_options;
     struct at_session *session;
-    size_t matched; /* records of the profile that were for a device at hand */
+    size_t matched; /* records of the profile for one of the devices */
     size_t counts[VERDICTS];
 };
 
-/* An entry's kernels, and what the winner's time was and is. */
+/* The kernels of an entry, timed again. */
 struct rematch {
     const struct at_entry *entry;
     struct at_problem problem;
     struct at_config configs[2]; /* the winner's and the default's */
     struct at_contestant contestants[2];
-    size_t count; /* 1: the default has no time, or is the winner */
+    size_t count; /* 1: the default has no recorded time, or is the winner */
 };
 
 static enum at_status add(struct rematch *rematch, const struct at_result_record *result,
@@ -50,7 +50,7 @@ static enum at_status add(struct rematch *rematch, const struct at_result_record
     return status;
 }
 
-/* Is the default faster, beyond the noise, and by more than what makes no difference to tune? */
+/* Is the default faster, beyond the noise and by more than tune treats as equal? */
 static bool loses_to_default(const struct rematch *rematch, size_t samples)
 {
     const struct at_contestant *winner = &rematch->contestants[0], *usual = winner + 1;
@@ -93,7 +93,7 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
 static void print_times(const struct rematch *rematch, enum verdict verdict)
 {
     const struct at_entry *entry = rematch->entry;
-    /* Rounded as it was when it was recorded. */
+    /* Round like the recorded time. */
     double time_ns = round(rematch->contestants[0].time_ns);
     double recorded_ns = (double)entry->winner.time_ns;
 
@@ -148,7 +148,7 @@ static enum at_status check_record(struct recheck *recheck, const struct at_devi
     return status;
 }
 
-/* Predicted times are no measure for a GPU, nor the other way round. */
+/* Predicted times cannot be compared with measured ones. */
 static bool is_for(const struct at_device_info *recorded, const struct at_device_info *device)
 {
     return at_device_is_emulated(recorded) == at_device_is_emulated(device) &&

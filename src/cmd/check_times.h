@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a profile still hold? Its winners, run and timed again on the device that they are for. */
+/* Does a profile still hold? Run and time its winners again on their device. */
 #ifndef AT_CMD_CHECK_TIMES_H
 #define AT_CMD_CHECK_TIMES_H
 
 #include "options/run_options.h"
 #include "profile/profile.h"
 
-/* Verifies each winner, times it against its default, and prints a line for each: held, drifted (3
- * % or more off its recorded time), or broken (not right any more, or slower than its default).
- * AT_FAILED unless all held; AT_MISMATCH if the profile has nothing for the devices of
- * options->gpu. The families are those of options->session. */
+/* Verify each winner, time it against the default config, and print a line: held; drifted, if its
+ * time differs by 3 % or more from the recorded one; or broken, if it is incorrect or slower than
+ * the default. AT_FAILED unless all held; AT_MISMATCH if the profile has nothing for the devices
+ * of options->gpu. Families come from options->session. */
 enum at_status at_check_times(const struct at_profile *profile, const char *file,
                               struct at_run_options *options, struct at_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A subcommand: one file that ends in one const struct, one line in commands.c. */
+/* A subcommand: one file that ends in a const struct at_command, and one line in commands.c. */
 #ifndef AT_CMD_CMD_H
 #define AT_CMD_CMD_H
 
@@ -12,7 +12,7 @@
 struct at_command {
     const char *name;
     const char *summary;
-    /* argv[0] is what --help calls the command: "autotune show". */
+    /* argv[0] is the name that --help prints: "autotune show". */
     enum at_status (*run)(int argc, char **argv, struct at_error *err);
 };
 

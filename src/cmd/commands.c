@@ -2,8 +2,7 @@
 /* The subcommands. */
 #include "cmd/cmd.h"
 
-/* One line a command, in the order in which --help names them; the first is the default.
- * clang-format would run them together. */
+/* One line per command, in the order of --help; the first is the default. */
 /* clang-format off */
 #define EACH_COMMAND(each) \
     each(tune) \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune convert: a recording in another tuner's format, and back. */
+/* autotune convert: write a recording in another tuner's format, and back. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
+#include "options/argument.h"
 #include "recording/recording.h"
 #include "system/output.h"
 
@@ -18,8 +19,8 @@ struct convert_options {
 enum { KEY_TO = 0x100 };
 
 static const struct argp_option options_table[] = {
-    {"to", KEY_TO, "FORMAT", 0, "recording, kernel-tuner or t4", 0},
-    {"out", 'o', "FILE", 0, "Write there (default: standard output)", 0},
+    {"to", KEY_TO, "FORMAT", 0, "Format to write {recordings}", 0},
+    {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
     {0},
 };
 
@@ -45,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!options->file)
             argp_error(state, "which recording?");
         if (!options->format)
-            argp_error(state, "into which format? See --to");
+            argp_error(state, "which format? See --to");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -55,12 +56,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "FILE",
-    .doc = "Writes a recording as a cache file of Kernel Tuner or as T4 results, which other "
-           "auto-tuners read, or one of these as a recording again.\vNothing is lost on the way: "
-           "what these formats have no place for is in their member \"autotune\". Files that other "
-           "tuners have made can be replayed (autotune replay), but are no recordings of a "
-           "transpose.",
+    .doc = "Converts a recording to a format that other auto-tuners read, or back.\vNothing is "
+           "lost: what these formats have no place for is in their member \"autotune\". Files made "
+           "by other tuners can be replayed (autotune replay) but not converted, as they do not "
+           "describe a transpose.",
 };
 
 static enum at_status write_text(const struct at_recording *recording,
@@ -97,6 +98,6 @@ static enum at_status run_convert(int argc, char **argv, struct at_error *err)
 
 const struct at_command at_command_convert = {
     .name = "convert",
-    .summary = "recordings as Kernel Tuner caches or T4 results, and back",
+    .summary = "recordings in the formats of other tuners, and back",
     .run = run_convert,
 };

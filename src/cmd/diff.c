@@ -2,6 +2,7 @@
 /* autotune diff: what differs between two profiles. */
 #include "profile/diff.h"
 #include "cmd/cmd.h"
+#include "options/argument.h"
 #include "options/format.h"
 
 #include <stdio.h>
@@ -35,18 +36,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
-    {"format", 'f', "NAME", 0, "table (the default) or json, which has everything", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "OLD NEW",
     .doc =
-        "Tells what differs between two profiles of the same models of devices: problems that only "
-        "one has, other winners, and times of the same winner that differ by more than both "
-        "spreads.\vThe exit code is 0 if nothing does, 1 if something does, 2 if a file cannot "
-        "be read as a profile.",
+        "Compares two profiles of the same models of devices. Prints problems that only one has, "
+        "other winners, and times of the same winner that differ by more than both spreads."
+        "\vThe exit code is 0 if nothing differs, 1 if something does, 2 if a file cannot be read "
+        "as a profile.",
 };
 
 static enum at_status compare(const struct diff_options *options, const struct at_profile *from,
@@ -60,7 +62,7 @@ static enum at_status compare(const struct diff_options *options, const struct a
     else
         at_diff_show(&diff, stdout);
     if (status == AT_OK && diff.count > 0)
-        status = AT_FAILED; /* without a message: the output has said it */
+        status = AT_FAILED; /* no message: the output says it */
     at_diff_clear(&diff);
     return status;
 }

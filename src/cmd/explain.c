@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune explain: what a config does to the memory system, line by line of its source; and how
- * long it takes, predicted and, on a GPU, measured. */
+/* autotune explain: print what each source line of a kernel costs in memory transactions, and how
+ * long the kernel takes: predicted, and on a GPU also measured. */
 #include "explain/explain.h"
 #include "base/integer.h"
 #include "base/memory.h"
@@ -8,6 +8,7 @@
 #include "kernel/render.h"
 #include "measure/select.h"
 #include "model/description.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "study/explain_table.h"
@@ -23,9 +24,10 @@ static const struct argp_option options_table[] = {
     {"problem", 'p', "SPEC", 0, "Problem (default: 1024x1024:f32)", 0},
     {"gpu", 'g', "SEL", 0, "Device, as for tune (default: emu)", 0},
     {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 0},
-    {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
-    {"format", 'f', "NAME", 0, "table (the default) or json", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "How long it may take on a GPU, as for tune", 0},
+    {"space", KEY_SPACE, "FILE", 0,
+     "Add a family: a space file with its template beside it; may be repeated", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit on a GPU, as for tune", 0},
     {0},
 };
 
@@ -37,16 +39,6 @@ struct explain_options {
     int64_t blocks;
     enum at_output_format format;
 };
-
-static int64_t parse_blocks(struct argp_state *state, const char *text)
-{
-    int64_t blocks = 0;
-
-    if (!at_integer_parse(text, strlen(text), &blocks) || blocks < 1 || blocks > BLOCKS_MAX)
-        argp_error(state, "--blocks takes a whole number from 1 to %d, not \"%s\"", BLOCKS_MAX,
-                   text);
-    return blocks;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -60,7 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->run.gpu = arg;
         return 0;
     case KEY_BLOCKS:
-        options->blocks = parse_blocks(state, arg);
+        options->blocks = at_parse_integer(state, "blocks", arg, 1, BLOCKS_MAX);
         return 0;
     case KEY_SPACE:
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
@@ -88,12 +80,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "FAMILY [PARAM=VALUE]...",
-    .doc = "Runs a config on the emulated device and tells, for each line of its source, what its "
-           "memory accesses cost: sectors for global memory, wavefronts for shared memory, and how "
-           "many the same bytes would take at best; and it predicts the time. No GPU is needed; "
-           "with one, --gpu 0 has the measured time beside the predicted one."
-           "\vParameters that are not given have their default.",
+    .doc =
+        "Runs a config on the emulated device and prints what the memory accesses of each source "
+        "line cost: sectors for global memory, wavefronts for shared memory, and the least "
+        "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
+        "(--gpu 0) it measures the time too.\vParameters that are not given have their default.",
 };
 
 /* ---- which config ---- */
@@ -140,7 +133,7 @@ static enum at_status choose_config(const struct explain_options *options, struc
 
 /* ---- on which device ---- */
 
-/* A device and, where its model is described, how fast that is. */
+/* A device and, if its model is described in tuning/devices, its rates. */
 struct target {
     struct at_device_info device;
     bool described;
@@ -164,7 +157,7 @@ static enum at_status find_target(const char *gpu, struct target *target, struct
                                &target->device, err);
 }
 
-/* On an emulated device the prediction is all there is. */
+/* Measure the time, unless the device is emulated. */
 static enum at_status measure(const struct explain_options *options, const struct target *target,
                               const struct at_config *config, const struct at_problem *problem,
                               struct at_explanation *explanation, struct at_error *err)
@@ -186,7 +179,7 @@ static enum at_status measure(const struct explain_options *options, const struc
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- running ---- */
 
 static enum at_status explain(const struct explain_options *options, struct at_error *err)
 {

@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "device/relation.h"
+#include "options/argument.h"
 #include "options/device_options.h"
 #include "options/run_problems.h"
 #include "system/output.h"
@@ -17,13 +18,14 @@
 enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY };
 
 static const struct argp_option options_table[] = {
-    {"as", KEY_AS, "FORMAT", 0, NULL, 0}, /* help: help_filter */
-    {"out", 'o', "FILE", 0, "Write to this file, or folder for cubin (default: standard output)",
-     0},
+    {"as", KEY_AS, "FORMAT", 0, "Form to write {forms}", 0},
+    {"out", 'o', "FILE", 0,
+     "Write to FILE, or to a folder for a form of several files (default: standard output)", 0},
     {"problem", 'p', "SPEC", 0,
      "A problem, which need not be in a profile; may be repeated (default: all of the device's)",
      0},
-    {"policy", KEY_POLICY, "NAME", 0, "cold (the default) or warm: what is preferred", 0},
+    {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
+     0},
     {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
     {0},
 };
@@ -80,24 +82,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The help of --as lists the formats. argp frees the text. */
-static char *help_filter(int key, const char *text, void *input)
-{
-    (void)input;
-    return key == KEY_AS ? at_export_format_names() : (char *)text;
-}
-
 static const struct argp_child children[] = {{&at_device_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "[FILE]",
     .doc =
         "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
         "device that is named, or else for the one that FILE is about.\vThe same input gives the "
         "same bytes.",
     .children = children,
-    .help_filter = help_filter,
 };
 
 /* ---- for which device ---- */
@@ -262,6 +257,6 @@ static enum at_status run_export(int argc, char **argv, struct at_error *err)
 
 const struct at_command at_command_export = {
     .name = "export",
-    .summary = "tuned kernels as a header, a .cu, cubins, for make or CMake",
+    .summary = "tuned kernels in a form that a build can use",
     .run = run_export,
 };

@@ -6,6 +6,7 @@
 #include "device/schema.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "profile/profile.h"
 #include "system/paths.h"
@@ -41,23 +42,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"emulated", 'e', NULL, 0, "List the devices that can be emulated, for --gpu emu:NAME", 0},
-    {"format", 'f', "NAME", 0, "table (the default) or json", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .doc =
-        "Lists the devices that can be tuned.\vThe copy limit is that of the shipped profile of "
-        "the same model, where there is one. Predictions for an emulated device are calibrated if "
-        "they were fitted to times measured on such a GPU, else scaled from another's by what "
-        "data sheets say.",
+        "Lists the devices that can be tuned.\vThe copy limit comes from the shipped profile of "
+        "the same model, if there is one. Predictions for an emulated device are \"calibrated\" if "
+        "they were fitted to times measured on such a GPU. Otherwise they are scaled from another "
+        "GPU by data-sheet figures.",
 };
 
-/* A device and what the shipped profiles know of its model. */
+/* A device with the copy limit that the shipped profiles have for its model. */
 struct listed_device {
     struct at_device_info device;
-    int64_t copy_limit_mbps; /* 0: not known */
+    int64_t copy_limit_mbps; /* 0: unknown */
 };
 
 struct device_list {
@@ -87,7 +89,7 @@ static const struct at_field list_fields[] = {
 static const struct at_schema list_schema = {"a list of devices", sizeof(struct device_list),
                                              list_fields, AT_COUNT(list_fields)};
 
-/* The best copy that a profile has of this model from DRAM. */
+/* Return the bandwidth of the profile's best copy on this model from DRAM; 0: none. */
 static int64_t copy_limit_in(const struct at_profile *profile, const struct at_device_info *device)
 {
     const struct at_device_record *records = profile->devices.items;
@@ -119,7 +121,7 @@ static int64_t shipped_copy_limit(const struct at_device_info *device)
             struct at_profile profile = {0};
             int64_t limit;
 
-            /* One that cannot be read is no reason not to list devices. */
+            /* An unreadable profile must not prevent the listing. */
             if (at_profile_read(&profile, files.gl_pathv[i], NULL) != AT_OK)
                 continue;
             limit = copy_limit_in(&profile, device);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune lookup: which config to take for a problem, and how well founded the answer is. */
+/* autotune lookup: which config to use for a problem, and what the answer is based on. */
 #include "lookup/lookup.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "options/argument.h"
 #include "options/device_options.h"
 #include "options/format.h"
 #include "options/run_options.h"
@@ -17,10 +18,12 @@ static const struct argp_option options_table[] = {
     {"problem", 'p', "SPEC", 0, "The problem", 0},
     {"profile", KEY_PROFILE, "FILE", 0,
      "Search this profile before those on the search path; may be repeated", 0},
-    {"policy", KEY_POLICY, "NAME", 0, "cold (the default) or warm: what is preferred", 0},
+    {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
+     0},
     {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 0},
-    {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
-    {"format", 'f', "NAME", 0, "table (the default) or json", 0},
+    {"space", KEY_SPACE, "FILE", 0,
+     "Add a family: a space file with its template beside it; may be repeated", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
 
@@ -72,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!options->problem)
             argp_error(state, "which problem? See --problem");
         if (options->file && options->profile_count > 0)
-            argp_error(state, "FILE is searched alone, --profile before others: give one of them");
+            argp_error(state, "give FILE, which is searched alone, or --profile, but not both");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -83,15 +86,17 @@ static const struct argp_child children[] = {{&at_device_argp, 0, NULL, 0}, {0}}
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "[FILE]",
     .doc =
-        "Tells which config to take for a problem, tuned or not, on a device, tuned or not; from "
-        "FILE alone, or from the search path.\vThe answer is legal for the problem and the "
-        "device. It comes from the first of these tiers that has one: this problem on this model "
-        "of device; the nearest problem on this model; the nearest on as many of the same "
-        "multiprocessors; on the same compute capability; on the nearest one; the default "
-        "config.\n\nThe search path: --profile, $AUTOTUNE_PROFILE_PATH, "
-        "$XDG_DATA_HOME/autotune, and the results that come with the program.",
+        "Tells which config to use for a problem on a device, whether they were tuned or not. "
+        "Searches only FILE, or the search path.\vThe answer is always legal for the problem and "
+        "the device. It comes from the first tier that has one: (1) this problem on this model of "
+        "device; (2) the nearest problem on this model; (3) the nearest problem on a device with "
+        "as many of the same multiprocessors; (4) on the same compute capability; (5) on the "
+        "nearest compute capability; (6) the default config.\n\nThe search path: --profile, "
+        "$AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that come with the "
+        "program.",
     .children = children,
 };
 

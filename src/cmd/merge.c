@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune merge: several profiles as one. */
+/* autotune merge: write several profiles as one. */
 #include "profile/merge.h"
 #include "cmd/cmd.h"
 #include "system/output.h"
@@ -36,17 +36,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
-    {"out", 'o', "FILE", 0, "Write there (default: standard output)", 0},
+    {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .args_doc = "FILE...",
-    .doc = "Writes several profiles as one: different devices, policies and software side by side."
-           "\vWhere two have a problem for one device and policy, one entry stays: that of newer "
-           "software; or of a complete search; or of more configs; or with more samples; or with a "
-           "smaller spread; or else the one named first. Each such case is told on standard error.",
+    .doc = "Merges profiles: different devices, policies and software are kept side by side."
+           "\vIf several have an entry for the same problem, device and policy, one is kept. These "
+           "criteria decide, in this order: newer software, a complete search, more configs, more "
+           "samples, a smaller spread, named first. Each case is reported on standard error.",
 };
 
 static enum at_status merge_files(const struct merge_options *options, struct at_profiles *profiles,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune replay: search strategies against recorded spaces. */
-#include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/replay_table.h"
+#include "options/argument.h"
 #include "options/format.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNER
 
 enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000 };
 
-/* What the pipeline has on its way with sixteen compile workers. */
+/* Configs in flight in a run with sixteen compile workers. */
 enum { AHEAD = 512 };
 
 static const char suffix[] = ".recording";
@@ -30,35 +30,23 @@ struct replay_options {
 };
 
 static const struct argp_option options_table[] = {
-    {"search", KEY_SEARCH, "NAME[,NAME...]", 0, "These strategies (default: all but exhaustive)",
-     0},
-    {"runs", KEY_RUNS, "N", 0,
-     "So many searches of each, each with a seed of its own (default: 100)", 0},
-    {"seed", KEY_SEED, "N", 0, "Of the first (default: 1)", 0},
+    {"search", KEY_SEARCH, "NAME[,NAME...]", 0,
+     "Strategies to compare (default: all but exhaustive) {strategies}", 0},
+    {"runs", KEY_RUNS, "N", 0, "Searches per strategy, each with its own seed (default: 100)", 0},
+    {"seed", KEY_SEED, "N", 0, "Random seed of the first search (default: 1)", 0},
     {"budget", KEY_BUDGET, "N", 0, "End each search after N evaluations", 0},
     {"ahead", KEY_AHEAD, "N", 0,
-     "Ask for up to N configs before the result of the first is told (default: 512, which is what "
-     "a "
-     "run with 16 compile workers does)",
+     "Configs in flight: ask a strategy for up to N configs before it gets the first result "
+     "(default: 512, as in a run with 16 compile workers)",
      0},
     {"winners", KEY_WINNERS, NULL, 0,
-     "Start each search from the best configs of the other recordings, as a run that tunes several "
-     "problems does",
+     "Start each search from the best configs of the other recordings, like a run that tunes "
+     "several problems",
      0},
-    {"format", KEY_FORMAT, "NAME", 0, "table (the default) or json", 0},
+    {"format", KEY_FORMAT, "NAME", 0, "How to print the result; the first is the default {formats}",
+     0},
     {0},
 };
-
-static size_t parse_count(struct argp_state *state, const char *option, const char *text,
-                          int64_t least, int64_t most)
-{
-    int64_t value = 0;
-
-    if (!at_integer_parse(text, strlen(text), &value) || value < least || value > most)
-        argp_error(state, "--%s takes a whole number from %lld to %lld, not \"%s\"", option,
-                   (long long)least, (long long)most, text);
-    return (size_t)value;
-}
 
 static void parse_strategies(struct argp_state *state, struct replay_options *options,
                              const char *text)
@@ -88,16 +76,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         parse_strategies(state, options, arg);
         return 0;
     case KEY_RUNS:
-        options->comparison.runs = parse_count(state, "runs", arg, 1, RUNS_MAX);
+        options->comparison.runs = (size_t)at_parse_integer(state, "runs", arg, 1, RUNS_MAX);
         return 0;
     case KEY_SEED:
-        options->comparison.seed = parse_count(state, "seed", arg, 0, INT64_MAX - RUNS_MAX);
+        options->comparison.seed =
+            (uint64_t)at_parse_integer(state, "seed", arg, 0, INT64_MAX - RUNS_MAX);
         return 0;
     case KEY_BUDGET:
-        options->comparison.budget = parse_count(state, "budget", arg, 1, BUDGET_MAX);
+        options->comparison.budget = (size_t)at_parse_integer(state, "budget", arg, 1, BUDGET_MAX);
         return 0;
     case KEY_AHEAD:
-        options->comparison.ahead = parse_count(state, "ahead", arg, 1, AHEAD_MAX);
+        options->comparison.ahead = (size_t)at_parse_integer(state, "ahead", arg, 1, AHEAD_MAX);
         return 0;
     case KEY_WINNERS:
         options->comparison.winners_known = true;
@@ -119,11 +108,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "FILE|DIR...",
-    .doc =
-        "Runs search strategies against recorded spaces, and prints how soon each comes near the "
-        "optimum. No GPU is needed.\vA recording is made by autotune tune --search=exhaustive "
-        "--record=DIR; of a DIR, all files that end in .recording are taken.",
+    .doc = "Runs search strategies on recorded spaces and prints how soon each comes near the "
+           "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
+           "--record=DIR. In a DIR, all files that end in .recording are used.",
 };
 
 /* ---- files ---- */
@@ -135,7 +124,7 @@ static int is_recording(const struct dirent *entry)
     return length > strlen(suffix) && strcmp(entry->d_name + length - strlen(suffix), suffix) == 0;
 }
 
-/* Puts the recordings of a folder, sorted by name, in the place of the folder. */
+/* Append the file, or the recordings of a folder, sorted by name. */
 static enum at_status expand(const char *path, char ***files, size_t *count, size_t *capacity,
                              struct at_error *err)
 {
@@ -176,7 +165,7 @@ static enum at_status expand_all(struct replay_options *options, struct at_error
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- running ---- */
 
 static void settle_strategies(struct replay_options *options)
 {

@@ -6,7 +6,7 @@
 
 enum { CELL_CHARS = 32 };
 
-/* "median/p95" of a pair, in units of `per`; "-" for never. */
+/* Write "median/p95", each divided by `per`; "-" means never. */
 static void format_pair(char cell[CELL_CHARS], int64_t median, int64_t p95, double per, int digits)
 {
     char parts[2][CELL_CHARS / 2];
@@ -68,12 +68,10 @@ void at_replay_print_table(const struct at_comparison *comparison)
     snprintf(title, sizeof title, "%zu recording%s: medians, and the mean of the scores",
              comparison->recordings.count, comparison->recordings.count == 1 ? "" : "s");
     print_block(title, &comparison->all);
-    printf(
-        "to N %%: evaluations until within N %% of the best, median/95th percentile of %" PRId64
-        " searches; - is never\n"
-        "s: the same in seconds, at what an evaluation took when it was recorded\n"
-        "score: of the gap between random search and the best, how much is closed (1: all)\n"
-        "stops: evaluations after which it stops by itself; found: searches that came within 1 %%"
-        "\n",
-        comparison->all.count > 0 ? all[0].runs / (int64_t)comparison->recordings.count : 0);
+    printf("to N %%: evaluations until within N %% of the best, median/95th percentile of %" PRId64
+           " searches; - means never\n"
+           "s: the same in seconds, with the time per evaluation of the recording\n"
+           "score: share of the gap between random search and the best that is closed (1: all)\n"
+           "stops: evaluations until it stops by itself; found: searches that came within 1 %%\n",
+           comparison->all.count > 0 ? all[0].runs / (int64_t)comparison->recordings.count : 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What replay prints for people. */
+/* Print the result of replay as a table. */
 #ifndef AT_CMD_REPLAY_TABLE_H
 #define AT_CMD_REPLAY_TABLE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune show: a profile as a table. */
+/* autotune show: print a profile. */
 #include "cmd/cmd.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "profile/profile.h"
 
@@ -33,12 +34,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
-    {"format", 'f', "NAME", 0, "table (the default) or json, which has everything", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "FILE",
     .doc = "Prints a profile.",
 };

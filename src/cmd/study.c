@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune study: the classic experiments on memory accesses, each a table and what it tells. */
+/* autotune study: run a classic experiment on memory accesses and print it as a table. */
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "study/study_run.h"
@@ -17,7 +18,7 @@
 
 struct study_options {
     struct at_run_options run; /* for its --gpu and what a session needs */
-    const char *name;          /* NULL: list them */
+    const char *name;          /* NULL: list the studies */
     enum at_output_format format;
 };
 
@@ -28,9 +29,9 @@ static const struct argp_option options_table[] = {
      "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
      "one, or auto (the default): the first GPU, else an emulated one",
      0},
-    {"format", 'f', "NAME", 0, "table (the default) or json", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "How long one kernel may take, as for tune", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit of one kernel, as for tune", 0},
     {0},
 };
 
@@ -64,13 +65,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "[NAME]",
-    .doc = "Runs an experiment on memory accesses: kernels side by side, with the sectors and bank "
-           "conflicts that they cost, counted on the emulated device, and their times, measured on "
-           "a GPU and predicted for an emulated one. Without a name: the studies there are.",
+    .doc = "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
+           "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
+           "predicted for an emulated one. Without NAME it lists the studies.",
 };
 
-/* ---- the studies there are ---- */
+/* ---- finding studies ---- */
 
 struct study_names {
     glob_t files;
@@ -85,7 +87,7 @@ static enum at_status find_studies(struct study_names *names, struct at_error *e
     char *pattern = at_path_data_file("tuning/study/*.yaml");
 
     names->files = (glob_t){0};
-    glob(pattern, 0, NULL, &names->files); /* none is a result too */
+    glob(pattern, 0, NULL, &names->files); /* no match leaves gl_pathc at 0 */
     names->items = at_alloc_array(names->files.gl_pathc, sizeof *names->items);
     for (size_t i = 0; i < names->files.gl_pathc; i++) {
         const char *base = at_path_name(names->files.gl_pathv[i]);
@@ -106,7 +108,7 @@ static void free_names(struct study_names *names)
     globfree(&names->files);
 }
 
-/* The file of a study, a part of names. */
+/* Set *path to the file of a study, which names owns. */
 static enum at_status find_study(const struct study_names *names, const char *name,
                                  const char **path, struct at_error *err)
 {
@@ -143,7 +145,7 @@ static enum at_status list_studies(const struct study_names *names, struct at_er
 
 /* ---- one study ---- */
 
-/* The families of the studies' own beside those that are tuned. */
+/* Add the families that only studies use. */
 static enum at_status add_families(struct at_run_options *run, struct at_error *err)
 {
     char *folder = at_path_data_file("templates/study");
@@ -208,7 +210,7 @@ static enum at_status run_study(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_run_options_init(&options.run);
-    options.run.search_given = true; /* nothing is searched */
+    options.run.search_given = true; /* no search, so no limit and no note about one */
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     at_run_options_finish(&options.run);
     at_interrupt_catch();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune tune: the tool's purpose. */
+/* autotune tune: search for the fastest config of each problem. */
 #include "tune/tune.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/tune_run.h"
+#include "options/argument.h"
 #include "options/format.h"
 #include "options/run_problems.h"
 #include "pipeline/recorder.h"
@@ -25,23 +26,22 @@ enum {
 };
 
 static const struct argp_option options_table[] = {
-    {"out", 'o', "FILE", 0, "Write the profile there; - is standard output", 0},
-    {"search", KEY_SEARCH, "NAME", 0,
-     "guided (the default), exhaustive, random, local, annealing, genetic or halving", 0},
+    {"out", 'o', "FILE", 0, "Write the profile to FILE; - is standard output", 0},
+    {"search", KEY_SEARCH, "NAME", 0, "Search strategy; the first is the default {strategies}", 0},
     {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
-     "Stop after N configs, N seconds or N minutes of the whole run, compilation included; "
-     "problems share it. Copies, which show the limit, come on top: for each problem as many at "
-     "most",
+     "Stop the whole run after N configs, seconds or minutes, compilation included. All problems "
+     "share the budget. Copies, which give the copy limit, come on top: per problem at most as "
+     "many",
      0},
-    {"seed", KEY_SEED, "N", 0, "Of a random search (default: 1)", 0},
+    {"seed", KEY_SEED, "N", 0, "Random seed (default: 1)", 0},
     {"journal", KEY_JOURNAL, "FILE", 0,
-     "Keep every measurement there (default: the profile's name with .journal)", 0},
-    {"resume", KEY_RESUME, NULL, 0, "Go on from the journal: nothing is measured twice", 0},
+     "Keep every measurement in FILE (default: the profile's name with .journal)", 0},
+    {"resume", KEY_RESUME, NULL, 0, "Continue from the journal: nothing is measured twice", 0},
     {"record", KEY_RECORD, "DIR", 0,
-     "Write a recording of each problem there, for autotune replay; needs --search=exhaustive", 0},
-    {"fresh", KEY_FRESH, NULL, 0,
-     "Start from nothing: do not try first what has won in earlier profiles", 0},
-    {"format", KEY_FORMAT, "NAME", 0, "Of what is printed: table (the default) or json", 0},
+     "Write a recording of each problem to DIR, for autotune replay; needs --search=exhaustive", 0},
+    {"fresh", KEY_FRESH, NULL, 0, "Do not start from the winners of earlier profiles", 0},
+    {"format", KEY_FORMAT, "NAME", 0, "How to print the result; the first is the default {formats}",
+     0},
     {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 0},
     {0},
 };
@@ -68,15 +68,6 @@ static void parse_budget(struct argp_state *state, const char *text, struct at_r
         budget->evaluations = number;
 }
 
-static uint64_t parse_seed(struct argp_state *state, const char *text)
-{
-    int64_t seed = 0;
-
-    if (!at_integer_parse(text, strlen(text), &seed) || seed < 0)
-        argp_error(state, "--seed takes a whole number from 0 on, not \"%s\"", text);
-    return (uint64_t)seed;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct at_tune_options *options = state->input;
@@ -100,7 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->run.search_given = true;
         return 0;
     case KEY_SEED:
-        session->seed = parse_seed(state, arg);
+        session->seed = (uint64_t)at_parse_integer(state, "seed", arg, 0, INT64_MAX);
         return 0;
     case KEY_JOURNAL:
         session->journal = arg;
@@ -132,10 +123,10 @@ static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
-    .doc = "Finds the fastest transpose kernel for each problem on a GPU, and writes a profile."
-           "\vWithout --problem or --problems it tunes the list in tuning/problems.yaml, or on an "
-           "emulated device "
-           "that in tuning/problems-emulated.yaml.",
+    .help_filter = at_help_filter,
+    .doc = "Finds the fastest transpose kernel for each problem on a GPU and writes a profile."
+           "\vWithout --problem and --problems it tunes the list in tuning/problems.yaml, or on an "
+           "emulated device the list in tuning/problems-emulated.yaml.",
     .children = children,
 };
 
@@ -163,7 +154,7 @@ static enum at_status print_spaces(const struct at_tune_run *run,
     return AT_OK;
 }
 
-/* A shorter list of problems, and a budget, where the user has said nothing. */
+/* Unless the user chose them, take the shorter list of problems and a budget. */
 static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tune_options *options,
                                            struct at_error *err)
 {
@@ -188,15 +179,14 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
         return AT_OK;
     if (session->strategy != &at_strategy_exhaustive)
         return at_fail(err, AT_USAGE,
-                       "a recording has the whole space: --record needs "
-                       "--search=exhaustive");
+                       "a recording holds the whole space: --record needs --search=exhaustive");
     if (run->device_count > 1)
         return at_fail(err, AT_USAGE, "--record takes one device at a time, not %zu",
                        run->device_count);
     return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
 }
 
-/* All that can be wrong is found before anything is measured. */
+/* Check everything that can be wrong before the first measurement. */
 static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *options,
                               struct at_error *err)
 {
@@ -225,7 +215,7 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
     return status;
 }
 
-/* Beside the profile, unless named; a run that writes no file keeps no journal. */
+/* The journal is beside the profile unless it is named. A run that writes no file has none. */
 static enum at_status settle_journal(struct at_tune_options *options, char **path,
                                      struct at_error *err)
 {
@@ -234,9 +224,10 @@ static enum at_status settle_journal(struct at_tune_options *options, char **pat
     if (!session->journal && options->out && strcmp(options->out, "-") != 0)
         session->journal = *path = at_format("%s.journal", options->out);
     if (session->journal && options->out && strcmp(session->journal, options->out) == 0)
-        return at_fail(err, AT_USAGE, "--out and --journal name the same file: give each its own");
+        return at_fail(err, AT_USAGE, "--out and --journal name the same file: name two files");
     if (session->resume && !session->journal)
-        return at_fail(err, AT_USAGE, "--resume needs --journal FILE, or --out FILE to find it by");
+        return at_fail(err, AT_USAGE,
+                       "--resume needs --journal FILE, or --out FILE with FILE.journal beside it");
     return AT_OK;
 }
 

@@ -25,7 +25,7 @@ static bool is_spent(const struct at_tune_run *run)
            (whole->evaluations > 0 && run->evaluations >= whole->evaluations);
 }
 
-/* An equal share of what is left for each problem that is left. */
+/* Give each remaining problem an equal share of the remaining budget. */
 static struct at_budget share_of_budget(const struct at_tune_run *run, size_t problems_left)
 {
     /* The shoot-out takes a quarter of a second after the search. */
@@ -47,7 +47,7 @@ static struct at_budget share_of_budget(const struct at_tune_run *run, size_t pr
     return share;
 }
 
-/* Takes what became of one problem into the run. Not AT_OK: the run cannot go on. */
+/* Count the outcome of one problem. A status other than AT_OK ends the run. */
 static enum at_status take_problem(struct at_tune_run *run, size_t device, enum at_status status,
                                    struct at_error *err)
 {
@@ -76,7 +76,7 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
     enum at_status status = AT_OK;
 
     record->problems.items = entries;
-    /* The first problem's configs compile while its copies are searched. */
+    /* Compile the first problem's configs while its copies are searched. */
     at_precompile_next(&(struct at_precompile){session, run->problems,
                                                share_of_budget(run, of - first).evaluations});
     for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
@@ -98,9 +98,10 @@ static enum at_status tune_problems(struct at_tune_run *run, struct at_session *
     return status;
 }
 
-/* What has won before is tried first; but what a GPU has measured says little of a prediction. */
-static void recall(const struct at_tune_run *run, struct at_session *session,
-                   const struct at_device_record *now)
+/* Read the winners of earlier profiles, which the search tries first. Not for an emulated device:
+ * its times are predictions, and measured winners say little about them. */
+static void read_warm_start(const struct at_tune_run *run, struct at_session *session,
+                            const struct at_device_record *now)
 {
     const struct at_session_options *options = &session->options;
     struct at_profiles profiles = {0};
@@ -109,7 +110,7 @@ static void recall(const struct at_tune_run *run, struct at_session *session,
 
     if (run->options->fresh || at_device_is_emulated(&now->device))
         return;
-    if (run->options->out) /* what is to be replaced; there may be none yet */
+    if (run->options->out) /* the profile to be replaced, if there is one */
         at_profiles_add(&profiles, run->options->out, &err);
     if (at_profiles_add_path(&profiles, &err) != AT_OK)
         at_warn(options->progress, "earlier profiles are not used: %s", err.message);
@@ -130,7 +131,7 @@ static enum at_status tune_device(struct at_tune_run *run, size_t device, struct
         return status;
     at_note(session->options.progress, "tuning on %s (%s)", info->name, info->uuid);
     at_profile_device_fill(&run->records[device], session);
-    recall(run, session, &run->records[device]);
+    read_warm_start(run, session, &run->records[device]);
     status = at_session_check_memory(session, run->problems, run->problem_count, err);
     if (status == AT_OK)
         status = tune_problems(run, session, device, err);
@@ -140,7 +141,7 @@ static enum at_status tune_device(struct at_tune_run *run, size_t device, struct
 
 /* ---- the result ---- */
 
-/* Devices on which nothing was found are not part of the profile. */
+/* Remove devices without results from the profile. */
 static void drop_empty_records(struct at_tune_run *run)
 {
     size_t kept = 0;
@@ -154,7 +155,7 @@ static void drop_empty_records(struct at_tune_run *run)
     run->profile.devices.count = kept;
 }
 
-/* Writes the file and prints the rest. What was measured is printed even if the file fails. */
+/* Write the file, and print the profile even if that failed. */
 static enum at_status deliver(struct at_tune_run *run, struct at_error *err)
 {
     const struct at_tune_options *options = run->options;
@@ -173,7 +174,7 @@ static enum at_status deliver(struct at_tune_run *run, struct at_error *err)
     return status;
 }
 
-/* How the run ended, if nothing went wrong on the way. */
+/* Return how a run without errors ended. */
 static enum at_status judge(const struct at_tune_run *run, bool delivered, struct at_error *err)
 {
     const char *out = run->options->out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of `autotune tune`: every problem on every device, and the profile of it. */
+/* Tune every problem on every device and write the profile. */
 #ifndef AT_CMD_TUNE_RUN_H
 #define AT_CMD_TUNE_RUN_H
 
@@ -9,37 +9,38 @@
 #include "profile/profile.h"
 #include "system/output.h"
 
-/* For the whole run; 0: no limit. */
+/* Budget of the whole run; 0: no limit. */
 struct at_run_budget {
     int64_t ns, evaluations;
 };
 
 struct at_tune_options {
     struct at_run_options run;
-    const char *out; /* NULL: only printed */
+    const char *out; /* NULL: only print the profile */
     struct at_run_budget budget;
     enum at_output_format format;
     bool dry_run;
-    bool fresh; /* start from no earlier profile */
+    bool fresh; /* ignore earlier profiles */
 };
 
-/* The work of one command: what was asked for, and what has been found. */
+/* One run: its options and its results so far. */
 struct at_tune_run {
     const struct at_tune_options *options;
-    struct at_output *output; /* the profile's file; NULL: standard output, or none */
+    struct at_output *output; /* the profile's file; NULL: standard output or no file */
     struct at_problem *problems;
     size_t problem_count;
     struct at_device_info *devices;
     size_t device_count;
     struct at_profile profile;
-    struct at_device_record *records; /* of the profile, one a device */
+    struct at_device_record *records; /* of the profile, one per device */
     size_t failed;                    /* problems without a valid config */
-    size_t skipped;                   /* problems that budget or interrupt left no time for */
+    size_t skipped;                   /* problems not searched: budget spent or interrupt */
     int64_t started_ns;
-    int64_t evaluations; /* so far, all problems together */
+    int64_t evaluations; /* so far, of all problems */
 };
 
-/* Tunes all, writes and prints the profile, and tells by its status how the run ended. */
+/* Tune everything, write and print the profile. AT_FAILED: a problem has no valid config, or the
+ * budget was too small. AT_INTERRUPTED: the profile has the results so far. */
 enum at_status at_tune_run_all(struct at_tune_run *run, struct at_error *err);
 
 #endif

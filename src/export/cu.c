@@ -181,6 +181,9 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 
 const struct at_export_format at_export_cu = {
     .name = "cu",
-    .summary = "the kernels as one .cu with functions that launch them, for nvcc and NVRTC",
+    .summary =
+        "the kernels as one self-contained file, for NVRTC and nvcc. For nvcc it also has "
+        "autotune_transpose() and one function per problem, which launch the kernels. Source and "
+        "destination must begin at multiples of 16 bytes.",
     .write = write,
 };

@@ -165,6 +165,8 @@ free_header:
 
 const struct at_export_format at_export_cubin = {
     .name = "cubin",
-    .summary = "a folder of compiled kernels with an index.json",
+    .summary =
+        "a folder of compiled kernels with an index.json. For each problem the index names the "
+        "image, the kernel in it, and its launch. Needs NVRTC.",
     .write_folder = write_folder,
 };

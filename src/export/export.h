@@ -7,6 +7,7 @@
 #ifndef AT_EXPORT_EXPORT_H
 #define AT_EXPORT_EXPORT_H
 
+#include "base/choice.h"
 #include "lookup/lookup.h"
 
 enum { AT_EXPORT_KEY_CHARS = 192 };
@@ -29,7 +30,7 @@ struct at_export {
 
 struct at_export_format {
     const char *name;
-    const char *summary;
+    const char *summary; /* for the manual page; plain text */
     enum at_status (*write)(const struct at_export *export, FILE *out, struct at_error *err);
     /* Instead of write: writes several files into an existing folder. */
     enum at_status (*write_folder)(const struct at_export *export, const char *folder,
@@ -37,9 +38,7 @@ struct at_export_format {
 };
 
 extern const struct at_export_format *const at_export_formats[]; /* NULL-ended */
-
-/* List their names, separated by commas; the caller frees it. */
-char *at_export_format_names(void);
+at_choice_fn at_export_choice;
 
 /* AT_USAGE for an unknown name; the message lists the known ones. */
 enum at_status at_export_format_find(const struct at_export_format **format, const char *name,

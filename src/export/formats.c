@@ -1,41 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/memory.h"
-#include "base/text_stream.h"
 #include "export/export.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* One line per form, in the order in which --help names them. */
+/* clang-format off */
+#define EACH_FORM(each) \
+    each(header) \
+    each(cu) \
+    each(cubin) \
+    each(make_file) \
+    each(cmake) \
+    each(json) \
+    each(t4)
+/* clang-format on */
 
-extern const struct at_export_format at_export_cmake, at_export_cu, at_export_cubin,
-    at_export_header, at_export_json, at_export_make_file, at_export_t4;
+#define DECLARE(name) extern const struct at_export_format at_export_##name;
+EACH_FORM(DECLARE)
 
-const struct at_export_format *const at_export_formats[] = {
-    &at_export_header, &at_export_cu,   &at_export_cubin, &at_export_make_file,
-    &at_export_cmake,  &at_export_json, &at_export_t4,    NULL,
-};
+#define ADDRESS(name) &at_export_##name,
+const struct at_export_format *const at_export_formats[] = {EACH_FORM(ADDRESS) NULL};
 
-char *at_export_format_names(void)
+struct at_choice at_export_choice(size_t index)
 {
-    const char *names[AT_COUNT(at_export_formats)];
-    size_t count = 0;
+    const struct at_export_format *format = at_export_formats[index];
 
-    for (; at_export_formats[count]; count++)
-        names[count] = at_export_formats[count]->name;
-    return at_join(names, count);
+    return (struct at_choice){.name = format ? format->name : NULL};
 }
 
 enum at_status at_export_format_find(const struct at_export_format **format, const char *name,
                                      struct at_error *err)
 {
-    char *names;
+    size_t index;
+    enum at_status status = at_choose(&index, "format", name, at_export_choice, err);
 
-    for (size_t i = 0; at_export_formats[i]; i++)
-        if (strcmp(at_export_formats[i]->name, name) == 0) {
-            *format = at_export_formats[i];
-            return AT_OK;
-        }
-    names = at_export_format_names();
-    at_fail(err, AT_USAGE, "unknown format \"%s\"; known are %s", name, names);
-    free(names);
-    return AT_USAGE;
+    if (status == AT_OK)
+        *format = at_export_formats[index];
+    return status;
 }

@@ -122,6 +122,8 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 
 const struct at_export_format at_export_header = {
     .name = "header",
-    .summary = "a header for C and C++: macros, a table and a function that finds a problem in it",
+    .summary =
+        "a header for C99, C++ and nvcc. It has macros with the parameters and the launch of each "
+        "problem, a table of them, and autotune_tuned_find(), which finds a problem in the table.",
     .write = write,
 };

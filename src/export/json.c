@@ -39,6 +39,6 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 
 const struct at_export_format at_export_json = {
     .name = "json",
-    .summary = "the answer of lookup for each problem",
+    .summary = "what lookup --format=json prints, for each problem",
     .write = write,
 };

@@ -66,6 +66,8 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 
 const struct at_export_format at_export_t4 = {
     .name = "t4",
-    .summary = "what was measured, as T4 results",
+    .summary =
+        "T4 results, which other auto-tuners read. They have what was measured of the winner and "
+        "the default of each problem, and nothing else.",
     .write = write,
 };

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/policy.h"
-#include "base/text_stream.h"
-
-#include "base/memory.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* spread_*: the place of a source in memory changes times by 1 to 3 % if rows are a large power of
  * two apart (doc/measurement.md, "Cold and warm"). So a reported time is the mean of several
@@ -40,23 +34,22 @@ const struct at_policy at_policies[AT_POLICIES] = {
  * few kilobytes need more sets to exceed 3 x L2. */
 static const int64_t sets_max = 1024;
 
+struct at_choice at_policy_choice(size_t index)
+{
+    if (index >= AT_POLICIES)
+        return (struct at_choice){0};
+    return (struct at_choice){at_policies[index].name, at_policies[index].summary};
+}
+
 enum at_status at_policy_find(const struct at_policy **policy, const char *name,
                               struct at_error *err)
 {
-    const char *names[AT_POLICIES];
-    char *known;
+    size_t index;
+    enum at_status status = at_choose(&index, "policy", name, at_policy_choice, err);
 
-    for (size_t i = 0; i < AT_POLICIES; i++) {
-        names[i] = at_policies[i].name;
-        if (strcmp(names[i], name) == 0) {
-            *policy = &at_policies[i];
-            return AT_OK;
-        }
-    }
-    known = at_join(names, AT_POLICIES);
-    at_fail(err, AT_USAGE, "unknown policy \"%s\"; known are %s", name, known);
-    free(known);
-    return AT_USAGE;
+    if (status == AT_OK)
+        *policy = &at_policies[index];
+    return status;
 }
 
 /* The bytes that a launch reads and writes; in place it is one buffer. */

@@ -5,7 +5,7 @@
 #ifndef AT_MEASURE_POLICY_H
 #define AT_MEASURE_POLICY_H
 
-#include "base/error.h"
+#include "base/choice.h"
 #include "device/info.h"
 #include "problem/problem.h"
 
@@ -25,6 +25,7 @@ struct at_policy {
 
 enum { AT_POLICIES = 2 };
 extern const struct at_policy at_policies[AT_POLICIES]; /* the first is the default */
+at_choice_fn at_policy_choice;
 
 /* Find a policy by name. AT_USAGE lists the known names. */
 enum at_status at_policy_find(const struct at_policy **policy, const char *name,

@@ -11,7 +11,8 @@
 
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0, "The device, as for tune (default: auto)", 1},
-    {"device", 'd', "NAME", 0, "One that need not be here, described in tuning/devices: h200", 1},
+    {"device", 'd', "NAME", 0,
+     "A device described in tuning/devices, like h200; it need not be present", 1},
     {0},
 };
 
@@ -28,7 +29,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (options->gpu && options->device)
-            argp_error(state, "--gpu and --device each name a device: give one of them");
+            argp_error(state, "--gpu and --device both name the device: give only one of them");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -37,7 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp at_device_argp = {.options = options_table, .parser = parse};
 
-/* What can be found out without a kernel; what cannot stays unknown. */
+/* Fill in the software versions that can be found without a kernel. The others stay unknown. */
 static void find_environment(struct at_target *target)
 {
     struct at_environment *environment = &target->environment;
@@ -78,10 +79,9 @@ static enum at_status find_gpu(struct at_target *target, const char *selector,
     target->device = infos[0];
     free(infos);
     if (count > 1)
-        return at_fail(err, AT_USAGE, "\"%s\" is %zu devices, and this is for one", selector,
-                       count);
+        return at_fail(err, AT_USAGE, "\"%s\" means %zu devices: name one", selector, count);
     if (!selector && at_device_is_emulated(&target->device))
-        at_warn(progress, "no usable GPU: this is for an emulated %s; --device names another",
+        at_warn(progress, "no usable GPU: the answer is for an emulated %s; --device names another",
                 target->device.name);
     find_environment(target);
     return AT_OK;

@@ -3,16 +3,27 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+struct at_choice at_format_choice(size_t index)
+{
+    static const struct at_choice formats[] = {
+        [AT_FORMAT_TABLE] = {"table", NULL},
+        [AT_FORMAT_JSON] = {"json", "has all details"},
+        {0},
+    };
+
+    return formats[index];
+}
 
 enum at_output_format at_parse_format(struct argp_state *state, const char *word)
 {
-    if (strcmp(word, "table") == 0)
-        return AT_FORMAT_TABLE;
-    if (strcmp(word, "json") != 0)
-        argp_error(state, "unknown format \"%s\"; known are table, json", word);
-    return AT_FORMAT_JSON;
+    struct at_error err;
+    size_t index = AT_FORMAT_TABLE;
+
+    if (at_choose(&index, "format", word, at_format_choice, &err) != AT_OK)
+        argp_error(state, "%s", err.message);
+    return (enum at_output_format)index;
 }
 
 bool at_stdout_color(void)

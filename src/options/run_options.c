@@ -2,9 +2,9 @@
 #include "options/run_options.h"
 #include "base/text_stream.h"
 
-#include "base/integer.h"
 #include "base/memory.h"
 #include "measure/select.h"
+#include "options/argument.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -32,34 +32,25 @@ static const struct argp_option options_table[] = {
      "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
      "[,offset_src=N][,offset_dst=N][,inplace=1]; may be repeated",
      1},
-    {"problems", KEY_PROBLEMS, "FILE", 0, "All problems of a list like tuning/problems.yaml", 1},
+    {"problems", KEY_PROBLEMS, "FILE", 0, "Take all problems of a list like tuning/problems.yaml",
+     1},
     {"space", KEY_SPACE, "FILE", 0,
-     "Add a family of your own: a space file, its template beside it; may be repeated", 1},
-    {"family", KEY_FAMILY, "NAME", 0, "Search this family alone; may be repeated", 1},
-    {"policy", KEY_POLICY, "NAME", 0, "cold (the default): data from DRAM; warm: what L2 keeps", 1},
-    {"jobs", 'j', "N", 0, "Compile processes (default: one a CPU)", 1},
+     "Add a family of your own: a space file with its template beside it; may be repeated", 1},
+    {"family", KEY_FAMILY, "NAME", 0, "Search only this family; may be repeated", 1},
+    {"policy", KEY_POLICY, "NAME", 0, "How times are taken; the first is the default {policies}",
+     1},
+    {"jobs", 'j', "N", 0, "Number of compile processes (default: one per CPU)", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "How long one config may take, besides an allowance for the problem's size (default: 2)", 1},
-    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile everything anew and keep nothing", 1},
-    {"wait", KEY_WAIT, NULL, 0,
-     "Wait for the end of another run on the device, or with the same --out", 1},
+     "Time limit of one config, plus an allowance for the problem's size (default: 2)", 1},
+    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 1},
+    {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 1},
     {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
     {0},
 };
 
-static int64_t bounded(struct argp_state *state, const char *option, const char *text, int64_t most)
-{
-    int64_t value;
-
-    if (!at_integer_parse(text, strlen(text), &value) || value < 1 || value > most)
-        argp_error(state, "--%s takes a whole number from 1 to %lld, not \"%s\"", option,
-                   (long long)most, text);
-    return value;
-}
-
 int64_t at_parse_timeout(struct argp_state *state, const char *text)
 {
-    return 1000000000 * bounded(state, "timeout", text, TIMEOUT_S_MAX);
+    return 1000000000 * at_parse_integer(state, "timeout", text, 1, TIMEOUT_S_MAX);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -88,7 +79,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s", err.message);
         return 0;
     case 'j':
-        options->session.jobs = (int)bounded(state, "jobs", arg, JOBS_MAX);
+        options->session.jobs = (int)at_parse_integer(state, "jobs", arg, 1, JOBS_MAX);
         return 0;
     case KEY_TIMEOUT:
         options->session.timeout_ns = at_parse_timeout(state, arg);
@@ -107,7 +98,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-const struct argp at_run_argp = {.options = options_table, .parser = parse};
+const struct argp at_run_argp = {
+    .options = options_table, .parser = parse, .help_filter = at_help_filter};
 
 void at_run_options_init(struct at_run_options *options)
 {
@@ -141,7 +133,7 @@ void at_run_options_finish(struct at_run_options *options)
     options->session.progress = &options->progress;
 }
 
-/* The tool's families, then the user's. */
+/* Read the tool's families, then the user's. */
 static enum at_status read_families(struct at_run_options *options, size_t *count,
                                     struct at_error *err)
 {
@@ -224,7 +216,7 @@ enum at_status at_run_families(struct at_run_options *options, struct at_error *
 
 /* ---- devices ---- */
 
-/* Configs of a problem that are tried on an emulated device, unless the user says otherwise. */
+/* Configs to try per problem on an emulated device, unless the user names a search or budget. */
 enum { EMULATED_CONFIGS = 24 };
 
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
@@ -244,8 +236,8 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
     if (!options->search_given) {
         options->problem_configs = EMULATED_CONFIGS;
         at_note(&options->progress,
-                "it is slow: a search tries %d configs a problem, unless tune is given --search or "
-                "--budget",
+                "it is slow: a search tries %d configs per problem, unless --search or --budget "
+                "of tune says otherwise",
                 EMULATED_CONFIGS);
     }
     return AT_OK;

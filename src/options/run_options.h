@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of every command that runs kernels. */
+/* The options that all commands which run kernels share. */
 #ifndef AT_OPTIONS_RUN_OPTIONS_H
 #define AT_OPTIONS_RUN_OPTIONS_H
 
@@ -9,10 +9,10 @@
 
 struct at_run_options {
     const char *gpu;          /* selector */
-    int64_t problem_configs;  /* how many a search of one problem tries; 0: no limit */
-    bool search_given;        /* the user has said what to search */
+    int64_t problem_configs;  /* configs that a search of one problem tries; 0: no limit */
+    bool search_given;        /* the user has chosen a strategy or a budget */
     const char *problem_list; /* file; NULL: none */
-    /* As given: owned arrays of borrowed text. */
+    /* Arguments of repeated options: owned arrays of borrowed text. */
     const char **problems, **spaces, **names;
     size_t problem_count, problem_capacity, space_count, space_capacity, name_count, name_capacity;
     struct at_family **families, **tuned;
@@ -21,24 +21,24 @@ struct at_run_options {
     bool quiet;
 };
 
-/* To be named in the children of a command's argp; its input is a struct at_run_options. */
+/* A child of a command's argp. Its input is a struct at_run_options. */
 extern const struct argp at_run_argp;
 
 void at_run_options_init(struct at_run_options *options);
 void at_run_options_clear(struct at_run_options *options);
 
-/* The argument of --timeout, in nanoseconds, for commands with options of their own. */
+/* Parse the argument of --timeout; return nanoseconds. For commands that do not use at_run_argp. */
 int64_t at_parse_timeout(struct argp_state *state, const char *text);
 
-/* After parsing: settles what depends on several options. */
+/* Set what depends on several options. Call it after parsing. */
 void at_run_options_finish(struct at_run_options *options);
 
-/* Reads the tool's families and the user's, and settles which are to be searched: all, or those
- * named. They are freed with the options. */
+/* Read the tool's families and the user's, and choose those to search: all, or those of --family.
+ * They are freed with the options. */
 enum at_status at_run_families(struct at_run_options *options, struct at_error *err);
 
-/* The devices that are meant. For an emulated one, which takes a second for what a GPU does in a
- * millisecond, it says so and settles a short search, unless search_given. The caller frees. */
+/* Find the devices of --gpu. An emulated device takes a second for what a GPU does in a
+ * millisecond: print a note, and limit the search unless search_given. The caller frees. */
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
                               size_t *count, struct at_error *err);
 

@@ -30,7 +30,6 @@ static const struct at_schema problem_list_schema = {
     "a list of problems", sizeof(struct problem_list), problem_list_fields,
     AT_COUNT(problem_list_fields)};
 
-/* The problems so far. */
 struct problems {
     struct at_problem *items;
     size_t count, capacity;
@@ -59,7 +58,7 @@ static enum at_status add_list(struct problems *problems, const char *path, stru
     return status;
 }
 
-/* A profile has one entry a problem, however it was spelled. */
+/* Refuse two spellings of one problem: a profile has one entry per problem. */
 static enum at_status check_unique(const struct problems *problems, struct at_error *err)
 {
     char **names = at_alloc_array(problems->count, sizeof *names);

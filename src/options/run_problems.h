@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which problems a command works on. */
+/* The problems that a command works on: --problem, --problems, or a default list. */
 #ifndef AT_OPTIONS_RUN_PROBLEMS_H
 #define AT_OPTIONS_RUN_PROBLEMS_H
 
 #include "options/run_options.h"
 
-/* Has the user named any? */
+/* Did the user name problems? */
 bool at_run_problems_given(const struct at_run_options *options);
 
-/* Those of --problem and then those of --problems or, where there is neither, of the tool's own
- * list `fallback` ("tuning/problems.yaml"; NULL where the user has named some). The caller frees.
- */
+/* Read the problems of --problem, then those of --problems. Without both, read the tool's list
+ * `fallback` ("tuning/problems.yaml"), which may be NULL if the user named problems. The caller
+ * frees *problems. */
 enum at_status at_run_problems(const struct at_run_options *options, const char *fallback,
                                struct at_problem **problems, size_t *count, struct at_error *err);
 

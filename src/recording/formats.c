@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/memory.h"
-#include "base/text_stream.h"
 #include "recording/parts.h"
 #include "system/file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const struct at_recording_format *const at_recording_formats[] = {
-    &at_recording_text, &at_recording_kernel_tuner, &at_recording_t4, NULL};
+/* One line per format, in the order in which --help names them. */
+/* clang-format off */
+#define EACH_FORMAT(each) \
+    each(text) \
+    each(kernel_tuner) \
+    each(t4)
+/* clang-format on */
+
+#define DECLARE(name) extern const struct at_recording_format at_recording_##name;
+EACH_FORMAT(DECLARE)
+
+#define ADDRESS(name) &at_recording_##name,
+const struct at_recording_format *const at_recording_formats[] = {EACH_FORMAT(ADDRESS) NULL};
+
+struct at_choice at_recording_choice(size_t index)
+{
+    const struct at_recording_format *format = at_recording_formats[index];
+
+    return (struct at_choice){.name = format ? format->name : NULL};
+}
 
 enum at_status at_recording_format_find(const struct at_recording_format **format, const char *name,
                                         struct at_error *err)
 {
-    const char *known[8];
-    size_t count = 0;
-    char *names;
+    size_t index;
+    enum at_status status = at_choose(&index, "format", name, at_recording_choice, err);
 
-    for (size_t i = 0; at_recording_formats[i]; i++) {
-        if (strcmp(at_recording_formats[i]->name, name) == 0) {
-            *format = at_recording_formats[i];
-            return AT_OK;
-        }
-        known[count++] = at_recording_formats[i]->name;
-    }
-    names = at_join(known, count);
-    at_fail(err, AT_USAGE, "unknown format \"%s\"; known are %s", name, names);
-    free(names);
-    return AT_USAGE;
+    if (status == AT_OK)
+        *format = at_recording_formats[index];
+    return status;
 }
 
 enum at_status at_recording_write_as(const struct at_recording *recording,

@@ -8,10 +8,7 @@
 /* A sample is at most a quarter of an hour; evaluations time out earlier. */
 #define AT_RECORDING_NS_MAX (INT64_C(900) * 1000 * 1000 * 1000)
 
-extern const struct at_recording_format at_recording_text, at_recording_kernel_tuner,
-    at_recording_t4;
-
-/* Read a recording from the text of the file at path. The text is changed. */
+/* Reads a recording from the text of the file at path, which is written to. */
 enum at_status at_recording_read_text(struct at_recording *recording, const char *path, char *text,
                                       size_t size, struct at_error *err);
 

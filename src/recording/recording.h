@@ -5,6 +5,7 @@
 #ifndef AT_RECORDING_RECORDING_H
 #define AT_RECORDING_RECORDING_H
 
+#include "base/choice.h"
 #include "base/outcome.h"
 #include "space/space.h"
 
@@ -64,11 +65,12 @@ char *at_recording_title(const struct at_recording *recording);
 /* A format in which recordings are written. AT_USAGE for a recording that it cannot hold. */
 struct at_recording_format {
     const char *name;
-    const char *summary;
+    const char *summary; /* for the manual page; plain text */
     enum at_status (*write)(const struct at_recording *recording, FILE *out, struct at_error *err);
 };
 
 extern const struct at_recording_format *const at_recording_formats[]; /* NULL-ended */
+at_choice_fn at_recording_choice;
 
 enum at_status at_recording_format_find(const struct at_recording_format **format, const char *name,
                                         struct at_error *err);

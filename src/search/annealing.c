@@ -117,7 +117,7 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_annealing = {
     .name = "annealing",
-    .summary = "chains that also accept slower configs, ever more rarely",
+    .summary = "simulated annealing: accepts slower configs, less and less often",
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -118,7 +118,7 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_genetic = {
     .name = "genetic",
-    .summary = "a population whose better configs are crossed",
+    .summary = "crosses the better configs of a population",
     .create = create,
     .ask = ask,
     .tell = tell,

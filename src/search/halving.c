@@ -134,7 +134,8 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_halving = {
     .name = "halving",
-    .summary = "many starts; drops the worse half repeatedly",
+    .summary =
+        "successive halving: begins at many configs and drops the worse half again and again",
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -92,7 +92,7 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_local = {
     .name = "local",
-    .summary = "moves to a faster neighbour; from many starts",
+    .summary = "moves to faster neighbours, from many random configs",
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -15,7 +15,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
 
 const struct at_strategy at_strategy_random = {
     .name = "random",
-    .summary = "configs drawn from the seed, none twice",
+    .summary = "draws configs at random, none twice",
     .create = create,
     .ask = at_order_ask,
     .tell = at_order_tell,

@@ -1,32 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/memory.h"
-#include "base/text_stream.h"
 #include "search/strategy.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* One line per strategy, in the order in which --help names them; the first is the default. */
+/* clang-format off */
+#define EACH_STRATEGY(each) \
+    each(guided) \
+    each(exhaustive) \
+    each(random) \
+    each(local) \
+    each(annealing) \
+    each(genetic) \
+    each(halving)
+/* clang-format on */
 
-const struct at_strategy *const at_strategies[] = {
-    &at_strategy_guided,    &at_strategy_exhaustive, &at_strategy_random,  &at_strategy_local,
-    &at_strategy_annealing, &at_strategy_genetic,    &at_strategy_halving, NULL,
-};
+#define DECLARE(name) extern const struct at_strategy at_strategy_##name;
+EACH_STRATEGY(DECLARE)
+
+#define ADDRESS(name) &at_strategy_##name,
+const struct at_strategy *const at_strategies[] = {EACH_STRATEGY(ADDRESS) NULL};
+
+struct at_choice at_strategy_choice(size_t index)
+{
+    const struct at_strategy *strategy = at_strategies[index];
+
+    return (struct at_choice){.name = strategy ? strategy->name : NULL};
+}
 
 enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,
                                 struct at_error *err)
 {
-    const char *names[AT_COUNT(at_strategies)];
-    size_t count = 0;
-    char *known;
+    size_t index;
+    enum at_status status = at_choose(&index, "search", name, at_strategy_choice, err);
 
-    for (; at_strategies[count]; count++) {
-        names[count] = at_strategies[count]->name;
-        if (strcmp(names[count], name) == 0) {
-            *strategy = at_strategies[count];
-            return AT_OK;
-        }
-    }
-    known = at_join(names, count);
-    at_fail(err, AT_USAGE, "unknown search \"%s\"; known are %s", name, known);
-    free(known);
-    return AT_USAGE;
+    if (status == AT_OK)
+        *strategy = at_strategies[index];
+    return status;
 }

@@ -5,6 +5,7 @@
 #ifndef AT_SEARCH_STRATEGY_H
 #define AT_SEARCH_STRATEGY_H
 
+#include "base/choice.h"
 #include "base/outcome.h"
 #include "space/space.h"
 
@@ -34,7 +35,7 @@ struct at_start {
 
 struct at_strategy {
     const char *name;
-    const char *summary;
+    const char *summary; /* for the manual page; plain text */
     void *(*create)(const struct at_space *space, const struct at_start *start);
 
     /* Ask for the next config to evaluate, each at most once. Earlier results may still be missing.
@@ -58,8 +59,8 @@ struct at_strategy {
 enum { AT_NEXT_MAX = 8 }; /* most indices per call of likely_next */
 
 extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first is the default */
-extern const struct at_strategy at_strategy_annealing, at_strategy_exhaustive, at_strategy_genetic,
-    at_strategy_guided, at_strategy_halving, at_strategy_local, at_strategy_random;
+extern const struct at_strategy at_strategy_exhaustive, at_strategy_guided, at_strategy_random;
+at_choice_fn at_strategy_choice;
 
 /* Find a strategy by name. AT_USAGE lists the known names. */
 enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,

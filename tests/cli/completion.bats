@@ -1,16 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Completion for bash and zsh offers what the program takes.
+# Completion for bash and zsh offers what the program knows.
 
 bats_require_minimum_version 1.5.0
+load helpers
 
 setup() {
     PATH=$(dirname "$AUTOTUNE"):$PATH
-    commands=$(autotune --help | sed -n 's/^  autotune \([a-z]*\) .*/\1/p')
-    [ "$(wc -w <<<"$commands")" -ge 10 ]
 }
 
-# offers WORD...: prints what bash offers for the last word of this command line.
+# offers WORD...: print what bash offers for the last word of a command line.
 offers() {
     # shellcheck source=/dev/null
     source "$srcdir/completion/autotune.bash"
@@ -19,7 +18,7 @@ offers() {
     printf '%s\n' "${COMPREPLY[@]}"
 }
 
-# zsh_offers WORD...: the same for zsh; functions that print replace its completion functions.
+# zsh_offers WORD...: the same for zsh, with completion functions that print.
 zsh_offers() {
     # shellcheck disable=SC2016 # zsh expands it
     zsh -f -c '
@@ -31,20 +30,27 @@ zsh_offers() {
         source $file' - "$srcdir/completion/_autotune" "$@"
 }
 
-@test "bash offers all commands" {
-    diff <(offers autotune "" | sort) <(sort <<<"$commands")
+@test "bash: commands" {
+    diff <(offers autotune "" | sort) <(printf '%s\n' "${commands[@]}" | sort)
     [ "$(offers autotune loo)" = lookup ]
 }
 
-@test "bash offers the options of each command" {
-    for command in $commands; do
+@test "bash: the options of each command" {
+    for command in "${commands[@]}"; do
         diff <(offers autotune "$command" --) \
             <(autotune "$command" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
     done
     offers autotune --gp | grep -qx -e --gpu # the command tune may be omitted
 }
 
-@test "bash offers the values of options, and files elsewhere" {
+@test "bash: values, and files otherwise" {
+    for option in --search --policy --format; do
+        [ "$(offers autotune "$option" "" | wc -l)" -ge 2 ]
+    done
+    [ "$(offers autotune tune --search ra)" = random ]
+    [ "$(offers autotune replay --search ra)" = random ]
+    [ "$(offers autotune show -f "" | xargs)" = "table json" ]
+    [ -z "$(offers autotune show --search "")" ]
     [ "$(offers autotune export --as c | xargs)" = "cu cubin cmake" ]
     [ "$(offers autotune lookup --policy "" | xargs)" = "cold warm" ]
     [ -z "$(offers autotune show re)" ]
@@ -54,26 +60,36 @@ zsh_offers() {
     [[ $(complete -p autotune) == *"-o default"* ]]
 }
 
-@test "zsh offers commands, options, values and files" {
-    command -v zsh >/dev/null || skip "no zsh" # here, because zsh_offers runs in subshells
-    diff <(zsh_offers autotune "" | sort) <(sort <<<"$commands")
-    for command in $commands; do
+@test "zsh: commands, options, values and files" {
+    command -v zsh >/dev/null || skip "no zsh" # not in zsh_offers, which runs in subshells
+    diff <(zsh_offers autotune "" | sort) <(printf '%s\n' "${commands[@]}" | sort)
+    for command in "${commands[@]}"; do
         diff <(zsh_offers autotune "$command" --) \
             <(autotune "$command" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
     done
     [ "$(zsh_offers autotune --policy "" | xargs)" = "cold warm" ]
+    diff <(zsh_offers autotune export --as "") <(offers autotune export --as "")
     [ "$(zsh_offers autotune show re)" = files ]
 }
 
-@test "the program takes every value that is offered" {
+@test "asking for an option's values runs nothing" {
+    mkdir "$BATS_TEST_TMPDIR/here"
+    cd "$BATS_TEST_TMPDIR/here"
+    for option in $(offers autotune tune --); do
+        offers autotune tune "$option" "" >/dev/null
+    done
+    [ -z "$(ls -A)" ]
+}
+
+@test "each value that is offered is one that the program takes" {
     for format in $(offers autotune export --as ""); do
         run "$AUTOTUNE" export --as "$format" --out "$BATS_TEST_TMPDIR/out" /nonexistent.yaml
         [[ $output == *"cannot open /nonexistent.yaml"* ]]
     done
-    [ "$(offers autotune export --as "" | wc -l)" -eq 7 ]
+    [ "$(offers autotune export --as "" | wc -l)" -ge 2 ]
     for format in $(offers autotune convert --to ""); do
         run "$AUTOTUNE" convert --to "$format" /nonexistent.recording
         [[ $output == *"cannot open /nonexistent.recording"* ]]
     done
-    [ "$(offers autotune convert --to "" | wc -l)" -eq 3 ]
+    [ "$(offers autotune convert --to "" | wc -l)" -ge 2 ]
 }

@@ -60,7 +60,7 @@ setup() {
 @test "bad arguments and bad files are refused" {
     refused 'which recording?' convert --to t4
     refused 'one recording at a time' convert --to t4 a b
-    refused 'into which format? See --to' convert a
+    refused 'which format? See --to' convert a
     refused 'unknown format "xml"; known are recording, kernel-tuner, t4' convert --to xml a
     refused 'cannot open none.json' convert --to t4 none.json
     printf '{"results": [}' >broken.json

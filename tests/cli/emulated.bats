@@ -125,12 +125,12 @@ setup() {
 
 @test "a search on the emulated device is short by default" {
     run --separate-stderr -0 tune --gpu emu --family tile --problem 64x96:f32 --out best.yaml
-    [[ $stderr == *'24 configs a problem'* ]]
+    [[ $stderr == *'24 configs per problem'* ]]
     [ "$(figure correct)" -eq 24 ]
     [ "$(figure search)" = guided ]
     run --separate-stderr -0 tune --gpu emu --search exhaustive --problem 33x33:b1,inplace=1 \
         --out best.yaml
-    [[ $stderr != *'configs a problem'* ]]
+    [[ $stderr != *'configs per problem'* ]]
     [ "$(figure complete)" -eq 1 ]
     [ "$(figure correct)" -gt 24 ]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Help is complete, on stdout, and ends with exit code 0.
+# --help is complete, goes to stdout, and succeeds.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,8 +10,8 @@ setup() {
         --wait"
 }
 
-# knows COMMAND OPTION...: --help and --usage name exactly these options and the ones that every
-# command has.
+# knows COMMAND OPTION...: do --help and --usage of the command name exactly these options and the
+# common ones?
 knows() {
     local command=$1 way
     shift
@@ -59,6 +59,10 @@ knows() {
 
 @test "convert names its options" {
     knows convert --out --to
+}
+
+@test "explain names its options" {
+    knows explain --blocks --format --gpu --problem --space --timeout
 }
 
 @test "study names its options" {

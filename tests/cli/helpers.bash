@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions and values for several Bats files.
+# Shared by several Bats files.
 
-# shellcheck disable=SC2034 # used by the Bats files
-commands=(tune list show check lookup export merge diff bench explain study replay convert cache)
+# All commands, as --help lists them.
+# shellcheck disable=SC2034 # used in the Bats files
+mapfile -t commands < <("$AUTOTUNE" --help | sed -n 's/^  autotune \([a-z]*\) .*/\1/p')
 
 # The cases of tests/golden/refused.txt, as files.
 # shellcheck disable=SC2034 # used there
 refused_profiles=${AUTOTUNE%/*}/tests/golden/refused
 
-# refused WORDS ARGUMENT...: the arguments are a usage error, said on stderr in these words; nothing
-# goes to stdout.
+# refused WORDS ARGUMENT...: does the program refuse these arguments with a usage error? These words
+# must be on stderr, and nothing on stdout.
 refused() {
     local words=$1
     shift
@@ -35,20 +36,20 @@ assert_transcript() {
     diff "$1" "$new"
 }
 
-# To be called by setup_file: asks the program once whether there is an NVRTC.
+# Find out whether there is an NVRTC. Call it in setup_file.
 find_nvrtc() {
     if "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC'; then
         export NO_NVRTC=1
     fi
 }
 
-# Skip the test if there is no NVRTC. For setup.
+# Skip the test without an NVRTC. Call it in setup.
 need_nvrtc() {
     [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
 }
 
-# make_data FAMILY...: make and use a data folder with these families alone. For setup_file.
-# Without the family copy, a run on the emulated device does not search for copies first.
+# make_data FAMILY...: use a data directory that has only these families. Call it in setup_file.
+# Without the copy family, a run on the emulated device does not search for copies first.
 make_data() {
     local family
     export AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data
@@ -60,7 +61,7 @@ make_data() {
     done
 }
 
-# narrowed FAMILY PARAMETER=VALUES...: prints its space file, with these values of the parameters.
+# narrowed FAMILY PARAMETER=VALUES...: print its space file with only these values of the parameters.
 narrowed() {
     local family=$1 pair script=
     shift

@@ -93,8 +93,8 @@ setup() {
 
 @test "bad arguments are refused" {
     refused "which problem" lookup -d h200
-    refused "give one of them" lookup -d h200 -g 0 -p 8x8:f32
-    refused "give one of them" lookup -d h200 -p 8x8:f32 --profile a.yaml b.yaml
+    refused "give only one of them" lookup -d h200 -g 0 -p 8x8:f32
+    refused "but not both" lookup -d h200 -p 8x8:f32 --profile a.yaml b.yaml
     refused "one profile at a time" lookup -d h200 -p 8x8:f32 a.yaml b.yaml
     refused "no description of a device" lookup -d none -p 8x8:f32
     refused "unknown policy" lookup -d h200 -p 8x8:f32 --policy tepid

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The manual pages are complete: every option of every command, every key of the profile, every
-# function of the library.
+# The manual pages are complete: every option of every command, every word of a table, every key of the
+# profile, and every function of the library.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,12 +10,19 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# page COMMAND: prints its manual page in scdoc's format.
-page() {
-    awk -v command="$1" -f "$srcdir/build-aux/command-page.awk" "$srcdir/doc/autotune.1.scd"
+# full_page: the manual page of the program, before scdoc.
+full_page() {
+    local sources
+    mapfile -t sources < <(find "$srcdir/src" -name '*.c')
+    awk -f "$srcdir/build-aux/manual-lists.awk" "${sources[@]}" "$srcdir/doc/autotune.1.scd" | tee full.scd
 }
 
-# helped COMMAND, paged: print the options in --help and in ./written, one per line.
+# page COMMAND: its manual page, before scdoc.
+page() {
+    full_page | awk -v command="$1" -f "$srcdir/build-aux/command-page.awk"
+}
+
+# helped COMMAND, paged: the long and short options in --help and in ./written, one per line.
 helped() {
     "$AUTOTUNE" "$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -e '--[a-z-]+|-[^ ,]' | sort
 }
@@ -24,14 +31,13 @@ paged() {
     grep -E '^\*-' written | grep -oE '\*-[^*]+\*' | tr -d '*' | sort
 }
 
-@test "each command of the program has a page, and no other has" {
-    "$AUTOTUNE" --help | sed -n 's/^  autotune \([a-z]*\) .*/\1/p' | sort >known
-    sed -n 's|^ *doc/autotune-\([a-z]*\)\.1.*|\1|p' "$srcdir/Makefile.am" | sort | diff known -
-    printf '%s\n' "${commands[@]}" | sort | diff known - # the list that the tests below use
+@test "a page is made for each command of the program, and for no other" {
+    [ "${#commands[@]}" -ge 10 ]
+    diff <(printf '%s\n' "${commands[@]}" | sort) \
+        <(sed -n 's|^ *doc/autotune-\([a-z]*\)\.1.*|\1|p' "$srcdir/Makefile.am" | sort)
 }
 
-@test "each command's page has exactly its options" {
-    # shellcheck disable=SC2154 # from helpers.bash
+@test "each command's page has its options, all of them and no others" {
     for command in "${commands[@]}"; do
         page "$command" >written
         diff <(helped "$command") <(paged) || {
@@ -51,7 +57,7 @@ paged() {
     run -1 page nonsense
 }
 
-# names_all FILE: the page has every name on standard input. The backslashes are scdoc's.
+# names_all FILE: does it have all names of standard input, one per line? Backslashes are scdoc's.
 names_all() {
     local name
     while read -r name; do
@@ -60,6 +66,21 @@ names_all() {
             return 1
         }
     done
+}
+
+@test "the page lists every strategy, form and format" {
+    full_page >/dev/null
+    while read -r command option; do
+        "$AUTOTUNE" "$command" "$option" '?' 2>&1 | sed -n 's/,//g; s/.*; known are //p' | tr ' ' '\n' >known
+        grep -E '^\*-|^.- \*' full.scd | awk -v option="*$option*" \
+            'index($0, "*-") == 1 { taking = index($0, option) == 1 } taking' |
+            sed -nE 's/^\t- \*([^*]+)\*: .+/\1/p' >listed
+        diff known listed
+    done <<'END'
+tune --search
+export --as
+convert --to
+END
 }
 
 @test "the page of the profile has every key" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The command line: requested help goes to stdout, with exit code 0. Errors go to stderr, with exit
-# code 2, before the program looks for a device or measures.
+# The command line: requested output goes to stdout, with exit code 0. Errors go to stderr, with exit
+# code 2, before the program looks for or measures anything.
 
 bats_require_minimum_version 1.5.0
 
@@ -98,17 +98,17 @@ load helpers
     refused '--resume needs --journal' --resume --out -
 }
 
-@test "a profile that cannot be written is refused before the run" {
+@test "a profile that cannot be written is refused before the work" {
     refused "$BATS_TEST_TMPDIR/none/best.yaml" --out "$BATS_TEST_TMPDIR/none/best.yaml"
     refused "$BATS_TEST_TMPDIR" --out "$BATS_TEST_TMPDIR"
 }
 
-@test "a wrong space file is refused with its place" {
+@test "a wrong space file is refused with the place of the error" {
     refused 'none.yaml' --space "$BATS_TEST_TMPDIR/none.yaml"
     printf 'schema: 1\nfamilly: x\n' >"$BATS_TEST_TMPDIR/bad.yaml"
     refused 'bad.yaml:2:1: unknown key "familly"' --space "$BATS_TEST_TMPDIR/bad.yaml"
 }
 
-@test "missing data files are named" {
+@test "missing data are named" {
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused "$BATS_TEST_TMPDIR/tuning/problems.yaml"
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/base and src/system: errors, memory, files, hashes, order statistics, random numbers. */
+/* src/base: errors, choices, memory, files, hashes, order statistics, random numbers. */
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -44,6 +45,30 @@ static void test_error_fail(void **state)
     assert_int_equal(at_fail_within(&err, "gpu %s", "all"), AT_DEVICE);
     assert_string_equal(err.message, "gpu all: no device 7");
     assert_int_equal(at_fail(NULL, AT_USAGE, "nobody listens"), AT_USAGE);
+}
+
+static struct at_choice color(size_t index)
+{
+    static const struct at_choice colors[] = {{"red", NULL}, {"green", "as grass"}, {0}};
+
+    return colors[index];
+}
+
+static void test_choice(void **state)
+{
+    struct at_error err = {0};
+    size_t index = 7;
+    char *list = at_choices_list("A color", color);
+
+    (void)state;
+    assert_string_equal(list, "A color: red, green (as grass)");
+    free(list);
+    assert_int_equal(at_choose(&index, "color", "green", color, &err), AT_OK);
+    assert_int_equal(index, 1);
+    assert_int_equal(at_choose(&index, "color", "gree", color, &err), AT_USAGE);
+    assert_string_equal(err.message, "unknown color \"gree\"; known are red, green");
+    assert_int_equal(index, 1);
+    assert_int_equal(at_choose(&index, "color", "", color, NULL), AT_USAGE);
 }
 
 static void test_error_long(void **state)
@@ -303,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error_fail),
+        cmocka_unit_test(test_choice),
         cmocka_unit_test(test_error_long),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_memory_exhausted),

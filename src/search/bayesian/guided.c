@@ -322,7 +322,7 @@ static void destroy(void *state)
 
 const struct at_strategy at_strategy_guided = {
     .name = "guided",
-    .summary = "the greatest expected improvement by a Gaussian process; stops by itself",
+    .summary = "picks the highest expected improvement under a Gaussian process; stops by itself",
     .create = create,
     .ask = ask,
     .likely_next = likely_next,

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choose an entry of a fixed table by its name: a strategy, an export form, ... */
+#ifndef AT_BASE_CHOICE_H
+#define AT_BASE_CHOICE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+/* A table's entry as a word that an option takes. */
+struct at_choice {
+    const char *name; /* NULL: the table ends here */
+    const char *note; /* what --help adds in parentheses; NULL: nothing */
+};
+
+/* Return the entry at an index, which is at most one behind the last entry. */
+typedef struct at_choice at_choice_fn(size_t index);
+
+/* Set *index to the entry of this name. AT_USAGE: unknown search "x"; known are a, b, c. The word
+ * after "unknown" is `what`. */
+enum at_status at_choose(size_t *index, const char *what, const char *name, at_choice_fn *entry,
+                         struct at_error *err);
+
+/* Return text and the entries: "text: a, b (note of b), c". The caller frees it. */
+char *at_choices_list(const char *text, at_choice_fn *entry);
+
+#endif

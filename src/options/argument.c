@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options/argument.h"
+
+#include "base/integer.h"
+#include "base/memory.h"
+#include "export/export.h"
+#include "measure/policy.h"
+#include "options/format.h"
+#include "recording/recording.h"
+#include "search/strategy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int64_t at_parse_integer(struct argp_state *state, const char *option, const char *text,
+                         int64_t least, int64_t most)
+{
+    int64_t value = least;
+
+    if (!at_integer_parse(text, strlen(text), &value) || value < least || value > most)
+        argp_error(state, "--%s takes a whole number from %lld to %lld, not \"%s\"", option,
+                   (long long)least, (long long)most, text);
+    return value;
+}
+
+static const struct {
+    const char *placeholder;
+    at_choice_fn *entry;
+} tables[] = {
+    {" {formats}", at_format_choice},       {" {policies}", at_policy_choice},
+    {" {recordings}", at_recording_choice}, {" {forms}", at_export_choice},
+    {" {strategies}", at_strategy_choice},
+};
+
+char *at_help_filter(int key, const char *text, void *input)
+{
+    const char *placeholder = text ? strstr(text, " {") : NULL;
+
+    (void)key;
+    (void)input;
+    for (size_t i = 0; i < AT_COUNT(tables) && placeholder; i++)
+        if (strcmp(placeholder, tables[i].placeholder) == 0) {
+            char *before = at_strndup(text, (size_t)(placeholder - text));
+            char *list = at_choices_list(before, tables[i].entry);
+
+            free(before);
+            return list;
+        }
+    return (char *)text; /* argp frees any other text */
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The argument of an option: a whole number, or a word of a table. Only the table names its words:
+ * --help lists them, and completion and the manual page follow. */
+#ifndef AT_OPTIONS_ARGUMENT_H
+#define AT_OPTIONS_ARGUMENT_H
+
+#include <argp.h>
+#include <stdint.h>
+
+/* Parse a whole number from least to most. Another text ends the program with a usage message. */
+int64_t at_parse_integer(struct argp_state *state, const char *option, const char *text,
+                         int64_t least, int64_t most);
+
+/* For an argp's help_filter. If an option's text ends with " {policies}" or another placeholder of
+ * argument.c, it is replaced by ": " and the words of that table. */
+char *at_help_filter(int key, const char *text, void *input);
+
+#endif
