@@ -33,3 +33,14 @@ enum at_status at_fail_within(struct at_error *err, const char *format, ...)
         snprintf(err->message + length, sizeof err->message - (size_t)length, ": %s", cause);
     return err->status;
 }
+
+enum at_status at_fail_at(struct at_error *err, struct at_source source, const char *format, ...)
+{
+    char message[sizeof err->message];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return at_fail(err, AT_USAGE, "%s:%d:%d: %s", source.file, source.line, source.column, message);
+}

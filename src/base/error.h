@@ -32,4 +32,14 @@ enum at_status at_fail(struct at_error *err, enum at_status status, const char *
 enum at_status at_fail_within(struct at_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A position in a file, so that messages can name it. */
+struct at_source {
+    const char *file; /* borrowed */
+    int line, column; /* from 1 */
+};
+
+/* Fail with AT_USAGE and "file:line:column: message". */
+enum at_status at_fail_at(struct at_error *err, struct at_source source, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -49,4 +49,8 @@ void at_search_refuse(struct at_search *search, size_t index, const struct at_me
 /* Free results and space. */
 void at_search_clear(struct at_search *search);
 
+/* List the indices of the fastest correct configs, fastest first, at most `most`. Equal times keep
+ * the space's order. Returns how many. */
+size_t at_rank_best(const struct at_search *search, size_t *best, size_t most);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a recording in the format of doc/recording-format.md, line by line. */
+#include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/source.h"
 #include "base/stats.h"
 #include "recording/parts.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/guard.h"
-#include "base/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,6 @@
 #include "schema/events.h"
 #include "schema/fields.h"
 #include "schema/scalars.h"
-#include "schema/text.h"
 #include "system/file.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
-#include "schema/text.h"
 
 #include <string.h>
 
@@ -152,4 +151,12 @@ enum at_status at_read_located(struct at_events *in, const struct at_field *fiel
 enum at_status at_read_integer_item(struct at_events *in, const struct at_field *field, void *slot)
 {
     return take_integer(in, slot) ? AT_OK : fail_integer(in, field);
+}
+
+bool at_text_is_word(const char *text, size_t size)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789_-.+";
+
+    return size >= 1 && size <= 63 && strspn(text, allowed) == size;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/printable.h"
 #include "schema/fields.h"
+#include "schema/scalars.h"
 #include "schema/sink.h"
-#include "schema/text.h"
 
 #include <inttypes.h>
 #include <string.h>

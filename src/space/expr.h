@@ -11,7 +11,6 @@
 #define AT_SPACE_EXPR_H
 
 #include "base/error.h"
-#include "base/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>

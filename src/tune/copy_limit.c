@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "pipeline/ranking.h"
+#include "pipeline/pipeline.h"
 #include "system/interrupt.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "tune/finals.h"
 
 #include "base/stats.h"
-#include "pipeline/ranking.h"
+#include "pipeline/pipeline.h"
 
 #include <math.h>
 #include <stdint.h>

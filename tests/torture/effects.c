@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Applies an effect to a call: an error instead of its result, half its work, or a kill. */
 #include "base/memory.h"
-#include "stopped.h"
+#include "torture.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Reads a journal with SQLite alone. */
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "rules.h"
+#include "torture.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>

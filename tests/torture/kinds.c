@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds which process makes a call, and the kind of file that it works on. */
 #include "base/memory.h"
-#include "stopped.h"
+#include "torture.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "point.h"
+#include "torture.h"
 
 #include "base/memory.h"
-#include "calls.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

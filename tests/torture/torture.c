@@ -4,9 +4,8 @@
  *
  *     torture [OPTION]... [SCENARIO|POINT]...
  */
+#include "torture.h"
 #include "base/memory.h"
-#include "scenario.h"
-#include "work.h"
 
 #include <getopt.h>
 #include <limits.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace.h"
+#include "torture.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "calls.h"
-#include "stopped.h"
 
 #include <errno.h>
 #include <fcntl.h>

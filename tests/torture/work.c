@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a scenario at each of its points: the disturbed run and then the next run. */
-#include "work.h"
+#include "torture.h"
 
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "rules.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -227,11 +226,11 @@ static bool choose_points(struct work *work, const char *name)
 
 static int calls_in(const struct tallies *tallies)
 {
-    int calls = 0;
+    int sum = 0;
 
     for (size_t i = 0; i < tallies->count; i++)
-        calls += tallies->items[i].count;
-    return calls;
+        sum += tallies->items[i].count;
+    return sum;
 }
 
 int torture(const struct options *options, const struct scenario *scenario, const char *folder,

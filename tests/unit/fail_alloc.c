@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fail_alloc.h"
 
-#include "sanitizers.h"
+#include "skipped.h"
 
 #include <dlfcn.h>
 #include <errno.h>

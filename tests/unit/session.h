@@ -4,9 +4,9 @@
 #define AT_TESTS_UNIT_SESSION_H
 
 #include "measure/select.h"
-#include "needs_nvrtc.h"
 #include "options/run_options.h"
 #include "roles.h"
+#include "skipped.h"
 #include "source_tree.h"
 
 static struct at_run_options options;

@@ -22,8 +22,8 @@
 #include <cmocka.h>
 
 #include "family_problems.h"
-#include "needs_nvrtc.h"
 #include "seen_values.h"
+#include "skipped.h"
 #include "source_tree.h"
 
 enum {

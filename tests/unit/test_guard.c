@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "base/text_stream.h"
 #include "fail_alloc.h"
-#include "sanitizers.h"
+#include "skipped.h"
 #include "system/folder.h"
 
 #include <setjmp.h>

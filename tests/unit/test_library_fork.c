@@ -4,7 +4,7 @@
  */
 #include "fake_cuda.h"
 #include "lib/autotune.h"
-#include "sanitizers.h"
+#include "skipped.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -9,7 +9,7 @@
 #include "fail_alloc.h"
 #include "fake_cuda.h"
 #include "lib/autotune.h"
-#include "sanitizers.h"
+#include "skipped.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "needs_nvrtc.h"
 #include "shipped_families.h"
+#include "skipped.h"
 
 /* Configs of families that are legal for nearly all problems: those to compare, and others to share
  * their programs. */

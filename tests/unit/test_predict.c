@@ -20,8 +20,8 @@
 
 #include <cmocka.h>
 
-#include "needs_nvrtc.h"
 #include "roles.h"
+#include "skipped.h"
 
 enum { HEADER_BYTES_MAX = 1 << 18 };
 

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "measure/policy.h"
 #include "pipeline/cases.h"
-#include "pipeline/ranking.h"
+#include "pipeline/pipeline.h"
 #include "search/strategy.h"
 #include "space/named.h"
 

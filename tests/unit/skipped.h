@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests that are skipped without NVRTC. */
-#ifndef AT_TESTS_UNIT_NEEDS_NVRTC_H
-#define AT_TESTS_UNIT_NEEDS_NVRTC_H
+/* For tests that are skipped without NVRTC, or under the address sanitiser, which has its own
+ * allocator. */
+#ifndef AT_TESTS_UNIT_SKIPPED_H
+#define AT_TESTS_UNIT_SKIPPED_H
 
 #include "kernel/nvrtc.h"
 
@@ -25,5 +26,18 @@ static inline bool lacks_nvrtc(void)
     free(known);
     return false;
 }
+
+/* gcc defines a macro; clang has a feature test. */
+#ifdef __SANITIZE_ADDRESS__
+#define WITH_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ADDRESS_SANITIZER 1
+#endif
+#endif
+
+#ifndef WITH_ADDRESS_SANITIZER
+#define WITH_ADDRESS_SANITIZER 0
+#endif
 
 #endif
