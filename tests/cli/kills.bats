@@ -9,7 +9,7 @@ load helpers
 load ../gpu/helpers
 load helpers-faults
 
-@test "GPU workers killed at random moments: nothing is lost, nobody blamed" {
+@test "GPU workers killed at random moments: nothing is lost, no config is blamed" {
     start_run --budget $((3 * kills)) # long enough for most of the kills
     kill_workers gpu
     waited 0

@@ -16,7 +16,7 @@ faults=$srcdir/tests/gpu/fault.yaml
 short=(--quiet --no-cache --jobs 1 --family tile --search random --problem 512x512:f32
     --out best.yaml)
 export record=512x512:f32tile
-enough=100
+enough=60
 
 setup_file() {
     find_device

@@ -3,7 +3,7 @@
 # A sample of every family's kernels under compute-sanitizer: no access out of bounds, no race in shared
 # memory. The tool makes each launch slow, so kernels are verified and not timed. It uses one CPU most of
 # the time, so setup_file starts the processes of all tests at once. Racecheck takes ten times as long as
-# memcheck. It gets a quarter of the configs, or all of them with AUTOTUNE_TEST_FAULTS=200.
+# memcheck. It gets an eighth of the configs, or all of them with AUTOTUNE_TEST_FAULTS=200.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -26,7 +26,7 @@ unaligned=(--family narrow --family odd --family skew --problem 3072x3:f32 --pro
 
 # Configs over the four problems together, and copies for each problem.
 configs=120 copies=24
-race_configs=30 race_copies=6
+race_configs=16 race_copies=4
 if ((${AUTOTUNE_TEST_FAULTS:-10} >= 200)); then
     race_configs=$configs race_copies=$copies
 fi
