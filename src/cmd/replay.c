@@ -31,7 +31,7 @@ struct replay_options {
 
 static const struct argp_option options_table[] = {
     {"search", KEY_SEARCH, "NAME[,NAME...]", 0,
-     "Strategies to compare (default: all but exhaustive) {strategies}", 0},
+     "Strategies to compare (default: all that use the seed) {strategies}", 0},
     {"runs", KEY_RUNS, "N", 0, "Searches per strategy, each with its own seed (default: 100)", 0},
     {"seed", KEY_SEED, "N", 0, "Random seed of the first search (default: 1)", 0},
     {"budget", KEY_BUDGET, "N", 0, "End each search after N evaluations", 0},
@@ -172,7 +172,7 @@ static void settle_strategies(struct replay_options *options)
     bool given = options->strategy_count > 0;
 
     for (size_t i = 0; at_strategies[i] && !given; i++)
-        if (at_strategies[i] != &at_strategy_exhaustive)
+        if (!at_strategies[i]->ignores_seed)
             AT_PUSH(options->strategies, options->strategy_count, options->strategy_capacity,
                     at_strategies[i]);
     options->comparison.strategies = options->strategies;

@@ -10,6 +10,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
 
 const struct at_strategy at_strategy_exhaustive = {
     .name = "exhaustive",
+    .ignores_seed = true,
     .summary = "measures every config of the space, in order",
     .create = create,
     .ask = at_order_ask,

@@ -36,6 +36,7 @@ struct at_start {
 struct at_strategy {
     const char *name;
     const char *summary; /* for the manual page; plain text */
+    bool ignores_seed;   /* all its searches of a space are the same */
     void *(*create)(const struct at_space *space, const struct at_start *start);
 
     /* Ask for the next config to evaluate, each at most once. Earlier results may still be missing.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints an explanation as a table: the lines of the source that access memory, and their cost. */
-#ifndef AT_STUDY_EXPLAIN_TABLE_H
-#define AT_STUDY_EXPLAIN_TABLE_H
+#ifndef AT_EXPLAIN_TABLE_H
+#define AT_EXPLAIN_TABLE_H
 
 #include "explain/explain.h"
 #include "space/family.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "study/explain_table.h"
+#include "explain/table.h"
 
 #include "base/memory.h"
 #include "system/paths.h"
