@@ -168,7 +168,7 @@ static enum at_status find_problems(const struct export_options *options,
         return at_fail(
             err, AT_MISMATCH,
             "no profile here is for %s under the policy %s: name problems with --problem, "
-            "which takes the nearest",
+            "which uses the nearest entry",
             device->name, options->policy->name);
     return AT_OK;
 }

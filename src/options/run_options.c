@@ -236,8 +236,8 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
     if (!options->search_given) {
         options->problem_configs = EMULATED_CONFIGS;
         at_note(&options->progress,
-                "it is slow: a search tries %d configs per problem, unless --search or --budget "
-                "of tune says otherwise",
+                "emulation is slow: a search tries %d configs per problem, unless tune has "
+                "--search or --budget",
                 EMULATED_CONFIGS);
     }
     return AT_OK;

@@ -124,7 +124,7 @@ assert_middle_failed() {
     [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
     run ! grep -q 4096x4096:f32 best.yaml
     [ -z "$(query best.yaml.journal "SELECT 1 FROM measurements WHERE outcome <> 'correct'")" ]
-    [[ "$(<errors)" == *'warning: 4096x4096:f32: allocating '*'autotune: 1 of 3 problems have no valid config' ]]
+    [[ "$(<errors)" == *'warning: 4096x4096:f32: allocating '*'autotune: 1 of 3 problems have no correct config' ]]
     "$AUTOTUNE" check best.yaml
     assert_nothing_left
 }

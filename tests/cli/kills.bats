@@ -37,7 +37,7 @@ load helpers-faults
     kill -KILL "$worker"
     waited 3
     kill "$tracer"
-    [[ "$(<errors)" == *" (emu:h200) is wedged: process $worker, killed, has not let go of it;"* ]]
+    [[ "$(<errors)" == *" (emu:h200) is wedged: process $worker was killed and still holds it;"* ]]
     "$AUTOTUNE" tune "${short[@]}" --budget 10 --resume
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements WHERE outcome <> "correct"')" -le 1 ]
 }

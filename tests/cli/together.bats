@@ -87,7 +87,7 @@ need_strace() {
     : >.best.yaml.autotune
     run --separate-stderr -0 strace -qq -o trace -e signal=none -e inject=flock:error=ENOLCK \
         "$AUTOTUNE" tune "${short[@]}" --budget 2
-    [ "$stderr" = 'autotune: warning: other runs are not kept from writing best.yaml: its file system has no locks' ]
+    [ "$stderr" = 'autotune: warning: cannot keep other runs from writing best.yaml: its file system has no locks' ]
     assert_correct 2
     assert_nothing_left
 }

@@ -215,7 +215,7 @@ END
     kill -KILL "$worker"
     waited 3
     kill "$tracer"
-    [[ "$(<errors)" == *" is wedged: process $worker, killed, has not let go of it;"* ]]
+    [[ "$(<errors)" == *" is wedged: process $worker was killed and still holds it;"* ]]
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget $enough --resume
     assert_tile_measured_once $enough
     assert_nothing_left
@@ -259,7 +259,7 @@ END
     wait_for_progress
     kill -STOP "$driver" # it keeps the device until it is continued
     run --separate-stderr -3 tune --quiet --family naive --problem 96x64:f32
-    [[ $stderr == *"is in use by another run of autotune, process $driver: wait until it ends with --wait"* ]]
+    [[ $stderr == *"is in use by another run of autotune, process $driver: wait for it with --wait"* ]]
     tune --family naive --problem 96x64:f32 --wait >waited 2>notes 3>&- &
     second=$!
     until grep -q "waiting for .* which process $driver uses" notes; do
@@ -333,7 +333,7 @@ give_memory() {
     waited 1
     cat errors
     grep -q '16384x16384:f32: .*memory' errors
-    [ "$(tail -n 1 errors)" = 'autotune: 1 of 3 problems have no valid config' ]
+    [ "$(tail -n 1 errors)" = 'autotune: 1 of 3 problems have no correct config' ]
     [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
     run -0 "$AUTOTUNE" check best.yaml
     give_memory
