@@ -39,7 +39,7 @@ static const struct argp_option options_table[] = {
     {"family", KEY_FAMILY, "NAME", 0, "Search only this family; may be repeated", 1},
     {"policy", KEY_POLICY, "NAME", 0, "How times are taken; the first is the default {policies}",
      1},
-    {"jobs", 'j', "N", 0, "Number of compile processes (default: one per CPU)", 1},
+    {"jobs", 'j', "N", 0, "Number of compile workers (default: one per CPU)", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
      "Time limit of one config, plus an allowance for the problem's size (default: 2)", 1},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 1},

@@ -87,7 +87,7 @@ outcome() {
     for signal in INT TERM; do
         start_run --budget 200
         wait_for_progress
-        kill -$signal "$driver"
+        kill -$signal "$main"
         waited 130
         [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
         correct=$(figure correct)
@@ -143,11 +143,11 @@ assert_middle_failed() {
     skip_with_sanitizer
     start_run --problem 4096x4096:f32 --problem 16x8:f32 --budget 45
     wait_for_progress
-    kill -STOP "$driver" # or it might end before the limit is set
-    worker=$(children "$driver" gpu)
+    kill -STOP "$main" # or it might end before the limit is set
+    worker=$(children "$main" gpu)
     taken=$(awk '/^VmData:/ { print $2 }' "/proc/$worker/status")
     prlimit --pid "$worker" --data=$(((taken + 32000) * 1024))
-    kill -CONT "$driver"
+    kill -CONT "$main"
     waited 1
     assert_middle_failed
     run -0 "$AUTOTUNE" tune "${short[@]}" --problem 16x8:f32 --budget 50 --resume
@@ -242,8 +242,8 @@ limited() (
     start_run --budget 20
     wait_for_progress
     wait_for_progress
-    kill -KILL "$driver"
-    wait "$driver" || true
+    kill -KILL "$main"
+    wait "$main" || true
     size=$(stat -c %s best.yaml.journal-wal)
     truncate -s $((size - 100)) best.yaml.journal-wal
     mkdir copy

@@ -32,7 +32,7 @@ load helpers-faults
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget 40
     wait_for_progress
-    worker=$(children "$driver" gpu)
+    worker=$(children "$main" gpu)
     cannot_end "$worker"
     kill -KILL "$worker"
     waited 3
@@ -42,7 +42,7 @@ load helpers-faults
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements WHERE outcome <> "correct"')" -le 1 ]
 }
 
-@test "the driver killed at random moments: --resume loses and repeats no result" {
-    kill_driver $(((kills + 3) / 4)) $((2 * kills))
+@test "the main process killed at random moments: --resume loses and repeats no result" {
+    kill_main $(((kills + 3) / 4)) $((2 * kills))
     assert_measured_once $((2 * kills))
 }
