@@ -123,7 +123,7 @@ static enum at_status warn_of_other_families(struct at_session *session, struct 
             at_journal_count_others(session->journal, name, session->family_hashes[i], &count, err);
         if (status == AT_OK && count > 0)
             at_warn(session->options.progress,
-                    "the template or space of %s has changed: its %" PRId64
+                    "the template or launch of %s has changed: its %" PRId64
                     " measurements in %s are kept but not used",
                     name, count, session->options.journal);
     }

@@ -256,7 +256,7 @@ limited() (
 @test "a journal of another setting is refused: which setting, and how to start anew" {
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2
     run --separate-stderr -2 "$AUTOTUNE" tune "${short[@]}" --budget 2 --resume --policy warm
-    [[ $stderr == *'--resume cannot continue journal '*'(policy cold '*', now policy warm '*'without --resume this run starts anew, and what is in the journal stays' ]]
+    [[ $stderr == *'--resume cannot continue journal '*'(policy cold '*', now policy warm '*'without --resume the run starts anew, and the journal keeps its contents' ]]
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2 --policy warm
     [ "$(query best.yaml.journal 'SELECT count(*) FROM runs')" -eq 2 ]
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
@@ -288,6 +288,6 @@ END
     echo '// changed' >>data/templates/tile.cu
     AUTOTUNE_DATADIR=$PWD/data run --separate-stderr -0 "$AUTOTUNE" tune "${short[@]}" --budget 2 \
         --resume
-    [[ $stderr == *'the template or space of tile has changed: its 2 measurements'*'stay' ]]
+    [[ $stderr == *'the template or launch of tile has changed: its 2 measurements'*'are kept but not used' ]]
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
 }
