@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The time of one kernel differs by 1 to 3 % between two periods of time (doc/measurement.md). */
+/* Times of one kernel from two periods differ by 1 to 3 % (doc/measurement.md). */
 static const double drift = 0.03;
 
 enum verdict { HELD, DRIFTED, BROKEN, VERDICTS };
