@@ -256,7 +256,7 @@ limited() (
 @test "a journal of another setting is refused: which setting, and how to start anew" {
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2
     run --separate-stderr -2 "$AUTOTUNE" tune "${short[@]}" --budget 2 --resume --policy warm
-    [[ $stderr == *'--resume cannot continue journal '*'(policy cold '*', now policy warm '*'without --resume the run starts anew, and the journal keeps its contents' ]]
+    [[ $stderr == *'--resume cannot continue journal '*'(policy cold '*', now policy warm '*'without --resume this run starts anew, and the journal keeps its contents' ]]
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2 --policy warm
     [ "$(query best.yaml.journal 'SELECT count(*) FROM runs')" -eq 2 ]
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
