@@ -133,7 +133,7 @@ void at_run_options_finish(struct at_run_options *options)
     options->session.progress = &options->progress;
 }
 
-/* Read the tool's families, then the user's. */
+/* Read autotune's own families, then the user's. */
 static enum at_status read_families(struct at_run_options *options, size_t *count,
                                     struct at_error *err)
 {
