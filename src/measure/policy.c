@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/policy.h"
 
-/* spread_*: the place of a source in memory changes times by 1 to 3 % if rows are a large power of
+/* spread_*: the place of a source in memory changes times by 2 to 3 % if rows are a large power of
  * two apart (doc/measurement.md, "Cold and warm"). So a reported time is the mean of several
  * places.
  *
