@@ -23,9 +23,10 @@ static void print_overview(void)
     for (size_t i = 0; at_commands[i]; i++)
         printf("  autotune %-8s %s%s\n", at_commands[i]->name, at_commands[i]->summary,
                i == 0 ? " (the default)" : "");
-    puts("\nautotune COMMAND --help lists the options of a command. Exit codes: 0 done; 1 no valid "
-         "config,\nor a check failed; 2 usage or a bad file; 3 no device, driver or compiler; 4 "
-         "profile of another\ndevice; 5 internal; 130 interrupted, with the best so far written.");
+    puts(
+        "\nautotune COMMAND --help lists the options of a command. Exit codes: 0 done; 1 no "
+        "config\nfound, or a check failed; 2 usage or a bad file; 3 no device, driver or compiler; "
+        "4 profile\nof another device; 5 internal; 130 interrupted, with the best so far written.");
 }
 
 static enum at_status unknown_command(const char *word, struct at_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choose an entry of a fixed table by its name: a strategy, an export form, ... */
+/* Choose an entry of a fixed table by its name: a strategy, an export format, ... */
 #ifndef AT_BASE_CHOICE_H
 #define AT_BASE_CHOICE_H
 

@@ -10,7 +10,7 @@
 /* The values are the program's exit codes. */
 enum at_status {
     AT_OK = 0,
-    AT_FAILED = 1,    /* no valid config, or a check failed */
+    AT_FAILED = 1,    /* no config found, or a check failed */
     AT_USAGE = 2,     /* a bad command line or file */
     AT_DEVICE = 3,    /* no device, driver or NVRTC */
     AT_MISMATCH = 4,  /* a profile for another device */

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The time of one kernel differs by 1 to 3 % between two periods of time (doc/measurement.md). */
+/* Times of one kernel from two periods differ by 1 to 3 % (doc/measurement.md). */
 static const double drift = 0.03;
 
 enum verdict { HELD, DRIFTED, BROKEN, VERDICTS };
@@ -183,7 +183,7 @@ enum at_status at_check_times(const struct at_profile *profile, const char *file
     for (size_t i = 0; i < count && status == AT_OK; i++)
         status = check_device(&recheck, &devices[i], err);
     if (status == AT_OK && recheck.matched == 0)
-        status = at_fail(err, AT_MISMATCH, "%s has nothing for %s", file, devices[0].name);
+        status = at_fail(err, AT_MISMATCH, "%s has no entry for %s", file, devices[0].name);
     free(devices);
     failed = recheck.counts[DRIFTED] + recheck.counts[BROKEN];
     if (status == AT_OK && failed > 0)

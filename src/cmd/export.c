@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune export: tuned kernels in a form that a build can take in. */
+/* autotune export: tuned kernels in a format that a build can use. */
 #include "export/export.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
@@ -18,9 +18,9 @@
 enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY };
 
 static const struct argp_option options_table[] = {
-    {"as", KEY_AS, "FORMAT", 0, "Form to write {forms}", 0},
+    {"as", KEY_AS, "FORMAT", 0, "Format to write {exports}", 0},
     {"out", 'o', "FILE", 0,
-     "Write to FILE, or to a folder for a form of several files (default: standard output)", 0},
+     "Write to FILE, or to a folder if the format has several files (default: standard output)", 0},
     {"problem", 'p', "SPEC", 0,
      "A problem, which need not be in a profile; may be repeated (default: all of the device's)",
      0},
@@ -74,7 +74,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!options->format)
             argp_error(state, "name a format with --as");
         if (options->format->write_folder && !options->out)
-            argp_error(state, "%s is several files: name a folder with --out",
+            argp_error(state, "%s has several files: name a folder with --out",
                        options->format->name);
         return 0;
     default:
@@ -168,7 +168,7 @@ static enum at_status find_problems(const struct export_options *options,
         return at_fail(
             err, AT_MISMATCH,
             "no profile here is for %s under the policy %s: name problems with --problem, "
-            "which takes the nearest",
+            "which uses the nearest entry",
             device->name, options->policy->name);
     return AT_OK;
 }
@@ -257,6 +257,6 @@ static enum at_status run_export(int argc, char **argv, struct at_error *err)
 
 const struct at_command at_command_export = {
     .name = "export",
-    .summary = "tuned kernels in a form that a build can use",
+    .summary = "tuned kernels in a format that a build can use",
     .run = run_export,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune replay: search strategies against recorded spaces. */
+/* autotune replay: search strategies on recorded spaces. */
 #include "base/memory.h"
 #include "cmd/replay_table.h"
 #include "options/argument.h"
@@ -222,6 +222,6 @@ static enum at_status run_replay(int argc, char **argv, struct at_error *err)
 
 const struct at_command at_command_replay = {
     .name = "replay",
-    .summary = "search strategies against recorded spaces",
+    .summary = "search strategies on recorded spaces",
     .run = run_replay,
 };

@@ -187,7 +187,8 @@ static enum at_status judge(const struct at_tune_run *run, bool delivered, struc
                                                        : "the best so far is in ",
                        delivered && out && strcmp(out, "-") != 0 ? out : "");
     if (run->failed > 0)
-        return at_fail(err, AT_FAILED, "%zu of %zu problems have no valid config", run->failed, of);
+        return at_fail(err, AT_FAILED, "%zu of %zu problems have no correct config", run->failed,
+                       of);
     if (run->skipped == of)
         return at_fail(err, AT_FAILED, "the budget was spent before a config was measured");
     if (run->skipped > 0)

@@ -33,13 +33,13 @@ struct at_tune_run {
     size_t device_count;
     struct at_profile profile;
     struct at_device_record *records; /* of the profile, one per device */
-    size_t failed;                    /* problems without a valid config */
+    size_t failed;                    /* problems without a correct config */
     size_t skipped;                   /* problems not searched: budget spent or interrupt */
     int64_t started_ns;
     int64_t evaluations; /* so far, of all problems */
 };
 
-/* Tune everything, write and print the profile. AT_FAILED: a problem has no valid config, or the
+/* Tune everything, write and print the profile. AT_FAILED: a problem has no correct config, or the
  * budget was too small. AT_INTERRUPTED: the profile has the results so far. */
 enum at_status at_tune_run_all(struct at_tune_run *run, struct at_error *err);
 

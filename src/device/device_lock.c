@@ -102,21 +102,22 @@ static enum at_status lock_file(int fd, const struct at_device_info *info, bool 
     if (*taken)
         return AT_OK;
     if (errno != EWOULDBLOCK) {
-        at_warn(progress, "other runs on %s are not kept off: cannot lock its special file: %s",
+        at_warn(progress, "cannot keep other runs off %s: cannot lock its special file: %s",
                 info->name, strerror(errno));
         return AT_OK;
     }
     name_holder(fd, holder, sizeof holder);
     if (!wait)
-        return at_fail(err, AT_DEVICE,
-                       "%s (%s) is in use by another run of autotune, %s: wait until it ends with "
-                       "--wait, or name another device",
-                       info->name, info->uuid, holder);
+        return at_fail(
+            err, AT_DEVICE,
+            "%s (%s) is in use by another run of autotune, %s: wait for it with --wait, or "
+            "name another device",
+            info->name, info->uuid, holder);
     at_note(progress, "waiting for %s (%s), which %s uses", info->name, info->uuid, holder);
     *taken = flock(fd, LOCK_EX) == 0;
     if (*taken)
         return AT_OK;
-    return at_fail(err, AT_INTERRUPTED, "interrupted while %s had the device", holder);
+    return at_fail(err, AT_INTERRUPTED, "interrupted while waiting for %s", holder);
 }
 
 enum at_status at_device_lock_take(struct at_device_lock **lock, const struct at_device_info *info,
@@ -132,7 +133,7 @@ enum at_status at_device_lock_take(struct at_device_lock **lock, const struct at
         return AT_OK;
     fd = open_node(info, &reason);
     if (fd < 0) {
-        at_warn(progress, "other runs on %s are not kept off: %s", info->name, reason.message);
+        at_warn(progress, "cannot keep other runs off %s: %s", info->name, reason.message);
         return AT_OK;
     }
     status = lock_file(fd, info, wait, progress, &taken, err);

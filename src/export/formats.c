@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/export.h"
 
-/* One line per form, in the order in which --help names them. */
+/* One line per format, in the order in which --help names them. */
 /* clang-format off */
 #define EACH_FORM(each) \
     each(header) \

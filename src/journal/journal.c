@@ -97,7 +97,7 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
         status = at_journal_fail(journal, err);
     else if (sqlite3_changes(journal->db) != 1)
         status = at_fail(err, AT_INTERNAL,
-                         "journal %s does not store a measurement: name another "
+                         "journal %s did not store a measurement: name another "
                          "file",
                          journal->path);
     journal->uncheckpointed++;

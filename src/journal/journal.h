@@ -3,8 +3,8 @@
  * ends, nothing is lost, and a later run can resume it.
  *
  * The key of a measurement is a setting (all that a time depends on besides problem and config:
- * device, driver, NVRTC, policy), a problem, and a config with the hash of its family's source and
- * space. Measurements of another setting or hash are kept, but not found. */
+ * device, driver, NVRTC, policy), a problem, and a config with the hash of its family's template
+ * and launch. Measurements of another setting or hash are kept, but not found. */
 #ifndef AT_JOURNAL_JOURNAL_H
 #define AT_JOURNAL_JOURNAL_H
 
@@ -20,7 +20,7 @@ struct at_journal;
 struct at_journal_key {
     const char *problem; /* at_problem_format */
     const char *family;
-    const char *family_hash; /* of template and space file */
+    const char *family_hash; /* of template and launch */
     const char *config;      /* at_config_format */
 };
 

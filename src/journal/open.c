@@ -147,9 +147,9 @@ static enum at_status check_others(struct at_journal *journal, const char *setti
             continue;
         difference = at_setting_difference(other, setting);
         status = at_fail(err, AT_USAGE,
-                         "--resume cannot continue journal %s: its run is of another setting "
-                         "(%s); without --resume this run starts anew, and what is in the journal "
-                         "stays",
+                         "--resume cannot continue journal %s: its run has another setting (%s); "
+                         "without --resume this run starts anew, and the journal keeps its "
+                         "contents",
                          journal->path, difference);
         free(difference);
     }
@@ -190,7 +190,7 @@ static enum at_status add_run(struct at_journal *journal, const char *setting, s
     if (sqlite3_step(add) != SQLITE_DONE)
         status = at_journal_fail(journal, err);
     else if (sqlite3_changes(journal->db) != 1)
-        status = at_fail(err, AT_INTERNAL, "journal %s does not store a run: name another file",
+        status = at_fail(err, AT_INTERNAL, "journal %s did not store a run: name another file",
                          journal->path);
     journal->run = sqlite3_last_insert_rowid(journal->db);
     sqlite3_finalize(add);

@@ -31,7 +31,7 @@ static enum at_status take_text(const struct at_journal_row *row, int column, si
     bytes = (const char *)sqlite3_column_text(row->statement, column);
     size = (size_t)sqlite3_column_bytes(row->statement, column);
     if (!bytes)
-        return at_fail(err, AT_INTERNAL, "%s: no memory for it", name);
+        return at_fail(err, AT_INTERNAL, "%s: out of memory", name);
     if (size > most)
         return at_fail(err, AT_USAGE, "%s has %zu bytes, more than %zu", name, size, most);
     if (!at_text_is_printable(bytes, size)) /* a NUL is not printable */

@@ -22,7 +22,7 @@ struct at_builder;
 struct at_builder_options {
     int64_t compute_capability; /* 90 for 9.0 */
     enum at_image image;
-    int workers;              /* compile processes, at least 1 */
+    int workers;              /* compile workers, at least 1 */
     int64_t cpu_limit_s;      /* processor time per program; 0: ten seconds */
     const char *header;       /* text of AT_TEMPLATE_HEADER; borrowed */
     const char *cache_folder; /* NULL: the default one */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's side of one compile worker, which compiles at most one program at a time. If the
- * process dies, takes too long or stands still, that program failed. The next program starts a new
- * process. */
+/* The main process's side of one compile worker, which compiles at most one program at a time. If
+ * the process dies, takes too long or stands still, that program failed. The next program starts a
+ * new process. */
 #ifndef AT_KERNEL_COMPILE_PROCESS_H
 #define AT_KERNEL_COMPILE_PROCESS_H
 
@@ -21,7 +21,7 @@ struct at_job {
 
 /* Configs that share a program. */
 struct at_batch {
-    int kills; /* how often its compile process was killed */
+    int kills; /* how often its compile worker was killed */
     size_t count;
     struct at_job *jobs[];
 };

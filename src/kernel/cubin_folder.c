@@ -184,7 +184,7 @@ enum at_status at_cubin_folder_clear(const struct at_cubin_folder *folder, struc
                     strerror(errno));
     }
     if (kept > 1)
-        at_fail_within(err, "%zu files stay", kept);
+        at_fail_within(err, "%zu files were not removed", kept);
     free_listing(&listing);
     return kept == 0 ? AT_OK : AT_USAGE;
 }

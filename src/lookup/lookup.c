@@ -129,8 +129,8 @@ enum at_status at_answer_check_device(const struct at_answer *answer, const stru
 {
     if (answer->tier == AT_TIER_DEFAULT)
         return at_fail(err, AT_MISMATCH,
-                       "no profile has an entry that is legal here: tune this device, or do "
-                       "without --strict");
+                       "no profile has an entry that is legal here: tune this device, or omit "
+                       "--strict");
     if (answer->tier > AT_TIER_SHAPE)
         return at_fail(err, AT_MISMATCH,
                        "no profile is for %s with %jd multiprocessors; the nearest, %s, is for %s "

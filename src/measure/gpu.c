@@ -267,8 +267,8 @@ enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
     /* The device holds the killed process; a new process would hang in the same place. */
     if (gpu->stays)
         return at_fail(err, AT_DEVICE,
-                       "%s (%s) is wedged: process %d, killed, has not let go of it; it may take a "
-                       "reset or a reboot",
+                       "%s (%s) is wedged: process %d was killed and still holds it; a reset or a "
+                       "reboot may be needed",
                        gpu->info.name, gpu->info.uuid, (int)gpu->stays);
     while (gpu->worker.pid == 0) {
         status = revive_once(gpu, err);

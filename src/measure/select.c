@@ -100,7 +100,7 @@ static enum at_status no_emulated(const char *name, const struct at_device_info 
     for (size_t i = 0; i < count; i++)
         names[i] = infos[i].uuid;
     known = at_join(names, count);
-    at_fail(err, AT_DEVICE, "there is no device \"%s\"; described are %s", name, known);
+    at_fail(err, AT_DEVICE, "there is no device \"%s\"; known are %s", name, known);
     free(known);
     free(names);
     return AT_DEVICE;

@@ -28,7 +28,7 @@ static const struct {
     at_choice_fn *entry;
 } tables[] = {
     {" {formats}", at_format_choice},       {" {policies}", at_policy_choice},
-    {" {recordings}", at_recording_choice}, {" {forms}", at_export_choice},
+    {" {recordings}", at_recording_choice}, {" {exports}", at_export_choice},
     {" {strategies}", at_strategy_choice},
 };
 

@@ -39,7 +39,7 @@ static const struct argp_option options_table[] = {
     {"family", KEY_FAMILY, "NAME", 0, "Search only this family; may be repeated", 1},
     {"policy", KEY_POLICY, "NAME", 0, "How times are taken; the first is the default {policies}",
      1},
-    {"jobs", 'j', "N", 0, "Number of compile processes (default: one per CPU)", 1},
+    {"jobs", 'j', "N", 0, "Number of compile workers (default: one per CPU)", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
      "Time limit of one config, plus an allowance for the problem's size (default: 2)", 1},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 1},
@@ -133,7 +133,7 @@ void at_run_options_finish(struct at_run_options *options)
     options->session.progress = &options->progress;
 }
 
-/* Read the tool's families, then the user's. */
+/* Read autotune's own families, then the user's. */
 static enum at_status read_families(struct at_run_options *options, size_t *count,
                                     struct at_error *err)
 {
@@ -236,8 +236,8 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
     if (!options->search_given) {
         options->problem_configs = EMULATED_CONFIGS;
         at_note(&options->progress,
-                "it is slow: a search tries %d configs per problem, unless --search or --budget "
-                "of tune says otherwise",
+                "emulation is slow: a search tries %d configs per problem, unless tune has "
+                "--search or --budget",
                 EMULATED_CONFIGS);
     }
     return AT_OK;

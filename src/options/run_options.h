@@ -33,8 +33,8 @@ int64_t at_parse_timeout(struct argp_state *state, const char *text);
 /* Set what depends on several options. Call it after parsing. */
 void at_run_options_finish(struct at_run_options *options);
 
-/* Read the tool's families and the user's, and choose those to search: all, or those of --family.
- * They are freed with the options. */
+/* Read autotune's own families and the user's, and choose those to search: all, or those of
+ * --family. They are freed with the options. */
 enum at_status at_run_families(struct at_run_options *options, struct at_error *err);
 
 /* Find the devices of --gpu. An emulated device takes a second for what a GPU does in a

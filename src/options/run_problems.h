@@ -8,7 +8,7 @@
 /* Did the user name problems? */
 bool at_run_problems_given(const struct at_run_options *options);
 
-/* Read the problems of --problem, then those of --problems. Without both, read the tool's list
+/* Read the problems of --problem, then those of --problems. Without both, read autotune's list
  * `fallback` ("tuning/problems.yaml"), which may be NULL if the user named problems. The caller
  * frees *problems. */
 enum at_status at_run_problems(const struct at_run_options *options, const char *fallback,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Two windows of time differ by 1 to 3 % on a quiet H200. */
+/* Times of one kernel from two periods differ by 1 to 3 % on a quiet H200. */
 static const double drift_share = 0.03;
 
 static const double under_copy = 0.95, under_best = 0.80;

@@ -132,8 +132,8 @@ static void put_back(struct at_pipeline *p)
     p->ready_count++;
 }
 
-/* The result is filed before the next evaluation starts: killing the driver loses one of the two at
- * most. It is synced to disk only after that start, because a disk is slower than a GPU. */
+/* The result is filed before the next evaluation starts: killing the main process loses one of the
+ * two at most. It is synced to disk only after that start, because a disk is slower than a GPU. */
 enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_error *err)
 {
     struct at_measurement measurement;

@@ -120,7 +120,7 @@ enum at_status at_recorder_write(const struct at_search *search, const char *dir
     enum at_status status;
 
     if (!search->complete) {
-        at_warn(session->options.progress, "%s: not recorded: the search did not end",
+        at_warn(session->options.progress, "%s: not recorded: the search was cut short",
                 search->progress.what);
         return AT_OK;
     }

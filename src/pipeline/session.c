@@ -123,8 +123,8 @@ static enum at_status warn_of_other_families(struct at_session *session, struct 
             at_journal_count_others(session->journal, name, session->family_hashes[i], &count, err);
         if (status == AT_OK && count > 0)
             at_warn(session->options.progress,
-                    "the template or space of %s has changed: its %" PRId64
-                    " measurements in %s are not used, and stay",
+                    "the template or launch of %s has changed: its %" PRId64
+                    " measurements in %s are kept but not used",
                     name, count, session->options.journal);
     }
     return status;
@@ -278,15 +278,13 @@ void at_session_warn(struct at_session *session)
     if (seen->other_processes > 0 && !session->told_of_others) {
         session->told_of_others = true;
         at_warn(session->options.progress,
-                "%" PRId64 " other process%s on the %s: if it works there, the times are not to be "
-                "relied on",
+                "%" PRId64 " other process%s on the %s: times may be unreliable",
                 seen->other_processes, seen->other_processes > 1 ? "es are" : " is", device);
     }
     if (seen->slowed_ns > 0 && !session->told_of_slowing) {
         session->told_of_slowing = true;
         at_warn(session->options.progress,
-                "heat or the power supply slows the %s down: times may not be reached again",
-                device);
+                "heat or the power supply slows the %s down: times may not repeat", device);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shoot-out: finalists, the default config and the best copies are timed against each other
- * with fresh samples. The search's time of the best of hundreds of configs is too good by
- * selection. Only shoot-out times are reported. */
+ * with fresh samples. The best of hundreds of search times is too good, because it was
+ * selected. Only shoot-out times are reported. */
 #ifndef AT_PIPELINE_SHOOTOUT_H
 #define AT_PIPELINE_SHOOTOUT_H
 

@@ -170,7 +170,7 @@ static enum at_status check_device(const struct at_device_record *device, struct
         if (check_entry(entry, err) != AT_OK)
             return at_fail_within(err, "problem %s of %s", entry->problem, device->device.name);
         if (i > 0 && strcmp(entry[-1].problem, entry->problem) == 0)
-            return at_fail(err, AT_USAGE, "problem %s is there twice under %s", entry->problem,
+            return at_fail(err, AT_USAGE, "problem %s is listed twice under %s", entry->problem,
                            device->device.name);
     }
     return AT_OK;
@@ -187,8 +187,8 @@ enum at_status at_profile_check(const struct at_profile *profile, const char *na
         if (i > 0 && at_device_record_compare(&devices[i - 1], &devices[i]) == 0)
             return at_fail(
                 err, AT_USAGE,
-                "%s: device %s (%s) is there twice under the policy %s and the same software", name,
-                devices[i].device.name, devices[i].device.uuid, devices[i].policy.name);
+                "%s: device %s (%s) is listed twice under the policy %s and the same software",
+                name, devices[i].device.name, devices[i].device.uuid, devices[i].policy.name);
     }
     return AT_OK;
 }

@@ -19,7 +19,7 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
     const struct at_device_record *records = profile->devices.items;
 
     if (profile->devices.count < 1)
-        return at_fail(err, AT_USAGE, "there is nothing in it: a profile has at least one device");
+        return at_fail(err, AT_USAGE, "it is empty: a profile has at least one device");
     if (profile->devices.count > DEVICES_MAX)
         return at_fail(err, AT_USAGE, "%zu devices are more than the %d that a profile may have",
                        profile->devices.count, DEVICES_MAX);

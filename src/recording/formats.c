@@ -43,8 +43,8 @@ enum at_status at_recording_write_as(const struct at_recording *recording,
 {
     if (recording->kernel)
         return at_fail(err, AT_USAGE,
-                       "this is a recording of %.200s, not of a transpose: it can be replayed, and "
-                       "not written",
+                       "this is a recording of %.200s, not of a transpose: it can be replayed, but "
+                       "not converted",
                        recording->kernel);
     return format->write(recording, out, err);
 }

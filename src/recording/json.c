@@ -97,7 +97,7 @@ static enum at_status check_rows(const struct at_json_reader *reader)
         if (by_config(&reader->rows[i - 1], &reader->rows[i]) != 0)
             continue;
         config = at_config_format(&reader->rows[i].config);
-        at_fail(reader->err, AT_USAGE, "the config %s of %s is there twice", config,
+        at_fail(reader->err, AT_USAGE, "the config %s of %s is listed twice", config,
                 reader->rows[i].config.family->name);
         free(config);
         return AT_USAGE;

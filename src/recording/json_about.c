@@ -27,7 +27,7 @@ static enum at_status read_number(const struct at_json_reader *reader, const jso
 
     if (!json_is_integer(value) || json_integer_value(value) < least ||
         json_integer_value(value) > most)
-        return at_fail(reader->err, AT_USAGE, "%s: a whole number from %lld to %lld was expected",
+        return at_fail(reader->err, AT_USAGE, "%s: expected a whole number from %lld to %lld",
                        member, (long long)least, (long long)most);
     *number = json_integer_value(value);
     return AT_OK;
@@ -40,15 +40,14 @@ enum at_status at_json_read_values(const struct at_json_reader *reader, const js
     int64_t value;
 
     if (count == 0 || count > AT_PARAM_VALUES_MAX)
-        return at_fail(reader->err, AT_USAGE, "%.80s: from 1 to %d values were expected",
-                       param->name, AT_PARAM_VALUES_MAX);
+        return at_fail(reader->err, AT_USAGE, "%.80s: expected 1 to %d values", param->name,
+                       AT_PARAM_VALUES_MAX);
     param->values = at_alloc_array(count, sizeof *param->values);
     for (; param->value_count < count; param->value_count++) {
         if (!at_json_integer(json_array_get(values, param->value_count), &value) ||
             at_param_has_value(param, value))
             return at_fail(reader->err, AT_USAGE,
-                           "%.80s: whole numbers of 32 bits, no two alike, were expected",
-                           param->name);
+                           "%.80s: expected whole numbers of 32 bits, no two alike", param->name);
         param->values[param->value_count] = value;
     }
     return AT_OK;
@@ -83,7 +82,7 @@ static enum at_status read_params(const struct at_json_reader *reader, struct at
     enum at_status status = AT_OK;
 
     if (!json_is_array(list) || count > AT_PARAMS_MAX)
-        return at_fail(reader->err, AT_USAGE, "params: a list of at most %d was expected",
+        return at_fail(reader->err, AT_USAGE, "params: expected a list of at most %d",
                        AT_PARAMS_MAX);
     family->params = at_alloc_array(count, sizeof *family->params);
     for (size_t i = 0; i < count && status == AT_OK; i++)
@@ -120,7 +119,7 @@ static enum at_status read_families(struct at_json_reader *reader, const json_t 
     enum at_status status = AT_OK;
 
     if (count == 0 || count > AT_RECORDING_FAMILIES_MAX)
-        return at_fail(reader->err, AT_USAGE, "families: from 1 to %d were expected",
+        return at_fail(reader->err, AT_USAGE, "families: expected 1 to %d",
                        AT_RECORDING_FAMILIES_MAX);
     reader->recording.families = at_alloc_array(count, sizeof *reader->recording.families);
     for (size_t i = 0; i < count && status == AT_OK; i++)

@@ -31,7 +31,7 @@ enum at_status at_json_text(const struct at_json_reader *reader, const json_t *v
                             const char *what, const char **text)
 {
     if (!json_is_string(value) || !at_recording_text_fits(json_string_value(value)))
-        return at_fail(reader->err, AT_USAGE, "%s: a printable text was expected", what);
+        return at_fail(reader->err, AT_USAGE, "%s: expected a printable text", what);
     *text = json_string_value(value);
     return AT_OK;
 }
@@ -68,7 +68,7 @@ enum at_status at_json_read_config(const struct at_json_reader *reader, const js
 
         if (!at_json_integer(json_object_get(values, param->name), &value) ||
             !at_param_has_value(param, value))
-            return at_fail(reader->err, AT_USAGE, "no value of %.80s", param->name);
+            return at_fail(reader->err, AT_USAGE, "no value for %.80s", param->name);
         row->config.values[i] = (int32_t)value;
     }
     return AT_OK;
@@ -98,7 +98,7 @@ static enum at_status read_sample(const struct at_json_reader *reader, const jso
 
     if (!(ns > 0 && ns <= (double)AT_RECORDING_NS_MAX)) /* also refuses NAN */
         return at_fail(reader->err, AT_USAGE,
-                       "a time above 0 and of at most a quarter of an hour was expected");
+                       "expected a time above 0 and of at most a quarter of an hour");
     *sample_ns = ns < 1 ? 1 : round(ns);
     return AT_OK;
 }

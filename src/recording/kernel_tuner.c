@@ -118,8 +118,7 @@ static enum at_status read_space(struct at_json_reader *reader, const json_t *ro
     if (status != AT_OK)
         return status;
     if (count == 0 || count > AT_PARAMS_MAX)
-        return at_fail(reader->err, AT_USAGE, "tune_params_keys: from 1 to %d were expected",
-                       AT_PARAMS_MAX);
+        return at_fail(reader->err, AT_USAGE, "tune_params_keys: expected 1 to %d", AT_PARAMS_MAX);
     family = at_json_foreign_family(reader, name, count);
     for (size_t i = 0; i < count && status == AT_OK; i++)
         status = read_param(reader, family, json_array_get(keys, i), params);

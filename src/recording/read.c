@@ -64,7 +64,7 @@ static bool cut_integer(char **rest, char separator, int64_t least, int64_t most
 static enum at_status take_text(const struct reader *reader, char **text, const char *value)
 {
     if (!at_recording_text_fits(value))
-        return FAIL(reader, "a printable text without tabs was expected");
+        return FAIL(reader, "expected a printable text without tabs");
     *text = at_strdup(value);
     return AT_OK;
 }
@@ -72,7 +72,7 @@ static enum at_status take_text(const struct reader *reader, char **text, const 
 static enum at_status take_time(const struct reader *reader, int64_t *ns, char *value)
 {
     if (!cut_integer(&value, '\t', 0, AT_RECORDING_NS_MAX, ns) || value)
-        return FAIL(reader, "a time in nanoseconds was expected");
+        return FAIL(reader, "expected a time in nanoseconds");
     return AT_OK;
 }
 
@@ -113,7 +113,7 @@ static enum at_status read_head(struct reader *reader)
 
         if (!key || !line || strcmp(key, head_keys[i]) != 0)
             return i == 0 ? FAIL(reader, "this is no recording of autotune")
-                          : FAIL(reader, "\"%s\", a tab and its value were expected", head_keys[i]);
+                          : FAIL(reader, "expected \"%s\", a tab and its value", head_keys[i]);
         status = take_head(reader, i, line);
     }
     return status;
@@ -131,7 +131,7 @@ static enum at_status read_values(const struct reader *reader, struct at_param *
             return FAIL(reader, "more than %d values", AT_PARAM_VALUES_MAX);
         if (!cut_integer(&values, ' ', INT32_MIN, INT32_MAX, &value) ||
             at_param_has_value(param, value))
-            return FAIL(reader, "values of 32 bits, no two alike, were expected");
+            return FAIL(reader, "expected values of 32 bits, no two alike");
         AT_PUSH(param->values, param->value_count, capacity, value);
     }
     return at_param_has_value(param, param->default_value)
@@ -146,14 +146,14 @@ static enum at_status read_param(const struct reader *reader, struct at_family *
     const char *name = cut(&line, '\t');
 
     if (!name || !at_recording_text_fits(name))
-        return FAIL(reader, "a parameter's name was expected");
+        return FAIL(reader, "expected a parameter's name");
     for (size_t i = 0; i < family->param_count; i++)
         if (strcmp(family->params[i].name, name) == 0)
             return FAIL(reader, "a second parameter named %.40s", name);
     family->param_count++;
     param->name = at_strdup(name);
     if (!cut_integer(&line, '\t', INT32_MIN, INT32_MAX, &param->default_value) || !line)
-        return FAIL(reader, "a default, a tab and the values were expected");
+        return FAIL(reader, "expected a default, a tab and the values");
     return read_values(reader, param, line);
 }
 
@@ -175,9 +175,8 @@ static enum at_status read_family(struct reader *reader, char *line, struct at_f
             cut_integer(&line, '\t', 0, AT_PARAMS_MAX, &params) &&
             cut_integer(&line, '\t', 0, AT_RECORDING_CONFIGS_MAX, &count) && !line;
     if (!right)
-        return FAIL(reader,
-                    "\"family\", its name, preference and hash, and how many parameters and "
-                    "configs it has were expected");
+        return FAIL(reader, "expected \"family\", its name, preference and hash, and how many "
+                            "parameters and configs it has");
     for (size_t i = 0; i < recording->family_count; i++)
         if (strcmp(recording->families[i].family->name, name) == 0)
             return FAIL(reader, "a second family named %.60s", name);
@@ -195,7 +194,7 @@ static enum at_status read_family(struct reader *reader, char *line, struct at_f
         const char *word = cut(&param, '\t');
 
         status = word && strcmp(word, "param") == 0 ? read_param(reader, added.family, param)
-                                                    : FAIL(reader, "\"param\" was expected");
+                                                    : FAIL(reader, "expected \"param\"");
     }
     *family = added.family;
     *configs = added.config_count;
@@ -213,7 +212,7 @@ static enum at_status read_config(const struct reader *reader, struct at_config 
     for (size_t i = 0; i < family->param_count; i++) {
         if (!cut_integer(&values, ' ', INT32_MIN, INT32_MAX, &value) ||
             !at_param_has_value(&family->params[i], value))
-            return FAIL(reader, "no value of %s", family->params[i].name);
+            return FAIL(reader, "no value for %s", family->params[i].name);
         config->values[i] = (int32_t)value;
     }
     return !values || (!*values && family->param_count == 0)
@@ -231,7 +230,7 @@ static enum at_status read_samples(const struct reader *reader, struct at_record
         if (result->sample_count == AT_RECORDING_SAMPLES_MAX)
             return FAIL(reader, "more than %d samples", AT_RECORDING_SAMPLES_MAX);
         if (!cut_integer(&samples, ' ', 1, AT_RECORDING_NS_MAX, &value))
-            return FAIL(reader, "samples in nanoseconds, or an outcome, were expected");
+            return FAIL(reader, "expected samples in nanoseconds, or an outcome");
         AT_PUSH(result->samples_ns, result->sample_count, capacity, (double)value);
     }
     result->time_ns = at_median(result->samples_ns, result->sample_count);
@@ -242,7 +241,7 @@ static enum at_status read_result(const struct reader *reader, struct at_recorde
                                   char *text)
 {
     if (!text)
-        return FAIL(reader, "a tab and samples, or an outcome, were expected");
+        return FAIL(reader, "expected a tab and samples, or an outcome");
     for (int i = AT_CORRECT + 1; i < AT_OUTCOMES; i++) {
         if (strcmp(text, at_outcome_names[i]) != 0)
             continue;
@@ -302,7 +301,7 @@ static enum at_status read_families(struct reader *reader)
 static enum at_status check_text(const struct reader *reader, const char *text, size_t size)
 {
     if (strlen(text) != size)
-        return at_fail(reader->err, AT_USAGE, "%s: this is no text", reader->source.file);
+        return at_fail(reader->err, AT_USAGE, "%s: not a text file", reader->source.file);
     if (size == 0 || text[size - 1] != '\n')
         return at_fail(reader->err, AT_USAGE, "%s: %s", reader->source.file,
                        size == 0 ? "the file is empty" : "the last line does not end");

@@ -102,7 +102,7 @@ static enum at_status add_value(const struct at_json_reader *reader, struct at_p
     size_t at;
 
     if (!at_json_integer(value, &number))
-        return at_fail(reader->err, AT_USAGE, "%.80s: a whole number of 32 bits was expected",
+        return at_fail(reader->err, AT_USAGE, "%.80s: expected a whole number of 32 bits",
                        param->name);
     if (at_param_has_value(param, number))
         return AT_OK;
@@ -154,7 +154,7 @@ static enum at_status read_space(struct at_json_reader *reader, const json_t *ro
 
     if (json_object_size(first) == 0 || json_object_size(first) > AT_PARAMS_MAX)
         return at_fail(reader->err, AT_USAGE,
-                       "the first result: a configuration of 1 to %d parameters was expected",
+                       "the first result: expected a configuration of 1 to %d parameters",
                        AT_PARAMS_MAX);
     reader->recording.kernel = at_strdup("a kernel that T4 does not name");
     reader->recording.device = at_strdup("a device that T4 does not name");

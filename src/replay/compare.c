@@ -51,7 +51,7 @@ static enum at_status check_spaces(const struct at_recording *recordings, char *
                 other = find_family(&recordings[k], family->family->name);
             if (other && !same_params(other->family, family->family))
                 return at_fail(err, AT_USAGE,
-                               "%s has another space of family %s than %s: replay them apart",
+                               "%s has another space of family %s than %s: replay them separately",
                                names[i], family->family->name, names[k - 1]);
         }
     return AT_OK;

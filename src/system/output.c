@@ -74,7 +74,7 @@ enum at_status at_output_open(struct at_output **output, const char *path, enum 
         return status;
     }
     if (opened->unlocked && progress)
-        at_warn(progress, "other runs are not kept from writing %s: its file system has no locks",
+        at_warn(progress, "cannot keep other runs from writing %s: its file system has no locks",
                 path);
     *output = opened;
     return AT_OK;

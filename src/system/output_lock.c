@@ -179,7 +179,7 @@ enum at_status at_output_take(struct at_output *output, enum at_output_wait wait
         noted = true;
         nanosleep(&pause_time, NULL);
         if (wait == AT_OUTPUT_WAIT && at_interrupt_seen())
-            return at_fail(err, AT_INTERRUPTED, "interrupted while %s had %s", name, output->path);
+            return at_fail(err, AT_INTERRUPTED, "interrupted while waiting for %s", name);
     }
     if (attempt == FAILED)
         return AT_USAGE;

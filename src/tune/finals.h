@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The finals: which kernels meet in a problem's shoot-out, and which one wins. */
+/* The finals: which kernels take part in a problem's shoot-out, and which one wins. */
 #ifndef AT_TUNE_FINALS_H
 #define AT_TUNE_FINALS_H
 

@@ -162,14 +162,14 @@ static enum at_status no_winner(const struct at_search *search, struct at_error 
     char *counts;
 
     if (search->space.count == 0)
-        return at_fail(err, AT_FAILED, "%s: no config of the space is legal on this device",
+        return at_fail(err, AT_FAILED, "%s: no config is legal on this device",
                        search->progress.what);
     if (measured == 0)
         return at_fail(err, AT_INTERRUPTED, "%s: %s before a config was measured",
                        search->progress.what,
                        at_interrupt_seen() ? "interrupted" : "the budget was spent");
     counts = count_failures(search);
-    at_fail(err, AT_FAILED, "%s: no valid config among the %" PRId64 " measured of %zu (%s)",
+    at_fail(err, AT_FAILED, "%s: no correct config among the %" PRId64 " measured of %zu (%s)",
             search->progress.what, measured, search->space.count, counts);
     free(counts);
     return AT_FAILED;

@@ -6,7 +6,7 @@
 #include "pipeline/session.h"
 #include "profile/profile.h"
 
-/* A space with more legal configs is refused: it would not fit the driver's memory. */
+/* A space with more legal configs is refused: it would not fit the main process's memory. */
 enum { AT_SPACE_MAX = 500000 };
 
 /* The problem's place in the run. */

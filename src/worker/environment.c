@@ -19,7 +19,7 @@ static const char *const passed[] = {
     "CUDA_MPS_PIPE_DIRECTORY",
     "CUDA_VISIBLE_DEVICES",
     "HOME", /* the CUDA driver's files */
-    "LD_*", /* places of libraries, as for the driver process */
+    "LD_*", /* places of libraries, as for the main process */
     "LLVM_PROFILE_FILE",
     "LSAN_OPTIONS",
     "NV_*",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of workers: the variables of the driver process that are known to be needed.
+/* The environment of workers: the variables of the main process that are known to be needed.
  * Others could silently change what is measured (CUDA_LAUNCH_BLOCKING, CUDA_FORCE_PTX_JIT) or
  * compiled (NVRTC_*). */
 #ifndef AT_WORKER_ENVIRONMENT_H

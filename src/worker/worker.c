@@ -47,7 +47,7 @@ int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **
     /* If the parent died before this line, the socket is at end of file. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, (*role)->name);
-    /* Batch systems and containers signal every process of a run. Only the driver process reacts;
+    /* Batch systems and containers signal every process of a run. Only the main process reacts;
      * it decides when its workers end. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
@@ -58,7 +58,7 @@ int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **
 }
 
 /* Give the worker default signal handling and its own process group, so that a terminal's Ctrl-C
- * reaches only the driver process. */
+ * reaches only the main process. */
 static void set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Worker processes: the same executable, started with posix_spawn and connected by a socket pair. A
  * worker runs code that may crash, hang or leak (NVRTC, the CUDA driver, the kernels under test),
- * to protect the process that started it: the driver process. A worker dies with its parent, and
+ * to protect the process that started it: the main process. A worker dies with its parent, and
  * the parent may kill it at any time. */
 #ifndef AT_WORKER_WORKER_H
 #define AT_WORKER_WORKER_H

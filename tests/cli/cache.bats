@@ -35,7 +35,7 @@ setup() {
     "$AUTOTUNE" cache
     mkdir -p autotune/{b,d}.kernel/full
     touch autotune/{a,c,e}.kernel autotune/{f,g}.program
-    refused "2 files stay: cannot remove $PWD/autotune/" cache --clear
+    refused "2 files were not removed: cannot remove $PWD/autotune/" cache --clear
     [ "$(cd autotune && echo *)" = 'b.kernel d.kernel' ]
     rmdir -p autotune/b.kernel/full 2>/dev/null || true
     refused "autotune: cannot remove $PWD/autotune/d.kernel: " cache --clear

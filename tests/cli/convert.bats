@@ -66,6 +66,6 @@ setup() {
     printf '{"results": [}' >broken.json
     refused 'broken.json: 1:14: unexpected token' convert --to t4 broken.json
     printf '{"cache": {}, "kernel_name": "\\u001b[2J%%n"}' >escape.json
-    refused 'escape.json: kernel_name: a printable text was expected' convert --to t4 escape.json
+    refused 'escape.json: kernel_name: expected a printable text' convert --to t4 escape.json
     refused 'cannot write' convert --to t4 --out /none/x.json "$recordings/h200-10007x10009-b1.recording"
 }

@@ -149,7 +149,7 @@ setup() {
     variant 5 '/^launch:/i\  - {name: ROUND, summary: again, values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], default: 0}'
     run --separate-stderr -1 tune --quiet --gpu emu --family fault --space fault.yaml --budget 10 \
         --search random --problem 64x96:f32 --problem 96x64:f32 --out best.yaml
-    [[ $stderr == *'2 of 2 problems have no valid config' ]]
+    [[ $stderr == *'2 of 2 problems have no correct config' ]]
     [ "$(query best.yaml.journal "SELECT group_concat(n, ' ') FROM (SELECT count(*) AS n
         FROM measurements WHERE family = 'fault' GROUP BY problem)")" = '5 5' ]
 }
@@ -217,7 +217,7 @@ wide() {
 
 @test "unknown devices and too large problems are refused" {
     run --separate-stderr -3 tune --gpu emu:nothing --problem 64x96:f32 --out best.yaml
-    [[ $stderr == *'there is no device "emu:nothing"; described are '*emu:h200* ]]
+    [[ $stderr == *'there is no device "emu:nothing"; known are '*emu:h200* ]]
     run --separate-stderr -2 tune --quiet --gpu emu --problem 16384x16384:b1 --out best.yaml
     [[ $stderr == *'16384x16384:b1 is too large for an emulated device'* ]]
     [ ! -e best.yaml ]

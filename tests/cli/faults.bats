@@ -87,7 +87,7 @@ outcome() {
     for signal in INT TERM; do
         start_run --budget 200
         wait_for_progress
-        kill -$signal "$driver"
+        kill -$signal "$main"
         waited 130
         [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
         correct=$(figure correct)
@@ -124,7 +124,7 @@ assert_middle_failed() {
     [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
     run ! grep -q 4096x4096:f32 best.yaml
     [ -z "$(query best.yaml.journal "SELECT 1 FROM measurements WHERE outcome <> 'correct'")" ]
-    [[ "$(<errors)" == *'warning: 4096x4096:f32: allocating '*'autotune: 1 of 3 problems have no valid config' ]]
+    [[ "$(<errors)" == *'warning: 4096x4096:f32: allocating '*'autotune: 1 of 3 problems have no correct config' ]]
     "$AUTOTUNE" check best.yaml
     assert_nothing_left
 }
@@ -143,11 +143,11 @@ assert_middle_failed() {
     skip_with_sanitizer
     start_run --problem 4096x4096:f32 --problem 16x8:f32 --budget 45
     wait_for_progress
-    kill -STOP "$driver" # or it might end before the limit is set
-    worker=$(children "$driver" gpu)
+    kill -STOP "$main" # or it might end before the limit is set
+    worker=$(children "$main" gpu)
     taken=$(awk '/^VmData:/ { print $2 }' "/proc/$worker/status")
     prlimit --pid "$worker" --data=$(((taken + 32000) * 1024))
-    kill -CONT "$driver"
+    kill -CONT "$main"
     waited 1
     assert_middle_failed
     run -0 "$AUTOTUNE" tune "${short[@]}" --problem 16x8:f32 --budget 50 --resume
@@ -242,8 +242,8 @@ limited() (
     start_run --budget 20
     wait_for_progress
     wait_for_progress
-    kill -KILL "$driver"
-    wait "$driver" || true
+    kill -KILL "$main"
+    wait "$main" || true
     size=$(stat -c %s best.yaml.journal-wal)
     truncate -s $((size - 100)) best.yaml.journal-wal
     mkdir copy
@@ -256,7 +256,7 @@ limited() (
 @test "a journal of another setting is refused: which setting, and how to start anew" {
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2
     run --separate-stderr -2 "$AUTOTUNE" tune "${short[@]}" --budget 2 --resume --policy warm
-    [[ $stderr == *'--resume cannot continue journal '*'(policy cold '*', now policy warm '*'without --resume this run starts anew, and what is in the journal stays' ]]
+    [[ $stderr == *'--resume cannot continue journal '*'(policy cold '*', now policy warm '*'without --resume this run starts anew, and the journal keeps its contents' ]]
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 2 --policy warm
     [ "$(query best.yaml.journal 'SELECT count(*) FROM runs')" -eq 2 ]
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
@@ -288,6 +288,6 @@ END
     echo '// changed' >>data/templates/tile.cu
     AUTOTUNE_DATADIR=$PWD/data run --separate-stderr -0 "$AUTOTUNE" tune "${short[@]}" --budget 2 \
         --resume
-    [[ $stderr == *'the template or space of tile has changed: its 2 measurements'*'stay' ]]
+    [[ $stderr == *'the template or launch of tile has changed: its 2 measurements'*'are kept but not used' ]]
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements')" -eq 4 ]
 }

@@ -28,11 +28,11 @@ short=(--quiet --gpu emu --jobs 2 --family tile --search random --problem 8x8:f3
 # Its problem and family, as they stand side by side in a record of the journal.
 record=8x8:f32tile
 
-# start_run ARGUMENT...: start a run in the background; $driver is its process.
+# start_run ARGUMENT...: start a run in the background; $main is its process.
 start_run() {
     progress=$(last_filed || true)
     "$AUTOTUNE" tune "${short[@]}" "$@" >table 2>errors 3>&- &
-    driver=$!
+    main=$!
 }
 
 # tune_limited KIB ARGUMENT...: a run whose files cannot grow past KIB.
@@ -49,7 +49,7 @@ children() {
 }
 
 running() {
-    kill -0 "$driver" 2>/dev/null
+    kill -0 "$main" 2>/dev/null
 }
 
 # Print when the journal's log was last written, once it has a measurement of the problem itself. The
@@ -74,10 +74,10 @@ wait_for_progress() {
 assert_ends_at_second_signal() {
     local workers
     wait_for_progress
-    mapfile -t workers < <(children "$driver")
+    mapfile -t workers < <(children "$main")
     kill -STOP "${workers[@]}" # the run gets no answer from them
-    kill -INT "$driver"
-    while kill -TERM "$driver" 2>/dev/null; do # the first half second counts as the same request
+    kill -INT "$main"
+    while kill -TERM "$main" 2>/dev/null; do # the first half second counts as the same request
         sleep 0.1
     done
     waited 130
@@ -92,14 +92,14 @@ kill_workers() {
     killed=0
     while ((killed < kills)) && running; do
         wait_for_progress
-        worker=$(children "$driver" "$1") || continue
+        worker=$(children "$main" "$1") || continue
         worker=${worker%%$'\n'*}
         kill -KILL "$worker" 2>/dev/null && killed=$((killed + 1))
     done
     echo "killed $killed"
 }
 
-# Print the processes of runs in this folder; workers have their driver's folder.
+# Print the processes of runs in this folder; workers have the folder of their main process.
 processes_here() {
     local process
     for process in /proc/[0-9]*; do
@@ -148,16 +148,16 @@ assert_all_kept() {
     mv now seen
 }
 
-# kill_driver TIMES COUNT: kill the driver at random moments, TIMES in all. Each time resume at once,
-# while the old workers may still run. The last run may end; it then has COUNT measurements.
-kill_driver() {
+# kill_main TIMES COUNT: kill the main process at random moments, TIMES in all. Each time resume at
+# once, while the old workers may still run. The last run may end; it then has COUNT measurements.
+kill_main() {
     local i
     : >seen
     for ((i = 0; i < $1; i++)); do
         start_run --budget "$2" --resume
         wait_for_progress
-        kill -KILL "$driver" 2>/dev/null || true
-        wait "$driver" || true
+        kill -KILL "$main" 2>/dev/null || true
+        wait "$main" || true
         assert_all_kept
     done
     start_run --budget "$2" --resume

@@ -32,17 +32,17 @@ load helpers-faults
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget 40
     wait_for_progress
-    worker=$(children "$driver" gpu)
+    worker=$(children "$main" gpu)
     cannot_end "$worker"
     kill -KILL "$worker"
     waited 3
     kill "$tracer"
-    [[ "$(<errors)" == *" (emu:h200) is wedged: process $worker, killed, has not let go of it;"* ]]
+    [[ "$(<errors)" == *" (emu:h200) is wedged: process $worker was killed and still holds it;"* ]]
     "$AUTOTUNE" tune "${short[@]}" --budget 10 --resume
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements WHERE outcome <> "correct"')" -le 1 ]
 }
 
-@test "the driver killed at random moments: --resume loses and repeats no result" {
-    kill_driver $(((kills + 3) / 4)) $((2 * kills))
+@test "the main process killed at random moments: --resume loses and repeats no result" {
+    kill_main $(((kills + 3) / 4)) $((2 * kills))
     assert_measured_once $((2 * kills))
 }

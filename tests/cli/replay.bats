@@ -125,7 +125,7 @@ stops() {
         replay later.recording
     refused 'this is no recording of autotune' replay "$srcdir/results/nvidia-h200.yaml"
     printf 'autotune recording\t1\n\0' >binary.recording
-    refused 'binary.recording: this is no text' replay binary.recording
+    refused 'binary.recording: not a text file' replay binary.recording
 }
 
 @test "recordings of different spaces are not mixed" {

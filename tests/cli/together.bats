@@ -14,11 +14,11 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 # ---- one after the other ----
 
-# Start a run and stop its worker, so that it does not end. $driver is its process.
+# Start a run and stop its worker, so that it does not end. $main is its process.
 hold() {
     start_run --budget 20
     wait_for_progress
-    worker=$(pgrep -P "$driver" -x gpu)
+    worker=$(pgrep -P "$main" -x gpu)
     kill -STOP "$worker"
 }
 
@@ -26,7 +26,7 @@ hold() {
     local words
     hold
     ln -s best.yaml link.yaml
-    words="$driver is about to write it: wait until it ends, or name another file"
+    words="$main is about to write it: wait until it ends, or name another file"
     for out in best.yaml ./best.yaml link.yaml; do
         refused "cannot write \"$out\": process $words" tune "${short[@]}" --budget 2 --journal second \
             --out "$out"
@@ -35,7 +35,7 @@ hold() {
     "$AUTOTUNE" tune --gpu emu --jobs 2 --family tile --search random --problem 8x8:f32 --budget 2 \
         --out best.yaml --wait >/dev/null 2>waiting 3>&- &
     second=$!
-    until grep -q "^autotune: waiting for best.yaml, which process $driver is about to write" waiting; do
+    until grep -q "^autotune: waiting for best.yaml, which process $main is about to write" waiting; do
         kill -0 "$second"
         sleep 0.05
     done
@@ -61,8 +61,8 @@ hold() {
 
 @test "after a killed run, the next one takes its place" {
     hold
-    kill -KILL "$driver"
-    wait "$driver" || true
+    kill -KILL "$main"
+    wait "$main" || true
     [ ! -e best.yaml ]
     [ -e .best.yaml.autotune ]
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget 20 --resume
@@ -87,7 +87,7 @@ need_strace() {
     : >.best.yaml.autotune
     run --separate-stderr -0 strace -qq -o trace -e signal=none -e inject=flock:error=ENOLCK \
         "$AUTOTUNE" tune "${short[@]}" --budget 2
-    [ "$stderr" = 'autotune: warning: other runs are not kept from writing best.yaml: its file system has no locks' ]
+    [ "$stderr" = 'autotune: warning: cannot keep other runs from writing best.yaml: its file system has no locks' ]
     assert_correct 2
     assert_nothing_left
 }
@@ -112,14 +112,14 @@ need_strace() {
     cat first.errors
     [ "$code" -eq 2 ]
     [ ! -e first ] # refused before any work
-    grep -q "process $driver is about to write it" first.errors
+    grep -q "process $main is about to write it" first.errors
     kill -CONT "$worker"
     waited 0
     assert_correct 20
     assert_nothing_left
 }
 
-# Print the names of the system calls that a run's driver makes.
+# Print the names of the system calls that a run's main process makes.
 list_calls() {
     strace -qq -o trace -e signal=none "$AUTOTUNE" tune "${short[@]}" --budget 3 >table 3>&-
     sed 's/(.*//' trace | grep -vE '^(execve|exit_group)$' | sort -u

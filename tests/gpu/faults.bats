@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What a run survives, on a GPU: kernels that fail in every way, killed workers and drivers, signals,
+# What a run survives, on a GPU: kernels that fail in every way, killed processes, signals,
 # other processes on the device. doc/robustness.md has the full list. Tests that need no GPU are in
 # tests/cli/faults.bats and kills.bats. With ten events per random test it takes about three minutes.
 
@@ -198,7 +198,7 @@ END
 @test "a stopped GPU worker ends as a timeout and is replaced" {
     start_run --budget $enough --timeout 1
     wait_for_progress
-    worker=$(children "$driver" gpu)
+    worker=$(children "$main" gpu)
     kill -STOP "$worker"
     waited 0
     ended "$worker"
@@ -210,21 +210,21 @@ END
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget $enough
     wait_for_progress
-    worker=$(children "$driver" gpu)
+    worker=$(children "$main" gpu)
     cannot_end "$worker"
     kill -KILL "$worker"
     waited 3
     kill "$tracer"
-    [[ "$(<errors)" == *" is wedged: process $worker, killed, has not let go of it;"* ]]
+    [[ "$(<errors)" == *" is wedged: process $worker was killed and still holds it;"* ]]
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget $enough --resume
     assert_tile_measured_once $enough
     assert_nothing_left
 }
 
-# ---- the driver ----
+# ---- the main process ----
 
-@test "the driver killed at random moments: --resume loses and repeats no result" {
-    kill_driver $(((kills + 1) / 2)) $((18 * kills))
+@test "the main process killed at random moments: --resume loses and repeats no result" {
+    kill_main $(((kills + 1) / 2)) $((18 * kills))
     assert_tile_measured_once $((18 * kills))
 }
 
@@ -232,8 +232,8 @@ END
     for signal in INT TERM; do
         start_run --budget $enough
         wait_for_progress
-        mapfile -t workers < <(children "$driver")
-        kill -$signal "$driver"
+        mapfile -t workers < <(children "$main")
+        kill -$signal "$main"
         waited 130
         [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
         ended "${workers[@]}"
@@ -257,16 +257,16 @@ END
 @test "a second run on the device is refused, or waits" {
     start_run --budget $enough
     wait_for_progress
-    kill -STOP "$driver" # it keeps the device until it is continued
+    kill -STOP "$main" # it keeps the device until it is continued
     run --separate-stderr -3 tune --quiet --family naive --problem 96x64:f32
-    [[ $stderr == *"is in use by another run of autotune, process $driver: wait until it ends with --wait"* ]]
+    [[ $stderr == *"is in use by another run of autotune, process $main: wait for it with --wait"* ]]
     tune --family naive --problem 96x64:f32 --wait >waited 2>notes 3>&- &
     second=$!
-    until grep -q "waiting for .* which process $driver uses" notes; do
+    until grep -q "waiting for .* which process $main uses" notes; do
         kill -0 "$second"
         sleep 0.1
     done
-    kill -CONT "$driver"
+    kill -CONT "$main"
     waited 0
     wait "$second"
     grep -q '96x64:f32 *naive' waited
@@ -276,10 +276,10 @@ END
 @test "a journal in use by another run is refused, whatever the device" {
     start_run --budget $enough
     wait_for_progress
-    kill -STOP "$driver"
+    kill -STOP "$main"
     run --separate-stderr -2 tune --gpu emu --problem 96x64:f32 --journal best.yaml.journal
     [[ $stderr == *'in use by another process'* ]]
-    kill -CONT "$driver"
+    kill -CONT "$main"
     waited 0
     assert_tile_measured_once $enough
 }
@@ -327,13 +327,13 @@ give_memory() {
 @test "memory taken during the run fails the largest problem alone" {
     start_run --problem 16384x16384:f32 --problem 96x64:f32 --budget $enough
     wait_for_progress
-    kill -STOP "$driver" # or it might end before the memory is taken
+    kill -STOP "$main" # or it might end before the memory is taken
     take_memory 1000
-    kill -CONT "$driver"
+    kill -CONT "$main"
     waited 1
     cat errors
     grep -q '16384x16384:f32: .*memory' errors
-    [ "$(tail -n 1 errors)" = 'autotune: 1 of 3 problems have no valid config' ]
+    [ "$(tail -n 1 errors)" = 'autotune: 1 of 3 problems have no correct config' ]
     [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
     run -0 "$AUTOTUNE" check best.yaml
     give_memory

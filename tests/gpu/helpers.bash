@@ -79,8 +79,8 @@ ended() {
 # waited STATUS: wait for the run in the background; it must end with this exit code.
 waited() {
     local status=0
-    wait "$driver" || status=$?
-    driver=
+    wait "$main" || status=$?
+    main=
     [ "$status" -eq "$1" ] || {
         echo "exit code $status, expected $1:" "$(<errors)"
         return 1
@@ -89,5 +89,5 @@ waited() {
 
 # Kill the run in the background. For teardown.
 stop_run() {
-    [ -z "${driver:-}" ] || kill -KILL "$driver" 2>/dev/null || true
+    [ -z "${main:-}" ] || kill -KILL "$main" 2>/dev/null || true
 }

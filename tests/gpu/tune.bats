@@ -32,7 +32,7 @@ setup() {
         --out best.yaml
     [ "$status" -eq 1 ]
     [[ $stderr == *'1 wrong'* ]]
-    [[ ${stderr_lines[-1]} == 'autotune: 1 of 1 problems have no valid config' ]]
+    [[ ${stderr_lines[-1]} == 'autotune: 1 of 1 problems have no correct config' ]]
     [ ! -e best.yaml ]
 }
 

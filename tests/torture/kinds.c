@@ -111,7 +111,7 @@ static void find_role(struct stopped *stopped)
     }
     name[strcspn(name, "\n")] = '\0';
     if (pid == stopped->main)
-        strcpy(stopped->role, "driver");
+        strcpy(stopped->role, "main");
     else if (strcmp(name, "autotune") == 0)
         strcpy(stopped->role, "spawn");
     else if (strcmp(name, "exe") == 0)
@@ -120,7 +120,7 @@ static void find_role(struct stopped *stopped)
         strcpy(stopped->role, name);
 }
 
-/* Remember the driver's last socket pair, and which worker gets it. */
+/* Remember the main process's last socket pair, and which worker gets it. */
 static void follow_sockets(const struct stopped *stopped, struct sockets *sockets)
 {
     const struct seccomp_data *data = &stopped->request->data;

@@ -52,7 +52,7 @@ static bool is_kill(const struct point *point)
 
 static bool was_killed(const struct aftermath *a)
 {
-    return a->end.injected && strcmp(a->point->call.role, "driver") == 0 && is_kill(a->point);
+    return a->end.injected && strcmp(a->point->call.role, "main") == 0 && is_kill(a->point);
 }
 
 static bool exited(const struct aftermath *a, int code)

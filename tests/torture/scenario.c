@@ -27,7 +27,7 @@ const struct scenario scenarios[] = {
     },
     {
         .name = "onto",
-        .only = "driver/*/profile driver/*/temporary driver/*/folder",
+        .only = "main/*/profile main/*/temporary main/*/folder",
         .before = "cp " GOLDEN "least.yaml\" best.yaml",
         .command = TUNE_TWO,
         .next = TUNE_TWO " --resume",
@@ -38,7 +38,7 @@ const struct scenario scenarios[] = {
     },
     {
         .name = "resume",
-        .only = "driver/*/journal* driver/*/profile driver/*/temporary driver/*/folder",
+        .only = "main/*/journal* main/*/profile main/*/temporary main/*/folder",
         .before = "\"$AUTOTUNE\" " TUNE "--quiet --budget 1 --out best.yaml >/dev/null 2>&1",
         .command = TUNE_TWO " --resume",
         .next = TUNE_TWO " --resume",
@@ -49,7 +49,7 @@ const struct scenario scenarios[] = {
     },
     {
         .name = "cold",
-        .only = "compile/* driver/*/cache-* driver/*/socket-compile driver/*/sockets",
+        .only = "compile/* main/*/cache-* main/*/socket-compile main/*/sockets",
         .before = "rm -r cache",
         .command = TUNE "--budget 1 --out best.yaml",
         .next = TUNE "--budget 1 --out best.yaml --resume",

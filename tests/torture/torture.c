@@ -25,7 +25,7 @@ static void print_help(void)
          "  --list       only print the calls and their counts\n"
          "  --verbose    print the result of each point\n"
          "  --keep       keep the folder and print its name\n\n"
-         "A point is named as in a report: tune/driver/openat/journal/1/EIO.\n"
+         "A point is named as in a report: tune/main/openat/journal/1/EIO.\n"
          "Environment: AUTOTUNE, the program; srcdir, the source.\n"
          "Exit: 0 all rules hold, 1 some do not, 77 not possible on this machine.");
 }

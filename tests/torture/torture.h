@@ -56,8 +56,8 @@ int error_named(const char *name);
 /* ---- point.c ---- */
 
 /* A point is one call of a run and the effect applied to it. The call is named by role, name, kind
- * of file and count: in "tune/driver/openat/journal/2/EIO" the driver's second openat of a journal
- * fails.
+ * of file and count: in "tune/main/openat/journal/2/EIO" the main process's second openat of a
+ * journal fails.
  */
 
 enum { WORD_CHARS = 24, POINT_CHARS = 160 };
@@ -114,11 +114,11 @@ bool point_parse(struct point *point, const char *text);
 
 /* A call that waits for the tracer: its description, and effects on it. */
 
-/* The driver's ends of socket pairs, with the kind of the other end. */
+/* The main process's ends of socket pairs, with the kind of the other end. */
 enum { SOCKETS_MAX = 32 };
 
 struct sockets {
-    uint64_t pair_at; /* address of the last pair in the driver's memory */
+    uint64_t pair_at; /* address of the last pair in its memory */
     size_t count;
     struct {
         char link[WORD_CHARS]; /* "socket:[1234]" */
@@ -128,7 +128,7 @@ struct sockets {
 
 struct stopped {
     int listener;
-    pid_t main; /* the driver */
+    pid_t main; /* the main process */
     const struct seccomp_notif *request;
     const struct call *call;
     char role[WORD_CHARS];

@@ -131,7 +131,7 @@ static void test_inherited_by_a_starting_child(void **state)
     close(ends[1]);
 }
 
-/* A worker that outlives its driver process for a moment does not hold the lock. */
+/* A worker that outlives its main process for a moment does not hold the lock. */
 static void test_not_inherited(void **state)
 {
     char name[] = "cat", *const arguments[] = {name, NULL}, byte;

@@ -366,7 +366,7 @@ static void test_failed_shootout_keeps_conditions(void **state)
     assert_int_equal(told.slowed_ns + told.capped_ns + told.discarded, 0);
 }
 
-/* ---- the driver's side, without a worker ---- */
+/* ---- the main process's side, without a worker ---- */
 
 /* A malformed answer ends the worker, and nothing of it is used. */
 static void test_impossible_results(void **state)

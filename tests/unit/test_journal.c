@@ -820,7 +820,7 @@ static void test_swallowed(void **state)
                                         &err),
                      AT_OK);
     assert_int_equal(at_journal_add(journal, &key, &measurement, &err), AT_INTERNAL);
-    assert_non_null(strstr(err.message, "does not store a measurement"));
+    assert_non_null(strstr(err.message, "did not store a measurement"));
     at_journal_close(journal);
 }
 

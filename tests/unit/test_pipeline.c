@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/pipeline: what a killed driver leaves behind, on the emulated device. The driver is another
- * process of this program, as are its workers. */
+/* src/pipeline: what a killed main process leaves behind, on the emulated device. The main process
+ * is another process of this program, as are its workers. */
 #include "base/memory.h"
 #include "measure/gpu_protocol.h"
 #include "tune/tune.h"
@@ -83,7 +83,7 @@ static int64_t count_filed(const char *path)
     return count;
 }
 
-/* Killed during an evaluation, the driver has filed all evaluations before it. */
+/* Killed during an evaluation, the main process has filed all evaluations before it. */
 static void test_killed(void **state)
 {
     static const char *const endings[] = {"", "-wal", "-shm"};
@@ -94,13 +94,13 @@ static void test_killed(void **state)
     path = at_format("%s/journal", folder);
     for (int fatal = 1; fatal <= 5; fatal++) {
         int status;
-        pid_t driver = fork();
+        pid_t main_process = fork();
 
-        if (driver == 0) {
+        if (main_process == 0) {
             fatal_evaluation = fatal;
             _exit(tune(path));
         }
-        assert_int_equal(waitpid(driver, &status, 0), driver);
+        assert_int_equal(waitpid(main_process, &status, 0), main_process);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         assert_int_equal(count_filed(path), fatal - 1);
         for (size_t i = 0; i < AT_COUNT(endings); i++) {

@@ -300,7 +300,7 @@ static void test_trains(void **state)
     }
 }
 
-/* What NVML reports, and what the driver is told of it. */
+/* What NVML reports, and what the main process is told of it. */
 static const struct at_device_state *state_now;
 
 static void tell_state(struct at_device *device, struct at_device_state *now)

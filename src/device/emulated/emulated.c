@@ -102,7 +102,8 @@ static enum at_outcome find(struct at_device *device, struct at_module *module, 
 
 /* ---- running ---- */
 
-/* Refuse the launches that a driver would refuse; the emulator has no limits of a device. */
+/* Refuse the launches that a driver would refuse; the machine (emu/machine.h) has no limits of a
+ * device. */
 static enum at_outcome check_limits(const struct at_device_info *info, const struct at_call *call,
                                     struct at_error *err)
 {

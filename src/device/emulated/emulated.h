@@ -34,7 +34,7 @@ static inline struct at_emu_device *at_emu_device_of(struct at_device *device)
     return (struct at_emu_device *)device;
 }
 
-/* Make the emulator's launch from a call of a kernel, whose arguments it borrows. */
+/* Make the machine's launch from a call of a kernel, whose arguments it borrows. */
 struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
                                       const struct at_call *call);
 

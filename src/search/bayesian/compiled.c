@@ -9,7 +9,7 @@
  * compiler instead of 98 times. */
 static const double choice_share = 0.2;
 
-/* At most this many missing results are not waited for. */
+/* Up to this many missing results are not waited for. */
 enum { FEW_RESULTS = 4 };
 
 static bool has(const struct at_compiled *compiled, size_t index)

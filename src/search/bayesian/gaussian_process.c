@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The covariance is fitted first after this many results, then whenever there are half as many
- * more. At most FIT_POINTS are used, because fitting takes cubic time. */
+/* The covariance is fitted first after this many results, then each time the results have
+ * grown by half. At most FIT_POINTS are used, because fitting takes cubic time. */
 enum { FIRST_FIT = 8, FIT_POINTS = 80 };
 
 /* The amplitude is that of the results together with this many of amplitude 1. */
