@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Two runs that start at the same moment and write the same profile or journal, while one or both are
-# delayed at a system call. Tested are unlink and a random share of all other calls that a run makes: a
+# delayed at a system call. Tested are fcntl (locks), unlink and a random share of all other calls that a run makes: a
 # twentieth, or half of AUTOTUNE_TEST_FAULTS per cent.
 
 bats_require_minimum_version 1.5.0
@@ -179,7 +179,7 @@ start_pairs() {
     local call second calls
     need_strace
     list_calls >calls
-    mapfile -t calls < <(echo unlink && shuf -n $(($(wc -l <calls) * kills / 200)) calls)
+    mapfile -t calls < <(printf "%s\n" fcntl unlink && shuf -n $(($(wc -l <calls) * kills / 200)) calls)
     refusals=0
     for call in "${calls[@]}"; do
         for second in plain delayed; do
@@ -193,17 +193,19 @@ start_pairs() {
         done
     done
     echo "${#calls[@]} calls, $((2 * ${#calls[@]})) pairs of runs, one of them refused in $refusals"
-    ((refusals > 0))
 }
 
 @test "two runs started together with one profile and one journal: both files are whole" {
     start_pairs best.yaml best.yaml best.yaml.journal best.yaml.journal
+    ((refusals > 0))
 }
 
 @test "two runs started together with one profile and two journals: the files are whole" {
     start_pairs best.yaml best.yaml one.journal two.journal
+    ((refusals > 0))
 }
 
+# A run waits for the journal for a moment, and so short a run may end meanwhile: refusals are rare here.
 @test "two runs started together with two profiles and one journal: the files are whole" {
     start_pairs one.yaml two.yaml one.journal one.journal
 }
