@@ -3,6 +3,7 @@
 #include "base/text_stream.h"
 #include "lib/objects.h"
 
+#include <jansson.h>
 #include <string.h>
 
 static const struct at_environment environment = {.autotune = PACKAGE_VERSION};
@@ -213,6 +214,13 @@ autotune_launch autotune_answer_launch(const autotune_answer *answer)
 }
 
 /* ---- the answer as text ---- */
+
+/* Jansson seeds its hash tables at the first JSON object. A child forked meanwhile would wait for the
+ * seed for ever. So it is made when the library is loaded, which is usually before there are threads. */
+__attribute__((constructor)) static void seed_jansson(void)
+{
+    json_object_seed(0);
+}
 
 enum at_status autotune_write_answer(char **text, const struct autotune_answer *answer, bool json,
                                      struct at_error *err)

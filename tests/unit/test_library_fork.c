@@ -6,6 +6,7 @@
 #include "lib/autotune.h"
 #include "skipped.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,13 +22,28 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 4, ROUNDS = 200, HANGS_AFTER_S = 60, LACKS_NVRTC = 77 };
+enum { THREADS = 4, ROUNDS = 200, HANGS_AFTER_S = 60, SEED_TAKES_US = 200000, LACKS_NVRTC = 77 };
 
 static const autotune_problem problem = {.elem_size = 4, .rows = 4096, .cols = 4096};
 static char small[4096], cache[] = "/tmp/autotune-test-fork-XXXXXX";
 static autotune_profile *profile;
 static autotune_device *device;
 static autotune_plan *plan;
+
+/* Replaces the C library's open and makes seeds slow to come. A fork while a thread waits for one is
+ * then certain, not rare. */
+int open(const char *name, int flags, ...)
+{
+    va_list modes;
+    mode_t mode;
+
+    va_start(modes, flags);
+    mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(modes, mode_t) : 0;
+    va_end(modes);
+    if (strcmp(name, "/dev/urandom") == 0)
+        usleep(SEED_TAKES_US);
+    return openat(AT_FDCWD, name, flags, mode);
+}
 
 /* Return the number of the step that failed; 0: none. */
 static int use_without_gpu(void)
@@ -165,6 +181,7 @@ static void test_with_threads_inside(void **state)
     assert_int_equal(lacking, 0);
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
+    usleep(SEED_TAKES_US / 2); /* a thread that needs a seed now waits for it */
     for (int round = 0; round < ROUNDS; round++) {
         int status = run_child(use_all);
 
