@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a run survives, on a GPU: kernels that fail in every way, killed processes, signals,
 # other processes on the device. doc/robustness.md has the full list. Tests that need no GPU are in
-# tests/cli/faults.bats and kills.bats. With ten events per random test it takes about three minutes.
+# tests/cli/faults.bats and kills.bats. With six events per random test it takes about two minutes.
 
 bats_require_minimum_version 1.5.0
 load helpers
 load ../cli/helpers-faults
 
+kills=${AUTOTUNE_TEST_FAULTS:-6} # each costs a start of CUDA
 faults=$srcdir/tests/gpu/fault.yaml
 
 # One process compiles all configs anew, about forty per second. Nine configs per kill are more than
@@ -79,25 +80,8 @@ assert_tile_measured_once() {
     assert_nothing_twice
 }
 
-# ---- kernels ----
-
-@test "every way to fail is survived and gets its own outcome" {
-    tune_faults --space "$faults"
-    echo "$stderr"
-    [ "$status" -eq 0 ]
-    ended_as correct 1 timeout 1 crash 3 wrong 5 compile 2 launch 2
-    [ "$(figure complete)" -eq 1 ]
-    grep -q 'FAULT: 0' best.yaml
-    # Two configs do not compile; there is one warning.
-    [ "$(grep -c 'fault does not compile: ' <<<"$stderr")" -eq 1 ]
-    run -0 "$AUTOTUNE" check --space "$faults" best.yaml
-    assert_resumes --space "$faults"
-    assert_nothing_left
-}
-
-@test "the journal has each config's outcome and a one-line reason" {
-    tune_faults --space "$faults"
-    [ "$status" -eq 0 ]
+# assert_outcomes_in_journal: each config of fault.yaml has its outcome, and a one-line reason.
+assert_outcomes_in_journal() {
     query best.yaml.journal "SELECT config, outcome FROM measurements WHERE family = 'fault'
         AND problem = '96x64:f32' AND NOT again ORDER BY CAST(substr(config, 7) AS INTEGER)" >outcomes
     diff outcomes - <<'END'
@@ -121,6 +105,23 @@ END
     # No config ends as 'oom' or breaks a constraint.
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements
         WHERE outcome NOT IN ('correct', 'timeout', 'crash', 'wrong', 'compile', 'launch')")" -eq 0 ]
+}
+
+# ---- kernels ----
+
+@test "every way to fail is survived and gets its own outcome" {
+    tune_faults --space "$faults"
+    echo "$stderr"
+    [ "$status" -eq 0 ]
+    ended_as correct 1 timeout 1 crash 3 wrong 5 compile 2 launch 2
+    [ "$(figure complete)" -eq 1 ]
+    grep -q 'FAULT: 0' best.yaml
+    # Two configs do not compile; there is one warning.
+    [ "$(grep -c 'fault does not compile: ' <<<"$stderr")" -eq 1 ]
+    run -0 "$AUTOTUNE" check --space "$faults" best.yaml
+    assert_outcomes_in_journal
+    assert_resumes --space "$faults"
+    assert_nothing_left
 }
 
 @test "the program's own kernels stay correct beside faulty ones" {
@@ -228,22 +229,19 @@ END
     assert_tile_measured_once $((18 * kills))
 }
 
-@test "SIGINT or SIGTERM: the best so far is written; --resume measures nothing twice" {
-    for signal in INT TERM; do
-        start_run --budget $enough
-        wait_for_progress
-        mapfile -t workers < <(children "$main")
-        kill -$signal "$main"
-        waited 130
-        [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
-        ended "${workers[@]}"
-        [ "$(figure complete)" -eq 0 ]
-        [ "$(figure correct)" -lt $enough ]
-        run -0 "$AUTOTUNE" check best.yaml
-        run -0 "$AUTOTUNE" tune "${short[@]}" --budget $enough --resume
-        assert_correct $enough
-        rm best.yaml*
-    done
+@test "SIGINT: the best so far is written; --resume measures nothing twice" {
+    start_run --budget $enough
+    wait_for_progress
+    mapfile -t workers < <(children "$main")
+    kill -INT "$main"
+    waited 130
+    [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
+    ended "${workers[@]}"
+    [ "$(figure complete)" -eq 0 ]
+    [ "$(figure correct)" -lt $enough ]
+    run -0 "$AUTOTUNE" check best.yaml
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget $enough --resume
+    assert_correct $enough
     assert_nothing_left
 }
 

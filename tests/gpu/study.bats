@@ -50,7 +50,7 @@ slower() {
     study coalescing
     for side in loads stores; do
         slower 10 "$side, stride 4" "$side, aligned"
-        slower 10 "$side, one address a warp" "$side, aligned"
+        slower 10 "$side, one address per warp" "$side, aligned"
         slower -10 "$side, offset by one element" "$side, aligned"
         slower -10 "$side, aligned" "$side, permuted within the warp"
     done
