@@ -193,16 +193,14 @@ static bool journal_is_sound(struct aftermath *a)
 
 /* ---- what is left ---- */
 
-/* Files that must not be left after a run. */
-static const char *const temporary[] = {
-    ".autotune-*",   "kernels/.autotune-*", "cache/autotune/*.aside",
-    "*.journal-wal", "*.journal-shm",       "*.journal-journal",
-};
+static const char *const temporary[] = {".autotune-*", "kernels/.autotune-*",
+                                        "cache/autotune/*.aside"};
+static const char *const logs[] = {"*.journal-wal", "*.journal-shm", "*.journal-journal"};
 
-static bool leaves_no_temporary(struct aftermath *a)
+static bool has_none(struct aftermath *a, const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < AT_COUNT(temporary); i++) {
-        char *pattern = at_format("%s/%s", a->place, temporary[i]);
+    for (size_t i = 0; i < count; i++) {
+        char *pattern = at_format("%s/%s", a->place, names[i]);
         glob_t found;
 
         if (glob(pattern, 0, NULL, &found) == 0) {
@@ -216,14 +214,26 @@ static bool leaves_no_temporary(struct aftermath *a)
     return true;
 }
 
-/* A killed run removes nothing, and neither does one whose unlink fails. If a journal's calls fail,
- * its log stays beside it for the next run. */
+static bool leaves_no_temporary(struct aftermath *a)
+{
+    return has_none(a, temporary, AT_COUNT(temporary)) && has_none(a, logs, AT_COUNT(logs));
+}
+
+/* SQLite needs the journal's files, and memory, to merge its log. Without them the log stays for
+ * the next run. */
+static bool may_leave_logs(const struct aftermath *a)
+{
+    const char *kind = a->point->call.kind;
+
+    return a->end.injected && (strncmp(kind, "journal", 7) == 0 || strcmp(kind, "memory") == 0);
+}
+
+/* A killed run removes nothing, and neither does one whose unlink fails. */
 static bool cleans_up(struct aftermath *a)
 {
-    return was_killed(a) ||
-           (a->end.injected && (strncmp(a->point->call.call, "unlink", 6) == 0 ||
-                                strncmp(a->point->call.kind, "journal", 7) == 0)) ||
-           leaves_no_temporary(a);
+    return was_killed(a) || (a->end.injected && strncmp(a->point->call.call, "unlink", 6) == 0) ||
+           (has_none(a, temporary, AT_COUNT(temporary)) &&
+            (may_leave_logs(a) || has_none(a, logs, AT_COUNT(logs))));
 }
 
 /* ---- the next run ---- */
