@@ -5,7 +5,7 @@
 #include "schema/table.h"
 
 static const struct at_field row_fields[] = {
-    AT_COUNTER(at_bench_row, bandwidth_mbps),
+    AT_COUNTER(at_bench_row, bandwidth_MB_per_s),
     AT_COUNTER(at_bench_row, from_l2),
     AT_CHARS(at_bench_row, kernel),
     AT_CHARS(at_bench_row, label),
@@ -27,7 +27,7 @@ static void print_row(const struct at_bench_row *row)
         printf("  %-28s %11s\n", row->label, "not legal here");
     else
         printf("  %-28s %11.2f %9.0f %9.1f %8.1f%s\n", row->label, (double)row->time_ns / 1000,
-               (double)row->bandwidth_mbps / 1000, (double)row->of_copy_permille / 10,
+               (double)row->bandwidth_MB_per_s / 1000, (double)row->of_copy_permille / 10,
                (double)row->spread_permille / 10, row->from_l2 ? "  *" : "");
 }
 

@@ -10,7 +10,7 @@ struct at_bench_row {
     char label[64];
     char kernel[1024]; /* family and parameters, or memcpy; "": illegal for this problem */
     int64_t time_ns;   /* 0 if illegal, as all fields below */
-    int64_t bandwidth_mbps;
+    int64_t bandwidth_MB_per_s;
     int64_t of_copy_permille;
     int64_t spread_permille;
     int64_t from_l2; /* 1: faster than DRAM allows */

@@ -111,7 +111,7 @@ static void add_row(struct rows *rows, const char *label, const struct at_contes
 {
     struct at_bench_row *row = &rows->items[rows->count++];
     double bytes = (double)at_problem_bytes(&rows->table->problem);
-    int64_t peak_mbps = at_gpu_info(rows->session->gpu)->peak_bandwidth_mbps;
+    int64_t peak_MB_per_s = at_gpu_info(rows->session->gpu)->peak_bandwidth_MB_per_s;
 
     snprintf(row->label, sizeof row->label, "%s", label);
     if (!contestant)
@@ -126,11 +126,11 @@ static void add_row(struct rows *rows, const char *label, const struct at_contes
         snprintf(row->kernel, sizeof row->kernel, "memcpy");
     }
     row->time_ns = llround(contestant->time_ns);
-    row->bandwidth_mbps = llround(1000 * bytes / contestant->time_ns);
+    row->bandwidth_MB_per_s = llround(1000 * bytes / contestant->time_ns);
     row->of_copy_permille = llround(1000 * copy_limit(rows->table)->time_ns / contestant->time_ns);
     row->spread_permille = at_spread_permille(
         contestant->samples_ns, (size_t)rows->session->options.policy->shootout_samples);
-    row->from_l2 = peak_mbps > 0 && row->bandwidth_mbps > peak_mbps;
+    row->from_l2 = peak_MB_per_s > 0 && row->bandwidth_MB_per_s > peak_MB_per_s;
 }
 
 void at_bench_table_report(const struct at_bench_table *table, const struct at_session *session,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune convert: write a recording in another tuner's format, and back. */
+/* autotune convert: write a recording in another tuner's format, and back; and an old profile with
+ * the schema of now. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
+#include "profile/profile.h"
 #include "recording/recording.h"
+#include "system/file.h"
 #include "system/output.h"
 
 #include <stdio.h>
@@ -19,7 +22,7 @@ struct convert_options {
 enum { KEY_TO = 0x100 };
 
 static const struct argp_option options_table[] = {
-    {"to", KEY_TO, "FORMAT", 0, "Format to write {recordings}", 0},
+    {"to", KEY_TO, "FORMAT", 0, "Format to write, for a recording {recordings}", 0},
     {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
     {0},
 };
@@ -39,14 +42,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->file)
-            argp_error(state, "one recording at a time");
+            argp_error(state, "one file at a time");
         options->file = arg;
         return 0;
     case ARGP_KEY_END:
         if (!options->file)
-            argp_error(state, "which recording?");
-        if (!options->format)
-            argp_error(state, "which format? See --to");
+            argp_error(state, "which file?");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -58,10 +59,12 @@ static const struct argp argp = {
     .parser = parse,
     .help_filter = at_help_filter,
     .args_doc = "FILE",
-    .doc = "Converts a recording to a format that other auto-tuners read, or back.\vNothing is "
-           "lost: what these formats have no place for is in their member \"autotune\". Files made "
-           "by other tuners can be replayed (autotune replay) but not converted, as they do not "
-           "describe a transpose.",
+    .doc =
+        "Converts a recording to a format that other auto-tuners read, or back; or a profile of an "
+        "older autotune to the schema of now, without --to.\vNothing is lost of a recording: what "
+        "other formats have no place for is in their member \"autotune\". Files made by other "
+        "tuners "
+        "can be replayed (autotune replay) but not converted, as they do not describe a transpose.",
 };
 
 static enum at_status write_text(const struct at_recording *recording,
@@ -82,22 +85,72 @@ static enum at_status write_text(const struct at_recording *recording,
     return status;
 }
 
-static enum at_status run_convert(int argc, char **argv, struct at_error *err)
+static enum at_status convert_recording(const struct convert_options *options, struct at_error *err)
 {
-    struct convert_options options = {0};
     struct at_recording recording = {0};
     enum at_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    status = at_recording_read(&recording, options.file, err);
+    if (!options->format)
+        return at_fail(err, AT_USAGE, "%s is a recording: which format? See --to", options->file);
+    status = at_recording_read(&recording, options->file, err);
     if (status == AT_OK)
-        status = write_text(&recording, &options, err);
+        status = write_text(&recording, options, err);
     at_recording_clear(&recording);
     return status;
 }
 
+static enum at_status write_profile(struct at_profile *profile,
+                                    const struct convert_options *options, struct at_error *err)
+{
+    struct at_progress progress;
+    struct at_output *output = NULL;
+    enum at_status status;
+
+    at_progress_init(&progress, false);
+    if (!options->out || strcmp(options->out, "-") == 0)
+        return at_profile_write(profile, NULL, err);
+    status = at_output_open(&output, options->out, AT_OUTPUT_WAIT_BRIEFLY, &progress, err);
+    if (status == AT_OK)
+        status = at_profile_write(profile, output, err);
+    at_output_close(output);
+    return status;
+}
+
+static enum at_status convert_profile(const struct convert_options *options, int64_t schema,
+                                      struct at_error *err)
+{
+    struct at_profile profile = {0};
+    enum at_status status;
+
+    if (options->format)
+        return at_fail(err, AT_USAGE, "%s is a profile: --to is for recordings", options->file);
+    status = schema == 1 ? at_profile_read_schema1(&profile, options->file, err)
+                         : at_profile_read(&profile, options->file, err);
+    if (status == AT_OK)
+        status = write_profile(&profile, options, err);
+    at_profile_clear(&profile);
+    return status;
+}
+
+static enum at_status run_convert(int argc, char **argv, struct at_error *err)
+{
+    struct convert_options options = {0};
+    char *text;
+    size_t size;
+    int64_t schema;
+    enum at_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    status = at_file_read(&text, &size, options.file, AT_RECORDING_BYTES_MAX, err);
+    if (status != AT_OK)
+        return status;
+    schema = at_profile_schema_of(text);
+    at_free(text);
+    return schema ? convert_profile(&options, schema, err) : convert_recording(&options, err);
+}
+
 const struct at_command at_command_convert = {
     .name = "convert",
-    .summary = "recordings in the formats of other tuners, and back",
+    .summary = "recordings in the formats of other tuners, and back; old profiles",
     .run = run_convert,
 };

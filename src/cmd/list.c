@@ -59,7 +59,7 @@ static const struct argp argp = {
 /* A device with the copy limit that the shipped profiles have for its model. */
 struct listed_device {
     struct at_device_info device;
-    int64_t copy_limit_mbps; /* 0: unknown */
+    int64_t copy_limit_MB_per_s; /* 0: unknown */
 };
 
 struct device_list {
@@ -67,9 +67,9 @@ struct device_list {
 };
 
 static const struct at_field listed_fields[] = {
-    {.key = "copy_limit_mbps",
+    {.key = "copy_limit_MB_per_s",
      .kind = AT_FIELD_INT,
-     .offset = offsetof(struct listed_device, copy_limit_mbps),
+     .offset = offsetof(struct listed_device, copy_limit_MB_per_s),
      .max = INT64_MAX,
      .optional = true},
     {.key = "device",
@@ -103,9 +103,9 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
             strcmp(records[i].policy.name, "cold") != 0)
             continue;
         for (size_t j = 0; j < records[i].problems.count; j++)
-            if (entries[j].copy.bandwidth_mbps > best &&
-                entries[j].copy.bandwidth_mbps <= device->peak_bandwidth_mbps)
-                best = entries[j].copy.bandwidth_mbps;
+            if (entries[j].copy.bandwidth_MB_per_s > best &&
+                entries[j].copy.bandwidth_MB_per_s <= device->peak_bandwidth_MB_per_s)
+                best = entries[j].copy.bandwidth_MB_per_s;
     }
     return best;
 }
@@ -142,9 +142,9 @@ static void print_table(const struct listed_device *devices, size_t count)
         const struct at_device_info *d = &devices[i].device;
         char limit[32] = "unknown";
 
-        if (devices[i].copy_limit_mbps > 0)
+        if (devices[i].copy_limit_MB_per_s > 0)
             snprintf(limit, sizeof limit, "%jd GB/s",
-                     (intmax_t)(devices[i].copy_limit_mbps + 500) / 1000);
+                     (intmax_t)(devices[i].copy_limit_MB_per_s + 500) / 1000);
         printf("%-3jd  %-28s %jd.%-2jd %5jd GiB %3jd MiB %10s  %-12s  %s\n", (intmax_t)d->ordinal,
                d->name, (intmax_t)d->compute_capability / 10, (intmax_t)d->compute_capability % 10,
                (intmax_t)(d->memory_bytes >> 30), (intmax_t)(d->l2_bytes >> 20), limit,
@@ -162,7 +162,7 @@ static void print_emulated(const struct listed_device *devices, size_t count)
         printf("%-12s  %-28s %2jd.%jd %4jd %5jd GiB %3jd MiB %4jd GB/s  %s\n", d->uuid, d->name,
                (intmax_t)d->compute_capability / 10, (intmax_t)d->compute_capability % 10,
                (intmax_t)d->multiprocessors, (intmax_t)(d->memory_bytes >> 30),
-               (intmax_t)(d->l2_bytes >> 20), (intmax_t)(d->peak_bandwidth_mbps + 500) / 1000,
+               (intmax_t)(d->l2_bytes >> 20), (intmax_t)(d->peak_bandwidth_MB_per_s + 500) / 1000,
                d->predictions);
     }
 }

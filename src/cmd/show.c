@@ -56,7 +56,7 @@ static enum at_status run_show(int argc, char **argv, struct at_error *err)
     if (status != AT_OK)
         return status;
     if (options.format == AT_FORMAT_JSON)
-        status = at_print_json(&at_profile_schema, &profile, err);
+        status = at_profile_write_json(&profile, stdout, err);
     else
         at_profile_show(&profile, at_stdout_color(), stdout);
     at_profile_clear(&profile);

@@ -168,9 +168,9 @@ static enum at_status deliver(struct at_tune_run *run, struct at_error *err)
     if (options->format == AT_FORMAT_TABLE)
         at_profile_show(&run->profile, at_stdout_color(), stdout);
     else if (status == AT_OK)
-        status = at_print_json(&at_profile_schema, &run->profile, err);
+        status = at_profile_write_json(&run->profile, stdout, err);
     else
-        (void)at_print_json(&at_profile_schema, &run->profile, NULL);
+        (void)at_profile_write_json(&run->profile, stdout, NULL);
     return status;
 }
 

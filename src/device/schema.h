@@ -5,9 +5,9 @@
 
 #include "schema/schema.h"
 
-#define AT_DEVICE_BYTES_MAX          ((int64_t)1 << 50)
-#define AT_DEVICE_BANDWIDTH_MBPS_MAX INT64_C(1000000000)
-#define AT_DEVICE_CLOCK_KHZ_MAX      INT64_C(100000000)
+#define AT_DEVICE_BYTES_MAX              ((int64_t)1 << 50)
+#define AT_DEVICE_BANDWIDTH_MB_PER_S_MAX INT64_C(1000000000)
+#define AT_DEVICE_CLOCK_KHZ_MAX          INT64_C(100000000)
 
 extern const struct at_schema at_device_schema; /* of struct at_device_info */
 

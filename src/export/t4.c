@@ -25,7 +25,7 @@ static json_t *result_of(const char *problem, const struct at_result_record *rec
     return json_pack("{s:o, s:[s], s:{s:[f]}, s:s, s:i, s:[o, o]}", "configuration", config,
                      "objectives", "time", "times", "runtimes", time_ms, "invalidity", "correct",
                      "correctness", 1, "measurements", measurement("time", time_ms, "ms"),
-                     measurement("bandwidth", (double)record->bandwidth_mbps / 1e3, "GB/s"));
+                     measurement("bandwidth", (double)record->bandwidth_MB_per_s / 1e3, "GB/s"));
 }
 
 static json_t *results_of(const struct at_export *export)

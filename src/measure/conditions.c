@@ -7,7 +7,7 @@ struct at_gpu_conditions at_gpu_conditions_none(void)
     return (struct at_gpu_conditions){.clock_sm_min_khz = -1,
                                       .clock_sm_max_khz = -1,
                                       .clock_memory_khz = -1,
-                                      .power_max_mw = -1,
+                                      .power_max_mW = -1,
                                       .temperature_max_c = -1,
                                       .other_processes = -1};
 }
@@ -29,7 +29,7 @@ void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu
     keep_least(&seen->clock_sm_min_khz, more->clock_sm_min_khz);
     keep_most(&seen->clock_sm_max_khz, more->clock_sm_max_khz);
     keep_most(&seen->clock_memory_khz, more->clock_memory_khz);
-    keep_most(&seen->power_max_mw, more->power_max_mw);
+    keep_most(&seen->power_max_mW, more->power_max_mW);
     keep_most(&seen->temperature_max_c, more->temperature_max_c);
     keep_most(&seen->other_processes, more->other_processes);
     seen->throttle_known |= more->throttle_known;

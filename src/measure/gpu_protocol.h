@@ -85,7 +85,7 @@ struct at_gpu_timing {
  * reported nothing. Then sums since the last answer. */
 struct at_gpu_conditions {
     int64_t clock_sm_min_khz, clock_sm_max_khz, clock_memory_khz;
-    int64_t power_max_mw, temperature_max_c;
+    int64_t power_max_mW, temperature_max_c;
     int64_t other_processes;
     int64_t throttle_known; /* 0: NVML does not report it, or was not asked yet */
     uint64_t throttle;      /* set of enum at_throttle, all seen */

@@ -89,7 +89,7 @@ bool at_gpu_server_note_conditions(struct at_gpu_server *server)
                                                      .clock_sm_min_khz = now.clock_sm_khz,
                                                      .clock_sm_max_khz = now.clock_sm_khz,
                                                      .clock_memory_khz = now.clock_memory_khz,
-                                                     .power_max_mw = now.power_mw,
+                                                     .power_max_mW = now.power_mw,
                                                      .temperature_max_c = now.temperature_c,
                                                      .other_processes = now.other_processes,
                                                      .throttle_known = now.throttle_known,
@@ -115,7 +115,7 @@ void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *
                                           .clock_sm_min_khz = server->bench.clocks.least_khz,
                                           .clock_sm_max_khz = server->bench.clocks.most_khz,
                                           .clock_memory_khz = -1,
-                                          .power_max_mw = -1,
+                                          .power_max_mW = -1,
                                           .temperature_max_c = -1,
                                           .other_processes = -1,
                                       });

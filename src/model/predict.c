@@ -153,7 +153,7 @@ static double dram_ns(const struct block *b)
                      mixed * (double)rates->mixed_percent;
     double bytes = (load_bytes(b) + store_bytes(b)) * (1 + percent / 100);
 
-    return (bytes + merged_bytes(b)) * 1e3 / (double)rates->dram_mbps;
+    return (bytes + merged_bytes(b)) * 1e3 / (double)rates->dram_MB_per_s;
 }
 
 /* ---- L2 ---- */
@@ -165,8 +165,8 @@ static double l2_ns(const struct block *b)
     double first = fmin(load->bytes / SECTOR_BYTES, load->sectors);
     double loaded = first + (load->sectors - first) * streamed(load);
 
-    return loaded * SECTOR_BYTES * 1e3 / (double)b->rates->l2_load_mbps +
-           store->sectors * SECTOR_BYTES * 1e3 / (double)b->rates->l2_store_mbps;
+    return loaded * SECTOR_BYTES * 1e3 / (double)b->rates->l2_load_MB_per_s +
+           store->sectors * SECTOR_BYTES * 1e3 / (double)b->rates->l2_store_MB_per_s;
 }
 
 /* ---- latency ---- */

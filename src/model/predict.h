@@ -19,12 +19,12 @@ struct at_rates {
     int64_t crowded_percent;   /* extra time, times the part of the loads in flight that L1 has no
                                   room for */
     int64_t dram_latency_ns;   /* of one load with many in flight */
-    int64_t dram_mbps;         /* by clock and bus width */
+    int64_t dram_MB_per_s;     /* by clock and bus width */
     int64_t drain_percent;     /* of a block's life: DRAM's idle time at the ends of the grid */
     int64_t far_partial_bytes; /* extra DRAM traffic per sector written by blocks far apart */
     int64_t l2_latency_ns;     /* of one load of an edge block, from L2 */
-    int64_t l2_load_mbps;      /* of sectors, to all multiprocessors */
-    int64_t l2_store_mbps;     /* of sectors, from all multiprocessors */
+    int64_t l2_load_MB_per_s;  /* of sectors, to all multiprocessors */
+    int64_t l2_store_MB_per_s; /* of sectors, from all multiprocessors */
     int64_t launch_ns;         /* of an empty launch */
     int64_t load_lines_per_clock;     /* lines of 128 bytes, in thousandths; all that L1 looks up */
     int64_t load_run_percent;         /* extra, for loads in runs of half of run_bytes */

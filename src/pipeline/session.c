@@ -303,8 +303,8 @@ int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at
     /* An evaluation passes over the buffers some twenty times, checks included. A config a hundred
      * times slower than the memory should still get a result. */
     static const int64_t passes = 2000;
-    int64_t mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
-    int64_t pass_ns = at_problem_bytes(problem) / (mbps > 0 ? mbps : 100000) * 1000;
+    int64_t MB_per_s = at_gpu_info(session->gpu)->peak_bandwidth_MB_per_s;
+    int64_t pass_ns = at_problem_bytes(problem) / (MB_per_s > 0 ? MB_per_s : 100000) * 1000;
 
     if (at_device_is_emulated(at_gpu_info(session->gpu)))
         return session->options.timeout_ns + emulated_allowance_ns(problem);

@@ -22,17 +22,18 @@ static bool agrees(int64_t shown, double part, double part_slack, int64_t time_n
     return least <= (double)shown && (double)shown <= most;
 }
 
-static enum at_status check_bandwidth(int64_t bandwidth_mbps, int64_t time_ns, int64_t bytes,
+static enum at_status check_bandwidth(int64_t bandwidth_MB_per_s, int64_t time_ns, int64_t bytes,
                                       struct at_error *err)
 {
     /* A byte per nanosecond is 1000 MB/s. */
-    if (agrees(bandwidth_mbps, (double)bytes, 0, time_ns, 1000))
+    if (agrees(bandwidth_MB_per_s, (double)bytes, 0, time_ns, 1000))
         return AT_OK;
-    return at_fail(err, AT_USAGE,
-                   "bandwidth_mbps is %jd, but %jd bytes in time_ns %jd are %.0f; at least one of "
-                   "them is wrong",
-                   (intmax_t)bandwidth_mbps, (intmax_t)bytes, (intmax_t)time_ns,
-                   1000 * (double)bytes / (double)time_ns);
+    return at_fail(
+        err, AT_USAGE,
+        "bandwidth_MB_per_s is %jd, but %jd bytes in time_ns %jd are %.0f; at least one of "
+        "them is wrong",
+        (intmax_t)bandwidth_MB_per_s, (intmax_t)bytes, (intmax_t)time_ns,
+        1000 * (double)bytes / (double)time_ns);
 }
 
 /* Check the three extents of a grid or block, and multiply them. */
@@ -85,7 +86,7 @@ static enum at_status check_result(const struct at_result_record *result,
     if (status == AT_OK)
         status = check_interval(result, err);
     if (status == AT_OK)
-        status = check_bandwidth(result->bandwidth_mbps, result->time_ns, bytes, err);
+        status = check_bandwidth(result->bandwidth_MB_per_s, result->time_ns, bytes, err);
     if (status == AT_OK &&
         !agrees(result->of_copy_permille, (double)copy->time_ns, 0.5, result->time_ns, 1000))
         status = at_fail(err, AT_USAGE,
@@ -110,13 +111,13 @@ static enum at_status check_evaluations(const struct at_evaluations *counts, str
 {
     int64_t ended = at_evaluations_total(counts);
 
-    if (ended > counts->space)
+    if (ended > counts->configs)
         return at_fail(err, AT_USAGE,
                        "evaluations: %jd configs were evaluated, but the space has only %jd",
-                       (intmax_t)ended, (intmax_t)counts->space);
-    if (counts->space > counts->raw)
-        return at_fail(err, AT_USAGE, "evaluations: space is %jd, but raw only %jd",
-                       (intmax_t)counts->space, (intmax_t)counts->raw);
+                       (intmax_t)ended, (intmax_t)counts->configs);
+    if (counts->configs > counts->points)
+        return at_fail(err, AT_USAGE, "evaluations: configs is %jd, but points only %jd",
+                       (intmax_t)counts->configs, (intmax_t)counts->points);
     return AT_OK;
 }
 
@@ -145,7 +146,7 @@ static enum at_status check_entry(const struct at_entry *entry, struct at_error 
     if (status != AT_OK)
         return status;
     bytes = at_problem_bytes(&problem);
-    if (check_bandwidth(entry->copy.bandwidth_mbps, entry->copy.time_ns, bytes, err) != AT_OK)
+    if (check_bandwidth(entry->copy.bandwidth_MB_per_s, entry->copy.time_ns, bytes, err) != AT_OK)
         return at_fail_within(err, "copy");
     if (check_result(&entry->winner, &entry->copy, bytes, err) != AT_OK)
         return at_fail_within(err, "winner");

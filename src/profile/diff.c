@@ -3,21 +3,12 @@
 
 #include "base/memory.h"
 #include "device/relation.h"
+#include "profile/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 const char *const at_change_names[] = {"removed", "added", "config", "time"};
-
-static bool same_parameters(const struct at_list *a, const struct at_list *b)
-{
-    const struct at_named_int *x = a->items, *y = b->items;
-
-    for (size_t i = 0; i < a->count && i < b->count; i++)
-        if (strcmp(x[i].name, y[i].name) != 0 || x[i].value != y[i].value)
-            return false;
-    return a->count == b->count;
-}
 
 int64_t at_difference_permille(const struct at_difference *difference)
 {
@@ -76,7 +67,7 @@ static void compare(struct at_diff *diff, const struct at_profile *to,
     if (!difference.to)
         difference.change = AT_CHANGE_REMOVED;
     else if (strcmp(entry->winner.family, difference.to->winner.family) != 0 ||
-             !same_parameters(&entry->winner.parameters, &difference.to->winner.parameters))
+             !at_same_parameters(&entry->winner.parameters, &difference.to->winner.parameters))
         difference.change = AT_CHANGE_CONFIG;
     else if (outside_spreads(&difference))
         difference.change = AT_CHANGE_TIME;

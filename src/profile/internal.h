@@ -1,9 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this folder share: order and checks. */
+/* What the files of this folder share: bounds, tables, order and checks. */
 #ifndef AT_PROFILE_INTERNAL_H
 #define AT_PROFILE_INTERNAL_H
 
 #include "profile/profile.h"
+
+/* Bounds of lists, texts and numbers. */
+enum {
+    AT_DEVICES_MAX = 64,
+    AT_DEFAULTS_MAX = 64, /* one per family */
+    AT_PARAMETERS_MAX = 24,
+    AT_PROBLEM_BYTES_MAX = 1023, /* a tensor of 24 axes with all strides */
+    AT_PERMILLE_MAX = 1000000,
+    AT_POWER_MW_MAX = 100000000,
+    AT_TEMPERATURE_C_MAX = 1000,
+};
+#define AT_CONFIGS_MAX INT64_C(1000000000000)
+
+/* What all schemas have in common. */
+extern const struct at_schema at_environment_schema, at_policy_schema;
+
+/* schema1.c: read a text of schema 1. */
+enum at_status at_profile_parse_schema1(struct at_profile *profile, const char *name,
+                                        const char *text, size_t size, struct at_error *err);
+
+/* Move the default configs out of the entries and into the record's list, where all entries of a
+ * family agree; and back. A file has them once, and a profile in memory has them in each entry. */
+void at_defaults_gather(struct at_profile *profile);
+void at_defaults_spread(struct at_profile *profile);
+
+/* Are both lists of parameters the same? */
+bool at_same_parameters(const struct at_list *a, const struct at_list *b);
 
 /* Sort devices, problems and parameters into the order in which they are written. */
 void at_profile_sort(struct at_profile *profile);

@@ -44,7 +44,7 @@ static int by_software(const struct piece *a, const struct piece *b)
 
 static int by_completeness(const struct piece *a, const struct piece *b)
 {
-    return by_number(a->entry->complete, b->entry->complete);
+    return by_number(a->entry->ended == AT_ENDED_EXHAUSTED, b->entry->ended == AT_ENDED_EXHAUSTED);
 }
 
 static int by_configs(const struct piece *a, const struct piece *b)
@@ -237,7 +237,7 @@ static void join_conditions(struct at_conditions *into, const struct at_conditio
     into->clock_sm_min_khz = least_known(into->clock_sm_min_khz, from->clock_sm_min_khz);
     into->clock_sm_max_khz = most(into->clock_sm_max_khz, from->clock_sm_max_khz);
     into->clock_memory_khz = most(into->clock_memory_khz, from->clock_memory_khz);
-    into->power_max_mw = most(into->power_max_mw, from->power_max_mw);
+    into->power_max_mW = most(into->power_max_mW, from->power_max_mW);
     into->temperature_max_c = most(into->temperature_max_c, from->temperature_max_c);
     into->other_processes = most(into->other_processes, from->other_processes);
     into->capped_ms = most(into->capped_ms, from->capped_ms);

@@ -12,9 +12,9 @@
 
 struct at_output;
 
-enum { AT_PROFILE_SCHEMA = 1 };
+enum { AT_PROFILE_SCHEMA = 2 };
 
-/* Problems of one device in a profile, and problems of one run. An entry takes about 1.7 KB of a
+/* Problems of one device in a profile, and problems of one run. An entry takes about 1.4 KB of a
  * file of at most AT_SCHEMA_BYTES_MAX. */
 enum { AT_PROFILE_PROBLEMS_MAX = 2400 };
 
@@ -41,7 +41,7 @@ struct at_policy_record {
 struct at_conditions {
     int64_t clock_sm_min_khz, clock_sm_max_khz;
     int64_t clock_memory_khz;
-    int64_t power_max_mw;
+    int64_t power_max_mW;
     int64_t temperature_max_c;
     char throttle[128]; /* NVML's names of the reasons seen, "sw_power_cap", with blanks; or "none"
                          */
@@ -51,6 +51,12 @@ struct at_conditions {
     int64_t discarded_samples; /* measured again because the clocks were low */
     int64_t drifts;            /* changes of the canary's time */
     int64_t remeasured;        /* configs measured again after a drift */
+};
+
+/* A family's default config. */
+struct at_default_record {
+    char family[64];
+    struct at_list parameters; /* of struct at_named_int, sorted by name */
 };
 
 /* A kernel, its launch, and its time. */
@@ -68,7 +74,8 @@ struct at_result_record {
     int64_t time_high_ns;
     int64_t spread_permille; /* interquartile range over median */
     int64_t samples;
-    int64_t bandwidth_mbps;   /* bytes read plus bytes written, once each, over time_ns; 10^6 B/s */
+    int64_t
+        bandwidth_MB_per_s;   /* bytes read plus bytes written, once each, over time_ns; 10^6 B/s */
     int64_t of_copy_permille; /* of the copy limit's bandwidth */
 };
 
@@ -76,31 +83,40 @@ struct at_result_record {
 struct at_copy_record {
     char method[160]; /* "memcpy", or the config: "copy ITEMS=1 THREADS=256 VEC=16" */
     int64_t time_ns;
-    int64_t bandwidth_mbps;
+    int64_t bandwidth_MB_per_s;
     int64_t memcpy_ns; /* the driver's copy alone */
 };
 
 /* How the evaluations ended. */
 struct at_evaluations {
-    int64_t space;               /* legal configs */
-    int64_t raw;                 /* points before the rules, which refused raw - space of them */
+    int64_t points;              /* combinations of parameter values */
+    int64_t configs;             /* legal points; the rules refused points - configs of them */
     int64_t counts[AT_OUTCOMES]; /* of legal configs, so 0 for AT_CONSTRAINT */
 };
 
 /* Return how many configs were evaluated. */
 int64_t at_evaluations_total(const struct at_evaluations *evaluations);
 
+/* Why a search ended. */
+enum at_ended {
+    AT_ENDED_UNKNOWN,
+    AT_ENDED_SETTLED,     /* the strategy found it unlikely that another config is better */
+    AT_ENDED_BUDGET,      /* out of evaluations or time */
+    AT_ENDED_INTERRUPTED, /* by a signal */
+    AT_ENDED_EXHAUSTED,   /* every config was measured */
+};
+
 struct at_entry {
-    char problem[160]; /* at_problem_format */
+    char *problem; /* at_problem_format; owned */
     struct at_result_record winner;
     struct at_result_record fallback; /* the default config, "default" in the file; no time: zero */
     struct at_copy_record copy;
     struct at_evaluations evaluations;
-    char search[32];
+    char search[32]; /* the strategy */
     int64_t seed;
-    int64_t from_l2;  /* 1: the winner's bandwidth is above DRAM's peak, so it came from L2 */
-    int64_t complete; /* 0: interrupted or out of budget before every config was measured */
-    int64_t settled;  /* 1: the search ended by itself, neither interrupted nor out of budget */
+    enum at_ended ended;
+    bool from_l2; /* the winner's bandwidth is above DRAM's peak, so its data came from L2 */
+    char gpu[64]; /* UUID of the GPU that measured it, if it is not the record's; or "" */
 };
 
 struct at_device_record {
@@ -108,12 +124,14 @@ struct at_device_record {
     struct at_environment environment;
     struct at_policy_record policy;
     struct at_conditions conditions;
+    struct at_list defaults; /* of struct at_default_record, sorted by family; only in the file */
     struct at_list problems; /* of struct at_entry, sorted by problem */
 };
 
 struct at_profile {
     int64_t schema;         /* AT_PROFILE_SCHEMA */
     struct at_list devices; /* of struct at_device_record */
+    int end;                /* 0 */
 };
 
 extern const struct at_schema at_profile_schema;
@@ -122,11 +140,21 @@ extern const struct at_schema at_entry_schema; /* of struct at_entry */
 /* Read and check a profile. AT_USAGE for a file that is not sound: the message tells where and why.
  */
 enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err);
+
+/* The same for a profile of schema 1, which at_profile_read refuses. */
+enum at_status at_profile_read_schema1(struct at_profile *profile, const char *path,
+                                       struct at_error *err);
+
+/* Return the schema that a file's text names; 0: none, so it is no profile. */
+int64_t at_profile_schema_of(const char *text);
 void at_profile_clear(struct at_profile *profile);
 
 /* Sort and write the profile (output NULL: to stdout). */
 enum at_status at_profile_write(struct at_profile *profile, struct at_output *output,
                                 struct at_error *err);
+
+/* Write the profile as JSON with the same keys. */
+enum at_status at_profile_write_json(struct at_profile *profile, FILE *out, struct at_error *err);
 
 /* Print the profile as a table for people, with ANSI attributes if `color` is set. */
 void at_profile_show(const struct at_profile *profile, bool color, FILE *out);

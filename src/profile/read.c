@@ -6,33 +6,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Check the version before parsing: another version may have keys unknown to us, and "unknown key"
- * would be a useless message. Every version has a line `schema: N` without indentation. The parser
- * refuses a file without it. */
-static enum at_status check_version(const char *name, const char *text, struct at_error *err)
+/* Find a line that starts with the key, without indentation, and return what follows; NULL: none.
+ */
+static const char *find_key(const char *text, const char *key)
 {
-    static const char key[] = "schema:";
-    const char *line = text;
-    size_t digits;
+    size_t length = strlen(key);
 
-    while (line && strncmp(line, key, sizeof key - 1) != 0) {
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
+    while (text && strncmp(text, key, length) != 0) {
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
     }
-    if (!line)
-        return AT_OK;
-    line += sizeof key - 1;
-    line += strspn(line, " ");
-    digits = strspn(line, "0123456789");
-    if (digits == 0 || strtoll(line, NULL, 10) == AT_PROFILE_SCHEMA)
-        return AT_OK;
-    return at_fail(err, AT_USAGE,
-                   "%s: schema is %.*s, and this program knows version %d: tune again, or use the "
-                   "autotune that wrote the file",
-                   name, (int)(digits < 20 ? digits : 20), line, AT_PROFILE_SCHEMA);
+    return text ? text + length : NULL;
 }
 
-enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err)
+int64_t at_profile_schema_of(const char *text)
+{
+    const char *number = find_key(text, "schema:");
+    int64_t schema = number ? strtoll(number, NULL, 10) : 0;
+
+    /* Other files of this program have a schema 1, too. */
+    return schema == 1 && !find_key(text, "devices:") ? 0 : schema;
+}
+
+/* Check the version before parsing: another version has keys unknown to us, and "unknown key" would
+ * be a useless message. Every version has a line `schema: N` without indentation. The parser
+ * refuses a file without it. */
+static enum at_status check_version(const char *name, const char *text, int64_t known,
+                                    struct at_error *err)
+{
+    int64_t found = at_profile_schema_of(text);
+
+    if (found == 0 || found == known)
+        return AT_OK;
+    if (found == AT_PROFILE_SCHEMA - 1)
+        return at_fail(err, AT_USAGE,
+                       "%s: schema is %jd, of an older autotune: `autotune convert %s --out NEW` "
+                       "writes it with schema %d",
+                       name, (intmax_t)found, name, AT_PROFILE_SCHEMA);
+    return at_fail(err, AT_USAGE,
+                   "%s: schema is %jd, and this program knows version %d: tune again, or use the "
+                   "autotune that wrote the file",
+                   name, (intmax_t)found, AT_PROFILE_SCHEMA);
+}
+
+typedef enum at_status parse_fn(struct at_profile *profile, const char *name, const char *text,
+                                size_t size, struct at_error *err);
+
+static enum at_status read_schema(struct at_profile *profile, const char *path, int64_t schema,
+                                  parse_fn *parse, struct at_error *err)
 {
     struct at_profile read = {0};
     char *text = NULL;
@@ -41,9 +62,9 @@ enum at_status at_profile_read(struct at_profile *profile, const char *path, str
 
     if (status != AT_OK)
         return status;
-    status = check_version(path, text, err);
+    status = check_version(path, text, schema, err);
     if (status == AT_OK)
-        status = at_schema_read(&at_profile_schema, &read, path, text, size, err);
+        status = parse(&read, path, text, size, err);
     at_free(text);
     if (status != AT_OK)
         return status;
@@ -55,6 +76,27 @@ enum at_status at_profile_read(struct at_profile *profile, const char *path, str
     }
     *profile = read;
     return AT_OK;
+}
+
+static enum at_status parse(struct at_profile *profile, const char *name, const char *text,
+                            size_t size, struct at_error *err)
+{
+    enum at_status status = at_schema_read(&at_profile_schema, profile, name, text, size, err);
+
+    if (status == AT_OK)
+        at_defaults_spread(profile);
+    return status;
+}
+
+enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err)
+{
+    return read_schema(profile, path, AT_PROFILE_SCHEMA, parse, err);
+}
+
+enum at_status at_profile_read_schema1(struct at_profile *profile, const char *path,
+                                       struct at_error *err)
+{
+    return read_schema(profile, path, 1, at_profile_parse_schema1, err);
 }
 
 void at_profile_clear(struct at_profile *profile)

@@ -30,7 +30,7 @@ static void format_time(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *en
 
 static void format_bandwidth(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *entry)
 {
-    at_show_fixed(cell, entry->winner.bandwidth_mbps, 1000, 0);
+    at_show_fixed(cell, entry->winner.bandwidth_MB_per_s, 1000, 0);
 }
 
 static void format_of_copy(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *entry)
@@ -74,7 +74,7 @@ static bool is_from_l2(const struct at_entry *entry)
 
 static bool is_incomplete(const struct at_entry *entry)
 {
-    return !entry->complete;
+    return entry->ended != AT_ENDED_EXHAUSTED;
 }
 
 static const struct {
@@ -193,20 +193,20 @@ _Static_assert(AT_PROFILE_PROBLEMS_MAX <= INT64_MAX / AT_RAW_MAX, "the sum does 
 static void show_evaluations(const struct at_list *problems, FILE *out)
 {
     const struct at_entry *entries = problems->items;
-    int64_t counts[AT_OUTCOMES] = {0}, raw = 0, rest = 0;
+    int64_t counts[AT_OUTCOMES] = {0}, points = 0, rest;
     struct at_flow flow;
 
     for (size_t i = 0; i < problems->count; i++) {
         const struct at_evaluations *e = &entries[i].evaluations;
 
-        raw += e->raw;
-        counts[AT_CONSTRAINT] += e->raw - e->space;
+        points += e->points;
+        counts[AT_CONSTRAINT] += e->points - e->configs;
         for (int outcome = 0; outcome < AT_OUTCOMES; outcome++)
             counts[outcome] += e->counts[outcome];
     }
-    rest = raw;
+    rest = points;
     flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  evaluations");
-    at_flow_add(&flow, "%jd points:", (intmax_t)raw);
+    at_flow_add(&flow, "%jd points:", (intmax_t)points);
     for (int i = 0; i < AT_OUTCOMES; i++) {
         at_flow_add(&flow, "%jd %s,", (intmax_t)counts[i], at_outcome_names[i]);
         rest -= counts[i];

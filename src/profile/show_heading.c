@@ -80,8 +80,8 @@ static void show_conditions(const struct at_conditions *seen, FILE *out)
                     at_show_fixed(high, seen->clock_sm_max_khz, 1000, 0));
     if (seen->clock_memory_khz)
         at_flow_add(&flow, "memory %s MHz,", at_show_fixed(low, seen->clock_memory_khz, 1000, 0));
-    if (seen->power_max_mw)
-        at_flow_add(&flow, "max %s W,", at_show_fixed(low, seen->power_max_mw, 1000, 0));
+    if (seen->power_max_mW)
+        at_flow_add(&flow, "max %s W,", at_show_fixed(low, seen->power_max_mW, 1000, 0));
     if (seen->temperature_max_c)
         at_flow_add(&flow, "max %jd C,", (intmax_t)seen->temperature_max_c);
     show_troubles(seen, &flow);

@@ -29,7 +29,22 @@ static enum at_status write_file(const struct at_profile *profile, struct at_out
 enum at_status at_profile_write(struct at_profile *profile, struct at_output *output,
                                 struct at_error *err)
 {
+    enum at_status status;
+
     at_profile_sort(profile);
-    return output ? write_file(profile, output, err)
-                  : at_schema_write_yaml(&at_profile_schema, profile, stdout, err);
+    at_defaults_gather(profile);
+    status = output ? write_file(profile, output, err)
+                    : at_schema_write_yaml(&at_profile_schema, profile, stdout, err);
+    at_defaults_spread(profile);
+    return status;
+}
+
+enum at_status at_profile_write_json(struct at_profile *profile, FILE *out, struct at_error *err)
+{
+    enum at_status status;
+
+    at_defaults_gather(profile);
+    status = at_schema_write_json(&at_profile_schema, profile, out, err);
+    at_defaults_spread(profile);
+    return status;
 }

@@ -33,6 +33,9 @@ static void clear_field(const struct at_field *field, void *slot)
 {
     switch (field->kind) {
     case AT_FIELD_INT:
+    case AT_FIELD_HEX:
+    case AT_FIELD_FLAG:
+    case AT_FIELD_CHOICE:
     case AT_FIELD_CHARS:
         break;
     case AT_FIELD_TEXT:

@@ -135,7 +135,7 @@ static enum at_status fill_absent(const struct at_events *in, struct at_source s
             continue;
         if (!field->optional)
             return at_fail_at(in->err, start, "%s lacks the key \"%s\"", schema->what, field->key);
-        if (field->kind == AT_FIELD_INT)
+        if (field->kind == AT_FIELD_INT || field->kind == AT_FIELD_HEX)
             *(int64_t *)at_field_slot(field, record) = field->absent;
     }
     return AT_OK;
@@ -145,11 +145,19 @@ static enum at_status read_mapping(struct at_events *in, const struct at_schema 
                                    void *record)
 {
     static at_read_fn *const readers[] = {
-        [AT_FIELD_INT] = at_read_int,         [AT_FIELD_CHARS] = at_read_chars,
-        [AT_FIELD_TEXT] = at_read_text,       [AT_FIELD_WORD] = at_read_word,
-        [AT_FIELD_LOCATED] = at_read_located, [AT_FIELD_LOCATEDS] = read_list,
-        [AT_FIELD_INTS] = read_list,          [AT_FIELD_NAMED_INTS] = read_named_ints,
-        [AT_FIELD_OBJECT] = read_object,      [AT_FIELD_OBJECTS] = read_list,
+        [AT_FIELD_INT] = at_read_int,
+        [AT_FIELD_HEX] = at_read_hex,
+        [AT_FIELD_FLAG] = at_read_flag,
+        [AT_FIELD_CHOICE] = at_read_choice,
+        [AT_FIELD_CHARS] = at_read_chars,
+        [AT_FIELD_TEXT] = at_read_text,
+        [AT_FIELD_WORD] = at_read_word,
+        [AT_FIELD_LOCATED] = at_read_located,
+        [AT_FIELD_LOCATEDS] = read_list,
+        [AT_FIELD_INTS] = read_list,
+        [AT_FIELD_NAMED_INTS] = read_named_ints,
+        [AT_FIELD_OBJECT] = read_object,
+        [AT_FIELD_OBJECTS] = read_list,
     };
     struct at_source start = in->event.source;
     uint64_t seen = 0;

@@ -4,6 +4,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum at_status at_fail_expected(const struct at_events *in, const char *what, const char *expected)
@@ -54,6 +55,56 @@ enum at_status at_read_int(struct at_events *in, const struct at_field *field, v
         return fail_integer(in, field);
     *(int64_t *)slot = value;
     return AT_OK;
+}
+
+enum at_status at_read_hex(struct at_events *in, const struct at_field *field, void *slot)
+{
+    const struct at_event *event = &in->event;
+    char expected[64];
+
+    if (event->kind == AT_EVENT_SCALAR && event->plain && event->size >= 3 && event->size <= 17 &&
+        strncmp(event->text, "0x", 2) == 0 &&
+        strspn(event->text + 2, "0123456789abcdef") == event->size - 2) {
+        int64_t value = (int64_t)strtoull(event->text, NULL, 16);
+
+        if (value >= field->min && value <= field->max) {
+            *(int64_t *)slot = value;
+            return AT_OK;
+        }
+    }
+    snprintf(expected, sizeof expected, "hexadecimal digits after 0x, at most %#llx",
+             (unsigned long long)field->max);
+    return at_fail_expected(in, field->key, expected);
+}
+
+enum at_status at_read_flag(struct at_events *in, const struct at_field *field, void *slot)
+{
+    const struct at_event *event = &in->event;
+    bool is_scalar = event->kind == AT_EVENT_SCALAR && event->plain;
+
+    if (!is_scalar || (strcmp(event->text, "true") != 0 && strcmp(event->text, "false") != 0))
+        return at_fail_expected(in, field->key, "true or false");
+    *(bool *)slot = event->text[0] == 't';
+    return AT_OK;
+}
+
+enum at_status at_read_choice(struct at_events *in, const struct at_field *field, void *slot)
+{
+    char expected[128];
+    size_t length = 0;
+
+    for (int64_t i = 0; i < field->max; i++) {
+        if (!field->words[i])
+            continue;
+        if (in->event.kind == AT_EVENT_SCALAR && strcmp(in->event.text, field->words[i]) == 0) {
+            *(int *)slot = (int)i;
+            return AT_OK;
+        }
+        if (length < sizeof expected)
+            length += (size_t)snprintf(expected + length, sizeof expected - length, "%s%s",
+                                       length ? ", " : "one of ", field->words[i]);
+    }
+    return at_fail_expected(in, field->key, expected);
 }
 
 /* Check that the current event is text of at most `most` bytes. An empty plain scalar is null. */

@@ -10,6 +10,9 @@
 typedef enum at_status at_read_fn(struct at_events *in, const struct at_field *field, void *slot);
 
 at_read_fn at_read_int;
+at_read_fn at_read_hex;
+at_read_fn at_read_flag;
+at_read_fn at_read_choice;
 at_read_fn at_read_chars;
 at_read_fn at_read_text;
 at_read_fn at_read_word;

@@ -4,11 +4,12 @@
  *
  * Reading is strict: at most 4 MiB and 16 levels; no anchors, aliases, tags, directives or second
  * document. Duplicate, unknown and missing keys, and values out of bounds, are AT_USAGE, with
- * file:line:column and the expected value. Numbers are integers. The locale has no effect.
+ * file:line:column and the expected value. Numbers are integers. The locale has no effect. Keys may
+ * be in any order.
  *
- * Writing gives the same bytes for the same record: fields are in the order of the table, which is
- * alphabetical. A number out of bounds could not be read back, so writing it fails. A field with
- * both bounds 0 has none; it can only be written. */
+ * Writing gives the same bytes for the same record: fields are in the order of the table. A number
+ * out of bounds could not be read back, so writing it fails. A field with both bounds 0 has none;
+ * it can only be written. */
 #ifndef AT_SCHEMA_SCHEMA_H
 #define AT_SCHEMA_SCHEMA_H
 
@@ -21,6 +22,9 @@
 
 enum at_field_kind {
     AT_FIELD_INT,        /* int64_t within min..max */
+    AT_FIELD_HEX,        /* the same, hexadecimal: 0x233510de; in JSON a string */
+    AT_FIELD_FLAG,       /* bool: true, false */
+    AT_FIELD_CHOICE,     /* int: an index into `words` */
     AT_FIELD_CHARS,      /* char[max]: printable text of one line, at most max - 1 bytes */
     AT_FIELD_TEXT,       /* char *: printable text of one line, at most max bytes */
     AT_FIELD_WORD,       /* char *: letters, digits, '_', '-', '.', '+'; at most 63 bytes */
@@ -56,7 +60,8 @@ struct at_field {
     int64_t min, max;
     bool optional; /* may be missing; read as `absent` (INT) or zero, which is not written */
     int64_t absent;
-    bool word; /* CHARS: as in AT_FIELD_WORD */
+    bool word;                /* CHARS: as in AT_FIELD_WORD */
+    const char *const *words; /* CHOICE: `max` of them; NULL: none, only if the field is optional */
     const struct at_schema *object;
 };
 

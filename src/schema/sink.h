@@ -7,9 +7,10 @@
 #include "schema/schema.h"
 
 enum at_shape {
-    AT_SHAPE_MAP,  /* key, value, key, value, ... */
-    AT_SHAPE_LIST, /* values */
-    AT_SHAPE_ROW,  /* a few integers, on one line */
+    AT_SHAPE_MAP,   /* key, value, key, value, ... */
+    AT_SHAPE_LIST,  /* values */
+    AT_SHAPE_ROW,   /* a few integers, on one line */
+    AT_SHAPE_PAIRS, /* names and integers, on one line */
 };
 
 /* Each function returns false on failure. */
@@ -18,6 +19,8 @@ struct at_sink {
     bool (*end)(struct at_sink *sink, enum at_shape shape);
     bool (*key)(struct at_sink *sink, const char *key);
     bool (*integer)(struct at_sink *sink, int64_t value);
+    bool (*hex)(struct at_sink *sink, int64_t value);
+    bool (*flag)(struct at_sink *sink, bool value);
     bool (*text)(struct at_sink *sink, const char *text);
 };
 

@@ -14,6 +14,14 @@
 #define AT_INT(record, member, low, high, ...)                                                     \
     AT_FIELD(record, #member, member, .kind = AT_FIELD_INT, .min = (low), .max = (high),           \
              __VA_ARGS__)
+#define AT_HEX(record, member, high, ...)                                                          \
+    AT_FIELD(record, #member, member, .kind = AT_FIELD_HEX, .max = (high), __VA_ARGS__)
+#define AT_FLAG(record, member, ...)                                                               \
+    AT_FIELD(record, #member, member, .kind = AT_FIELD_FLAG, __VA_ARGS__)
+/* An enum, whose names are in the array `names`. */
+#define AT_CHOICE(record, member, names, ...)                                                      \
+    AT_FIELD(record, #member, member, .kind = AT_FIELD_CHOICE, .words = (names),                   \
+             .max = (int64_t)AT_COUNT(names), __VA_ARGS__)
 /* Any integer from 0 on. */
 #define AT_COUNTER(record, member, ...) AT_INT(record, member, 0, INT64_MAX, __VA_ARGS__)
 #define AT_CHARS(record, member, ...)                                                              \

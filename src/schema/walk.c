@@ -36,7 +36,7 @@ static enum at_status end(struct walk *walk, enum at_shape shape)
 }
 
 /* With both bounds 0 there are none: the record is only written. */
-static enum at_status walk_int(struct walk *walk, const struct at_field *field, int64_t value)
+static enum at_status check_bounds(struct walk *walk, const struct at_field *field, int64_t value)
 {
     bool bounded = field->min != 0 || field->max != 0;
 
@@ -45,7 +45,25 @@ static enum at_status walk_int(struct walk *walk, const struct at_field *field, 
                        "%s is %" PRId64 ", not from %" PRId64 " to %" PRId64
                        ", and cannot be written",
                        field->key, value, field->min, field->max);
-    return check(walk, walk->sink->integer(walk->sink, value));
+    return AT_OK;
+}
+
+static enum at_status walk_int(struct walk *walk, const struct at_field *field, int64_t value)
+{
+    enum at_status status = check_bounds(walk, field, value);
+
+    if (status != AT_OK)
+        return status;
+    return check(walk, field->kind == AT_FIELD_HEX ? walk->sink->hex(walk->sink, value)
+                                                   : walk->sink->integer(walk->sink, value));
+}
+
+static enum at_status walk_choice(struct walk *walk, const struct at_field *field, int value)
+{
+    if (value < 0 || value >= field->max || !field->words[value])
+        return at_fail(walk->err, AT_INTERNAL, "%s has no word for %d and cannot be written",
+                       field->key, value);
+    return check(walk, walk->sink->text(walk->sink, field->words[value]));
 }
 
 static enum at_status walk_text(struct walk *walk, const struct at_field *field, const char *text)
@@ -89,7 +107,7 @@ static enum at_status walk_list(struct walk *walk, const struct at_field *field,
                                 const struct at_list *list)
 {
     enum at_shape shape = field->kind == AT_FIELD_INTS         ? AT_SHAPE_ROW
-                          : field->kind == AT_FIELD_NAMED_INTS ? AT_SHAPE_MAP
+                          : field->kind == AT_FIELD_NAMED_INTS ? AT_SHAPE_PAIRS
                                                                : AT_SHAPE_LIST;
     enum at_status status = begin(walk, shape);
 
@@ -102,7 +120,12 @@ static enum at_status walk_value(struct walk *walk, const struct at_field *field
 {
     switch (field->kind) {
     case AT_FIELD_INT:
+    case AT_FIELD_HEX:
         return walk_int(walk, field, *(const int64_t *)slot);
+    case AT_FIELD_FLAG:
+        return check(walk, walk->sink->flag(walk->sink, *(const bool *)slot));
+    case AT_FIELD_CHOICE:
+        return walk_choice(walk, field, *(const int *)slot);
     case AT_FIELD_CHARS:
         return walk_text(walk, field, slot);
     case AT_FIELD_TEXT:
@@ -133,7 +156,12 @@ static bool is_absent(const struct at_field *field, const void *slot)
 {
     switch (field->kind) {
     case AT_FIELD_INT:
+    case AT_FIELD_HEX:
         return *(const int64_t *)slot == field->absent;
+    case AT_FIELD_FLAG:
+        return !*(const bool *)slot;
+    case AT_FIELD_CHOICE:
+        return *(const int *)slot == 0;
     case AT_FIELD_CHARS:
         return *(const char *)slot == '\0';
     case AT_FIELD_TEXT:

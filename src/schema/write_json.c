@@ -33,7 +33,7 @@ static bool add(struct json_sink *json, json_t *value)
 static bool begin(struct at_sink *sink, enum at_shape shape)
 {
     struct json_sink *json = (struct json_sink *)sink;
-    json_t *value = shape == AT_SHAPE_MAP ? json_object() : json_array();
+    json_t *value = shape == AT_SHAPE_MAP || shape == AT_SHAPE_PAIRS ? json_object() : json_array();
 
     if (!add(json, value))
         return false;
@@ -64,6 +64,20 @@ static bool integer(struct at_sink *sink, int64_t value)
     return add((struct json_sink *)sink, json_integer(value));
 }
 
+/* JSON has no hexadecimal numbers. */
+static bool hex(struct at_sink *sink, int64_t value)
+{
+    char digits[24];
+
+    snprintf(digits, sizeof digits, "%#llx", (unsigned long long)value);
+    return text(sink, digits);
+}
+
+static bool flag(struct at_sink *sink, bool value)
+{
+    return add((struct json_sink *)sink, json_boolean(value));
+}
+
 static void drop(void *data)
 {
     json_decref(((struct json_sink *)data)->root);
@@ -72,7 +86,7 @@ static void drop(void *data)
 static enum at_status dump(const struct at_schema *schema, const void *record, size_t layout,
                            FILE *out, struct at_error *err)
 {
-    struct json_sink json = {.sink = {begin, end, key, integer, text}};
+    struct json_sink json = {.sink = {begin, end, key, integer, hex, flag, text}};
     struct at_cleanup cleanup;
     enum at_status status;
 

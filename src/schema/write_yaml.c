@@ -26,14 +26,21 @@ static bool emit(struct at_sink *sink, yaml_event_t *event, int made)
     return taken;
 }
 
+static bool is_map(enum at_shape shape)
+{
+    return shape == AT_SHAPE_MAP || shape == AT_SHAPE_PAIRS;
+}
+
 static bool begin(struct at_sink *sink, enum at_shape shape)
 {
     yaml_event_t event;
 
-    if (shape == AT_SHAPE_MAP)
-        return emit(
-            sink, &event,
-            yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
+    if (is_map(shape))
+        return emit(sink, &event,
+                    yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
+                                                        shape == AT_SHAPE_PAIRS
+                                                            ? YAML_FLOW_MAPPING_STYLE
+                                                            : YAML_BLOCK_MAPPING_STYLE));
     return emit(sink, &event,
                 yaml_sequence_start_event_initialize(
                     &event, NULL, NULL, 1,
@@ -45,8 +52,8 @@ static bool end(struct at_sink *sink, enum at_shape shape)
     yaml_event_t event;
 
     return emit(sink, &event,
-                shape == AT_SHAPE_MAP ? yaml_mapping_end_event_initialize(&event)
-                                      : yaml_sequence_end_event_initialize(&event));
+                is_map(shape) ? yaml_mapping_end_event_initialize(&event)
+                              : yaml_sequence_end_event_initialize(&event));
 }
 
 static bool scalar(struct at_sink *sink, const char *text, yaml_scalar_style_t style)
@@ -98,6 +105,19 @@ static bool integer(struct at_sink *sink, int64_t value)
     return scalar(sink, digits, YAML_PLAIN_SCALAR_STYLE);
 }
 
+static bool hex(struct at_sink *sink, int64_t value)
+{
+    char digits[24];
+
+    snprintf(digits, sizeof digits, "%#llx", (unsigned long long)value);
+    return scalar(sink, digits, YAML_PLAIN_SCALAR_STYLE);
+}
+
+static bool flag(struct at_sink *sink, bool value)
+{
+    return scalar(sink, value ? "true" : "false", YAML_PLAIN_SCALAR_STYLE);
+}
+
 static int write_out(void *out, unsigned char *bytes, size_t size)
 {
     return fwrite(bytes, 1, size, out) == size;
@@ -127,7 +147,7 @@ static void delete_emitter(void *emitter)
 enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *record, FILE *out,
                                     struct at_error *err)
 {
-    struct yaml_sink yaml = {.sink = {begin, end, text, integer, text}};
+    struct yaml_sink yaml = {.sink = {begin, end, text, integer, hex, flag, text}};
     struct at_cleanup cleanup;
     enum at_status status;
 

@@ -151,8 +151,8 @@ enum at_status at_study_run(const struct at_study *study, const char *name, cons
         status = at_study_time(cases, lines, rows, device, options, err);
     if (status == AT_OK) {
         for (size_t i = 0; i < rows; i++)
-            lines[i].bandwidth_mbps = (int64_t)((double)at_problem_bytes(&cases[i].problem) * 1000 /
-                                                (double)lines[i].time_ns);
+            lines[i].bandwidth_MB_per_s = (int64_t)((double)at_problem_bytes(&cases[i].problem) *
+                                                    1000 / (double)lines[i].time_ns);
         *result = (struct at_study_result){.lines = {lines, rows}};
         describe(result, study, name, device);
         lines = NULL;

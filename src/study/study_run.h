@@ -28,7 +28,7 @@ struct at_study_line {
     struct at_study_global load, store;
     struct at_study_shared shared_load, shared_store;
     int64_t time_ns;
-    int64_t bandwidth_mbps;
+    int64_t bandwidth_MB_per_s;
 };
 
 struct at_study_result {

@@ -17,7 +17,7 @@ static const struct at_field shared_fields[] = {
 static const struct at_schema shared_schema = AT_SCHEMA("accesses", at_study_shared, shared_fields);
 
 static const struct at_field line_fields[] = {
-    AT_COUNTER(at_study_line, bandwidth_mbps),
+    AT_COUNTER(at_study_line, bandwidth_MB_per_s),
     AT_COUNTER(at_study_line, blocks),
     AT_COUNTER(at_study_line, blocks_counted),
     AT_CHARS(at_study_line, config),

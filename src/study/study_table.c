@@ -64,7 +64,7 @@ static double time_us(const struct at_study_line *line)
 
 static double bandwidth(const struct at_study_line *line)
 {
-    return (double)line->bandwidth_mbps / 1e3;
+    return (double)line->bandwidth_MB_per_s / 1e3;
 }
 
 struct column {

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/stats.h"
+#include "system/interrupt.h"
 #include "tune/tune.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static int64_t whole_ns(double ns)
 }
 
 /* Computed from the rounded time beside it, so that a reader who divides gets the same. */
-static int64_t bandwidth_mbps(int64_t bytes, int64_t time_ns)
+static int64_t bandwidth_MB_per_s(int64_t bytes, int64_t time_ns)
 {
     return llround(1000.0 * (double)bytes / (double)time_ns);
 }
@@ -66,8 +67,8 @@ static void record_result(const struct at_contestant *contestant, size_t samples
         record->time_low_ns = whole_ns(low_ns);
         record->time_high_ns = whole_ns(high_ns);
     }
-    record->bandwidth_mbps =
-        bandwidth_mbps(at_problem_bytes(&contestant->problem), record->time_ns);
+    record->bandwidth_MB_per_s =
+        bandwidth_MB_per_s(at_problem_bytes(&contestant->problem), record->time_ns);
     record->of_copy_permille = llround(1000.0 * (double)copy_time_ns / (double)record->time_ns);
 }
 
@@ -89,18 +90,28 @@ static void record_copy(const struct at_contestant *copies, size_t count,
         snprintf(record->method, sizeof record->method, "memcpy");
     }
     record->time_ns = whole_ns(best->time_ns);
-    record->bandwidth_mbps = bandwidth_mbps(at_problem_bytes(&best->problem), record->time_ns);
+    record->bandwidth_MB_per_s =
+        bandwidth_MB_per_s(at_problem_bytes(&best->problem), record->time_ns);
     record->memcpy_ns = whole_ns(driver->time_ns);
 }
 
 static void record_evaluations(const struct at_search *search, struct at_evaluations *record)
 {
     *record = (struct at_evaluations){
-        .space = (int64_t)search->space.count,
-        .raw = search->space.raw,
+        .points = search->space.raw,
+        .configs = (int64_t)search->space.count,
     };
     for (int i = 0; i < AT_OUTCOMES; i++)
         record->counts[i] = (int64_t)search->counts[i];
+}
+
+static enum at_ended how_ended(const struct at_search *search)
+{
+    if (search->complete)
+        return AT_ENDED_EXHAUSTED;
+    if (search->reason)
+        return AT_ENDED_SETTLED;
+    return at_interrupt_seen() ? AT_ENDED_INTERRUPTED : AT_ENDED_BUDGET;
 }
 
 void at_profile_entry_fill(struct at_entry *entry, const struct at_tuning_result *result)
@@ -108,22 +119,21 @@ void at_profile_entry_fill(struct at_entry *entry, const struct at_tuning_result
     const struct at_search *search = result->search;
     const struct at_session *session = search->session;
     size_t samples = (size_t)session->options.policy->shootout_samples;
-    int64_t peak_mbps = at_gpu_info(session->gpu)->peak_bandwidth_mbps;
+    int64_t peak_MB_per_s = at_gpu_info(session->gpu)->peak_bandwidth_MB_per_s;
     bool predicted = at_device_is_emulated(at_gpu_info(session->gpu));
-    char *problem = at_problem_format(&search->problem);
 
-    *entry = (struct at_entry){.seed = (int64_t)session->options.seed};
-    snprintf(entry->problem, sizeof entry->problem, "%s", problem);
-    free(problem);
+    *entry = (struct at_entry){
+        .problem = at_problem_format(&search->problem),
+        .seed = (int64_t)session->options.seed,
+        .ended = how_ended(search),
+    };
     record_copy(result->copies, result->copy_count, &entry->copy);
     record_result(result->winner, samples, predicted, entry->copy.time_ns, &entry->winner);
     if (result->fallback)
         record_result(result->fallback, samples, predicted, entry->copy.time_ns, &entry->fallback);
     record_evaluations(search, &entry->evaluations);
     snprintf(entry->search, sizeof entry->search, "%s", search->strategy->name);
-    entry->from_l2 = peak_mbps > 0 && entry->winner.bandwidth_mbps > peak_mbps;
-    entry->complete = search->complete;
-    entry->settled = search->complete || search->reason;
+    entry->from_l2 = peak_MB_per_s > 0 && entry->winner.bandwidth_MB_per_s > peak_MB_per_s;
 }
 
 static int64_t known(int64_t value)
@@ -140,7 +150,7 @@ static void record_conditions(const struct at_session *session, struct at_condit
         .clock_sm_min_khz = known(seen->clock_sm_min_khz),
         .clock_sm_max_khz = known(seen->clock_sm_max_khz),
         .clock_memory_khz = known(seen->clock_memory_khz),
-        .power_max_mw = known(seen->power_max_mw),
+        .power_max_mW = known(seen->power_max_mW),
         .temperature_max_c = known(seen->temperature_max_c),
         .other_processes = known(seen->other_processes),
         .capped_ms = seen->capped_ns / 1000000,

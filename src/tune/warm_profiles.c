@@ -11,7 +11,8 @@ enum { SEARCHED_LEAST = 100 };
 
 static bool is_searched(const struct at_entry *entry)
 {
-    return entry->settled || at_evaluations_total(&entry->evaluations) >= SEARCHED_LEAST;
+    return entry->ended == AT_ENDED_SETTLED || entry->ended == AT_ENDED_EXHAUSTED ||
+           at_evaluations_total(&entry->evaluations) >= SEARCHED_LEAST;
 }
 
 /* Is everything unchanged that a time depends on besides the kernel? */
@@ -36,7 +37,7 @@ static bool read_winner(struct at_warm_start *warm_start, const struct reading *
 
     if (at_device_relation(&reading->now->device, &reading->record->device) == AT_SAME_DEVICE &&
         is_searched(entry))
-        winner.space = entry->evaluations.space;
+        winner.space = entry->evaluations.configs;
     if (winner.space > 0 && is_unchanged(reading->record, reading->now))
         winner.time_ns = (double)found->time_ns;
     if (at_problem_parse(&winner.problem, entry->problem, NULL) != AT_OK ||

@@ -58,7 +58,7 @@ setup() {
 @test "in-place problems are tuned with in-place families alone" {
     run --separate-stderr -0 tune --quiet --gpu emu --budget 30 --search random \
         --problem 96x96:f32,inplace=1 --problem 33x33:b1,ld_src=35,batch=3,inplace=1 --out best.yaml
-    [ "$(grep -c 'family: inplace' best.yaml)" -eq 4 ] # winner and default of each
+    [ "$(grep -c 'family: inplace' best.yaml)" -eq 5 ] # winner and default of each; the list of defaults
     [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
     run -0 "$AUTOTUNE" check --gpu emu best.yaml
     run -0 "$AUTOTUNE" bench --quiet --gpu emu --profile best.yaml --problem 96x96:f32,inplace=1
@@ -131,7 +131,7 @@ setup() {
     run --separate-stderr -0 tune --gpu emu --search exhaustive --problem 33x33:b1,inplace=1 \
         --out best.yaml
     [[ $stderr != *'configs per problem'* ]]
-    [ "$(figure complete)" -eq 1 ]
+    [ "$(figure ended)" = exhausted ]
     [ "$(figure correct)" -gt 24 ]
 }
 

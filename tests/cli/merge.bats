@@ -18,9 +18,9 @@ variant() {
 }
 
 # Edits that make the winner of its first problem 5 % slower.
-winner="/problem: '3x1048576:c128'/,/ time_ns:/"
+winner="/problem: '3x1048576:c128'/,/ spread_permille:/"
 slower=(-e "$winner s/time_ns: 25661/time_ns: 26944/" -e "$winner s/low_ns: 25632/low_ns: 26914/"
-    -e "$winner s/high_ns: 25676/high_ns: 26960/" -e "$winner s/mbps: 3922813/mbps: 3736019/"
+    -e "$winner s/high_ns: 25676/high_ns: 26960/" -e "$winner s/MB_per_s: 3922813/MB_per_s: 3736019/"
     -e "$winner s/of_copy_permille: 984/of_copy_permille: 937/")
 
 merge() {
@@ -77,7 +77,7 @@ merge() {
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
     grep -q 'keeping other.yaml .*named first$' told
 
-    variant other.yaml "${slower[@]}" -e '0,/complete: 0/s//complete: 1/'
+    variant other.yaml "${slower[@]}" -e '0,/^    search:/s//    ended: exhausted\n&/'
     "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
     grep -q 'keeping other.yaml .*a complete search$' told
 
@@ -89,7 +89,7 @@ merge() {
     "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
     grep -q 'keeping other.yaml .*more samples$' told
 
-    variant other.yaml "${slower[@]}" -e 's/spread_permille: 1$/spread_permille: 2/'
+    variant other.yaml "${slower[@]}" -e "$winner s/spread_permille: 1$/spread_permille: 2/"
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
     grep -q '^autotune: 3x1048576:c128.*keeping old.yaml .*a smaller spread$' told
 }
@@ -114,7 +114,7 @@ merge() {
 @test "diff: changes of driver, config and time, and problems added and removed" {
     variant new.yaml -e 's/580.159.04/590.1/' "${slower[@]}" \
         -e "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/" \
-        -e "/problem: '4096x4096:c128'/,/UNROLL/s/PAD: 1/PAD: 2/"
+        -e "/problem: '4096x4096:c128'/,/parameters:/s/PAD: 1/PAD: 2/"
     run --separate-stderr -1 "$AUTOTUNE" diff old.yaml new.yaml
     [ -z "$stderr" ]
     [ "$output" = "NVIDIA H200, cold
@@ -131,7 +131,7 @@ merge() {
 
 @test "diff: a time within the spreads is alike" {
     variant new.yaml -e "$winner s/time_ns: 25661/time_ns: 25670/" \
-        -e "$winner s/mbps: 3922813/mbps: 3921437/" \
+        -e "$winner s/MB_per_s: 3922813/MB_per_s: 3921437/" \
         -e "$winner s/of_copy_permille: 984/of_copy_permille: 983/"
     run --separate-stderr -0 "$AUTOTUNE" diff old.yaml new.yaml
 }

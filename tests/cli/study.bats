@@ -141,6 +141,6 @@ END_OF_TABLE
     [ -z "$stderr" ]
     [[ $output == *'"study": "shared"'* && $output == *'"times": "predicted"'* ]]
     [ "$(grep -c '"time_ns": [1-9]' <<<"$output")" -eq 16 ]
-    [ "$(grep -c '"bandwidth_mbps": [1-9]' <<<"$output")" -eq 16 ]
+    [ "$(grep -c '"bandwidth_MB_per_s": [1-9]' <<<"$output")" -eq 16 ]
     [ "$(grep -c '"least_wavefronts": [1-9]' <<<"$output")" -eq 32 ]
 }

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     out = at_text_open(&stream);
     at_profile_show(&profile, true, out);
-    at_schema_write_json(&at_profile_schema, &profile, out, NULL);
+    at_profile_write_json(&profile, out, NULL);
     text = at_text_close(&stream, &length);
     free(text);
     at_profile_clear(&profile);

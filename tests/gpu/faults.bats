@@ -114,7 +114,7 @@ END
     echo "$stderr"
     [ "$status" -eq 0 ]
     ended_as correct 1 timeout 1 crash 3 wrong 5 compile 2 launch 2
-    [ "$(figure complete)" -eq 1 ]
+    [ "$(figure ended)" = exhausted ]
     grep -q 'FAULT: 0' best.yaml
     # Two configs do not compile; there is one warning.
     [ "$(grep -c 'fault does not compile: ' <<<"$stderr")" -eq 1 ]
@@ -127,7 +127,7 @@ END
 @test "the program's own kernels stay correct beside faulty ones" {
     run --separate-stderr -0 tune --quiet --family naive --family fault --space "$faults" \
         --problem 96x64:f32 --timeout 1 --out best.yaml
-    ended_as correct "$(($(figure space) - 13))" timeout 1 crash 3 wrong 5 compile 2 launch 2
+    ended_as correct "$(($(figure configs) - 13))" timeout 1 crash 3 wrong 5 compile 2 launch 2
 }
 
 @test "a kernel that changes its source does not harm other configs" {
@@ -237,7 +237,7 @@ END
     waited 130
     [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
     ended "${workers[@]}"
-    [ "$(figure complete)" -eq 0 ]
+    [ "$(figure ended)" = interrupted ]
     [ "$(figure correct)" -lt $enough ]
     run -0 "$AUTOTUNE" check best.yaml
     run -0 "$AUTOTUNE" tune "${short[@]}" --budget $enough --resume

@@ -60,7 +60,7 @@ setup() {
         seed=${try#*:}
         run --separate-stderr -0 tune --quiet --family tile --problem 96x64:f32 --search random \
             --seed "$seed" --budget 6 --out best.yaml --journal "$seed.journal"
-        [ "$(figure complete)" -eq 0 ]
+        [ "$(figure ended)" = budget ]
         [ "$(figure seed)" -eq "$seed" ]
         [ "$(figure correct)" -eq 6 ]
         query "$seed.journal" "SELECT config FROM measurements WHERE family = 'tile'

@@ -74,10 +74,10 @@ static void test_memory(void **state)
         const struct at_device_info *info = &devices[i].info;
 
         /* Both edges of the clock, as for a CUDA device. */
-        assert_int_equal(info->peak_bandwidth_mbps,
+        assert_int_equal(info->peak_bandwidth_MB_per_s,
                          2 * info->memory_clock_khz * (info->memory_bus_bits / 8) / 1000);
-        assert_int_equal(devices[i].rates.dram_mbps, info->peak_bandwidth_mbps);
-        assert_true(devices[i].rates.l2_load_mbps >= devices[i].rates.dram_mbps);
+        assert_int_equal(devices[i].rates.dram_MB_per_s, info->peak_bandwidth_MB_per_s);
+        assert_true(devices[i].rates.l2_load_MB_per_s >= devices[i].rates.dram_MB_per_s);
         assert_true(info->memory_bus_bits % 32 == 0);
         /* GDDR is narrow and fast, HBM wide and slow. */
         assert_true((info->memory_bus_bits <= GDDR_BUS_BITS_MAX) ==
@@ -110,7 +110,7 @@ static void test_data_sheets(void **state)
 
         assert_string_equal(info->name, sheets[i].model);
         assert_int_equal(info->multiprocessors, sheets[i].multiprocessors);
-        assert_in_range(info->peak_bandwidth_mbps / 100, sheets[i].gbps * 995 / 100,
+        assert_in_range(info->peak_bandwidth_MB_per_s / 100, sheets[i].gbps * 995 / 100,
                         sheets[i].gbps * 1005 / 100);
         /* GB or GiB, less the part for ECC and the driver */
         assert_in_range(info->memory_bytes >> 20, mib * 9 / 10, mib);
@@ -162,7 +162,7 @@ static void test_refused(void **state)
         {"predictions: calibrated", "predictions: good", "must be calibrated or uncalibrated"},
         {"  predictions: calibrated\n", "", "must be calibrated or uncalibrated"},
         {"kind: emulated", "kind: cuda", "must be of kind emulated"},
-        {"  l2_load_mbps: ", "  l2_load_mbps: -", "l2_load_mbps"},
+        {"  l2_load_MB_per_s: ", "  l2_load_MB_per_s: -", "l2_load_MB_per_s"},
         {"  run_bytes: 256\n", "", "run_bytes"},
     };
     char directory[] = "/tmp/autotune-description-XXXXXX";

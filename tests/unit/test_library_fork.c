@@ -30,8 +30,8 @@ static autotune_profile *profile;
 static autotune_device *device;
 static autotune_plan *plan;
 
-/* Replaces the C library's open and makes seeds slow to come. A fork while a thread waits for one is
- * then certain, not rare. */
+/* Replaces the C library's open and makes seeds slow to come. A fork while a thread waits for one
+ * is then certain, not rare. */
 int open(const char *name, int flags, ...)
 {
     va_list modes;

@@ -182,9 +182,9 @@ static void test_rates(void **state)
 {
     static const size_t speeds[] = {
         offsetof(struct at_rates, clock_khz),
-        offsetof(struct at_rates, dram_mbps),
-        offsetof(struct at_rates, l2_load_mbps),
-        offsetof(struct at_rates, l2_store_mbps),
+        offsetof(struct at_rates, dram_MB_per_s),
+        offsetof(struct at_rates, l2_load_MB_per_s),
+        offsetof(struct at_rates, l2_store_MB_per_s),
         offsetof(struct at_rates, load_lines_per_clock),
         offsetof(struct at_rates, slots_per_clock),
         offsetof(struct at_rates, store_lines_per_clock),

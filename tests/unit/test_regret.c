@@ -92,7 +92,7 @@ static void read_line(char *line, struct at_device_record *record, size_t *capac
     if (strcmp(kind, "config") == 0) {
         configs[number_of(first, NULL)] = at_strdup(strtok_r(NULL, "\t", &rest));
     } else if (strcmp(kind, "entry") == 0) {
-        snprintf(entry.problem, sizeof entry.problem, "%s", first);
+        entry.problem = at_strdup(first);
         entry.winner = winner_of(configs[number_of(strtok_r(NULL, "\t", &rest), NULL)]);
         AT_PUSH(entries, record->problems.count, *capacity, entry);
         record->problems.items = entries;

@@ -347,7 +347,7 @@ static void test_conditions(void **state)
     at_wire_clear(&reply);
     assert_int_equal(seen.clock_sm_min_khz, 1900000);
     assert_int_equal(seen.clock_sm_max_khz, 1980000);
-    assert_int_equal(seen.power_max_mw, 690000);
+    assert_int_equal(seen.power_max_mW, 690000);
     assert_int_equal(seen.other_processes, 2);
     assert_int_equal(seen.throttle, AT_THROTTLE_SW_POWER_CAP);
     /* Reported once, and only what happened since the last report. */

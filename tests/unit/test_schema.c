@@ -22,7 +22,9 @@ struct leaf {
 
 struct sample {
     char name[9];
-    int64_t number, usual;
+    int64_t number, usual, id;
+    bool flag;
+    enum { NO_COLOR, RED, GREEN } color;
     char *text, *word;
     struct at_located place;
     struct at_list places, numbers, named, leaves, more;
@@ -53,7 +55,24 @@ extern const struct at_schema sample_schema;
         .max = (high), .optional = true, __VA_ARGS__                                               \
     }
 
+static const char *const colors[] = {[RED] = "red", [GREEN] = "green"};
+
 static const struct at_field sample_fields[] = {
+    {.key = "color",
+     .kind = AT_FIELD_CHOICE,
+     .offset = offsetof(struct sample, color),
+     .words = colors,
+     .max = AT_COUNT(colors),
+     .optional = true},
+    {.key = "flag",
+     .kind = AT_FIELD_FLAG,
+     .offset = offsetof(struct sample, flag),
+     .optional = true},
+    {.key = "id",
+     .kind = AT_FIELD_HEX,
+     .offset = offsetof(struct sample, id),
+     .max = 0xffff,
+     .optional = true},
     {.key = "leaf",
      .kind = AT_FIELD_OBJECT,
      .offset = offsetof(struct sample, leaf),
@@ -187,7 +206,9 @@ static void reads_every_kind(void **state)
     at_schema_clear(&sample_schema, &s);
 }
 
-#define KEYS "leaf, leaves, more, name, named, number, numbers, place, places, text, usual, word"
+#define KEYS                                                                                       \
+    "color, flag, id, leaf, leaves, more, name, named, number, numbers, place, places, text, "     \
+    "usual, word"
 #define ON_ONE_LINE                                                                                \
     "has to stand on one line, or on several below >-, so that messages can name the column"
 #define TAGS "tags (!) are not used in these files; put text that begins with ! in quotes"
@@ -215,6 +236,18 @@ static void refuses(void **state)
         {"<<: {number: 1}", "f.yaml:1:1: unknown key \"<<\"; expected one of " KEYS},
         {"named: {A: 1, A: 1}", "f.yaml:1:15: duplicate key \"A\""},
         {"named: {a b: 1}", "f.yaml:1:9: named: expected a word as the key, found \"a b\""},
+        /* words, truth values, hexadecimal numbers */
+        {"color: blue", "f.yaml:1:8: color: expected one of red, green, found \"blue\""},
+        {"color: [red]", "f.yaml:1:8: color: expected one of red, green, found a list"},
+        {"flag: 1", "f.yaml:1:7: flag: expected true or false, found \"1\""},
+        {"flag: 'true'",
+         "f.yaml:1:8: flag: expected true or false, found the quoted text \"true\""},
+        {"id: 42",
+         "f.yaml:1:5: id: expected hexadecimal digits after 0x, at most 0xffff, found \"42\""},
+        {"id: 0x10000", "f.yaml:1:5: id: expected hexadecimal digits after 0x, at most 0xffff, "
+                        "found \"0x10000\""},
+        {"id: 0x", "f.yaml:1:5: id: expected hexadecimal digits after 0x, at most 0xffff, found "
+                   "\"0x\""},
         /* integers */
         {"number: 101", "f.yaml:1:9: number: expected an integer from -5 to 100, found \"101\""},
         {"number: -6", "f.yaml:1:9: number: expected an integer from -5 to 100, found \"-6\""},
@@ -395,15 +428,16 @@ static char *written(write_fn *write_as, const struct sample *sample)
 
 static void writes_every_kind(void **state)
 {
-    static const char yaml[] = "leaf:\n"
+    static const char yaml[] = "color: green\n"
+                               "flag: true\n"
+                               "id: 0x2a\n"
+                               "leaf:\n"
                                "  depth: 0\n"
                                "  label: a label\n"
                                "leaves:\n"
                                "- depth: -1\n"
                                "name: ''\n"
-                               "named:\n"
-                               "  TILE: 32\n"
-                               "  'Y': 1\n"
+                               "named: {TILE: 32, 'Y': 1}\n"
                                "number: 7\n"
                                "numbers: [1, 2, 3]\n"
                                "place: a == b\n"
@@ -414,6 +448,9 @@ static void writes_every_kind(void **state)
                                "usual: 0\n"
                                "word: w\n";
     static const char json[] = "{\n"
+                               "  \"color\": \"red\",\n"
+                               "  \"flag\": true,\n"
+                               "  \"id\": \"0xffff\",\n"
                                "  \"name\": \"\",\n"
                                "  \"named\": {\n"
                                "    \"TILE\": 32,\n"
@@ -426,7 +463,8 @@ static void writes_every_kind(void **state)
                                "  ],\n"
                                "  \"text\": \"\\\"caf\xc3\xa9\\\"\"\n"
                                "}\n";
-    static const char line[] = "{\"name\":\"\",\"named\":{\"TILE\":32,\"Y\":1},\"number\":7,"
+    static const char line[] = "{\"color\":\"red\",\"flag\":true,\"id\":\"0xffff\",\"name\":\"\","
+                               "\"named\":{\"TILE\":32,\"Y\":1},\"number\":7,"
                                "\"numbers\":[1,2],\"text\":\"\\\"caf\xc3\xa9\\\"\"}\n";
     struct sample sample;
     char *text;
@@ -439,7 +477,7 @@ static void writes_every_kind(void **state)
     free(text);
 
     read_well(&sample, "{name: '', number: 7, text: '\"caf\xc3\xa9\"', numbers: [1, 2], "
-                       "named: {TILE: 32, Y: 1}}");
+                       "named: {TILE: 32, Y: 1}, color: red, flag: true, id: 0xffff}");
     text = written(at_schema_write_json, &sample);
     assert_string_equal(text, json);
     free(text);

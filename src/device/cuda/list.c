@@ -29,7 +29,7 @@ static void format_uuid(const CUuuid *uuid, char *text, size_t capacity)
 
 /* The API gives only clock and bus width. Every supported DRAM moves data on both clock edges. CUDA
  * 13 still reports the clock as an attribute. */
-static int64_t peak_mbps(const struct at_device_info *info)
+static int64_t peak_MB_per_s(const struct at_device_info *info)
 {
     return 2 * info->memory_clock_khz * (info->memory_bus_bits / 8) / 1000;
 }
@@ -91,7 +91,7 @@ enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_i
         attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     for (size_t i = 0; i < AT_COUNT(attributes); i++)
         *(int64_t *)((char *)info + attributes[i].offset) = attribute(handle, attributes[i].which);
-    info->peak_bandwidth_mbps = peak_mbps(info);
+    info->peak_bandwidth_MB_per_s = peak_MB_per_s(info);
     info->pci_device_id = pci_device_id(handle, info->pci_bus_id);
     return AT_OK;
 }

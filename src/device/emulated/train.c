@@ -17,9 +17,9 @@ static double predict_copy(const struct at_emu_device *device, const struct at_c
 {
     const struct at_rates *rates = &device->rates;
     double bytes = 2 * (double)call->args[2];
-    double dram_ns = call->cold ? 1000 * bytes / (double)rates->dram_mbps : 0;
-    double l2_ns =
-        500 * bytes / (double)rates->l2_load_mbps + 500 * bytes / (double)rates->l2_store_mbps;
+    double dram_ns = call->cold ? 1000 * bytes / (double)rates->dram_MB_per_s : 0;
+    double l2_ns = 500 * bytes / (double)rates->l2_load_MB_per_s +
+                   500 * bytes / (double)rates->l2_store_MB_per_s;
     double latency_ns = (double)(rates->block_ns + rates->dram_latency_ns);
 
     return (double)rates->launch_ns +
