@@ -215,8 +215,9 @@ autotune_launch autotune_answer_launch(const autotune_answer *answer)
 
 /* ---- the answer as text ---- */
 
-/* Jansson seeds its hash tables at the first JSON object. A child forked meanwhile would wait for the
- * seed for ever. So it is made when the library is loaded, which is usually before there are threads. */
+/* Jansson seeds its hash tables at the first JSON object. A child forked meanwhile would wait for
+ * the seed for ever. So it is made when the library is loaded, which is usually before there are
+ * threads. */
 __attribute__((constructor)) static void seed_jansson(void)
 {
     json_object_seed(0);
