@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SQLite reads the time of day, since this program reads no clock that can be set. It is the Julian
- * day, of which a double keeps a twentieth of a millisecond; 2440587.5 is the start of 1970. */
+/* SQLite reads the time of day, because this program reads no clock that can be set. It gives a
+ * Julian day, which a double holds to less than a tenth of a millisecond. 2440587.5 is the start of
+ * 1970. */
 static const char add_sql[] =
     "INSERT INTO measurements (run, problem, family, family_hash, config,"
     "  outcome, message, registers, spill_bytes, shared_bytes, samples_ns, again,"

@@ -41,8 +41,7 @@ enum at_status at_journal_open(struct at_journal **journal, const char *path, co
                                bool resume, struct at_error *err);
 void at_journal_close(struct at_journal *journal);
 
-/* Add a measurement, with the time of day. When this returns, it survives the end of the process.
- */
+/* Add a measurement, with the time of day. When this returns, it survives the process's end. */
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
                               const struct at_measurement *measurement,
                               const struct at_journal_details *details, struct at_error *err);

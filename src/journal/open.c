@@ -49,9 +49,9 @@ static const char tables_sql[] =
     "  again INTEGER NOT NULL DEFAULT 0," /* 1: measured again after a drift */
     "  measured_utc_ms INTEGER NOT NULL," /* Unix time when it was filed */
     "  gpu TEXT NOT NULL,"                /* UUID, as in a profile */
-    "  clock_sm_khz INTEGER,"             /* median while it was timed; NULL: unknown */
-    "  clock_memory_khz INTEGER,"         /* while it was timed; NULL: unknown */
-    "  expected_ns REAL);"                /* the search's prediction; NULL: none */
+    "  clock_sm_khz INTEGER,"             /* median over its samples; NULL: unknown */
+    "  clock_memory_khz INTEGER,"         /* NVML's answer meanwhile; NULL: not asked */
+    "  expected_ns REAL);"                /* what the search predicted; NULL: nothing */
     "CREATE INDEX measurements_by_key"
     "  ON measurements (run, problem, family, family_hash, config);";
 

@@ -93,7 +93,7 @@ static double slowness(const struct at_landscape *land, size_t index)
     return (1 - pow(land->time_ns[land->best] / land->time_ns[index], steepness)) / steepness;
 }
 
-/* The reverse, for a time of the best; 0: no time is that slow. */
+/* The time with this slowness; 0: none has it. */
 static double time_of_slowness(double value, double best_ns)
 {
     double rest = 1 - steepness * value;

@@ -214,7 +214,7 @@ void at_gp_update(struct at_gp *gp, const double *values)
 
 double at_gp_predict(const struct at_gp *gp, size_t candidate)
 {
-    const float *solved = &gp->solved[candidate * AT_GP_POINTS_MAX];
+    const float *solved = solved_row(gp, candidate);
     double mean = 0;
 
     for (size_t i = 0; i < gp->point_count; i++)
