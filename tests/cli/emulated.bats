@@ -210,7 +210,7 @@ wide() {
     [ "$(query best.yaml.journal 'SELECT expected_ns FROM measurements WHERE id = 1')" = None ]
     query best.yaml.journal "SELECT count(*), sum(ratio BETWEEN 1 / 1.5 AND 1.5) FROM (
         SELECT expected_ns / min(value) AS ratio FROM measurements, json_each(samples_ns)
-        WHERE family = 'tile' AND expected_ns NOT NULL GROUP BY id)" >ratios
+        WHERE family = 'tile' AND expected_ns NOT NULL GROUP BY measurements.id)" >ratios
     IFS='|' read -r count near <ratios
     [ "$count" -ge 6 ]
     [ "$((2 * near))" -gt "$count" ]
