@@ -10,10 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* SQLite reads the time of day, because this program reads no clock that can be set. It gives a
+ * Julian day, which a double holds to less than a tenth of a millisecond. 2440587.5 is the start of
+ * 1970. */
 static const char add_sql[] =
     "INSERT INTO measurements (run, problem, family, family_hash, config,"
-    "  outcome, message, registers, spill_bytes, shared_bytes, samples_ns, again)"
-    "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    "  outcome, message, registers, spill_bytes, shared_bytes, samples_ns, again,"
+    "  gpu, clock_sm_khz, clock_memory_khz, expected_ns, measured_utc_ms)"
+    "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
+    "  CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))";
 
 static const char find_sql[] =
     "SELECT id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns"
@@ -73,8 +78,23 @@ static void bind_key(sqlite3_stmt *statement, const struct at_journal *journal,
         sqlite3_bind_text(statement, 2 + i, texts[i], -1, SQLITE_STATIC);
 }
 
+/* Bind what is only for reports; what is unknown stays NULL. */
+static void bind_details(sqlite3_stmt *add, const struct at_measurement *measurement,
+                         const struct at_journal_details *details)
+{
+    sqlite3_bind_int(add, 12, details->again);
+    sqlite3_bind_text(add, 13, details->gpu, -1, SQLITE_STATIC);
+    if (measurement->clock_sm_khz > 0)
+        sqlite3_bind_int64(add, 14, measurement->clock_sm_khz);
+    if (measurement->clock_memory_khz > 0)
+        sqlite3_bind_int64(add, 15, measurement->clock_memory_khz);
+    if (details->expected_ns > 0)
+        sqlite3_bind_double(add, 16, details->expected_ns);
+}
+
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
-                              const struct at_measurement *measurement, struct at_error *err)
+                              const struct at_measurement *measurement,
+                              const struct at_journal_details *details, struct at_error *err)
 {
     sqlite3_stmt *add = journal->add;
     char *samples = NULL, message[sizeof measurement->message];
@@ -92,7 +112,7 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
     sqlite3_bind_int64(add, 9, measurement->spill_bytes);
     sqlite3_bind_int64(add, 10, measurement->shared_bytes);
     sqlite3_bind_text(add, 11, samples, -1, SQLITE_STATIC);
-    sqlite3_bind_int(add, 12, measurement->again);
+    bind_details(add, measurement, details);
     if (sqlite3_step(add) != SQLITE_DONE)
         status = at_journal_fail(journal, err);
     else if (sqlite3_changes(journal->db) != 1)

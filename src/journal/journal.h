@@ -24,6 +24,13 @@ struct at_journal_key {
     const char *config;      /* at_config_format */
 };
 
+/* What else is filed with a measurement, for reports. It is not read back. */
+struct at_journal_details {
+    const char *gpu;    /* the device's UUID */
+    double expected_ns; /* the time that the search's strategy predicted; 0: it predicted none */
+    bool again;         /* the run has measured this config before */
+};
+
 /* Open a journal for measurements under `setting`; make it if there is no file. With `resume` the
  * newest run of this setting goes on. Without it a new run begins, and measurements of older runs
  * stay but are not found. ":memory:" is a journal without a file.
@@ -34,9 +41,10 @@ enum at_status at_journal_open(struct at_journal **journal, const char *path, co
                                bool resume, struct at_error *err);
 void at_journal_close(struct at_journal *journal);
 
-/* Add a measurement. When this returns, it survives the end of the process. */
+/* Add a measurement, with the time of day. When this returns, it survives the process's end. */
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
-                              const struct at_measurement *measurement, struct at_error *err);
+                              const struct at_measurement *measurement,
+                              const struct at_journal_details *details, struct at_error *err);
 
 /* Write everything to the disk, so that it survives a power cut too. */
 enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err);

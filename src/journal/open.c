@@ -26,7 +26,7 @@
 enum { LOCK_MS = 250 };
 
 /* The file's marks: who wrote it (the letters "ATjn") and in which version of the tables. */
-enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 2 };
+enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 3 };
 
 static const char tables_sql[] =
     "CREATE TABLE runs ("
@@ -45,8 +45,13 @@ static const char tables_sql[] =
     "  registers INTEGER NOT NULL,"
     "  spill_bytes INTEGER NOT NULL,"
     "  shared_bytes INTEGER NOT NULL,"
-    "  samples_ns TEXT NOT NULL,"          /* a JSON array: json_each() reads it */
-    "  again INTEGER NOT NULL DEFAULT 0);" /* 1: measured again after a drift */
+    "  samples_ns TEXT NOT NULL,"         /* a JSON array: json_each() reads it */
+    "  again INTEGER NOT NULL DEFAULT 0," /* 1: measured again after a drift */
+    "  measured_utc_ms INTEGER NOT NULL," /* Unix time when it was filed */
+    "  gpu TEXT NOT NULL,"                /* UUID, as in a profile */
+    "  clock_sm_khz INTEGER,"             /* median over its samples; NULL: unknown */
+    "  clock_memory_khz INTEGER,"         /* NVML's answer meanwhile; NULL: not asked */
+    "  expected_ns REAL);"                /* what the search predicted; NULL: nothing */
     "CREATE INDEX measurements_by_key"
     "  ON measurements (run, problem, family, family_hash, config);";
 

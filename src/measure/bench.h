@@ -58,7 +58,7 @@ enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *
 
 /* Estimate one launch's time, to a microsecond or two. kernel is NULL for the driver's copy. */
 enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel *kernel,
-                                  const struct at_gpu_run *run, double *launch_ns,
+                                  const struct at_gpu_run *run, struct at_train_time *launch,
                                   struct at_error *err);
 
 /* Make a train of the run's launches over its sets, each taking launch_ns: at least train_ns long,

@@ -42,15 +42,16 @@ enum { HOPELESS_SAMPLES = 1, RUNS_MAX = 64, TRIALS_MAX = AT_CASES_MAX };
 enum { SLOWED_TRIES = 3 };
 
 static enum at_outcome take_samples(struct at_gpu_server *server, const struct at_sampling *wanted,
-                                    double *ns, int64_t *taken, struct at_error *err)
+                                    struct at_train_time *samples, int64_t *taken,
+                                    struct at_error *err)
 {
-    enum at_outcome outcome = at_sample(&server->bench, wanted, ns, taken, err);
+    enum at_outcome outcome = at_sample(&server->bench, wanted, samples, taken, err);
 
     for (int i = 0; outcome == AT_CORRECT && i < SLOWED_TRIES; i++) {
         if (!at_gpu_server_note_conditions(server))
             break;
         server->bench.discarded += *taken;
-        outcome = at_sample(&server->bench, wanted, ns, taken, err);
+        outcome = at_sample(&server->bench, wanted, samples, taken, err);
     }
     return outcome;
 }
@@ -66,28 +67,28 @@ static bool is_long(const struct at_bench *bench, const struct at_gpu_run *run, 
 
 static enum at_outcome time_run(struct at_gpu_server *server, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, const struct at_gpu_timing *timing,
-                                double *ns, int64_t *samples, struct at_error *err)
+                                struct at_train_time *samples, int64_t *taken, struct at_error *err)
 {
     struct at_bench *bench = &server->bench;
     struct at_sampling wanted = {.best_ns = timing->best_ns};
-    double launch_ns = 0;
+    struct at_train_time launch = {0};
     bool hopeless;
-    enum at_outcome outcome = at_train_estimate(bench, kernel, run, &launch_ns, err);
+    enum at_outcome outcome = at_train_estimate(bench, kernel, run, &launch, err);
 
     if (outcome != AT_CORRECT)
         return outcome;
-    hopeless = timing->hopeless_ns > 0 && launch_ns > (double)timing->hopeless_ns;
-    if (hopeless && is_long(bench, run, launch_ns)) {
-        ns[0] = launch_ns;
-        *samples = 1;
+    hopeless = timing->hopeless_ns > 0 && launch.ns > (double)timing->hopeless_ns;
+    if (hopeless && is_long(bench, run, launch.ns)) {
+        samples[0] = launch;
+        *taken = 1;
         return AT_CORRECT;
     }
-    outcome = at_train_build(bench, kernel, run, launch_ns, hopeless ? 0 : timing->train_ns,
+    outcome = at_train_build(bench, kernel, run, launch.ns, hopeless ? 0 : timing->train_ns,
                              &wanted.train, &wanted.launches, err);
     if (outcome != AT_CORRECT)
         return outcome;
     wanted.samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
-    outcome = take_samples(server, &wanted, ns, samples, err);
+    outcome = take_samples(server, &wanted, samples, taken, err);
     if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, wanted.train);
     return outcome;
@@ -123,8 +124,8 @@ static const int64_t often_ns = 333000000;
 
 static enum at_outcome verify_and_time(struct at_gpu_server *server,
                                        const struct evaluation *evaluation,
-                                       struct at_kernel *kernel, double *ns, int64_t *samples,
-                                       struct at_error *err)
+                                       struct at_kernel *kernel, struct at_train_time *samples,
+                                       int64_t *taken, struct at_error *err)
 {
     struct at_bench *bench = &server->bench;
     const struct at_kernel *found;
@@ -134,7 +135,8 @@ static enum at_outcome verify_and_time(struct at_gpu_server *server,
         outcome = at_verify_before(bench, found, &evaluation->run, evaluation->trials,
                                    evaluation->trial_count, err);
     if (outcome == AT_CORRECT)
-        outcome = time_run(server, found, &evaluation->run, &evaluation->timing, ns, samples, err);
+        outcome =
+            time_run(server, found, &evaluation->run, &evaluation->timing, samples, taken, err);
     if (outcome == AT_CORRECT)
         outcome = at_verify_after(bench, &evaluation->run, err);
     if (outcome == AT_CORRECT)
@@ -159,12 +161,25 @@ static enum at_outcome clean_up(struct at_bench *bench, enum at_outcome outcome,
     return cleaned;
 }
 
-static void put_kernel(struct at_wire *reply, const struct at_kernel *kernel, int64_t clock_sm_khz)
+static void put_kernel(struct at_wire *reply, const struct at_kernel *kernel, int64_t clock_sm_khz,
+                       int64_t clock_memory_khz)
 {
     const struct at_gpu_kernel figures = {kernel->registers, kernel->local_bytes,
-                                          kernel->shared_bytes, clock_sm_khz};
+                                          kernel->shared_bytes, clock_sm_khz, clock_memory_khz};
 
     at_wire_put_bytes(reply, &figures, sizeof figures);
+}
+
+/* The median of the clocks that are known; 0: none is. */
+static int64_t median_clock_khz(const struct at_train_time *samples, int64_t count)
+{
+    double khz[AT_SAMPLES_MAX];
+    size_t known = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        if (samples[i].clock_sm_khz > 0)
+            khz[known++] = (double)samples[i].clock_sm_khz;
+    return known > 0 ? (int64_t)at_median(khz, known) : 0;
 }
 
 struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
@@ -173,14 +188,14 @@ struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
     struct at_taken_program program;
     struct evaluation evaluation;
     struct at_kernel kernel = {0};
-    double ns[AT_SAMPLES_MAX];
-    int64_t samples = 0;
+    struct at_train_time samples[AT_SAMPLES_MAX];
+    int64_t taken = 0;
     enum at_outcome outcome = at_gpu_server_take_program(server, exchange, &program);
 
     if (outcome == AT_CORRECT)
         outcome = read_evaluation(server, exchange->request, &evaluation, exchange->err);
     if (outcome == AT_CORRECT)
-        outcome = verify_and_time(server, &evaluation, &kernel, ns, &samples, exchange->err);
+        outcome = verify_and_time(server, &evaluation, &kernel, samples, &taken, exchange->err);
     if (outcome != AT_CORRECT && !at_outcome_loses_device(outcome))
         outcome = clean_up(&server->bench, outcome, exchange->err);
     if (outcome != AT_CORRECT) {
@@ -189,10 +204,11 @@ struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
         return at_gpu_result_of_outcome(outcome);
     }
     at_gpu_server_put_conditions(server, exchange->reply);
-    put_kernel(exchange->reply, &kernel, 0);
-    at_wire_put_int(exchange->reply, samples);
-    for (int64_t i = 0; i < samples; i++)
-        at_wire_put_real(exchange->reply, ns[i]);
+    put_kernel(exchange->reply, &kernel, median_clock_khz(samples, taken),
+               server->clock_memory_khz > 0 ? server->clock_memory_khz : 0);
+    at_wire_put_int(exchange->reply, taken);
+    for (int64_t i = 0; i < taken; i++)
+        at_wire_put_real(exchange->reply, samples[i].ns);
     return at_gpu_result_of_outcome(AT_CORRECT);
 }
 
@@ -232,13 +248,13 @@ static enum at_outcome make_finalist(struct at_gpu_server *server, struct finali
                                      int64_t train_ns, struct at_error *err)
 {
     const struct at_kernel *kernel;
-    double launch_ns = 0;
+    struct at_train_time launch = {0};
     enum at_outcome outcome = find_kernel(server, &finalist->run, &finalist->kernel, &kernel, err);
 
     if (outcome == AT_CORRECT)
-        outcome = at_train_estimate(&server->bench, kernel, &finalist->run, &launch_ns, err);
+        outcome = at_train_estimate(&server->bench, kernel, &finalist->run, &launch, err);
     if (outcome == AT_CORRECT)
-        outcome = at_train_build(&server->bench, kernel, &finalist->run, launch_ns, train_ns,
+        outcome = at_train_build(&server->bench, kernel, &finalist->run, launch.ns, train_ns,
                                  &finalist->train, &finalist->launches, err);
     return outcome;
 }
@@ -268,7 +284,7 @@ static void put_rounds(struct at_gpu_server *server, const struct finalist *fina
     for (size_t i = 0; i < count; i++) {
         double khz = samples > 0 ? at_median(finalists[i].khz, (size_t)samples) : 0;
 
-        put_kernel(reply, &finalists[i].kernel, khz > 0 ? (int64_t)khz : 0);
+        put_kernel(reply, &finalists[i].kernel, khz > 0 ? (int64_t)khz : 0, 0);
         for (int64_t j = 0; j < samples; j++)
             at_wire_put_real(reply, finalists[i].ns[j]);
     }

@@ -53,7 +53,8 @@ struct at_gpu_case {
 
 struct at_gpu_kernel {
     int64_t registers, local_bytes, shared_bytes;
-    int64_t clock_sm_khz; /* median of its clock in a shoot-out; 0: unknown */
+    int64_t clock_sm_khz;     /* median over its samples; 0: unknown */
+    int64_t clock_memory_khz; /* NVML's answer during its evaluation; 0: unknown, or not asked */
 };
 
 /* One kernel and its launch on the tuned case's buffers. */

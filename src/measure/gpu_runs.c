@@ -152,6 +152,8 @@ static bool read_measurement(struct at_gpu *gpu, struct at_wire *reply,
     measurement->registers = kernel.registers;
     measurement->spill_bytes = kernel.local_bytes;
     measurement->shared_bytes = kernel.shared_bytes;
+    measurement->clock_sm_khz = kernel.clock_sm_khz;
+    measurement->clock_memory_khz = kernel.clock_memory_khz;
     measurement->sample_count = at_wire_get_count(reply, sizeof(double));
     measurement->samples_ns = at_alloc_array(measurement->sample_count, sizeof(double));
     for (size_t i = 0; i < measurement->sample_count; i++)
@@ -199,6 +201,8 @@ static bool read_rounds(struct at_wire *reply, size_t count, int64_t samples, do
         read.registers = kernels[i].registers;
         read.spill_bytes = kernels[i].local_bytes;
         read.shared_bytes = kernels[i].shared_bytes;
+        read.clock_sm_khz = kernels[i].clock_sm_khz;
+        read.clock_memory_khz = kernels[i].clock_memory_khz;
         good = good && at_measurement_check(&read, NULL) == AT_OK;
     }
     return good && at_wire_done(reply);

@@ -85,6 +85,7 @@ bool at_gpu_server_note_conditions(struct at_gpu_server *server)
     server->conditions.slowed_ns += slowed_ns;
     server->conditions.capped_ns += advance(server->last.capped_ns, now.capped_ns);
     server->last = now;
+    server->clock_memory_khz = now.clock_memory_khz;
     at_gpu_conditions_widen(&server->conditions, &(struct at_gpu_conditions){
                                                      .clock_sm_min_khz = now.clock_sm_khz,
                                                      .clock_sm_max_khz = now.clock_sm_khz,

@@ -19,6 +19,7 @@ struct at_gpu_server {
     int64_t conditions_due_ns;   /* when to ask NVML next */
     struct at_device_state last; /* the last answer */
     int64_t began_ns;            /* start of the current request */
+    int64_t clock_memory_khz;    /* NVML's answer during that; 0: not asked; -1: unknown */
 };
 
 /* What a handler reads and writes. Its result is sent before the reply. After a failure err's

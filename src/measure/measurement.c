@@ -2,6 +2,7 @@
 #include "measure/measurement.h"
 
 #include "base/memory.h"
+#include "device/schema.h"
 #include "measure/limits.h"
 
 #include <inttypes.h>
@@ -33,6 +34,8 @@ enum at_status at_measurement_check(const struct at_measurement *measurement, st
         {"registers", measurement->registers, AT_REGISTERS_MAX},
         {"spill_bytes", measurement->spill_bytes, AT_SPILL_BYTES_MAX},
         {"shared_bytes", measurement->shared_bytes, AT_SHARED_BYTES_MAX},
+        {"clock_sm_khz", measurement->clock_sm_khz, AT_DEVICE_CLOCK_KHZ_MAX},
+        {"clock_memory_khz", measurement->clock_memory_khz, AT_DEVICE_CLOCK_KHZ_MAX},
     };
 
     for (size_t i = 0; i < AT_COUNT(numbers); i++)

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/outcome.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,10 +13,10 @@ struct at_measurement {
     char message[256]; /* the reason, if not correct */
     int64_t registers; /* per thread */
     int64_t spill_bytes;
-    int64_t shared_bytes; /* static */
-    double *samples_ns;   /* time per launch, one value per train; owned */
+    int64_t shared_bytes;                   /* static */
+    int64_t clock_sm_khz, clock_memory_khz; /* while it was timed; 0: unknown, or from a journal */
+    double *samples_ns;                     /* time per launch, one value per train; owned */
     size_t sample_count;
-    bool again; /* the run has measured this config before; written, not read */
 };
 
 /* Check the values against measure/limits.h. AT_USAGE names the bad column. */

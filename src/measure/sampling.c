@@ -53,29 +53,18 @@ enum at_outcome at_sample_once(struct at_bench *bench, struct at_train *train, i
     }
 }
 
-/* Take one sample's time. */
-static enum at_outcome sample_time(struct at_bench *bench, struct at_train *train, int64_t launches,
-                                   int64_t *again, double *ns, struct at_error *err)
-{
-    struct at_train_time sample;
-    enum at_outcome outcome = at_sample_once(bench, train, launches, again, &sample, err);
-
-    if (outcome == AT_CORRECT)
-        *ns = sample.ns;
-    return outcome;
-}
-
 /* Take the second sample. While it does not agree with the first, it becomes the first. */
 static enum at_outcome warm_up(struct at_bench *bench, struct at_train *train, int64_t launches,
-                               int64_t *again, double ns[2], struct at_error *err)
+                               int64_t *again, struct at_train_time samples[2],
+                               struct at_error *err)
 {
-    enum at_outcome outcome = sample_time(bench, train, launches, again, &ns[1], err);
+    enum at_outcome outcome = at_sample_once(bench, train, launches, again, &samples[1], err);
 
     for (int i = 0; i < WARM_UPS_MAX && outcome == AT_CORRECT; i++) {
-        if (fabs(ns[0] - ns[1]) <= warm_share * ns[1])
+        if (fabs(samples[0].ns - samples[1].ns) <= warm_share * samples[1].ns)
             break;
-        ns[0] = ns[1];
-        outcome = sample_time(bench, train, launches, again, &ns[1], err);
+        samples[0] = samples[1];
+        outcome = at_sample_once(bench, train, launches, again, &samples[1], err);
     }
     return outcome;
 }
@@ -89,12 +78,13 @@ static const struct {
     double factor;
 } enough[] = {{1, 1.05}, {2, 1.03}, {3, 1.005}};
 
-static bool is_enough(const struct at_sampling *wanted, const double *ns, int64_t taken)
+static bool is_enough(const struct at_sampling *wanted, const struct at_train_time *samples,
+                      int64_t taken)
 {
-    double least_ns = ns[0];
+    double least_ns = samples[0].ns;
 
     for (int64_t i = 1; i < taken; i++)
-        least_ns = fmin(least_ns, ns[i]);
+        least_ns = fmin(least_ns, samples[i].ns);
     for (size_t i = 0; i < AT_COUNT(enough); i++)
         if (taken == enough[i].samples && wanted->best_ns > 0 &&
             least_ns > enough[i].factor * (double)wanted->best_ns)
@@ -102,20 +92,22 @@ static bool is_enough(const struct at_sampling *wanted, const double *ns, int64_
     return false;
 }
 
-enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *wanted, double *ns,
-                          int64_t *taken, struct at_error *err)
+enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *wanted,
+                          struct at_train_time *samples, int64_t *taken, struct at_error *err)
 {
     enum at_outcome outcome = AT_CORRECT;
-    int64_t again = wanted->samples, samples = wanted->samples;
+    int64_t again = wanted->samples, most = wanted->samples;
 
     *taken = 0;
-    if (samples >= 2)
-        outcome = sample_time(bench, wanted->train, wanted->launches, &again, &ns[(*taken)++], err);
-    if (samples >= 2 && outcome == AT_CORRECT && !is_enough(wanted, ns, 1)) {
-        outcome = warm_up(bench, wanted->train, wanted->launches, &again, ns, err);
+    if (most >= 2)
+        outcome = at_sample_once(bench, wanted->train, wanted->launches, &again,
+                                 &samples[(*taken)++], err);
+    if (most >= 2 && outcome == AT_CORRECT && !is_enough(wanted, samples, 1)) {
+        outcome = warm_up(bench, wanted->train, wanted->launches, &again, samples, err);
         *taken = 2;
     }
-    for (; *taken < samples && outcome == AT_CORRECT && !is_enough(wanted, ns, *taken); ++*taken)
-        outcome = sample_time(bench, wanted->train, wanted->launches, &again, &ns[*taken], err);
+    for (; *taken < most && outcome == AT_CORRECT && !is_enough(wanted, samples, *taken); ++*taken)
+        outcome =
+            at_sample_once(bench, wanted->train, wanted->launches, &again, &samples[*taken], err);
     return outcome;
 }

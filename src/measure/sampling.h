@@ -14,8 +14,8 @@ struct at_sampling {
     int64_t best_ns;  /* launch time of the best so far; 0: unknown */
 };
 
-/* Time a train wanted->samples times, or less often if it is slower than the best. ns[i] is the
- * time of one of its launches; *taken is how many samples there are.
+/* Time a train wanted->samples times, or less often if it is slower than the best. samples[i].ns is
+ * the time of one of its launches; *taken is how many samples there are.
  *
  * Warm-up: the first sample counts if it is so slow that no second is taken, or if the second
  * agrees with it to 1 %. Otherwise it is dropped, the second becomes the first, and so on, four
@@ -28,8 +28,8 @@ struct at_sampling {
  * more power and always runs at lower clocks are kept in the end, because that is how it runs.
  *
  * bench->discarded counts samples discarded for low clocks. */
-enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *wanted, double *ns,
-                          int64_t *taken, struct at_error *err);
+enum at_outcome at_sample(struct at_bench *bench, const struct at_sampling *wanted,
+                          struct at_train_time *samples, int64_t *taken, struct at_error *err);
 
 /* Take one sample without a warm-up, for rounds in which several trains take turns. *again is how
  * many samples may still be discarded; the caller keeps it. */

@@ -60,17 +60,15 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
 
 /* Times one launch, after an untimed one that has paid the first-launch costs. */
 enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel *kernel,
-                                  const struct at_gpu_run *run, double *launch_ns,
+                                  const struct at_gpu_run *run, struct at_train_time *launch,
                                   struct at_error *err)
 {
     struct at_train *train;
-    struct at_train_time time = {0};
     enum at_outcome outcome = make(bench, kernel, run, 1, &train, err);
 
     if (outcome != AT_CORRECT)
         return outcome;
-    outcome = bench->ops->time_train(bench->device, train, &time, err);
-    *launch_ns = time.ns;
+    outcome = bench->ops->time_train(bench->device, train, launch, err);
     if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, train);
     return outcome;

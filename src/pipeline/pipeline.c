@@ -28,12 +28,18 @@ static void start_config(struct at_pipeline *p, size_t index)
 
 static bool ask(struct at_pipeline *p, size_t *index)
 {
+    const struct at_strategy *strategy = p->search->strategy;
+
     if (p->first != SIZE_MAX) {
         *index = p->first;
         p->first = SIZE_MAX;
         return true;
     }
-    return p->search->strategy->ask(p->strategy, index);
+    if (!strategy->ask(p->strategy, index))
+        return false;
+    if (strategy->expect && !p->search->results[*index].started)
+        p->search->results[*index].expected_ns = strategy->expect(p->strategy, *index);
+    return true;
 }
 
 static bool may_ask(const struct at_pipeline *p)

@@ -13,7 +13,8 @@
 struct at_config_result {
     bool started, done;
     enum at_outcome outcome;
-    double time_ns; /* median of the search's samples, if correct */
+    double time_ns;     /* median of the search's samples, if correct */
+    double expected_ns; /* what the strategy predicted when it asked for it; 0: nothing */
 };
 
 struct at_search {

@@ -40,15 +40,20 @@ static void file_result(const struct at_search *search, const char *problem_text
 {
     struct at_error err = {AT_OK, ""};
     struct at_session *session = search->session;
-    struct at_measurement filed = *measurement;
+    const struct at_config_result *result = &search->results[index];
+    const struct at_journal_details details = {
+        .gpu = at_gpu_info(session->gpu)->uuid,
+        .expected_ns = result->expected_ns,
+        .again = result->done,
+    };
     struct at_journal_key key;
     char *config;
 
     if (!session->journal)
         return;
     key = key_of(search, problem_text, index, &config);
-    filed.again = search->results[index].done;
-    warn_of_journal(session, at_journal_add(session->journal, &key, &filed, &err), &err);
+    warn_of_journal(session, at_journal_add(session->journal, &key, measurement, &details, &err),
+                    &err);
     free(config);
 }
 

@@ -43,6 +43,10 @@ struct at_strategy {
      * False: it wants no more, or none until more results are told. */
     bool (*ask)(void *state, size_t *index);
 
+    /* Return the time per launch in ns that its model predicted for `index`, the config of the last
+     * ask; 0: it predicted none. It changes nothing. NULL: the strategy has no model. */
+    double (*expect)(const void *state, size_t index);
+
     /* Predict what it will ask for when more results are told, likeliest first, at most `most`;
      * returns how many. NULL: the strategy cannot predict. */
     size_t (*likely_next)(const void *state, size_t *indices, size_t most);

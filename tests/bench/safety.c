@@ -42,6 +42,7 @@ static void time_journal(const char *folder)
     char *path = at_format("%s/safety.journal", folder);
     double samples[SAMPLES];
     const struct at_measurement measurement = {.samples_ns = samples, .sample_count = SAMPLES};
+    const struct at_journal_details details = {.gpu = "GPU-1", .expected_ns = 1200};
     struct at_journal *journal;
     struct at_error err;
     int64_t started_ns, synced_ns = 0;
@@ -57,7 +58,7 @@ static void time_journal(const char *folder)
 
         snprintf(config, sizeof config,
                  "BLOCK_ROWS=8 CARVEOUT=-1 DYNAMIC=0 GROUP=1 LOAD_VEC=1 ORDER=0 PAD=%d", i);
-        require(at_journal_add(journal, &key, &measurement, &err), &err);
+        require(at_journal_add(journal, &key, &measurement, &details, &err), &err);
         added_ns = at_now_ns();
         require(at_journal_sync(journal, &err), &err);
         synced_ns += at_now_ns() - added_ns;

@@ -190,6 +190,39 @@ wide() {
     done
 }
 
+@test "the journal has when, on which device, and what the search expected" {
+    need_sqlite
+    before=$(date +%s)
+    run --separate-stderr -0 tune --quiet --gpu emu:a100 --family tile --problem 64x96:f32 \
+        --search guided --budget 24 --out best.yaml
+    after=$(date +%s)
+    # In the order of time, within the run; the device as in the profile; clocks are not emulated.
+    [ "$(query best.yaml.journal "SELECT count(*), min(measured_utc_ms) >= $before * 1000,
+        max(measured_utc_ms) < ($after + 1) * 1000, sum(typeof(measured_utc_ms) <> 'integer'),
+        group_concat(DISTINCT gpu), count(clock_sm_khz), count(clock_memory_khz)
+        FROM measurements WHERE family = 'tile'")" = '24|1|1|0|emu:a100|0|0' ]
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements AS a JOIN measurements AS b
+        ON a.id < b.id AND a.measured_utc_ms > b.measured_utc_ms')" -eq 0 ]
+    grep -q 'uuid: emu:a100$' best.yaml
+    # Nothing is expected of the initial design; most of the others come within a factor of 1.5.
+    [ "$(query best.yaml.journal "SELECT count(*) - count(expected_ns) >= 10 FROM measurements
+        WHERE family = 'tile'")" -eq 1 ]
+    [ "$(query best.yaml.journal 'SELECT expected_ns FROM measurements WHERE id = 1')" = None ]
+    query best.yaml.journal "SELECT count(*), sum(ratio BETWEEN 1 / 1.5 AND 1.5) FROM (
+        SELECT expected_ns / min(value) AS ratio FROM measurements, json_each(samples_ns)
+        WHERE family = 'tile' AND expected_ns NOT NULL GROUP BY measurements.id)" >ratios
+    IFS='|' read -r count near <ratios
+    [ "$count" -ge 6 ]
+    [ "$((2 * near))" -gt "$count" ]
+}
+
+@test "a strategy without a model expects nothing" {
+    need_sqlite
+    run --separate-stderr -0 tune --quiet --gpu emu --family naive --problem 64x96:f32 --search random \
+        --budget 16 --out best.yaml
+    [ "$(query best.yaml.journal 'SELECT count(*) > 15, count(expected_ns) FROM measurements')" = '1|0' ]
+}
+
 @test "every way to fail gets the same outcome as on a GPU" {
     run --separate-stderr -0 tune --quiet --gpu emu --family fault --space "$faults" \
         --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml

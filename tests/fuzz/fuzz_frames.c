@@ -48,6 +48,8 @@ static void check_shootout(double samples_ns[RUNS * SAMPLES],
         const struct at_measurement taken = {.registers = kernels[i].registers,
                                              .spill_bytes = kernels[i].local_bytes,
                                              .shared_bytes = kernels[i].shared_bytes,
+                                             .clock_sm_khz = kernels[i].clock_sm_khz,
+                                             .clock_memory_khz = kernels[i].clock_memory_khz,
                                              .samples_ns = samples_ns + i * SAMPLES,
                                              .sample_count = SAMPLES};
 

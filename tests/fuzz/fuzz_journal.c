@@ -18,6 +18,8 @@ static const char setting[] =
     "program 0.1.0; device cuda GPU-1 X; driver 570; compiler nvrtc; options; policy cold";
 static const struct at_journal_key key = {"64x96:f32", "tile", "abc", "PAD=1 TILE=32"};
 
+static const struct at_journal_details details = {.gpu = "GPU-1", .expected_ns = 48000};
+
 static char folder[64], path[80];
 
 static void remove_files(void)
@@ -93,12 +95,13 @@ static void look_up(struct at_journal *journal)
 static void file_one(struct at_journal *journal)
 {
     double sample = 49000;
-    const struct at_measurement filed = {.registers = 77, .samples_ns = &sample, .sample_count = 1};
+    const struct at_measurement filed = {
+        .registers = 77, .clock_sm_khz = 1980000, .samples_ns = &sample, .sample_count = 1};
     struct at_measurement again;
     struct at_error err;
     bool found = false;
 
-    if (at_journal_add(journal, &key, &filed, &err) != AT_OK ||
+    if (at_journal_add(journal, &key, &filed, &details, &err) != AT_OK ||
         at_journal_find(journal, &key, &found, &again, &err) != AT_OK || !found)
         return;
     at_measurement_clear(&again);

@@ -70,6 +70,18 @@ setup() {
     run ! cmp -s 1:7 3:8
 }
 
+@test "the journal has the GPU of each measurement, and its clocks" {
+    need_sqlite
+    run --separate-stderr -0 tune --quiet --family naive --problem 1024x1024:f32 --budget 6 --out best.yaml
+    uuid=$(sed -n 's/.* uuid: //p' best.yaml)
+    [ "$(query best.yaml.journal 'SELECT DISTINCT gpu FROM measurements')" = "$uuid" ]
+    [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE outcome = 'correct'
+        AND clock_sm_khz BETWEEN 100000 AND 10000000")" -gt 0 ]
+    # NVML is not asked during every measurement, and a container may hide it.
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements
+        WHERE clock_memory_khz NOT BETWEEN 100000 AND 10000000')" -eq 0 ]
+}
+
 @test "a problem larger than the memory is refused" {
     run --separate-stderr -2 tune --problem 96x64:f32 --problem 4000000x1000000:f32 --out best.yaml
     [[ $stderr =~ 4000000x1000000:f32\ needs\ [0-9.]+\ GiB.*\ [0-9.]+\ GiB\ of\ [0-9.]+\ GiB\ are\ free ]]

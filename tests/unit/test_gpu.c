@@ -366,12 +366,87 @@ static void test_failed_shootout_keeps_conditions(void **state)
     assert_int_equal(told.slowed_ns + told.capped_ns + told.discarded, 0);
 }
 
+static struct at_device_state now;
+static int state_calls;
+
+static void tell_state(struct at_device *device, struct at_device_state *told)
+{
+    (void)device;
+    state_calls++;
+    *told = now;
+}
+
+/* A measurement gets the memory's clock only if NVML was asked meanwhile. */
+static void test_memory_clock(void **state)
+{
+    const struct at_device_ops ops = {.state = tell_state};
+    struct at_gpu_server server = {.bench = {.ops = &ops}, .conditions = at_gpu_conditions_none()};
+
+    (void)state;
+    now = at_device_state_unknown();
+    now.clock_memory_khz = 3201000;
+    at_gpu_server_note_conditions(&server);
+    assert_int_equal(server.clock_memory_khz, 3201000);
+    server.clock_memory_khz = 0;            /* the next request */
+    at_gpu_server_note_conditions(&server); /* it is too soon to ask again */
+    assert_int_equal(state_calls, 1);
+    assert_int_equal(server.clock_memory_khz, 0);
+}
+
 /* ---- the main process's side, without a worker ---- */
+
+enum { NO_PROCESS = 0x3fffffff };
+
+/* An evaluation's clocks reach the measurement; impossible ones make the answer malformed. */
+static void test_clocks(void **state)
+{
+    static const struct {
+        int64_t sm_khz, memory_khz;
+        enum at_outcome outcome;
+    } cases[] = {
+        {1980000, 3201000, AT_CORRECT},
+        {0, 0, AT_CORRECT},
+        {-1, 0, AT_CRASH},
+        {0, INT64_C(1) << 40, AT_CRASH},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        static const struct at_gpu_result fine = {AT_OK, AT_CORRECT};
+        const struct at_gpu_conditions seen = at_gpu_conditions_none();
+        const struct at_gpu_kernel figures = {32, 0, 0, cases[i].sm_khz, cases[i].memory_khz};
+        const struct at_program program = {.hash = "p"};
+        struct at_wire content = {0}, message = {0};
+        struct at_measurement measurement;
+        struct at_gpu asked = {.busy = true, .evaluating.program = &program};
+        int ends[2];
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        asked.worker = (struct at_worker){NO_PROCESS, ends[0]};
+        at_wire_put_bytes(&content, &seen, sizeof seen);
+        at_wire_put_bytes(&content, &figures, sizeof figures);
+        at_wire_put_int(&content, 1);
+        at_wire_put_real(&content, 49000);
+        at_wire_put_bytes(&message, &fine, sizeof fine);
+        at_wire_put_bytes(&message, content.bytes, content.size);
+        assert_int_equal(at_frame_send(ends[1], AT_GPU_EVALUATE, &message), AT_FRAME_OK);
+        at_gpu_take(&asked, &measurement);
+        assert_int_equal(measurement.outcome, cases[i].outcome);
+        if (cases[i].outcome == AT_CORRECT) {
+            assert_int_equal(measurement.clock_sm_khz, cases[i].sm_khz);
+            assert_int_equal(measurement.clock_memory_khz, cases[i].memory_khz);
+        }
+        at_measurement_clear(&measurement);
+        at_wire_clear(&content);
+        at_wire_clear(&message);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
 
 /* A malformed answer ends the worker, and nothing of it is used. */
 static void test_impossible_results(void **state)
 {
-    enum { NO_PROCESS = 0x3fffffff };
     static const int32_t results[][2] = {
         {AT_OK, AT_WRONG},    {AT_OK, AT_OUTCOMES},     {AT_OK, -1},
         {AT_DEVICE, 1 << 20}, {AT_DEVICE, AT_CORRECT},  {AT_INTERNAL + 1, AT_LAUNCH},
@@ -412,6 +487,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_lister_opens),
         cmocka_unit_test(test_failed_shootout_keeps_conditions),
+        cmocka_unit_test(test_memory_clock),
+        cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_impossible_results),
     };
     int exit_code;

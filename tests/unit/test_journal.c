@@ -29,6 +29,8 @@ static const char setting[] = "Example GPU, driver 1.2, NVRTC 13.0, cold";
 static const struct at_journal_key key = {
     .problem = "8192x8192:f32", .family = "tile", .family_hash = "abc", .config = "PAD=1 TILE=32"};
 
+static const struct at_journal_details details = {.gpu = "GPU-1"};
+
 static int make_folder(void **state)
 {
     char *folder = at_strdup("/tmp/autotune-test-journal-XXXXXX");
@@ -65,7 +67,7 @@ static void add_registers(struct at_journal *journal, const struct at_journal_ke
         .registers = registers, .samples_ns = &sample, .sample_count = 1};
     struct at_error err = {0};
 
-    if (at_journal_add(journal, where, &measurement, &err) != AT_OK)
+    if (at_journal_add(journal, where, &measurement, &details, &err) != AT_OK)
         fail_msg("%s", err.message);
 }
 
@@ -117,7 +119,7 @@ static void test_round_trip(void **state)
         struct at_measurement out = {0};
         bool found = false;
 
-        assert_int_equal(at_journal_add(journal, &key, &in, &err), AT_OK);
+        assert_int_equal(at_journal_add(journal, &key, &in, &details, &err), AT_OK);
         assert_int_equal(at_journal_find(journal, &key, &found, &out, &err), AT_OK);
         assert_true(found);
         assert_int_equal(out.outcome, outcome);
@@ -173,7 +175,8 @@ static void test_each(void **state)
         {"8192x8192:f64", "tile", "abc", "PAD=2 TILE=32"},
         {key.problem, "tile", "abc", "PAD=0 TILE=32"},
     };
-    struct at_measurement again = {.outcome = AT_WRONG, .again = true};
+    struct at_measurement again = {.outcome = AT_WRONG};
+    const struct at_journal_details marked = {.gpu = "GPU-1", .again = true};
     char *text = at_strdup("");
     struct at_error err;
 
@@ -181,7 +184,7 @@ static void test_each(void **state)
     add_registers(journal, &key, 1);
     for (size_t i = 0; i < AT_COUNT(more); i++)
         add_registers(journal, &more[i], 1);
-    assert_int_equal(at_journal_add(journal, &key, &again, &err), AT_OK);
+    assert_int_equal(at_journal_add(journal, &key, &again, &marked, &err), AT_OK);
     assert_int_equal(at_journal_each(journal, key.problem, note, &text, &err), AT_OK);
     assert_string_equal(text, "tile PAD=1 TILE=32\nvector WIDTH=4\ntile PAD=0 TILE=32\n");
     free(text);
@@ -350,6 +353,39 @@ static void test_tables(void **state)
     free(log);
 }
 
+/* What only reports use: filed as it is known, and NULL where it is not. */
+static void test_details(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal = open_journal(path, false);
+    struct at_measurement known = {
+        .outcome = AT_WRONG, .clock_sm_khz = 1980000, .clock_memory_khz = 3201000};
+    const struct at_measurement unknown = {.outcome = AT_COMPILE};
+    const struct at_journal_details expected = {.gpu = "emu:h200", .expected_ns = 1.0 / 3};
+    int64_t before_ms = 1000 * query(":memory:", "SELECT strftime('%s', 'now')"), after_ms;
+
+    assert_int_equal(at_journal_add(journal, &key, &known, &expected, NULL), AT_OK);
+    assert_int_equal(at_journal_add(journal, &key, &unknown, &details, NULL), AT_OK);
+    at_journal_close(journal);
+    after_ms = 1000 * (query(":memory:", "SELECT strftime('%s', 'now')") + 1);
+    assert_int_equal(query(path, "SELECT gpu = 'emu:h200' AND clock_sm_khz = 1980000"
+                                 "  AND clock_memory_khz = 3201000 AND expected_ns = 1.0 / 3"
+                                 "  FROM measurements WHERE id = 1"),
+                     1);
+    assert_int_equal(query(path, "SELECT gpu = 'GPU-1' AND clock_sm_khz IS NULL"
+                                 "  AND clock_memory_khz IS NULL AND expected_ns IS NULL"
+                                 "  FROM measurements WHERE id = 2"),
+                     1);
+    assert_true(query(path, "SELECT min(measured_utc_ms) FROM measurements") >= before_ms);
+    assert_true(query(path, "SELECT max(measured_utc_ms) FROM measurements") < after_ms);
+    assert_int_equal(query(path, "SELECT count(*) FROM measurements, runs"
+                                 "  WHERE typeof(measured_utc_ms) = 'integer'"
+                                 "  AND abs(measured_utc_ms / 1000"
+                                 "    - strftime('%s', started_utc)) <= 60"),
+                     2);
+    free(path);
+}
+
 /* Add measurements until killed, and report each through the pipe. */
 static void add_for_ever(const char *path, int pipe_end)
 {
@@ -366,7 +402,7 @@ static void add_for_ever(const char *path, int pipe_end)
 
         snprintf(config, sizeof config, "N=%d", i);
         where.config = config;
-        if (at_journal_add(journal, &where, &measurement, NULL) != AT_OK ||
+        if (at_journal_add(journal, &where, &measurement, &details, NULL) != AT_OK ||
             write(pipe_end, &i, sizeof i) != sizeof i)
             _exit(1);
     }
@@ -483,8 +519,11 @@ static void test_not_a_journal(void **state)
     assert_refused_untouched(path, "SQLite database, but not a journal");
     assert_int_equal(unlink(path), 0);
     at_journal_close(open_journal(path, false));
-    execute(path, "PRAGMA user_version = 3");
-    assert_refused_untouched(path, "version 3 of the format");
+    execute(path, "PRAGMA user_version = 2");
+    assert_refused_untouched(path, "version 2 of the format, this program knows version 3: name "
+                                   "another file");
+    execute(path, "PRAGMA user_version = 4");
+    assert_refused_untouched(path, "version 4 of the format");
     free(path);
 }
 
@@ -819,7 +858,7 @@ static void test_swallowed(void **state)
                                         "  BEGIN SELECT RAISE(IGNORE); END",
                                         &err),
                      AT_OK);
-    assert_int_equal(at_journal_add(journal, &key, &measurement, &err), AT_INTERNAL);
+    assert_int_equal(at_journal_add(journal, &key, &measurement, &details, &err), AT_INTERNAL);
     assert_non_null(strstr(err.message, "did not store a measurement"));
     at_journal_close(journal);
 }
@@ -834,7 +873,7 @@ static void test_unprintable_message(void **state)
     bool found = false;
 
     (void)state;
-    assert_int_equal(at_journal_add(journal, &key, &in, &err), AT_OK);
+    assert_int_equal(at_journal_add(journal, &key, &in, &details, &err), AT_OK);
     assert_int_equal(at_journal_find(journal, &key, &found, &out, &err), AT_OK);
     assert_string_equal(out.message, "a?b?[31m \xc3\xa4 ??");
     at_journal_close(journal);
@@ -907,7 +946,7 @@ static void test_not_finite(void **state)
     struct at_error err = {0};
 
     (void)state;
-    assert_int_equal(at_journal_add(journal, &key, &measurement, &err), AT_INTERNAL);
+    assert_int_equal(at_journal_add(journal, &key, &measurement, &details, &err), AT_INTERNAL);
     assert_string_equal(err.message, "sample 1 is not a finite number");
     assert_int_equal(find_registers(journal, &key), -1);
     at_journal_close(journal);
@@ -947,7 +986,7 @@ static bool grows_no_more(struct at_journal *journal, const char *path)
 
     for (size_t i = 0; i < AT_COUNT(sizes); i++) {
         for (int j = 0; j < 700; j++) {
-            assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
+            assert_int_equal(at_journal_add(journal, &key, &measurement, &details, NULL), AT_OK);
             if (j % 7 == 0)
                 assert_int_equal(at_journal_sync(journal, NULL), AT_OK);
         }
@@ -968,9 +1007,9 @@ static void test_sync(void **state)
     for (int i = 0; i < 3; i++) {
         int before;
 
-        assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
+        assert_int_equal(at_journal_add(journal, &key, &measurement, &details, NULL), AT_OK);
         before = syncs;
-        assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
+        assert_int_equal(at_journal_add(journal, &key, &measurement, &details, NULL), AT_OK);
         assert_int_equal(syncs, before);
         assert_int_equal(at_journal_sync(journal, NULL), AT_OK);
         assert_int_equal(syncs, before + 1);
@@ -978,7 +1017,7 @@ static void test_sync(void **state)
     assert_true(grows_no_more(journal, path));
     at_journal_close(journal);
     journal = open_journal(":memory:", false);
-    assert_int_equal(at_journal_add(journal, &key, &measurement, NULL), AT_OK);
+    assert_int_equal(at_journal_add(journal, &key, &measurement, &details, NULL), AT_OK);
     assert_int_equal(at_journal_sync(journal, NULL), AT_OK);
     at_journal_close(journal);
     free(path);
@@ -995,6 +1034,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_resume_of_another_device, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_other_hashes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_tables, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_details, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_killed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_sync, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_locked, make_folder, remove_folder),

@@ -45,17 +45,17 @@ static const struct at_device_ops scripted = {.time_train = play},
 
 /* Take samples of two launches each from the script, on a bench that may know clocks. */
 static void sample(struct at_bench *bench, const struct at_train_time *times, size_t count,
-                   int64_t samples, double *ns)
+                   int64_t wanted_count, struct at_train_time *samples)
 {
-    const struct at_sampling wanted = {.launches = 2, .samples = samples};
+    const struct at_sampling wanted = {.launches = 2, .samples = wanted_count};
     int64_t kept;
 
     bench->ops = &scripted;
     script = times;
     script_length = count;
     taken = 0;
-    assert_int_equal(at_sample(bench, &wanted, ns, &kept, NULL), AT_CORRECT);
-    assert_int_equal(kept, samples);
+    assert_int_equal(at_sample(bench, &wanted, samples, &kept, NULL), AT_CORRECT);
+    assert_int_equal(kept, wanted_count);
 }
 
 static void test_warm_up(void **state)
@@ -79,9 +79,9 @@ static void test_warm_up(void **state)
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         struct at_bench bench = {0};
-        double ns[5];
+        struct at_train_time samples[5];
 
-        sample(&bench, cases[i].times, cases[i].count, 5, ns);
+        sample(&bench, cases[i].times, cases[i].count, 5, samples);
         assert_int_equal(taken, 5 + cases[i].dropped);
         assert_int_equal(bench.discarded, 0);
         for (size_t j = 0; j < 5; j++) {
@@ -89,7 +89,8 @@ static void test_warm_up(void **state)
 
             if (place >= cases[i].count)
                 place = cases[i].count - 1;
-            assert_true(ns[j] == cases[i].times[place].ns / 2); /* a sample has two launches */
+            assert_true(samples[j].ns ==
+                        cases[i].times[place].ns / 2); /* a sample has two launches */
         }
     }
 }
@@ -99,12 +100,12 @@ static void test_one_sample(void **state)
 {
     static const struct at_train_time times[] = {{250, -1}, {200, -1}};
     struct at_bench bench = {0};
-    double ns;
+    struct at_train_time only;
 
     (void)state;
-    sample(&bench, times, AT_COUNT(times), 1, &ns);
+    sample(&bench, times, AT_COUNT(times), 1, &only);
     assert_int_equal(taken, 1);
-    assert_true(ns == 125);
+    assert_true(only.ns == 125);
 }
 
 /* Fewer samples are enough if all of them, once warm, are slower than the best, which takes 100. */
@@ -133,13 +134,13 @@ static void test_behind(void **state)
         const struct at_sampling wanted = {
             .launches = 2, .samples = cases[i].samples, .best_ns = 100};
         struct at_bench bench = {.ops = &scripted};
-        double ns[5];
+        struct at_train_time samples[5];
         int64_t kept;
 
         script = cases[i].times;
         script_length = AT_COUNT(cases[i].times);
         taken = 0;
-        assert_int_equal(at_sample(&bench, &wanted, ns, &kept, NULL), AT_CORRECT);
+        assert_int_equal(at_sample(&bench, &wanted, samples, &kept, NULL), AT_CORRECT);
         assert_int_equal(kept, cases[i].kept);
         assert_int_equal(taken, cases[i].taken);
     }
@@ -186,12 +187,14 @@ static void test_low_clocks(void **state)
                                               {200, cases[i].usual_khz},
                                               {300, cases[i].khz},
                                               {200, cases[i].usual_khz}};
-        double ns[5];
+        struct at_train_time samples[5];
 
-        sample(&bench, times, AT_COUNT(times), 5, ns);
+        sample(&bench, times, AT_COUNT(times), 5, samples);
         assert_int_equal(bench.discarded, cases[i].discarded);
         assert_int_equal(taken, 5 + cases[i].discarded);
-        assert_true(ns[2] == (cases[i].discarded ? 100 : 150));
+        assert_true(samples[2].ns == (cases[i].discarded ? 100 : 150));
+        assert_int_equal(samples[2].clock_sm_khz,
+                         cases[i].discarded ? cases[i].usual_khz : cases[i].khz);
     }
 }
 
@@ -202,16 +205,16 @@ static void test_low_for_good(void **state)
     static const struct at_train_time low = {300, 1700000};
     struct at_bench bench = bench_at(1980000, 64);
     int64_t discarded = 0;
-    double ns[5];
+    struct at_train_time samples[5];
 
     (void)state;
-    sample(&bench, &low, 1, 5, ns);
+    sample(&bench, &low, 1, 5, samples);
     assert_int_equal(taken, 10);
     assert_int_equal(bench.discarded, 5);
-    assert_true(ns[0] == 150 && ns[4] == 150);
+    assert_true(samples[0].ns == 150 && samples[4].ns == 150);
     for (int i = 0; i < 10; i++) {
         discarded = bench.discarded;
-        sample(&bench, &low, 1, 5, ns);
+        sample(&bench, &low, 1, 5, samples);
     }
     assert_int_equal(bench.discarded, discarded);
     assert_int_equal(taken, 5);
@@ -223,12 +226,12 @@ static void test_failure(void **state)
 {
     const struct at_sampling wanted = {.launches = 1, .samples = 5};
     struct at_bench bench = {.ops = &failing};
-    double ns[5];
+    struct at_train_time samples[5];
     int64_t kept;
 
     (void)state;
     taken = 0;
-    assert_int_equal(at_sample(&bench, &wanted, ns, &kept, NULL), AT_CRASH);
+    assert_int_equal(at_sample(&bench, &wanted, samples, &kept, NULL), AT_CRASH);
     assert_int_equal(taken, 3);
 }
 
@@ -282,16 +285,16 @@ static void test_trains(void **state)
         struct at_gpu_run run = {.sets = cases[i].sets_of_run};
         struct at_train *train;
         int64_t launches;
-        double launch_ns;
+        struct at_train_time launch;
 
         assert_int_equal(at_problem_parse(&run.problem, "8x8:f32", NULL), AT_OK);
         script = &time;
         script_length = 1;
-        assert_int_equal(at_train_estimate(&bench, NULL, &run, &launch_ns, NULL), AT_CORRECT);
-        assert_true(launch_ns == cases[i].launch_ns);
+        assert_int_equal(at_train_estimate(&bench, NULL, &run, &launch, NULL), AT_CORRECT);
+        assert_true(launch.ns == cases[i].launch_ns);
         assert_int_equal(made_launches, 1);
         assert_int_equal(
-            at_train_build(&bench, NULL, &run, launch_ns, 300000, &train, &launches, NULL),
+            at_train_build(&bench, NULL, &run, launch.ns, 300000, &train, &launches, NULL),
             AT_CORRECT);
         assert_int_equal(launches, cases[i].launches);
         assert_int_equal(made_launches, cases[i].launches);

@@ -8,6 +8,7 @@
 #include "search/strategy.h"
 #include "space/named.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,6 +154,66 @@ static void test_random_is_fair(void **state)
             fail_msg("config %zu came first %zu times of %d", i, first[i], SEEDS);
 }
 
+/* Time of a config on a smooth hill: 1000 ns in the middle. */
+static double hill_ns(size_t index)
+{
+    double row = (double)(index / SIDE) - 13, column = (double)(index % SIDE) - 17;
+
+    return 1000 + row * row + column * column;
+}
+
+/* Guided search predicts the time of each config that it asks for, but for the initial design.
+ * Asking for predictions changes nothing. */
+static void test_guided_expects(void **state)
+{
+    enum { INITIAL = 10, ASKED = 60 };
+    struct at_config configs[COUNT_MAX];
+    const struct at_space space = make_space(configs, COUNT_MAX);
+    const struct at_start start = {.seed = 1};
+    void *search = at_strategy_guided.create(&space, &start);
+    void *silent = at_strategy_guided.create(&space, &start);
+    size_t index, same, close = 0;
+
+    (void)state;
+    for (size_t i = 0; i < ASKED; i++) {
+        double expected_ns;
+
+        assert_true(at_strategy_guided.ask(search, &index));
+        assert_true(at_strategy_guided.ask(silent, &same));
+        assert_int_equal(index, same);
+        expected_ns = at_strategy_guided.expect(search, index);
+        if (i < INITIAL)
+            assert_true(expected_ns == 0);
+        else
+            close += fabs(expected_ns / hill_ns(index) - 1) < 0.1;
+        at_strategy_guided.tell(search, index, AT_CORRECT, hill_ns(index));
+        at_strategy_guided.tell(silent, index, AT_CORRECT, hill_ns(index));
+    }
+    assert_in_range(close, (ASKED - INITIAL) * 9 / 10, ASKED - INITIAL);
+    at_strategy_guided.destroy(search);
+    at_strategy_guided.destroy(silent);
+}
+
+/* A config that is expected not to work, or to be slower than can be told, has no time. */
+static void test_guided_expects_no_time(void **state)
+{
+    enum { ASKED = 40 };
+    struct at_config configs[COUNT_MAX];
+    const struct at_space space = make_space(configs, COUNT_MAX);
+    const struct at_start start = {.seed = 1};
+    void *search = at_strategy_guided.create(&space, &start);
+    size_t index;
+
+    (void)state;
+    for (size_t i = 0; i < ASKED && at_strategy_guided.ask(search, &index); i++) {
+        double expected_ns = at_strategy_guided.expect(search, index);
+
+        assert_true(expected_ns == 0 || (expected_ns > 0 && isfinite(expected_ns)));
+        at_strategy_guided.tell(search, index, i % 2 ? AT_CORRECT : AT_CRASH, i % 3 ? 1e12 : 1e-3);
+    }
+    at_strategy_guided.destroy(search);
+}
+
 static void test_strategy_find(void **state)
 {
     static const char *const unknown[] = {"Random", "rand", "randomly", ""};
@@ -176,18 +237,19 @@ static void test_strategy_find(void **state)
 
 /* ---- ranking ---- */
 
-#define CORRECT(ns)                                                                                \
+#define RESULT(started, done, outcome, ns)                                                         \
     {                                                                                              \
-        true, true, AT_CORRECT, ns                                                                 \
+        started, done, outcome, ns, 0                                                              \
     }
+#define CORRECT(ns) RESULT(true, true, AT_CORRECT, ns)
 
 static void test_rank_best(void **state)
 {
     static struct at_config_result results[] = {
-        CORRECT(50), {true, true, AT_WRONG, 1},    CORRECT(20),
-        CORRECT(50), {true, false, AT_CORRECT, 2}, {false, false, AT_CORRECT, 0},
-        CORRECT(10), {true, true, AT_TIMEOUT, 3},  CORRECT(20),
-        CORRECT(90), {true, true, AT_CRASH, 0},    CORRECT(5),
+        CORRECT(50), RESULT(true, true, AT_WRONG, 1),    CORRECT(20),
+        CORRECT(50), RESULT(true, false, AT_CORRECT, 2), RESULT(false, false, AT_CORRECT, 0),
+        CORRECT(10), RESULT(true, true, AT_TIMEOUT, 3),  CORRECT(20),
+        CORRECT(90), RESULT(true, true, AT_CRASH, 0),    CORRECT(5),
     };
     static const size_t expected[] = {11, 6, 2, 8, 0, 3, 9};
     struct at_search search = {.space.count = AT_COUNT(results), .results = results};
@@ -517,6 +579,8 @@ int main(void)
         cmocka_unit_test(test_exhaustive_goes_in_order),
         cmocka_unit_test(test_random_follows_its_seed),
         cmocka_unit_test(test_random_is_fair),
+        cmocka_unit_test(test_guided_expects),
+        cmocka_unit_test(test_guided_expects_no_time),
         cmocka_unit_test(test_strategy_find),
         cmocka_unit_test(test_rank_best),
         cmocka_unit_test(test_rank_best_of_many),

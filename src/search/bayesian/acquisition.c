@@ -19,6 +19,7 @@ struct at_acquisition {
     size_t *place;     /* by config: its candidate's index + 1; 0: none */
     double *values;    /* by told config: slowness, centred and scaled */
     double center, scale;
+    double best_ns; /* the best time in the last update, on which the values build; 0: none yet */
 };
 
 static void consider_region(struct at_acquisition *acquisition, size_t number, struct at_rng *rng)
@@ -92,6 +93,14 @@ static double slowness(const struct at_landscape *land, size_t index)
     return (1 - pow(land->time_ns[land->best] / land->time_ns[index], steepness)) / steepness;
 }
 
+/* The time with this slowness; 0: none has it. */
+static double time_of_slowness(double value, double best_ns)
+{
+    double rest = 1 - steepness * value;
+
+    return rest > 0 ? best_ns / pow(rest, 1 / steepness) : 0;
+}
+
 static void center_and_scale(struct at_acquisition *acquisition)
 {
     const struct at_landscape *land = acquisition->land;
@@ -116,8 +125,19 @@ void at_acquisition_update(struct at_acquisition *acquisition)
     if (acquisition->land->best == SIZE_MAX)
         return;
     center_and_scale(acquisition);
+    acquisition->best_ns = acquisition->land->time_ns[acquisition->land->best];
     for (size_t i = 0; i < acquisition->land->region_count; i++)
         at_gp_update(&acquisition->gps[i], acquisition->values);
+}
+
+double at_acquisition_expect(const struct at_acquisition *acquisition, size_t index)
+{
+    double mean;
+
+    if (acquisition->best_ns == 0 || !acquisition->place[index])
+        return 0;
+    mean = at_gp_predict(process_of(acquisition, index), acquisition->place[index] - 1);
+    return time_of_slowness(acquisition->center + acquisition->scale * mean, acquisition->best_ns);
 }
 
 /* The expectation of the part of a normal variable below 0: the expected improvement (Jones,

@@ -21,6 +21,11 @@ bool at_acquisition_add(struct at_acquisition *acquisition, size_t index);
 /* Update the predictions with what the landscape has been told. */
 void at_acquisition_update(struct at_acquisition *acquisition);
 
+/* Return the time in ns that the last update predicts for a config that was added. 0: there was no
+ * update, or the prediction is beyond the end of the scale of values. It is the median of the
+ * prediction, not its mean, because the scale is not linear. */
+double at_acquisition_expect(const struct at_acquisition *acquisition, size_t index);
+
 /* A candidate and its expected improvement on the best, as a share of the time; being worse counts
  * as 0. */
 struct at_improvement {

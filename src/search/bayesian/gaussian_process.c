@@ -211,3 +211,13 @@ void at_gp_update(struct at_gp *gp, const double *values)
     for (size_t i = 0; i < gp->candidate_count; i++)
         gp->mean[i] = dot(solved_row(gp, i), residual, gp->point_count);
 }
+
+double at_gp_predict(const struct at_gp *gp, size_t candidate)
+{
+    const float *solved = solved_row(gp, candidate);
+    double mean = 0;
+
+    for (size_t i = 0; i < gp->point_count; i++)
+        mean += (double)solved[i] * gp->residual[i];
+    return mean;
+}

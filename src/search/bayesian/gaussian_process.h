@@ -18,7 +18,7 @@ struct at_gp {
     size_t *points; /* configs that are measured or in flight */
     size_t point_count;
     double *lower;    /* Cholesky factor of the points' covariance, one row per point */
-    double *residual; /* lower^-1 times the measured values */
+    double *residual; /* lower^-1 times the measured values; 0 for points added since */
     double amplitude; /* variance of the values, if the covariance's is 1 */
     size_t next_fit;  /* results at which the covariance is fitted again */
 
@@ -44,5 +44,9 @@ bool at_gp_add(struct at_gp *gp, size_t candidate);
 /* Update the predictions with the measured values, by config. The prior has mean 0 and variance
  * 1. */
 void at_gp_update(struct at_gp *gp, const double *values);
+
+/* Return a candidate's predicted value after the last update, even if it became a candidate
+ * since. */
+double at_gp_predict(const struct at_gp *gp, size_t candidate);
 
 #endif

@@ -58,6 +58,7 @@ struct guided {
     bool *uncovered;                   /* by config: coverage asks for it; updated when needed */
     size_t centre; /* the config whose neighbours are candidates; SIZE_MAX: none yet */
     bool stale;    /* results have come in since the last update */
+    bool initial;  /* the last config that was asked for is of the initial design */
     const char *reason;
 };
 
@@ -215,12 +216,14 @@ static bool take(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
 
+    guided->initial = true;
     if (at_starts_has_likely(&guided->starts))
         return at_starts_next(&guided->starts, land, index);
     if (has_random_configs(guided))
         return take_random_config(guided, index);
     if (land->best == SIZE_MAX) /* no correct result yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
+    guided->initial = false;
     if (land->told_count >= COVERAGE_FROM && land->asked_count % COVERAGE_SHARE == 0 &&
         take_uncovered(guided, index))
         return true;
@@ -259,6 +262,13 @@ static bool ask(void *state, size_t *index)
     if (!at_acquisition_add(guided->acquisition, *index))
         guided->reason = process_full;
     return true;
+}
+
+static double expect(const void *state, size_t index)
+{
+    const struct guided *guided = state;
+
+    return guided->initial ? 0 : at_acquisition_expect(guided->acquisition, index);
 }
 
 /* Add an index once. */
@@ -325,6 +335,7 @@ const struct at_strategy at_strategy_guided = {
     .summary = "picks the highest expected improvement under a Gaussian process; stops by itself",
     .create = create,
     .ask = ask,
+    .expect = expect,
     .likely_next = likely_next,
     .tell = tell,
     .reason = reason,
