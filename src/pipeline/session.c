@@ -210,9 +210,11 @@ struct at_gpu_run at_session_run(const struct at_session *session, const struct 
     if (built) {
         memcpy(run.program, built->program->hash, AT_HASH_CHARS);
         memcpy(run.entry, built->entry, sizeof run.entry);
-        run.compiled =
-            (struct at_gpu_kernel){built->resources.registers, built->resources.spill_bytes,
-                                   built->resources.shared_bytes, 0};
+        run.compiled = (struct at_gpu_kernel){
+            .registers = built->resources.registers,
+            .local_bytes = built->resources.spill_bytes,
+            .shared_bytes = built->resources.shared_bytes,
+        };
     }
     return run;
 }
@@ -303,8 +305,9 @@ int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at
     /* An evaluation passes over the buffers some twenty times, checks included. A config a hundred
      * times slower than the memory should still get a result. */
     static const int64_t passes = 2000;
-    int64_t MB_per_s = at_gpu_info(session->gpu)->peak_bandwidth_MB_per_s;
-    int64_t pass_ns = at_problem_bytes(problem) / (MB_per_s > 0 ? MB_per_s : 100000) * 1000;
+    int64_t peak_MB_per_s = at_gpu_info(session->gpu)->peak_bandwidth_MB_per_s;
+    int64_t MB_per_s = peak_MB_per_s > 0 ? peak_MB_per_s : 100000;
+    int64_t pass_ns = at_problem_bytes(problem) / MB_per_s * 1000;
 
     if (at_device_is_emulated(at_gpu_info(session->gpu)))
         return session->options.timeout_ns + emulated_allowance_ns(problem);

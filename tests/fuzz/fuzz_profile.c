@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a profile: refused with a message, or read, shown and written as JSON. */
+/* Any bytes as a profile of either schema: refused with a message, or read, shown and written as
+ * JSON. */
 #include "base/text_stream.h"
 #include "fuzz_file.h"
 #include "profile/profile.h"
@@ -9,11 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct at_profile profile = {0};
     struct at_error err;
     struct at_text_stream stream;
+    const char *path = fuzz_file(data, size);
     char *text;
     size_t length;
     FILE *out;
 
-    if (at_profile_read(&profile, fuzz_file(data, size), &err) != AT_OK)
+    if (at_profile_read(&profile, path, &err) != AT_OK &&
+        at_profile_read_schema1(&profile, path, &err) != AT_OK)
         return 0;
     out = at_text_open(&stream);
     at_profile_show(&profile, true, out);
