@@ -236,7 +236,7 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
 
             if (!element_has(base, unit * count + i, filled, index, elem_size)) {
                 wrong++;
-                first_wrong = least<unsigned long long>(first_wrong, unit * count + i);
+                first_wrong = minimum<unsigned long long>(first_wrong, unit * count + i);
             }
         }
     }

@@ -52,7 +52,7 @@ struct single {
 
     col_vector row[1];
 
-    __device__ __forceinline__ void turn(col_vector (&col)[1]) const
+    __device__ __forceinline__ void transpose_into(col_vector (&col)[1]) const
     {
         col[0] = row[0];
     }
@@ -90,7 +90,7 @@ __device__ __forceinline__ void park_tile(word<vector_bytes> *parked, const micr
 
         typename micro::col_vector column[VEC];
 
-        held[i].turn(column);
+        held[i].transpose_into(column);
 #pragma unroll
         for (unsigned k = 0; k < VEC; k++)
             to[k * side] = column[k].whole;

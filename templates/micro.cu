@@ -100,7 +100,7 @@ struct micro_place {
 
 __device__ __forceinline__ micro_place first_micro()
 {
-    constexpr int lanes = LAYOUT == LAYOUT_NONE ? DIRECT_LANES : least(micro_cols, 32);
+    constexpr int lanes = LAYOUT == LAYOUT_NONE ? DIRECT_LANES : minimum(micro_cols, 32);
     constexpr int warps = micro_cols / lanes; /* side by side */
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
@@ -158,7 +158,7 @@ __device__ __forceinline__ void park(unsigned shared, const micro (&tile)[in_fli
             place_of(at.col * micro::cols, (at.row + i * micro_step) * STORE_BYTES, 0);
         typename micro::col_vector col[micro::cols];
 
-        tile[i].turn(col);
+        tile[i].transpose_into(col);
 #pragma unroll
         for (int k = 0; k < micro::cols; k++)
             store_shared(shared + place + k * DST_BYTES, col[k].whole);
@@ -173,7 +173,7 @@ __device__ __forceinline__ void write_direct(element *dst, const micro (&tile)[i
     for (int i = 0; i < in_flight; i++) {
         typename micro::col_vector col[micro::cols];
 
-        tile[i].turn(col);
+        tile[i].transpose_into(col);
         if (row + i * micro_step < end)
 #pragma unroll
             for (int k = 0; k < micro::cols; k++)

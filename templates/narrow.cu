@@ -77,7 +77,7 @@ constexpr int vector_words = VEC / 4;
 constexpr int power_of_two = K & -K;
 /* Between global and shared memory whole vectors of 16 bytes where swizzle() lets their parts pass
  * through all banks. */
-constexpr int copy_bytes = least(16, VEC *power_of_two);
+constexpr int copy_bytes = minimum(16, VEC *power_of_two);
 
 /* 16 bytes from global to shared memory, beside the thread (PTX ISA, cp.async). */
 __device__ __forceinline__ void copy_async(unsigned char *to, const unsigned char *from)
@@ -104,7 +104,7 @@ __device__ __forceinline__ int swizzle(int index)
     constexpr int group = 128 / VEC;
 
     return index ^
-           index / (power_of_two < group ? group : power_of_two) % least(power_of_two, group);
+           index / (power_of_two < group ? group : power_of_two) % minimum(power_of_two, group);
 }
 
 /* The word that holds byte `byte` of a thread's vectors. All indices are known when the loops are
@@ -192,7 +192,7 @@ __device__ __forceinline__ void fill_shared(unsigned char *shared, const unsigne
 {
     constexpr int stride = THREADS * copy_bytes;
     constexpr int steps = ((block_units + SHIFT) * K * VEC + stride - 1) / stride;
-    constexpr int unroll = least(steps, 8);
+    constexpr int unroll = minimum(steps, 8);
 
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
@@ -230,7 +230,7 @@ __device__ __forceinline__ void drain_shared(unsigned char *run, const unsigned 
 {
     constexpr int stride = THREADS * copy_bytes;
     constexpr int steps = (block_units * K * VEC + stride - 1) / stride;
-    constexpr int unroll = least(steps, 8);
+    constexpr int unroll = minimum(steps, 8);
 
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
@@ -315,7 +315,7 @@ __device__ __forceinline__ void records_to_planes(unsigned char *planes, long lo
             const int skip = to_boundary(to);
 
             if constexpr (SHIFT)
-                turned[i] = cut<ELEM_SIZE>(turned[i], next[i], skip);
+                turned[i] = funnel_shift<ELEM_SIZE>(turned[i], next[i], skip);
             store<STORE>(reinterpret_cast<word<VEC> *>(to + skip), turned[i].whole);
             to += plane_bytes;
         }
@@ -357,7 +357,7 @@ __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsi
             continue;
 #pragma unroll
         for (int i = 0; SHIFT && i < item_planes; i++) {
-            taken[item][i] = cut<ELEM_SIZE>(taken[item][i], next[item][i], misalignment(from));
+            taken[item][i] = funnel_shift<ELEM_SIZE>(taken[item][i], next[item][i], misalignment(from));
             from += plane_bytes;
         }
         turn<false>(records, taken[item]);
@@ -381,7 +381,7 @@ __device__ __forceinline__ void copy_elements(element *dst, const element *src, 
         long long from = 0, end = records;
 
         if (which == BEFORE_BOUNDARY)
-            end = least<long long>(records, to_boundary(dst + plane * ld) / ELEM_SIZE);
+            end = minimum<long long>(records, to_boundary(dst + plane * ld) / ELEM_SIZE);
         if (which == FROM_BOUNDARY)
             from = first + to_boundary(dst + plane * ld) / ELEM_SIZE;
         if (first + i / K >= from && first + i / K < end) {
@@ -411,7 +411,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const long long last_whole = records / unit_records - SHIFT;
     const long long whole_end = last_whole > head_units ? last_whole : head_units;
     const long long first = head_units + (long long)block * block_units;
-    const int units = first < whole_end ? least<long long>(whole_end - first, block_units) : 0;
+    const int units = first < whole_end ? minimum<long long>(whole_end - first, block_units) : 0;
 
     if constexpr (FEW_ROWS) {
         unsigned char *run = reinterpret_cast<unsigned char *>(to + first * unit_records * K);

@@ -132,7 +132,7 @@ __device__ __forceinline__ void pack_words(unsigned *cells, const piece *rows, i
 /* Puts a thread's columns of a row of cells into shared memory. */
 __device__ __forceinline__ void put_cells(unsigned char *to, const piece *rows)
 {
-    constexpr int bytes = least(16, load_cols * cell_bytes);
+    constexpr int bytes = minimum(16, load_cols * cell_bytes);
     constexpr int words = load_cols * cell_bytes / 4;
     vector<bytes, 4> chunks[load_chunks];
     unsigned cells[words];
@@ -157,7 +157,7 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
     constexpr int lanes = tile_cols / load_cols; /* threads along a row */
     constexpr int step_cells = THREADS / lanes;
     constexpr int steps = (held_cells + step_cells - 1) / step_cells;
-    constexpr int unroll = least(UNROLL, steps);
+    constexpr int unroll = minimum(UNROLL, steps);
     constexpr bool shifts = LOAD_BYTES > ELEM_SIZE;
 
     /* From step to step as far in shared memory: whole groups of rows between two paddings. */
@@ -199,7 +199,7 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
             if constexpr (shifts)
 #pragma unroll
                 for (int row = 0; row < pack; row++)
-                    own[i][row] = cut<ELEM_SIZE>(own[i][row], next[i][row], skip[row]);
+                    own[i][row] = funnel_shift<ELEM_SIZE>(own[i][row], next[i][row], skip[row]);
             if (first + (step + i) * step_cells < held_cells && col < cols)
                 put_cells(shared + i * step_place, own[i]);
         }
@@ -212,7 +212,7 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
 __device__ __forceinline__ void read_edge(unsigned char *shared, const element *src, long long ld,
                                           int rows, int cols)
 {
-    const int touched = least(held_rows, rows + store_rows + pack);
+    const int touched = minimum(held_rows, rows + store_rows + pack);
 
 #pragma unroll 4
     for (int i = threadIdx.x; i < touched * tile_cols; i += THREADS) {
@@ -330,12 +330,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (whole)
         read_tile(shared, from, ld_src, tile.cols);
     else
-        read_edge(shared, from, ld_src, (int)least<long long>(rows_left, held_rows), tile.cols);
+        read_edge(shared, from, ld_src, (int)minimum<long long>(rows_left, held_rows), tile.cols);
     __syncthreads();
     if (whole)
         write_tile<false>(to, shared, ld_dst, 0, tile.cols);
     else
-        write_tile<true>(to, shared, ld_dst, (int)least<long long>(rows_left, held_rows),
+        write_tile<true>(to, shared, ld_dst, (int)minimum<long long>(rows_left, held_rows),
                          tile.cols);
     if (tile.first_row == 0)
         write_ragged(to, shared, ld_dst, rows, tile.cols);

@@ -122,8 +122,8 @@ __device__ __forceinline__ rows_inside rows_of_tile(long long first_row, long lo
                                                     long long row_bytes)
 {
     /* No tile is as high, so 32 bits do. */
-    const int from_top = (int)least<long long>(first_row, 1 << 16);
-    const int to_bottom = (int)least<long long>(rows - first_row, 1 << 16);
+    const int from_top = (int)minimum<long long>(first_row, 1 << 16);
+    const int to_bottom = (int)minimum<long long>(rows - first_row, 1 << 16);
     /* Elements of a whole chunk never share one with what is outside. */
     const int ends = ELEM_SIZE == 16 ? 0 : row_bytes < 16 ? 16 : 1;
     const int first = max(-from_top, 0), last = min(to_bottom, held_rows);
@@ -168,7 +168,7 @@ __device__ __forceinline__ void read_inner_rows(unsigned char *shared, row_layou
             uint4 chunks[under_way];
 
 #pragma unroll
-            for (int i = first; i < least(first + under_way, lines); i++)
+            for (int i = first; i < minimum(first + under_way, lines); i++)
                 if (reach + i * 128 < limit) {
                     if constexpr (ASYNC)
                         copy_async(shared_async + to + i * 128, at + i * 128);
@@ -178,7 +178,7 @@ __device__ __forceinline__ void read_inner_rows(unsigned char *shared, row_layou
                 }
             if constexpr (!ASYNC)
 #pragma unroll
-                for (int i = first; i < least(first + under_way, lines); i++)
+                for (int i = first; i < minimum(first + under_way, lines); i++)
                     if (reach + i * 128 < limit)
                         *reinterpret_cast<uint4 *>(shared + to + i * 128) = chunks[i - first];
         }
@@ -390,5 +390,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     if (first_row < 0 || inside.last < held_rows)
         write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
                    first_row < 0 ? inside.first : boundary,
-                   least(inside.last, boundary + tile_rows), ld_dst, tile.cols - col);
+                   minimum(inside.last, boundary + tile_rows), ld_dst, tile.cols - col);
 }

@@ -146,7 +146,7 @@ __device__ __forceinline__ void move_by_vectors(const place &at, unsigned char *
         const unsigned micro_row = rest / micro_cols, micro_col = rest % micro_cols;
         typename micro::col_vector column[load_elements];
 
-        held[i].turn(column);
+        held[i].transpose_into(column);
         if (!all_read && tile >= tiles)
             continue;
 #pragma unroll
@@ -268,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(LANES *GROUPS)
               0,
               TILE_COLS,
               TILE_ROWS,
-              (unsigned)least<long long>(MATS, batch - first)};
+              (unsigned)minimum<long long>(MATS, batch - first)};
     } else {
         /* Down the columns of the source, which keeps what is written close together. Where a block
          * takes one tile, the grid's three dimensions tell which: to find it from one number takes

@@ -70,7 +70,7 @@ constexpr int micros = micro_cols * micro_rows / THREADS; /* a thread */
 constexpr int col_lanes = 16 / READ_BYTES;
 
 /* Micro-tiles at a time: two hide what little time shared memory takes, if they are small. */
-constexpr int in_flight = micro::rows * READ_BYTES > 64 ? 1 : least(micros, 2);
+constexpr int in_flight = micro::rows * READ_BYTES > 64 ? 1 : minimum(micros, 2);
 
 constexpr int stage_bytes = SRC_BYTES * tile_rows + micro_rows * 16;
 /* Turned tiles: one is written while the one before is on its way. */
@@ -201,7 +201,7 @@ __device__ __forceinline__ void turn(const matrices &m, unsigned number, const u
         for (int k = 0; k < micro::rows; k++)
             in.row[k].whole = *reinterpret_cast<const word<READ_BYTES> *>(
                 stage + place_in_stage(row * micro::rows) + k * SRC_BYTES + col * READ_BYTES);
-        in.turn(turned);
+        in.transpose_into(turned);
 #pragma unroll
         for (int k = 0; k < micro::cols; k++)
             if constexpr (OUT)
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                          (unsigned)((cols + tile_cols - 1ull) / tile_cols) * (unsigned)batch;
     const unsigned step = TILES ? 1 : gridDim.x;
     const unsigned first = blockIdx.x * (TILES ? TILES : 1);
-    const unsigned end = TILES ? least<unsigned>(all, first + TILES) : all;
+    const unsigned end = TILES ? minimum<unsigned>(all, first + TILES) : all;
     unsigned next = first; /* to be sent for */
     int stage = 0, parity = 0;
 

@@ -101,7 +101,7 @@ __device__ __forceinline__ void turn_words(word<word_bytes> (&held)[ROWS])
 #pragma unroll
         for (int i = 0; i < packed; i++)
             tile.row[i].whole = held[first + i];
-        tile.turn(column);
+        tile.transpose_into(column);
 #pragma unroll
         for (int i = 0; i < packed; i++)
             held[first + i] = column[i].whole;
