@@ -306,6 +306,11 @@ __device__ __forceinline__ void copy_async(unsigned to, const unsigned char *fro
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
+__device__ __forceinline__ void copy_async(unsigned char *to, const unsigned char *from)
+{
+    copy_async(to_shared(to), from);
+}
+
 /* Wait for all asynchronous copies of this thread. */
 __device__ __forceinline__ void wait_for_copies()
 {
