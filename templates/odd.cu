@@ -186,8 +186,8 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
     }
 }
 
-/* Read the tile by single elements. The matrix has `rows` more rows. Vectors of the destination may
- * include rows after these, which become 0. */
+/* Read the tile by single elements. `rows` rows of the matrix are left. Vectors of the destination
+ * may include rows after these, which become 0. */
 __device__ __forceinline__ void read_edge(unsigned char *shared, const element *src, long long ld,
                                           int rows, int cols)
 {
@@ -225,7 +225,7 @@ __device__ __forceinline__ word<store_bytes> join_cells(const T *cells, int shif
 }
 
 /* Write the tile from shared memory, each row of the destination from its boundary on. dst points
- * to the tile's first element there. At an edge, the matrix has `rows` more rows. */
+ * to the tile's first element there. At an edge, `rows` rows of the matrix are left. */
 template <bool edge>
 __device__ __forceinline__ void write_tile(element *dst, const unsigned char *shared, long long ld,
                                            int rows, int cols)
