@@ -81,8 +81,8 @@ __device__ __forceinline__ void read_tile(micro (&held)[steps], const element *t
     }
 }
 
-/* Transpose micro-tiles and store their columns to shared memory, one after the other, with gaps.
- */
+/* Transpose micro-tiles and store their columns to shared memory, one after the other, with gaps
+ * between them. */
 __device__ __forceinline__ void stage_tile(word<vector_bytes> *staged, const micro (&held)[steps])
 {
 #pragma unroll

@@ -49,8 +49,7 @@
 #define DIRECT_LANES 0 /* lanes of a warp along a source row, if nothing is exchanged */
 #endif
 #ifndef ORDER
-#define ORDER 1 /* of the tiles: 0: row, 1: column, 2: diagonal, 3: grouped, 4: banded, 5: Morton  \
-                 */
+#define ORDER 1 /* of tiles: 0: row, 1: column, 2: diagonal, 3: grouped, 4: banded, 5: Morton */
 #endif
 #ifndef GROUP
 #define GROUP 1 /* rows or columns of tiles per group, in the last three orders */
@@ -119,8 +118,8 @@ __device__ __forceinline__ constexpr int swizzle(int row)
     return (LAYOUT == LAYOUT_XOR ? group % wavefront_units : group) * STORE_BYTES;
 }
 
-/* Return the offset in shared memory of unit `column` (in bytes) of row + step; step is a constant.
- */
+/* Return the offset in shared memory of unit `column` (in bytes) of row + step. step is a constant,
+ * so swizzle(step) is one, too. */
 __device__ __forceinline__ int unit_offset(int row, int column, int step)
 {
     const int own = swizzle(row);

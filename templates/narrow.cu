@@ -95,8 +95,8 @@ __device__ __forceinline__ int swizzle(int index)
 }
 
 /* Return the word that has byte `byte` of a thread's vectors. All indices are constants when the
- * loops are unrolled. So these functions become moves, and byte permutes with constant selectors.
- */
+ * loops are unrolled. So this and the next functions become moves, and byte permutes with constant
+ * selectors. */
 __device__ __forceinline__ unsigned word_of_byte(const item_vector *vectors, int byte)
 {
     return vectors[byte / VEC].part[byte % VEC / 4];
@@ -240,8 +240,8 @@ __device__ __forceinline__ void drain_shared(unsigned char *run, const unsigned 
     }
 }
 
-/* Load an item's vectors from the run, which is in shared memory if SHARED, else in global memory.
- */
+/* Load an item's vectors from the run, which is in shared memory or, without SHARED, in global
+ * memory. */
 __device__ __forceinline__ void load_item(item_vector *to, const unsigned char *run, int unit,
                                           int part)
 {

@@ -127,8 +127,8 @@ __device__ __forceinline__ void stage_cells(unsigned char *to, const load_vector
             chunks[i].whole;
 }
 
-/* Read `cols` columns of the tile and its halo into shared memory. src points to its first element.
- */
+/* Read `cols` columns of the tile and its halo into shared memory. src points to the tile's
+ * first element. */
 __device__ __forceinline__ void read_tile(unsigned char *shared, const element *src, long long ld,
                                           int cols)
 {

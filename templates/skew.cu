@@ -22,8 +22,8 @@
  *
  * Rows of the destination are written from boundary to boundary, each from its own. So a block
  * reads a few more rows than it writes: the halo, before its own rows. Every store is a whole
- * vector and, with ALIGN at 32, begins on a sector, except at the ends of a row of the destination.
- */
+ * vector and, with ALIGN at 32, begins on a sector. Only the ends of a destination row need smaller
+ * stores. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -143,8 +143,8 @@ __device__ __forceinline__ void read_inner_rows(unsigned char *shared, row_layou
         const unsigned before = start % 128;
         const unsigned char *chunk =
             reinterpret_cast<const unsigned char *>(start / 128 * 128 | in_line);
-        /* The distance to this chunk from 15 bytes before the row, where its first chunk may begin.
-         */
+        /* The distance to this chunk from 15 bytes before the row. The row's first chunk cannot
+         * begin earlier. */
         const unsigned reach = in_line + 15 - before;
         const int to = offset - (int)before;
 
@@ -191,8 +191,8 @@ __device__ __forceinline__ void read_end_rows(unsigned char *shared, row_layout 
     }
 }
 
-/* A vector of the destination is made of parts of at least a bank, with elements of part_rows rows.
- */
+/* A vector of the destination is made of parts of at least a bank, each with elements of
+ * part_rows rows. */
 constexpr int part_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
 constexpr int parts = 16 / part_bytes;
 constexpr int part_rows = part_bytes / ELEM_SIZE;

@@ -111,8 +111,8 @@ struct group_work {
     unsigned mats; /* fewer than MATS at the end of a batch */
 };
 
-/* Multiply to 64 bits. Rows and leading dimensions fit in 32 bits here, so this is one instruction.
- */
+/* Multiply to 64 bits. Rows and leading dimensions fit in 32 bits here, so it takes one
+ * instruction. */
 __device__ __forceinline__ unsigned long long wide_product(unsigned a, unsigned b)
 {
     return (unsigned long long)a * b;

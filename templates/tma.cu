@@ -75,8 +75,8 @@ constexpr int in_flight = micro::rows * READ_BYTES > 64 ? 1 : minimum(thread_mic
 constexpr int stage_bytes = SRC_BYTES * tile_rows + micro_rows * 16;
 /* Transposed tiles: one is filled while the one before is copied to the destination. */
 constexpr int outs = TILES == 1 ? 1 : 2;
-/* A wavefront has lanes of adjacent micro-tiles. This shift puts their rows into different banks.
- */
+/* A wavefront has lanes of adjacent micro-tiles. This shift puts their rows into different
+ * banks. */
 constexpr int out_shift = col_lanes > 1 ? 128 / col_lanes : 0;
 constexpr int out_bytes = DST_BYTES * tile_cols + micro_cols * out_shift;
 

@@ -4,8 +4,8 @@
  *
  * One program has many configs. It includes this file once, before the first of them. So nothing
  * here may depend on ELEM_SIZE or on a parameter, and everything is a C++ template or a plain
- * function. No name here is just `transpose`: in a program that is a macro, the entry point's name.
- */
+ * function. No name here is just `transpose`: a program defines that as a macro, for the entry
+ * point's name. */
 #ifndef AT_TRANSPOSE_CUH
 #define AT_TRANSPOSE_CUH
 
@@ -330,8 +330,8 @@ __device__ __forceinline__ void wait_for_copies()
  *   banded    `group` columns of tiles at a time, each band row by row: reads are sequential for a
  *             band's width, and writes nearly as in the column order;
  *   Morton    banded, but along a Z within each square of `group` x `group` tiles (Morton, "A
- *             Computer Oriented Geodetic Data Base", 1966): consecutive blocks form a compact area.
- */
+ *             Computer Oriented Geodetic Data Base", 1966): consecutive blocks form a compact
+ *             area. */
 enum { ORDER_ROW, ORDER_COLUMN, ORDER_DIAGONAL, ORDER_GROUPED, ORDER_BANDED, ORDER_MORTON };
 
 struct tile_index {
