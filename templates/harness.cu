@@ -51,6 +51,7 @@ __device__ __forceinline__ unsigned long long mix64(unsigned long long z)
     return z ^ z >> 31;
 }
 
+/* The same for 32 bits. */
 __device__ __forceinline__ unsigned int mix32(unsigned int z)
 {
     z = (z ^ z >> 16) * 0x85ebca6bu;
@@ -78,6 +79,7 @@ template <int bytes> __device__ __forceinline__ word<bytes> fill_value(long long
                 (unsigned int)(high >> 32)};
 }
 
+/* Return an element of poison. */
 template <int bytes> __device__ __forceinline__ word<bytes> poison()
 {
     vector<bytes, 1> value;
@@ -88,6 +90,7 @@ template <int bytes> __device__ __forceinline__ word<bytes> poison()
     return value.whole;
 }
 
+/* Are two elements equal? */
 __device__ __forceinline__ bool same(unsigned int a, unsigned int b)
 {
     return a == b;
@@ -173,6 +176,7 @@ __device__ __forceinline__ bool unit_has(word<16> unit, long long index, long lo
     return same(unit, right.whole);
 }
 
+/* The same for an element size that is not known at compile time. */
 __device__ __forceinline__ bool unit_has(word<16> unit, long long index, long long step,
                                          int elem_size)
 {
@@ -198,6 +202,7 @@ __device__ __forceinline__ bool element_has(const void *base, long long i, bool 
                 filled ? fill_value<bytes>(index) : poison<bytes>());
 }
 
+/* The same for an element size that is not known at compile time. */
 __device__ __forceinline__ bool element_has(const void *base, long long i, bool filled,
                                             long long index, int elem_size)
 {

@@ -94,11 +94,13 @@ constexpr int in_flight = UNROLL ? UNROLL : thread_micros;
 constexpr int wavefront_units = 128 / STORE_BYTES;
 constexpr int wavefront_rows = micro_cols < wavefront_units ? wavefront_units / micro_cols : 1;
 
-/* The position of a thread's first micro-tile. Each next one is a fixed step further down. */
+/* A position in the tile, counted in micro-tiles. */
 struct micro_position {
-    int row, col; /* counted in micro-tiles */
+    int row, col;
 };
 
+/* Return the position of a thread's first micro-tile. Each next one is micro_step rows further
+ * down. */
 __device__ __forceinline__ micro_position first_micro()
 {
     constexpr int lanes = LAYOUT == LAYOUT_NONE ? DIRECT_LANES : minimum(micro_cols, 32);

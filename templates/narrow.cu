@@ -348,11 +348,11 @@ __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsi
     }
 }
 
-/* Move records by single elements: at most `count` records from `first` on, all below `records`. In
- * planes that are written, move only the elements before the boundary where vectors begin, or only
- * those after it. */
+/* Which elements of a plane that is written: all, only those before the boundary where vectors
+ * begin, or only those from there on. */
 enum { ALL_OF_PLANE, BEFORE_BOUNDARY, FROM_BOUNDARY };
 
+/* Move records by single elements: at most `count` records from `first` on, all below `records`. */
 template <int which>
 __device__ __forceinline__ void copy_elements(element *dst, const element *src, long long first,
                                               int count, long long records, long long ld)

@@ -85,12 +85,13 @@ constexpr int chunk_cols = 16 / cell_bytes;
 constexpr int row_chunks = tile_cols / chunk_cols;
 constexpr int load_chunks = load_cols > chunk_cols ? load_cols / chunk_cols : 1; /* per thread */
 
-/* Return the offset of a row of cells, of a column, and of an element in shared memory. */
+/* Return the offset of a row of cells in shared memory. */
 __device__ __forceinline__ unsigned row_offset(unsigned cell_row)
 {
     return (cell_row * row_chunks + cell_row / store_cells) * 16;
 }
 
+/* Return the offset of a column within a row of cells. */
 __device__ __forceinline__ unsigned col_offset(unsigned col)
 {
     const unsigned chunk = col / chunk_cols;
@@ -99,6 +100,7 @@ __device__ __forceinline__ unsigned col_offset(unsigned col)
            col % chunk_cols * cell_bytes;
 }
 
+/* Return the offset of an element in shared memory. */
 __device__ __forceinline__ unsigned element_offset(unsigned row, unsigned col)
 {
     return row_offset(row / pack) + col_offset(col) + row % pack * ELEM_SIZE;

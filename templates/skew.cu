@@ -102,6 +102,7 @@ struct rows_inside {
     int inner_first, inner_last;
 };
 
+/* Find the rows of the tile that begins at first_row. */
 __device__ __forceinline__ rows_inside rows_of_tile(long long first_row, long long rows,
                                                     long long row_bytes)
 {
@@ -266,6 +267,7 @@ struct thread_share {
     int first_part;
 };
 
+/* Choose them for this thread. */
 __device__ __forceinline__ thread_share share_of_thread(long long ld_src, long long ld_dst)
 {
     const int eight = threadIdx.x % 32 / 8;

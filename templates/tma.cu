@@ -80,12 +80,13 @@ constexpr int outs = TILES == 1 ? 1 : 2;
 constexpr int out_shift = col_lanes > 1 ? 128 / col_lanes : 0;
 constexpr int out_bytes = DST_BYTES * tile_cols + micro_cols * out_shift;
 
-/* Return where a row begins, in a stage and in a transposed tile. */
+/* Return where a row of the source begins in a stage. */
 __device__ __forceinline__ constexpr int stage_offset(int row)
 {
     return row * SRC_BYTES + row / micro::rows * 16;
 }
 
+/* Return where a row of the destination begins in a transposed tile. */
 __device__ __forceinline__ constexpr int out_offset(int row)
 {
     return row * DST_BYTES + row / micro::cols * out_shift;

@@ -38,6 +38,7 @@ template <int bytes, int part_bytes> union vector {
     word<part_bytes> part[bytes / part_bytes];
 };
 
+/* Return the smaller value, also at compile time. */
 template <class T> __device__ __forceinline__ constexpr T minimum(T a, T b)
 {
     return a < b ? a : b;
@@ -306,6 +307,7 @@ __device__ __forceinline__ void copy_async(unsigned to, const unsigned char *fro
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
+/* The same to a pointer. */
 __device__ __forceinline__ void copy_async(unsigned char *to, const unsigned char *from)
 {
     copy_async(to_shared(to), from);
