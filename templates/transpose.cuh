@@ -391,7 +391,7 @@ __device__ __forceinline__ tile_index order_tile(unsigned index, unsigned tile_r
 struct block_tile {
     unsigned matrix; /* of the batch; past its end in the excess blocks of a grid */
     long long first_row, first_col;
-    int rows, cols; /* fewer than a whole tile has, at the edge of the matrix */
+    int rows, cols; /* at the edge of the matrix, fewer than a whole tile has */
 };
 
 /* Find a tile by its number. Tiles are numbered matrix by matrix. */
