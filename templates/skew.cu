@@ -81,13 +81,14 @@ struct row_layout {
         padded = ld_src % 2 == 0 ? -store_rows : 0;
     }
 
-    /* Return the distance from the first row. Padding of 16 bytes per store_rows is ELEM_SIZE each.
-     */
+    /* Return the distance from the first row. 16 bytes of padding after each store_rows rows are
+     * ELEM_SIZE per row. */
     __device__ __forceinline__ int distance(int row) const
     {
         return row * pitch + (row & padded) * ELEM_SIZE;
     }
 
+    /* Return the offset of a row in shared memory. */
     __device__ __forceinline__ int offset(int row) const
     {
         return first + distance(row);
