@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The copy limit: the transpose of a row of N elements is a copy of N elements. No transpose moves
- * the same bytes faster than the best of these, so they are what every other time is held against.
+/* The copy limit. The transpose of a row of N elements is a copy of N elements. No transpose moves
+ * the same bytes faster than the fastest copy, so every other time is compared with it.
  *
- * Each thread copies ITEMS vectors, a whole block apart, so that every access of a warp is one
- * contiguous piece. All loads are issued before the first store: what a multiprocessor has in
- * flight decides how much of the latency of DRAM it hides. */
+ * Each thread copies ITEMS vectors that are a whole block apart. So every access of a warp is
+ * contiguous. All loads are issued before the first store: the more bytes a multiprocessor has in
+ * flight, the more DRAM latency it hides. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef VEC
-#define VEC 16 /* bytes an access */
+#define VEC 16 /* bytes per access */
 #endif
 #ifndef ITEMS
-#define ITEMS 1 /* vectors a thread */
+#define ITEMS 1 /* vectors per thread */
 #endif
 #ifndef THREADS
-#define THREADS 256 /* a block */
+#define THREADS 256 /* per block */
 #endif
 #ifndef SHARED
-#define SHARED 0 /* 1: through shared memory, which shows what this detour costs a transpose */
+#define SHARED 0 /* 1: through shared memory, to show what this detour costs a transpose */
 #endif
 #ifndef LOAD
 #define LOAD 0 /* 0: plain, 1: streaming, 2: read-only, 5: transient */
 #endif
 #ifndef PREFETCH
-#define PREFETCH 0 /* bytes that L2 may fetch at once */
+#define PREFETCH 0 /* bytes that L2 may fetch on a miss; 0: no hint */
 #endif
 #ifndef STORE
 #define STORE 0 /* 0: plain, 1: streaming, 2: past L1 */
@@ -50,15 +50,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             items[i] = load<LOAD, PREFETCH>(from + first + i * THREADS);
 
     if constexpr (SHARED) {
-        __shared__ word<VEC> parked[SHARED ? THREADS * ITEMS : 1];
+        __shared__ word<VEC> staged[SHARED ? THREADS * ITEMS : 1];
 
 #pragma unroll
         for (int i = 0; i < ITEMS; i++)
-            parked[i * THREADS + threadIdx.x] = items[i];
+            staged[i * THREADS + threadIdx.x] = items[i];
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < ITEMS; i++)
-            items[i] = parked[i * THREADS + threadIdx.x];
+            items[i] = staged[i * THREADS + threadIdx.x];
     }
 
 #pragma unroll
@@ -66,8 +66,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (first + i * THREADS < count)
             store<STORE>(to + first + i * THREADS, items[i]);
 
-    /* The elements after the last whole vector: fewer than a vector has, one for each of a few
-     * threads of the first block. */
+    /* Fewer elements than a vector has are left. A few threads of the first block copy one each. */
     if constexpr (VEC > ELEM_SIZE) {
         const long long rest = count * (VEC / ELEM_SIZE) + threadIdx.x;
 

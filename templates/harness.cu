@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels that check the others. They are no family: the tool compiles this file by itself.
+/* The kernels that check other kernels. They are no family: the program compiles this file
+ * separately.
  *
- * A buffer is a red zone, the extent of the matrices (all elements from the first to the last that
- * the problem names, the padding between rows and matrices included), and another red zone. First
- * everything is poison; then the extent of the source is filled with values that tell by themselves
- * where they stood. After a transpose each byte of both buffers has one right value, which follows
- * from the problem alone: no transpose kernel takes part in the check.
+ * A buffer is a red zone, the extent of the matrices, and another red zone. The extent is all
+ * elements from the first to the last that the problem names, with the padding between rows and
+ * matrices. First, everything is filled with poison. Then the extent of the source is filled with
+ * values that depend on their position. After a transpose, each byte of both buffers has one right
+ * value. It follows from the problem alone: the check needs no other transpose kernel.
  *
  *     at_poison        both buffers, red zones included
  *     at_fill_source   the extent of the source
@@ -13,33 +14,36 @@
  *     at_check         the whole buffer of the destination
  *     at_check_source  the whole buffer of the source: nothing may have changed
  *
- * In place, the one buffer that the kernel gets is filled as a source and checked as a destination,
- * whose padding then holds what it held; after an even number of transposes it is a source again.
+ * In place, there is one buffer. It is filled as a source and checked as a destination, whose
+ * padding must be unchanged. After an even number of transposes it is a source again.
  *
- * Red zones are as long as the caller likes, in multiples of 16 bytes. Every kernel takes any
+ * Red zones can have any length that is a multiple of 16 bytes. Every kernel works with any
  * one-dimensional grid and block.
  *
- * Checks report into result[0], the number of wrong elements, and result[1], the position of the
- * first one, counted in elements from the start of the buffer (so the extent begins at
- * red_zone_bytes / elem_size). The caller sets them to 0 and 2^64 - 1 before. */
+ * Checks report to result[0] the number of wrong elements, and to result[1] the position of the
+ * first one. Positions count elements from the start of the buffer, so the extent begins at
+ * red_zone_bytes / elem_size. The caller first sets them to 0 and 2^64 - 1. */
 #include "transpose.cuh"
 
 using namespace at;
 
 constexpr unsigned char poison_byte = 0xa5;
 
-__device__ __forceinline__ long long first_item()
+/* Return the index of this thread in the grid. */
+__device__ __forceinline__ long long global_thread()
 {
     return (long long)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-__device__ __forceinline__ long long items_a_turn()
+/* Return the number of threads in the grid: the step of loops. */
+__device__ __forceinline__ long long grid_threads()
 {
     return (long long)gridDim.x * blockDim.x;
 }
 
-/* The last steps of SplitMix64 and of MurmurHash3: bijections, so different indices give different
- * values, and neighbours give values that differ in about half of their bits. */
+/* Mix bits, as the last steps of SplitMix64 and MurmurHash3 do. These are bijections, so different
+ * indices give different values. Adjacent indices give values that differ in about half of their
+ * bits. */
 __device__ __forceinline__ unsigned long long mix64(unsigned long long z)
 {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -47,6 +51,7 @@ __device__ __forceinline__ unsigned long long mix64(unsigned long long z)
     return z ^ z >> 31;
 }
 
+/* The same for 32 bits. */
 __device__ __forceinline__ unsigned int mix32(unsigned int z)
 {
     z = (z ^ z >> 16) * 0x85ebca6bu;
@@ -54,9 +59,10 @@ __device__ __forceinline__ unsigned int mix32(unsigned int z)
     return z ^ z >> 16;
 }
 
-/* What element `index` of the source's extent holds. From 8 bytes up no two elements hold the same;
- * of 4 bytes, none whose indices agree in their upper 32 bits (which are mixed in so that an index
- * cut to 32 bits shows); 1 and 2 bytes hold what they can of that. */
+/* Return the value of element `index` of the source's extent. No two elements of 8 or 16 bytes are
+ * equal. Elements of 4 bytes differ if their indices agree in the upper 32 bits; these bits are
+ * mixed in, so that an index truncated to 32 bits is noticed. Elements of 1 and 2 bytes are
+ * truncated. */
 template <int bytes> __device__ __forceinline__ word<bytes> fill_value(long long index)
 {
     if constexpr (bytes <= 4)
@@ -73,6 +79,7 @@ template <int bytes> __device__ __forceinline__ word<bytes> fill_value(long long
                 (unsigned int)(high >> 32)};
 }
 
+/* Return an element of poison. */
 template <int bytes> __device__ __forceinline__ word<bytes> poison()
 {
     vector<bytes, 1> value;
@@ -83,6 +90,7 @@ template <int bytes> __device__ __forceinline__ word<bytes> poison()
     return value.whole;
 }
 
+/* Are two elements equal? */
 __device__ __forceinline__ bool same(unsigned int a, unsigned int b)
 {
     return a == b;
@@ -98,9 +106,10 @@ __device__ __forceinline__ bool same(uint4 a, uint4 b)
     return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
 }
 
-/* Where elements of the extent come from. Each says whether element `at` of its extent belongs to a
- * matrix, and if so at which index of the source's extent its value stands; and whether so many from
- * there on, which begin within the extent, are all of one matrix, their values a `step` apart. */
+/* The origin of the elements of an extent.
+ * origin(): does element `at` belong to a matrix? Its value is that of *index in the source's
+ * extent. origins(): do `count` elements from `at` on, which begin within the extent, all belong to
+ * one matrix? Their values are those of *index, *index + *step, ... */
 struct source_extent {
     long long elements;
 
@@ -120,13 +129,13 @@ struct source_extent {
 
 struct destination_extent {
     long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;
-    bool in_place; /* what lies between the matrices is the source's own */
+    bool in_place; /* elements between the matrices are the source's */
     long long elements;
 
-    /* Places an element; is it inside of a matrix, and so far from the end of its column? */
-    __device__ bool place(long long at, long long *index, long long *left) const
+    /* Find an element's origin; is it inside a matrix? *left: elements to the end of its column. */
+    __device__ bool locate(long long at, long long *index, long long *left) const
     {
-        /* The stride of a batch of one means nothing: it may even be 0. */
+        /* The stride of a batch of one has no meaning and may be 0. */
         const long long matrix = batch == 1 ? 0 : at / stride_dst;
         const long long within = at - matrix * stride_dst;
         const long long col = within / ld_dst, row = within - col * ld_dst;
@@ -139,7 +148,7 @@ struct destination_extent {
     __device__ bool origin(long long at, long long *index) const
     {
         long long left;
-        const bool inside = place(at, index, &left);
+        const bool inside = locate(at, index, &left);
 
         if (!inside)
             *index = at;
@@ -151,13 +160,13 @@ struct destination_extent {
         long long left;
 
         *step = ld_src;
-        return place(at, index, &left) && count <= left;
+        return locate(at, index, &left) && count <= left;
     }
 };
 
-/* Does a unit hold the values of elements that stand `step` indices from each other? */
+/* Does a unit of 16 bytes have the values of elements whose indices are `step` apart? */
 template <int bytes>
-__device__ __forceinline__ bool holds(word<16> unit, long long index, long long step)
+__device__ __forceinline__ bool unit_has(word<16> unit, long long index, long long step)
 {
     vector<16, bytes> right;
 
@@ -167,49 +176,52 @@ __device__ __forceinline__ bool holds(word<16> unit, long long index, long long 
     return same(unit, right.whole);
 }
 
-__device__ __forceinline__ bool unit_holds(word<16> unit, long long index, long long step,
-                                           int elem_size)
+/* The same for an element size that is not known at compile time. */
+__device__ __forceinline__ bool unit_has(word<16> unit, long long index, long long step,
+                                         int elem_size)
 {
     switch (elem_size) {
     case 1:
-        return holds<1>(unit, index, step);
+        return unit_has<1>(unit, index, step);
     case 2:
-        return holds<2>(unit, index, step);
+        return unit_has<2>(unit, index, step);
     case 4:
-        return holds<4>(unit, index, step);
+        return unit_has<4>(unit, index, step);
     case 8:
-        return holds<8>(unit, index, step);
+        return unit_has<8>(unit, index, step);
     }
-    return holds<16>(unit, index, step);
+    return unit_has<16>(unit, index, step);
 }
 
-/* Does the buffer's element i hold the value that belongs to an index, or else poison? */
+/* Does the buffer's element i have the value of this index or, if not filled, poison? */
 template <int bytes>
-__device__ __forceinline__ bool has(const void *base, long long i, bool filled, long long index)
+__device__ __forceinline__ bool element_has(const void *base, long long i, bool filled,
+                                            long long index)
 {
     return same(static_cast<const word<bytes> *>(base)[i],
                 filled ? fill_value<bytes>(index) : poison<bytes>());
 }
 
+/* The same for an element size that is not known at compile time. */
 __device__ __forceinline__ bool element_has(const void *base, long long i, bool filled,
                                             long long index, int elem_size)
 {
     switch (elem_size) {
     case 1:
-        return has<1>(base, i, filled, index);
+        return element_has<1>(base, i, filled, index);
     case 2:
-        return has<2>(base, i, filled, index);
+        return element_has<2>(base, i, filled, index);
     case 4:
-        return has<4>(base, i, filled, index);
+        return element_has<4>(base, i, filled, index);
     case 8:
-        return has<8>(base, i, filled, index);
+        return element_has<8>(base, i, filled, index);
     }
-    return has<16>(base, i, filled, index);
+    return element_has<16>(base, i, filled, index);
 }
 
-/* Compares a whole buffer, which begins at a multiple of 16 bytes, with what it must be: by units of
- * 16 bytes, most of which are of one column of one matrix and take one division, and what is not,
- * or not right, by elements. */
+/* Compare a whole buffer, which begins at a multiple of 16 bytes, with its expected content.
+ * Compare units of 16 bytes first. Most of them are in one column of one matrix and take one
+ * division. Compare the others, and wrong ones, element by element. */
 template <class extent>
 __device__ __forceinline__ void check(const void *base, long long red_zone_bytes, extent within,
                                       int elem_size, unsigned long long *result)
@@ -222,12 +234,11 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
     long long index, step;
 
 #pragma unroll 1
-    for (long long unit = first_item(); unit * count < end; unit += items_a_turn()) {
-        const long long first = unit * count - red_zone; /* of the extent */
+    for (long long unit = global_thread(); unit * count < end; unit += grid_threads()) {
+        const long long first = unit * count - red_zone; /* in the extent */
 
-        if (first >= 0 && first < within.elements &&
-            within.origins(first, count, &index, &step) &&
-            unit_holds(units[unit], index, step, elem_size))
+        if (first >= 0 && first < within.elements && within.origins(first, count, &index, &step) &&
+            unit_has(units[unit], index, step, elem_size))
             continue;
 #pragma unroll 1
         for (int i = 0; i < count && unit * count + i < end; i++) {
@@ -236,7 +247,7 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
 
             if (!element_has(base, unit * count + i, filled, index, elem_size)) {
                 wrong++;
-                first_wrong = least<unsigned long long>(first_wrong, unit * count + i);
+                first_wrong = minimum<unsigned long long>(first_wrong, unit * count + i);
             }
         }
     }
@@ -246,25 +257,26 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
     }
 }
 
+/* Fill elements with the values of their indices. */
 template <int bytes> __device__ __forceinline__ void fill(void *src, long long elements)
 {
 #pragma unroll 1
-    for (long long i = first_item(); i < elements; i += items_a_turn())
+    for (long long i = global_thread(); i < elements; i += grid_threads())
         static_cast<word<bytes> *>(src)[i] = fill_value<bytes>(i);
 }
 
-/* Makes `bytes` bytes from base (16-byte aligned) poison. */
+/* Fill `bytes` bytes from base (16-byte aligned) with poison. */
 extern "C" __global__ void at_poison(void *base, long long bytes)
 {
 #pragma unroll 1
-    for (long long i = first_item(); i < bytes / 16; i += items_a_turn())
+    for (long long i = global_thread(); i < bytes / 16; i += grid_threads())
         static_cast<word<16> *>(base)[i] = poison<16>();
 #pragma unroll 1
-    for (long long i = bytes / 16 * 16 + first_item(); i < bytes; i += items_a_turn())
+    for (long long i = bytes / 16 * 16 + global_thread(); i < bytes; i += grid_threads())
         static_cast<word<1> *>(base)[i] = poison_byte;
 }
 
-/* Fills the extent of a source; src points at it, behind the red zone. */
+/* Fill the extent of a source. src points to it, after the red zone. */
 extern "C" __global__ void at_fill_source(void *src, long long elements, int elem_size)
 {
     switch (elem_size) {
@@ -281,7 +293,7 @@ extern "C" __global__ void at_fill_source(void *src, long long elements, int ele
     }
 }
 
-/* Checks the buffer of a destination; dst_base is its start, red zone included. */
+/* Check the buffer of a destination. dst_base is its start, with the red zone. */
 extern "C" __global__ void at_check(const void *dst_base, long long red_zone_bytes, long long rows,
                                     long long cols, long long ld_src, long long ld_dst,
                                     long long batch, long long stride_src, long long stride_dst,
@@ -295,8 +307,8 @@ extern "C" __global__ void at_check(const void *dst_base, long long red_zone_byt
           elem_size, result);
 }
 
-/* Checks the buffer of a source with an extent of so many elements; src_base is its start, red zone
- * included. */
+/* Check the buffer of a source whose extent has `elements` elements. src_base is its start, with
+ * the red zone. */
 extern "C" __global__ void at_check_source(const void *src_base, long long red_zone_bytes,
                                            long long elements, int elem_size,
                                            unsigned long long *result)

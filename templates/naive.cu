@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One element a thread, straight from the source to the destination.
+/* One element per thread, straight from the source to the destination.
  *
- * The 32 threads of a warp stand side by side either in the source or in the destination. There
- * their accesses fall into a few neighbouring 32-byte sectors (they coalesce); on the other side
- * each falls into a sector of its own, of which all but one element is moved in vain unless a cache
- * keeps the sector until the neighbours come for it. DIRECTION chooses the side. */
+ * The 32 threads of a warp access adjacent elements either in the source or in the destination. On
+ * that side they coalesce: they touch a few adjacent sectors of 32 bytes. On the other side each
+ * thread touches a sector of its own. The rest of that sector is moved in vain, unless a cache
+ * keeps it until other threads need it. DIRECTION chooses the side. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -17,10 +17,10 @@
 #define READ_ONLY 0 /* 1: loads through the read-only path */
 #endif
 #ifndef BLOCK_X
-#define BLOCK_X 32 /* threads of a block along the side that coalesces */
+#define BLOCK_X 32 /* threads of a block along the coalesced side */
 #endif
 #ifndef BLOCK_Y
-#define BLOCK_Y 8 /* and along the other */
+#define BLOCK_Y 8 /* and along the other side */
 #endif
 
 using namespace at;
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     constexpr int tile_rows = writes_coalesce ? BLOCK_X : BLOCK_Y;
     constexpr int tile_cols = writes_coalesce ? BLOCK_Y : BLOCK_X;
     constexpr int order = writes_coalesce ? ORDER_COLUMN : ORDER_ROW;
-    constexpr int how = READ_ONLY ? LOAD_READ_ONLY : LOAD_PLAIN;
+    constexpr int cache_operator = READ_ONLY ? LOAD_READ_ONLY : LOAD_PLAIN;
     const block_tile tile = tile_of_block<tile_rows, tile_cols, order, 1>(rows, cols);
     const int row = writes_coalesce ? threadIdx.x : threadIdx.y;
     const int col = writes_coalesce ? threadIdx.y : threadIdx.x;
@@ -47,5 +47,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     word<ELEM_SIZE> *to = static_cast<word<ELEM_SIZE> *>(dst) + tile.matrix * stride_dst +
                           (tile.first_col + col) * ld_dst + (tile.first_row + row);
 
-    store<STORE_PLAIN>(to, load<how>(from));
+    store<STORE_PLAIN>(to, load<cache_operator>(from));
 }

@@ -1,54 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A few columns, or a few rows: K arrays of N elements on one side (the planes), N records of K
- * elements on the other. Structure of fields to fields, and back.
+/* A few columns, or a few rows. One side is K arrays of N elements: the planes. The other side is N
+ * records of K elements. Structure of arrays to array of structures, and back.
  *
  *      records: one run of memory                planes: K rows, each long
  *      a0 b0 c0  a1 b1 c1  a2 b2 c2 ...  <---->  a0 a1 a2 a3 ...
  *                                                b0 b1 b2 b3 ...
  *                                                c0 c1 c2 c3 ...
  *
- * The unit of work is as many records as a vector of VEC bytes has elements. On the side of the
- * records it is K vectors on end, on the side of the planes one vector of each: a thread takes all
- * of them into registers and turns them there, which costs nothing for elements of 4 bytes or more,
- * and one to three byte permutes a word for smaller ones. So every access moves VEC bytes.
+ * A unit of work has as many records as a vector of VEC bytes has elements. On the side of the
+ * records it is K adjacent vectors; on the side of the planes, one vector of each. A thread loads
+ * all of them into registers and transposes them there. That costs nothing for elements of 4 bytes
+ * or more, and one to three byte permutes per word for smaller ones. So every access moves VEC
+ * bytes.
  *
- * The planes coalesce as they are. The K vectors of a unit do not, so the records go through shared
- * memory, as a plain copy on the side of global memory. There neighbouring threads stand K vectors
- * apart, which for an even K would mean bank conflicts: swizzle() is the remedy.
+ * Accesses to the planes coalesce. Accesses to the K vectors of a unit do not. So the records go
+ * through shared memory, and a plain copy accesses global memory. In shared memory adjacent threads
+ * are K vectors apart. For an even K that would mean bank conflicts; swizzle() avoids them.
  *
- * If planes do not begin on a vector's boundary (SHIFT), a thread takes the vectors after its own
- * as well, and cuts out of each two the vector that it needs. */
+ * With SHIFT, planes need not begin on a vector's boundary. A thread then also loads the vectors
+ * after its own, and takes the vector that it needs out of each two. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef K
-#define K 3 /* elements of a record: the lesser of rows and columns */
+#define K 3 /* elements per record: the smaller one of rows and columns */
 #endif
 #ifndef FEW_ROWS
 #define FEW_ROWS 0 /* 0: K columns, records to planes; 1: K rows, planes to records */
 #endif
 #ifndef VEC
-#define VEC 16 /* bytes of an access */
+#define VEC 16 /* bytes per access */
 #endif
 #ifndef SHIFT
 #define SHIFT 0 /* 1: planes begin anywhere; 0: all on a vector's boundary */
 #endif
 #ifndef PARTS
-#define PARTS 1 /* threads that share a unit, each with K / PARTS of the planes */
+#define PARTS 1 /* threads per unit, each with K / PARTS of the planes */
 #endif
 #ifndef THREADS
-#define THREADS 256 /* a block */
+#define THREADS 256 /* per block */
 #endif
 #ifndef ITEMS
-#define ITEMS 1 /* units, or parts of units, a thread */
+#define ITEMS 1 /* units, or parts of units, per thread */
 #endif
 #ifndef SHARED
-#define SHARED 1 /* 0: records straight from registers to global memory and back */
+#define SHARED 1 /* 0: records move between registers and global memory directly */
 #endif
 #ifndef ASYNC
-#define ASYNC 0 /* 1: records to shared memory by cp.async, which takes no registers */
+#define ASYNC 0 /* 1: records to shared memory by cp.async, which needs no registers */
 #endif
 #ifndef LOAD
 #define LOAD 0 /* 0: plain, 1: streaming, 2: read-only */
@@ -57,10 +58,10 @@
 #define STORE 0 /* 0: plain, 1: streaming */
 #endif
 #ifndef MIN_BLOCKS
-#define MIN_BLOCKS 0 /* blocks a multiprocessor that registers must suffice for; 0: no matter */
+#define MIN_BLOCKS 0 /* per multiprocessor, for which registers must suffice; 0: no limit */
 #endif
 #ifndef CARVEOUT
-#define CARVEOUT (-1) /* percent of L1 preferred as shared memory: set by the launch, not here */
+#define CARVEOUT (-1) /* percent of L1 preferred as shared memory; only the launch uses it */
 #endif
 
 using namespace at;
@@ -70,58 +71,46 @@ using item_vector = vector<VEC, 4>;
 
 constexpr int unit_records = VEC / ELEM_SIZE;
 constexpr int block_units = THREADS * ITEMS / PARTS;
-constexpr int item_planes = K / PARTS; /* and vectors */
+constexpr int item_planes = K / PARTS; /* also its vectors */
 constexpr int vector_words = VEC / 4;
 
-/* What K has as a factor 2^n. */
+/* The largest power of two that divides K. */
 constexpr int power_of_two = K & -K;
-/* Between global and shared memory whole vectors of 16 bytes where swizzle() lets their parts pass
- * through all banks. */
-constexpr int copy_bytes = least(16, VEC *power_of_two);
+/* Bytes per access between global and shared memory: 16 if swizzle() spreads their parts over all
+ * banks. */
+constexpr int copy_bytes = minimum(16, VEC *power_of_two);
 
-/* 16 bytes from global to shared memory, beside the thread (PTX ISA, cp.async). */
-__device__ __forceinline__ void copy_async(unsigned char *to, const unsigned char *from)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from)
-                 : "memory");
-}
-
-__device__ __forceinline__ void wait_for_copies()
-{
-    asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
-/* Where in shared memory vector number `index` of the run is. A request of VEC bytes a lane is
- * served in groups of 128 bytes, of `group` lanes. These read every K-th vector: for an odd K that
- * is one in each column of banks. For K = 2^n * odd, 2^n lanes meet in one column, `group` vectors
- * or a multiple apart: their indices, divided by that, end in different n bits, which go into the
- * place. Vectors side by side stay in columns of their own, since those bits are the same for all.
- */
+/* Return the position in shared memory of vector number `index` of the run. A request of VEC bytes
+ * per lane is served in groups of 128 bytes, which are `group` lanes. These read every K-th vector.
+ * For an odd K, that is one in each column of banks. For K = 2^n * odd, 2^n lanes are in one
+ * column, `group` vectors or a multiple apart. Their indices, divided by that, end in different n
+ * bits. These bits are XORed into the position. Adjacent vectors stay in different columns, because
+ * those bits are the same for all of them. */
 __device__ __forceinline__ int swizzle(int index)
 {
     constexpr int group = 128 / VEC;
 
     return index ^
-           index / (power_of_two < group ? group : power_of_two) % least(power_of_two, group);
+           index / (power_of_two < group ? group : power_of_two) % minimum(power_of_two, group);
 }
 
-/* The word that holds byte `byte` of a thread's vectors. All indices are known when the loops are
- * unrolled: what follows is moves and byte permutes with constant selectors. */
+/* Return the word that has byte `byte` of a thread's vectors. All indices are constants when the
+ * loops are unrolled. So this and the next functions become moves, and byte permutes with constant
+ * selectors. */
 __device__ __forceinline__ unsigned word_of_byte(const item_vector *vectors, int byte)
 {
     return vectors[byte / VEC].part[byte % VEC / 4];
 }
 
-/* Two bytes: a word in which they are, and where. */
+/* Two bytes: a word that has both, and their positions in it. */
 struct byte_pair {
     unsigned word;
     int first, second;
 };
 
-/* Of different words both neighbours of the pair come along: the next word to be gathered may want
- * those, and for an even K does, so that the compiler makes this permute once for two. */
+/* Find a word that has two bytes. If they are in different words, permute these, and include the
+ * byte beside each. The next word to be gathered needs those two if K is even. Then the compiler
+ * makes one permute for both. */
 __device__ __forceinline__ byte_pair pair_of(const item_vector *from, int first, int second)
 {
     if (first / 4 == second / 4)
@@ -134,7 +123,7 @@ __device__ __forceinline__ byte_pair pair_of(const item_vector *from, int first,
             first % 2 * 2, second % 2 * 2 + 1};
 }
 
-/* A word of four bytes from anywhere. */
+/* Gather four bytes into a word. */
 __device__ __forceinline__ unsigned gather(const item_vector *from, int a, int b, int c, int d)
 {
     if (a % 4 == 0 && b == a + 1 && c == a + 2 && d == a + 3)
@@ -147,7 +136,7 @@ __device__ __forceinline__ unsigned gather(const item_vector *from, int a, int b
                            (high.second + 4) << 12);
 }
 
-/* Where byte `byte` of the result of a turn comes from. */
+/* Return the byte that becomes byte `byte` of the transposed vectors. */
 template <bool to_planes> __device__ __forceinline__ int origin(int byte)
 {
     int within = byte % ELEM_SIZE;
@@ -161,9 +150,9 @@ template <bool to_planes> __device__ __forceinline__ int origin(int byte)
     }
 }
 
-/* From records on end to a vector of each plane, or back. */
+/* Transpose a unit in registers: adjacent records to a vector of each plane, or back. */
 template <bool to_planes>
-__device__ __forceinline__ void turn(item_vector *to, const item_vector *from)
+__device__ __forceinline__ void transpose_unit(item_vector *to, const item_vector *from)
 {
 #pragma unroll
     for (int i = 0; i < item_planes; i++)
@@ -176,8 +165,8 @@ __device__ __forceinline__ void turn(item_vector *to, const item_vector *from)
         }
 }
 
-/* The place among the vectors of the run of vector `i` of an item. A part of a unit takes whole
- * vectors of each record: the space asks for that. */
+/* Return the index in the run of vector `i` of an item. The space ensures that a part of a unit has
+ * whole vectors of each record. */
 __device__ __forceinline__ int run_index(int unit, int part, int i)
 {
     constexpr int record_vectors = PARTS > 1 ? K / unit_records : K;
@@ -186,13 +175,13 @@ __device__ __forceinline__ int run_index(int unit, int part, int i)
     return unit * K + i / part_vectors * record_vectors + part * part_vectors + i % part_vectors;
 }
 
-/* The block's run of records, into shared memory: `bytes`, a multiple of copy_bytes. */
+/* Copy the block's run of records to shared memory: `bytes` bytes, a multiple of copy_bytes. */
 __device__ __forceinline__ void fill_shared(unsigned char *shared, const unsigned char *run,
                                             int bytes)
 {
     constexpr int stride = THREADS * copy_bytes;
     constexpr int steps = ((block_units + SHIFT) * K * VEC + stride - 1) / stride;
-    constexpr int unroll = least(steps, 8);
+    constexpr int unroll = minimum(steps, 8);
 
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
@@ -202,13 +191,13 @@ __device__ __forceinline__ void fill_shared(unsigned char *shared, const unsigne
 #pragma unroll
         for (int i = 0; i < unroll; i++)
             if (first + i * stride < bytes) {
-                const int at = first + i * stride;
+                const int offset = first + i * stride;
 
                 if constexpr (ASYNC)
-                    copy_async(shared + swizzle(at / VEC) * VEC, run + at);
+                    copy_async(shared + swizzle(offset / VEC) * VEC, run + offset);
                 else
                     vectors[i].whole =
-                        load<LOAD>(reinterpret_cast<const word<copy_bytes> *>(run + at));
+                        load<LOAD>(reinterpret_cast<const word<copy_bytes> *>(run + offset));
             }
         if constexpr (!ASYNC)
 #pragma unroll
@@ -224,13 +213,13 @@ __device__ __forceinline__ void fill_shared(unsigned char *shared, const unsigne
         wait_for_copies();
 }
 
-/* And out of it. */
+/* Copy the run from shared memory to the destination. */
 __device__ __forceinline__ void drain_shared(unsigned char *run, const unsigned char *shared,
                                              int bytes)
 {
     constexpr int stride = THREADS * copy_bytes;
     constexpr int steps = (block_units * K * VEC + stride - 1) / stride;
-    constexpr int unroll = least(steps, 8);
+    constexpr int unroll = minimum(steps, 8);
 
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
@@ -251,8 +240,10 @@ __device__ __forceinline__ void drain_shared(unsigned char *run, const unsigned 
     }
 }
 
-/* An item's vectors of the run, which is in shared memory or, without, in global memory. */
-__device__ __forceinline__ void take(item_vector *to, const unsigned char *run, int unit, int part)
+/* Load an item's vectors from the run, which is in shared memory or, without SHARED, in global
+ * memory. */
+__device__ __forceinline__ void load_item(item_vector *to, const unsigned char *run, int unit,
+                                          int part)
 {
 #pragma unroll
     for (int i = 0; i < item_planes; i++) {
@@ -265,7 +256,9 @@ __device__ __forceinline__ void take(item_vector *to, const unsigned char *run, 
     }
 }
 
-__device__ __forceinline__ void put(unsigned char *run, const item_vector *from, int unit, int part)
+/* Store an item's vectors to the run. */
+__device__ __forceinline__ void store_item(unsigned char *run, const item_vector *from, int unit,
+                                           int part)
 {
 #pragma unroll
     for (int i = 0; i < item_planes; i++) {
@@ -278,19 +271,7 @@ __device__ __forceinline__ void put(unsigned char *run, const item_vector *from,
     }
 }
 
-/* Bytes from an address to the last vector's boundary before it. */
-__device__ __forceinline__ int misalignment(const void *address)
-{
-    return SHIFT ? (int)(reinterpret_cast<unsigned long long>(address) % VEC) : 0;
-}
-
-/* And to the next. */
-__device__ __forceinline__ int to_boundary(const void *address)
-{
-    return SHIFT ? (int)(-reinterpret_cast<unsigned long long>(address) % VEC) : 0;
-}
-
-/* From the run to the planes, the first of which is written from `planes` on. */
+/* Move units from the run to the planes. `planes` points into the first plane. */
 __device__ __forceinline__ void records_to_planes(unsigned char *planes, long long plane_bytes,
                                                   const unsigned char *run, int units)
 {
@@ -298,35 +279,35 @@ __device__ __forceinline__ void records_to_planes(unsigned char *planes, long lo
     for (int item = 0; item < ITEMS; item++) {
         const int unit = (threadIdx.x + item * THREADS) % block_units;
         const int part = (threadIdx.x + item * THREADS) / block_units;
-        item_vector records[item_planes], turned[item_planes], next[item_planes];
+        item_vector records[item_planes], vectors[item_planes], next[item_planes];
 
         if (unit >= units)
             continue;
-        take(records, run, unit, part);
-        turn<true>(turned, records);
+        load_item(records, run, unit, part);
+        transpose_unit<true>(vectors, records);
         if constexpr (SHIFT) {
-            take(records, run, unit + 1, part);
-            turn<true>(next, records);
+            load_item(records, run, unit + 1, part);
+            transpose_unit<true>(next, records);
         }
 
         unsigned char *to = planes + part * item_planes * plane_bytes + unit * VEC;
 #pragma unroll
         for (int i = 0; i < item_planes; i++) {
-            const int skip = to_boundary(to);
+            const int skip = SHIFT ? bytes_to_boundary<VEC>(to) : 0;
 
             if constexpr (SHIFT)
-                turned[i] = cut<ELEM_SIZE>(turned[i], next[i], skip);
-            store<STORE>(reinterpret_cast<word<VEC> *>(to + skip), turned[i].whole);
+                vectors[i] = funnel_shift<ELEM_SIZE>(vectors[i], next[i], skip);
+            store<STORE>(reinterpret_cast<word<VEC> *>(to + skip), vectors[i].whole);
             to += plane_bytes;
         }
     }
 }
 
-/* From the planes, the first of which is read from `planes` on, to the run. */
+/* Move units from the planes to the run. `planes` points into the first plane. */
 __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsigned char *planes,
                                                   long long plane_bytes, int units)
 {
-    item_vector taken[ITEMS][item_planes], next[ITEMS][item_planes];
+    item_vector vectors[ITEMS][item_planes], next[ITEMS][item_planes];
 
 #pragma unroll
     for (int item = 0; item < ITEMS; item++) {
@@ -336,12 +317,13 @@ __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsi
 
 #pragma unroll
         for (int i = 0; i < item_planes; i++) {
-            const word<VEC> *at = reinterpret_cast<const word<VEC> *>(from - misalignment(from));
+            const word<VEC> *aligned = reinterpret_cast<const word<VEC> *>(
+                SHIFT ? from - bytes_past_boundary<VEC>(from) : from);
 
             if (unit < units) {
-                taken[item][i].whole = load<LOAD>(at);
+                vectors[item][i].whole = load<LOAD>(aligned);
                 if constexpr (SHIFT)
-                    next[item][i].whole = load<LOAD>(at + 1);
+                    next[item][i].whole = load<LOAD>(aligned + 1);
             }
             from += plane_bytes;
         }
@@ -357,19 +339,20 @@ __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsi
             continue;
 #pragma unroll
         for (int i = 0; SHIFT && i < item_planes; i++) {
-            taken[item][i] = cut<ELEM_SIZE>(taken[item][i], next[item][i], misalignment(from));
+            vectors[item][i] = funnel_shift<ELEM_SIZE>(vectors[item][i], next[item][i],
+                                                       bytes_past_boundary<VEC>(from));
             from += plane_bytes;
         }
-        turn<false>(records, taken[item]);
-        put(run, records, unit, part);
+        transpose_unit<false>(records, vectors[item]);
+        store_item(run, records, unit, part);
     }
 }
 
-/* Records by single elements: those from `first` on, `count` of them at most, that are below
- * `records`. Of planes that are written, only the elements before the boundary from which vectors
+/* Which elements of a plane that is written: all, only those before the boundary where vectors
  * begin, or only those from there on. */
 enum { ALL_OF_PLANE, BEFORE_BOUNDARY, FROM_BOUNDARY };
 
+/* Move records by single elements: at most `count` records from `first` on, all below `records`. */
 template <int which>
 __device__ __forceinline__ void copy_elements(element *dst, const element *src, long long first,
                                               int count, long long records, long long ld)
@@ -381,9 +364,10 @@ __device__ __forceinline__ void copy_elements(element *dst, const element *src, 
         long long from = 0, end = records;
 
         if (which == BEFORE_BOUNDARY)
-            end = least<long long>(records, to_boundary(dst + plane * ld) / ELEM_SIZE);
+            end = minimum<long long>(
+                records, (SHIFT ? bytes_to_boundary<VEC>(dst + plane * ld) : 0) / ELEM_SIZE);
         if (which == FROM_BOUNDARY)
-            from = first + to_boundary(dst + plane * ld) / ELEM_SIZE;
+            from = first + (SHIFT ? bytes_to_boundary<VEC>(dst + plane * ld) : 0) / ELEM_SIZE;
         if (first + i / K >= from && first + i / K < end) {
             if constexpr (FEW_ROWS)
                 dst[in_run] = src[in_plane];
@@ -399,19 +383,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     const long long records = FEW_ROWS ? cols : rows;
     const unsigned blocks =
-        (records + block_units * unit_records - 1) / (block_units * unit_records); /* a matrix */
+        (records + block_units * unit_records - 1) / (block_units * unit_records); /* per matrix */
     const unsigned matrix = blockIdx.x / blocks;
     const unsigned block = blockIdx.x - matrix * blocks;
     const element *from = static_cast<const element *>(src) + matrix * stride_src;
     element *to = static_cast<element *>(dst) + matrix * stride_dst;
-    /* The units that are whole, with the next one after them if that is needed too. Where planes
-     * are read from the boundary before a unit, there must be one before; a few more, and the run
-     * begins on a boundary of 32 bytes. */
+    /* Only whole units are moved by vectors. With SHIFT the unit after each must be whole too. If
+     * planes are read from the boundary before a unit, there must be a unit before. Eight of them
+     * make the run begin on a boundary of 32 bytes. */
     constexpr int head_units = SHIFT && FEW_ROWS ? 8 : 0;
     const long long last_whole = records / unit_records - SHIFT;
     const long long whole_end = last_whole > head_units ? last_whole : head_units;
     const long long first = head_units + (long long)block * block_units;
-    const int units = first < whole_end ? least<long long>(whole_end - first, block_units) : 0;
+    const int units = first < whole_end ? minimum<long long>(whole_end - first, block_units) : 0;
 
     if constexpr (FEW_ROWS) {
         unsigned char *run = reinterpret_cast<unsigned char *>(to + first * unit_records * K);

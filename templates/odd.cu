@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrices of any size, leading dimension and alignment, in vectors all the same.
+/* Matrices of any size, leading dimension and alignment, moved in aligned vectors.
  *
- * If the leading dimensions are odd, every row begins somewhere else between two vectors'
- * boundaries. A tile that is a rectangle then has ragged ends on both sides, which only single
- * elements fit. So the tiles here are rectangles on neither side:
+ * If the leading dimensions are odd, every row begins at another distance from a vector's boundary.
+ * A rectangular tile would have ragged ends in the source and in the destination, which only single
+ * elements fit. So a tile is no rectangle here, on either side:
  *
  *      source                            destination
  *         |  |  |  |  |  boundaries      |  |  |  |  |
@@ -11,86 +11,88 @@
  *      row r+1: [c c c c c c c c]        col c+1:  [r r r r r r r r]
  *      row r+2: [c c c c c c c c]        col c+2:    [r r r r r r r r]
  *
- * Rows of the source are read in the aligned vectors that cover them, the ends of which the
- * neighbouring blocks read too, from L2; cut() takes the columns of the tile out of each two. Rows
- * of the destination are written from a boundary to a boundary, each from its own: so a block reads
- * a few more rows than it has to write, the halo, and every store is a whole vector and, with ALIGN
- * at 32, begins on a sector.
+ * Rows of the source are read in the aligned vectors that cover them. Adjacent blocks read the
+ * vectors at the ends too, from L2. funnel_shift() takes the columns of the tile out of each two
+ * vectors. Rows of the destination are written from boundary to boundary, each from its own. So a
+ * block reads a few more rows than it writes: the halo. Every store is a whole vector and, with
+ * ALIGN at 32, begins on a sector.
  *
- * The turn happens in shared memory, in cells of at least a bank: four rows of 1 byte or two of 2
- * bytes are packed into one word first, so that nothing there moves in pieces smaller than a bank.
- * A row of the destination that begins inside a cell is shifted into place when it leaves.
+ * The block transposes in shared memory, in cells of at least a bank. Four rows of 1 byte, or two
+ * of 2 bytes, are first packed into one word. So no access is smaller than a bank. A row of the
+ * destination that begins inside a cell is shifted into place when it is written.
  *
- * At the lower edge of the matrix, and where a vector would reach beyond its first or last element,
- * blocks read single elements. */
+ * Blocks read single elements at the lower edge of the matrix, and where a vector would reach
+ * beyond its first or last element. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef SRC_BYTES
-#define SRC_BYTES 256 /* of a row of the source that a block takes */
+#define SRC_BYTES 256 /* of a source row per block */
 #endif
 #ifndef DST_BYTES
-#define DST_BYTES 256 /* of a row of the destination that a block writes */
+#define DST_BYTES 256 /* of a destination row per block */
 #endif
 #ifndef LOAD_BYTES
-#define LOAD_BYTES 16 /* of a read */
+#define LOAD_BYTES 16 /* per read */
 #endif
 #ifndef ALIGN
-#define ALIGN 32 /* bytes: the boundaries from which to which a block writes */
+#define ALIGN 32 /* bytes: a block writes from boundary to boundary */
 #endif
 #ifndef THREADS
-#define THREADS 256 /* a block */
+#define THREADS 256 /* per block */
 #endif
 #ifndef UNROLL
-#define UNROLL 4 /* rows of cells that a thread reads before it uses the first */
+#define UNROLL 4 /* rows of cells in flight per thread */
 #endif
 #ifndef PREFETCH
-#define PREFETCH 128 /* bytes that L2 may fetch at once: 128, 256 */
+#define PREFETCH 128 /* bytes that L2 may fetch on a miss: 128, 256 */
 #endif
 
 using namespace at;
 
 using element = word<ELEM_SIZE>;
 
-/* A cell holds the elements of `pack` rows in one column. */
+/* A cell has the elements of `pack` rows in one column. */
 constexpr int cell_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
 constexpr int pack = cell_bytes / ELEM_SIZE;
 using cell = word<cell_bytes>;
 
 constexpr int tile_cols = SRC_BYTES / ELEM_SIZE;
-constexpr int tile_rows = DST_BYTES / ELEM_SIZE; /* but for the halo */
+constexpr int tile_rows = DST_BYTES / ELEM_SIZE; /* without the halo */
 constexpr int load_cols = LOAD_BYTES / ELEM_SIZE;
-constexpr int store_bytes = 16; /* of a write */
+constexpr int store_bytes = 16; /* per write */
 constexpr int store_rows = store_bytes / ELEM_SIZE;
 constexpr int store_cells = store_bytes / cell_bytes;
 
-/* Rows before a boundary, and with them whole cells. */
-constexpr int ragged_rows = ALIGN / ELEM_SIZE - 1;
-constexpr int held_rows = tile_rows + (ragged_rows + pack - 1) / pack * pack;
+/* At most this many rows are before a boundary. The halo has them, rounded up to whole cells. */
+constexpr int head_rows = ALIGN / ELEM_SIZE - 1;
+constexpr int held_rows = tile_rows + (head_rows + pack - 1) / pack * pack;
 constexpr int held_cells = held_rows / pack;
 
-/* Shared memory is made of chunks of 16 bytes, the width of all 32 banks being eight of them.
+/* Shared memory is made of chunks of 16 bytes. The 32 banks are eight chunks wide.
  *
- * Threads that write a chunk each stand side by side in a row of cells, so in different banks as
- * they are. Where a thread writes several, the first ones of all threads come first, then all
- * second ones, and so on.
+ * Threads that write one chunk each are adjacent in a row of cells, so they use different banks. If
+ * a thread writes several chunks, a row has the first chunks of all threads, then all second
+ * chunks, and so on.
  *
- * Threads that read stand `store_cells` rows of cells apart, eight of them along a row of the
- * destination; and the others of a warp in the next columns, so in other parts of a chunk. Eight
- * rows must therefore lie in eight different columns of chunks: one chunk of padding after as many
- * rows makes their distance odd. */
+ * Threads that read are `store_cells` rows of cells apart, eight of them along a row of the
+ * destination. The other threads of the warp are in the next columns, so in other parts of a chunk.
+ * So eight rows must be in eight different columns of chunks. One chunk of padding after each
+ * `store_cells` rows makes their distance odd. */
 constexpr int chunk_cols = 16 / cell_bytes;
 constexpr int row_chunks = tile_cols / chunk_cols;
-constexpr int load_chunks = load_cols > chunk_cols ? load_cols / chunk_cols : 1; /* a thread's */
+constexpr int load_chunks = load_cols > chunk_cols ? load_cols / chunk_cols : 1; /* per thread */
 
-__device__ __forceinline__ unsigned row_place(unsigned cell_row)
+/* Return the offset of a row of cells in shared memory. */
+__device__ __forceinline__ unsigned row_offset(unsigned cell_row)
 {
     return (cell_row * row_chunks + cell_row / store_cells) * 16;
 }
 
-__device__ __forceinline__ unsigned col_place(unsigned col)
+/* Return the offset of a column within a row of cells. */
+__device__ __forceinline__ unsigned col_offset(unsigned col)
 {
     const unsigned chunk = col / chunk_cols;
 
@@ -98,99 +100,78 @@ __device__ __forceinline__ unsigned col_place(unsigned col)
            col % chunk_cols * cell_bytes;
 }
 
-__device__ __forceinline__ unsigned element_place(unsigned row, unsigned col)
+/* Return the offset of an element in shared memory. */
+__device__ __forceinline__ unsigned element_offset(unsigned row, unsigned col)
 {
-    return row_place(row / pack) + col_place(col) + row % pack * ELEM_SIZE;
+    return row_offset(row / pack) + col_offset(col) + row % pack * ELEM_SIZE;
 }
 
-/* What a thread reads of one row. */
-using piece = vector<LOAD_BYTES, 4>;
+/* What a thread reads from one row. */
+using load_vector = vector<LOAD_BYTES, 4>;
 
-/* Packs the rows of a row of cells, a word of each, into as many cells. */
-__device__ __forceinline__ void pack_words(unsigned *cells, const piece *rows, int part)
+/* Pack a thread's columns of a row of cells, and store them to shared memory. */
+__device__ __forceinline__ void stage_cells(unsigned char *to, const load_vector *rows)
 {
-    if constexpr (pack == 4) {
-        const unsigned a = rows[0].part[part], b = rows[1 % pack].part[part];
-        const unsigned c = rows[2 % pack].part[part], d = rows[3 % pack].part[part];
-        const unsigned low_ab = __byte_perm(a, b, 0x5140), low_cd = __byte_perm(c, d, 0x5140);
-        const unsigned high_ab = __byte_perm(a, b, 0x7362), high_cd = __byte_perm(c, d, 0x7362);
-
-        cells[0] = __byte_perm(low_ab, low_cd, 0x5410);
-        cells[1] = __byte_perm(low_ab, low_cd, 0x7632);
-        cells[2] = __byte_perm(high_ab, high_cd, 0x5410);
-        cells[3] = __byte_perm(high_ab, high_cd, 0x7632);
-    } else if constexpr (pack == 2) {
-        const unsigned a = rows[0].part[part], b = rows[1 % pack].part[part];
-
-        cells[0] = __byte_perm(a, b, 0x5410);
-        cells[1] = __byte_perm(a, b, 0x7632);
-    } else {
-        cells[0] = rows[0].part[part];
-    }
-}
-
-/* Puts a thread's columns of a row of cells into shared memory. */
-__device__ __forceinline__ void put_cells(unsigned char *to, const piece *rows)
-{
-    constexpr int bytes = least(16, load_cols * cell_bytes);
+    constexpr int bytes = minimum(16, load_cols * cell_bytes);
     constexpr int words = load_cols * cell_bytes / 4;
     vector<bytes, 4> chunks[load_chunks];
-    unsigned cells[words];
+    vector<4, 4> cells[words];
 
 #pragma unroll
     for (int part = 0; part < LOAD_BYTES / 4; part++)
-        pack_words(cells + part * pack, rows, part);
+        transpose_words<pack>(cells + part * pack, 0, rows, part);
 #pragma unroll
     for (int i = 0; i < words; i++)
-        chunks[i * 4 / bytes].part[i % (bytes / 4)] = cells[i];
+        chunks[i * 4 / bytes].part[i % (bytes / 4)] = cells[i].whole;
 #pragma unroll
     for (int i = 0; i < load_chunks; i++)
         *reinterpret_cast<word<bytes> *>(to + i * (row_chunks / load_chunks) * 16) =
             chunks[i].whole;
 }
 
-/* Reads the tile and its halo into shared memory, `cols` columns of it. src points at its first
- * element. */
+/* Read `cols` columns of the tile and its halo into shared memory. src points to the tile's
+ * first element. */
 __device__ __forceinline__ void read_tile(unsigned char *shared, const element *src, long long ld,
                                           int cols)
 {
-    constexpr int lanes = tile_cols / load_cols; /* threads along a row */
+    constexpr int lanes = tile_cols / load_cols; /* threads per row */
     constexpr int step_cells = THREADS / lanes;
     constexpr int steps = (held_cells + step_cells - 1) / step_cells;
-    constexpr int unroll = least(UNROLL, steps);
+    constexpr int unroll = minimum(UNROLL, steps);
     constexpr bool shifts = LOAD_BYTES > ELEM_SIZE;
 
-    /* From step to step as far in shared memory: whole groups of rows between two paddings. */
-    constexpr int step_place = (step_cells * row_chunks + step_cells / store_cells) * 16;
+    /* In shared memory all steps are equally far apart: whole groups of rows between paddings. */
+    constexpr int step_offset = (step_cells * row_chunks + step_cells / store_cells) * 16;
 
     const int col = threadIdx.x % lanes * load_cols;
     const int first = threadIdx.x / lanes;
     const long long step_bytes = step_cells * pack * ld * ELEM_SIZE;
     const unsigned char *from[pack];
-    int skip[pack]; /* the same in all steps, for step_bytes is a multiple of LOAD_BYTES */
+    int skip[pack]; /* the same in all steps, because step_bytes is a multiple of LOAD_BYTES */
 
 #pragma unroll
     for (int i = 0; i < pack; i++) {
         from[i] = reinterpret_cast<const unsigned char *>(src + (first * pack + i) * ld + col);
-        skip[i] = shifts ? (int)(reinterpret_cast<unsigned long long>(from[i]) % LOAD_BYTES) : 0;
+        skip[i] = shifts ? bytes_past_boundary<LOAD_BYTES>(from[i]) : 0;
         from[i] -= skip[i];
     }
-    shared += row_place(first) + col_place(col);
+    shared += row_offset(first) + col_offset(col);
 
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
-        piece own[unroll][pack], next[unroll][pack];
+        load_vector own[unroll][pack], next[unroll][pack];
 
 #pragma unroll
         for (int i = 0; i < unroll; i++)
 #pragma unroll
             for (int row = 0; row < pack; row++) {
-                const word<LOAD_BYTES> *at = reinterpret_cast<const word<LOAD_BYTES> *>(from[row]);
+                const word<LOAD_BYTES> *aligned =
+                    reinterpret_cast<const word<LOAD_BYTES> *>(from[row]);
 
                 if (first + (step + i) * step_cells < held_cells && col < cols) {
-                    own[i][row].whole = load<LOAD_PLAIN, PREFETCH>(at);
+                    own[i][row].whole = load<LOAD_PLAIN, PREFETCH>(aligned);
                     if (shifts && skip[row] > 0)
-                        next[i][row].whole = load<LOAD_PLAIN, PREFETCH>(at + 1);
+                        next[i][row].whole = load<LOAD_PLAIN, PREFETCH>(aligned + 1);
                 }
                 from[row] += step_bytes;
             }
@@ -199,38 +180,38 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
             if constexpr (shifts)
 #pragma unroll
                 for (int row = 0; row < pack; row++)
-                    own[i][row] = cut<ELEM_SIZE>(own[i][row], next[i][row], skip[row]);
+                    own[i][row] = funnel_shift<ELEM_SIZE>(own[i][row], next[i][row], skip[row]);
             if (first + (step + i) * step_cells < held_cells && col < cols)
-                put_cells(shared + i * step_place, own[i]);
+                stage_cells(shared + i * step_offset, own[i]);
         }
-        shared += unroll * step_place;
+        shared += unroll * step_offset;
     }
 }
 
-/* The same by single elements, of which `rows` rows are left in the matrix; those that vectors of
- * the destination may take beside them become 0. */
+/* Read the tile by single elements. `rows` rows of the matrix are left. Vectors of the destination
+ * may include rows after these, which become 0. */
 __device__ __forceinline__ void read_edge(unsigned char *shared, const element *src, long long ld,
                                           int rows, int cols)
 {
-    const int touched = least(held_rows, rows + store_rows + pack);
+    const int filled_rows = minimum(held_rows, rows + store_rows + pack);
 
 #pragma unroll 4
-    for (int i = threadIdx.x; i < touched * tile_cols; i += THREADS) {
+    for (int i = threadIdx.x; i < filled_rows * tile_cols; i += THREADS) {
         const int row = (unsigned)i / tile_cols, col = (unsigned)i % tile_cols;
 
         if (col < cols)
-            *reinterpret_cast<element *>(shared + element_place(row, col)) =
+            *reinterpret_cast<element *>(shared + element_offset(row, col)) =
                 row < rows ? load<LOAD_PLAIN>(src + row * ld + col) : element{};
     }
 }
 
-/* Elements from an address to the boundary from which a block writes. */
-__device__ __forceinline__ int to_boundary(const element *address)
+/* Return how many elements it is to the boundary where a block begins to write. */
+__device__ __forceinline__ int elements_to_boundary(const element *address)
 {
-    return (int)(-reinterpret_cast<unsigned long long>(address) % ALIGN) / ELEM_SIZE;
+    return bytes_to_boundary<ALIGN>(address) / ELEM_SIZE;
 }
 
-/* What a thread writes, out of the cells that hold it: `shift` bits into the first of them. */
+/* Make the vector that a thread writes, from `shift` bits into the first of its cells on. */
 template <class T>
 __device__ __forceinline__ word<store_bytes> join_cells(const T *cells, int shift)
 {
@@ -245,29 +226,29 @@ __device__ __forceinline__ word<store_bytes> join_cells(const T *cells, int shif
     return result.whole;
 }
 
-/* Writes the tile from shared memory, each row of the destination from its boundary on. dst points
- * at the tile's first element there; at an edge, `rows` rows are left in the matrix. */
+/* Write the tile from shared memory, each row of the destination from its boundary on. dst points
+ * to the tile's first element there. At an edge, `rows` rows of the matrix are left. */
 template <bool edge>
 __device__ __forceinline__ void write_tile(element *dst, const unsigned char *shared, long long ld,
                                            int rows, int cols)
 {
-    constexpr int sections = tile_rows / (8 * store_rows); /* warps along a row */
+    constexpr int sections = tile_rows / (8 * store_rows); /* warps per destination row */
     constexpr int step_cols = THREADS / 32 / sections * 4;
     constexpr int steps = tile_cols / step_cols;
-    constexpr int step_place = step_cols * cell_bytes / load_chunks;
-    constexpr int taken_cells = store_cells + (pack > 1);
+    constexpr int step_offset = step_cols * cell_bytes / load_chunks;
+    constexpr int needed_cells = store_cells + (pack > 1);
 
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int col = warp / sections * 4 + lane / 8;
     element *to = dst + col * ld;
-    /* The same in all steps, for step_cols elements are a multiple of ALIGN. */
-    const int row = (warp % sections * 8 + lane % 8) * store_rows + to_boundary(to);
-    int places[taken_cells];
+    /* The same in all steps, because step_cols elements are a multiple of ALIGN. */
+    const int row = (warp % sections * 8 + lane % 8) * store_rows + elements_to_boundary(to);
+    int offsets[needed_cells];
 
     to += row;
 #pragma unroll
-    for (int i = 0; i < taken_cells; i++)
-        places[i] = row_place(row / pack + i) + col_place(col);
+    for (int i = 0; i < needed_cells; i++)
+        offsets[i] = row_offset(row / pack + i) + col_offset(col);
 
 #pragma unroll(edge ? 1 : steps)
     for (int step = 0; step < steps; step++) {
@@ -275,11 +256,12 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
         vector<store_bytes, ELEM_SIZE> result;
 
         if (inside) {
-            cell cells[taken_cells];
+            cell cells[needed_cells];
 
 #pragma unroll
-            for (int i = 0; i < taken_cells; i++)
-                cells[i] = *reinterpret_cast<const cell *>(shared + places[i] + step * step_place);
+            for (int i = 0; i < needed_cells; i++)
+                cells[i] =
+                    *reinterpret_cast<const cell *>(shared + offsets[i] + step * step_offset);
             result.whole = join_cells(cells, row % pack * ELEM_SIZE * 8);
             if (!edge || row + store_rows <= rows)
                 store<STORE_PLAIN>(reinterpret_cast<word<store_bytes> *>(to), result.whole);
@@ -293,17 +275,17 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
     }
 }
 
-/* Writes what the first row of tiles has before the boundaries. */
-__device__ __forceinline__ void write_ragged(element *dst, const unsigned char *shared,
-                                             long long ld, long long rows, int cols)
+/* Write the elements before the boundaries, in the first row of tiles. */
+__device__ __forceinline__ void write_head(element *dst, const unsigned char *shared, long long ld,
+                                           long long rows, int cols)
 {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < ragged_rows * cols; i += THREADS) {
-        const int row = i % (ragged_rows + !ragged_rows), col = i / (ragged_rows + !ragged_rows);
+    for (int i = threadIdx.x; i < head_rows * cols; i += THREADS) {
+        const int row = i % (head_rows + !head_rows), col = i / (head_rows + !head_rows);
         element *to = dst + col * ld;
 
-        if (row < to_boundary(to) && row < rows)
-            to[row] = *reinterpret_cast<const element *>(shared + element_place(row, col));
+        if (row < elements_to_boundary(to) && row < rows)
+            to[row] = *reinterpret_cast<const element *>(shared + element_offset(row, col));
     }
 }
 
@@ -322,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     element *to = static_cast<element *>(dst) + tile.matrix * stride_dst + tile.first_col * ld_dst +
                   tile.first_row;
     const long long rows_left = rows - tile.first_row;
-    /* Vectors reach up to two of them beyond the tile: no further than the matrix? */
+    /* Vectors reach up to two vectors beyond the tile. Are they inside the matrix? */
     const bool whole =
         rows_left >= held_rows && first >= load_cols &&
         first + (held_rows - 1) * ld_src + tile.cols + 2 * load_cols <= (rows - 1) * ld_src + cols;
@@ -330,13 +312,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (whole)
         read_tile(shared, from, ld_src, tile.cols);
     else
-        read_edge(shared, from, ld_src, (int)least<long long>(rows_left, held_rows), tile.cols);
+        read_edge(shared, from, ld_src, (int)minimum<long long>(rows_left, held_rows), tile.cols);
     __syncthreads();
     if (whole)
         write_tile<false>(to, shared, ld_dst, 0, tile.cols);
     else
-        write_tile<true>(to, shared, ld_dst, (int)least<long long>(rows_left, held_rows),
+        write_tile<true>(to, shared, ld_dst, (int)minimum<long long>(rows_left, held_rows),
                          tile.cols);
     if (tile.first_row == 0)
-        write_ragged(to, shared, ld_dst, rows, tile.cols);
+        write_head(to, shared, ld_dst, rows, tile.cols);
 }

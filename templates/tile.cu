@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classic: a block carries a tile through shared memory, so that both its reads and its writes
- * run along rows and coalesce. The turn happens in shared memory, which has no sectors, only banks.
+/* The textbook kernel. A block moves a tile through shared memory. So both its reads and its writes
+ * run along rows and coalesce. It transposes in shared memory, which has banks instead of sectors.
  *
  *      source                    shared memory               destination
  *      row r:  c c c c  ------>  tile[r][c ...]
  *                                tile[r ...][c]  ---------->  row c:  r r r r
  *
- * Reading a column of the tile is what makes shared memory slow: its 32 banks are 4 bytes wide, and
- * if the rows of the tile lie a multiple of 128 bytes apart, a whole column lies in one bank and
- * the warp's 32 accesses are served one after the other. PAD makes the distance odd, so that a
- * column passes through all banks. */
+ * Reading a column of the tile can cause bank conflicts. Shared memory has 32 banks of 4 bytes. If
+ * the rows of the tile are a multiple of 128 bytes apart, a whole column is in one bank, and the
+ * warp's 32 accesses are served one after the other. PAD makes the distance odd, so that a column
+ * is spread over all banks. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef TILE_COLS
-#define TILE_COLS 32 /* columns of the source that a block takes */
+#define TILE_COLS 32 /* columns of the source per block */
 #endif
 #ifndef TILE_ROWS
-#define TILE_ROWS 32 /* rows of the source that a block takes */
+#define TILE_ROWS 32 /* rows of the source per block */
 #endif
 #ifndef LOAD_VEC
-#define LOAD_VEC 1 /* elements that a thread reads from the source at once */
+#define LOAD_VEC 1 /* elements per read from the source */
 #endif
 #ifndef BLOCK_ROWS
-#define BLOCK_ROWS 8 /* rows of the source that the threads of a block read together */
+#define BLOCK_ROWS 8 /* rows of the source that a block reads at a time */
 #endif
 #ifndef STORE_VEC
-#define STORE_VEC 1 /* elements that a thread writes to the destination at once */
+#define STORE_VEC 1 /* elements per write to the destination */
 #endif
 #ifndef PAD
-#define PAD 1 /* cells between two rows of the tile in shared memory */
+#define PAD 1 /* cells after each row of the tile in shared memory */
 #endif
 #ifndef ORDER
 #define ORDER 0 /* of the tiles: 0: row, 1: column, 2: diagonal, 3: grouped */
 #endif
 #ifndef GROUP
-#define GROUP 1 /* rows of tiles a group, in the grouped order */
+#define GROUP 1 /* rows of tiles per group, in the grouped order */
 #endif
 #ifndef UNROLL
-#define UNROLL 0 /* accesses in flight before the first is used; 0: all that a thread has */
+#define UNROLL 0 /* accesses in flight per thread; 0: all that it has */
 #endif
 #ifndef MIN_BLOCKS
-#define MIN_BLOCKS 0 /* blocks a multiprocessor that registers must suffice for; 0: no matter */
+#define MIN_BLOCKS 0 /* per multiprocessor, for which registers must suffice; 0: no limit */
 #endif
 #ifndef DYNAMIC
-#define DYNAMIC 0 /* 1: shared memory is given by the launch */
+#define DYNAMIC 0 /* 1: the launch sets the size of shared memory */
 #endif
 #ifndef CARVEOUT
-#define CARVEOUT (-1) /* percent of L1 preferred as shared memory: set by the launch, not here */
+#define CARVEOUT (-1) /* percent of L1 preferred as shared memory; only the launch uses it */
 #endif
 
 using namespace at;
@@ -58,27 +58,27 @@ using element = word<ELEM_SIZE>;
 
 constexpr int threads = TILE_COLS / LOAD_VEC * BLOCK_ROWS;
 
-/* Padding is counted in elements, or in banks where an element is narrower than a bank: half a bank
- * more would leave neighbouring rows in the same bank. */
+/* PAD counts cells: elements, or banks if an element is narrower than a bank. With padding of half
+ * a bank, adjacent rows would be in the same bank. */
 constexpr int cell = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
-constexpr int pitch = TILE_COLS * ELEM_SIZE + PAD * cell; /* bytes from row to row of the tile */
+constexpr int pitch = TILE_COLS * ELEM_SIZE + PAD * cell; /* bytes between rows of the tile */
 
-/* Reads the tile into shared memory. src points at its first element. */
+/* Read the tile into shared memory. src points to its first element. */
 __device__ __forceinline__ void read_tile(unsigned char *shared, const element *src, long long ld,
                                           int rows, int cols)
 {
-    constexpr int lanes = TILE_COLS / LOAD_VEC;   /* threads along a row */
-    constexpr int steps = TILE_ROWS / BLOCK_ROWS; /* vectors a thread */
+    constexpr int lanes = TILE_COLS / LOAD_VEC;   /* threads per row */
+    constexpr int steps = TILE_ROWS / BLOCK_ROWS; /* vectors per thread */
     constexpr int unroll = UNROLL ? UNROLL : steps;
     constexpr int bytes = LOAD_VEC * ELEM_SIZE;
-    /* A vector goes to shared memory in the widest parts that are aligned there in every row: the
-     * lowest bit of the pitch tells. */
-    constexpr int part_bytes = least(bytes, pitch & -pitch);
+    /* A vector is stored to shared memory in parts. They are as wide as the alignment of every row
+     * allows, which is the lowest bit of the pitch. */
+    constexpr int part_bytes = minimum(bytes, pitch & -pitch);
 
     const int col = threadIdx.x % lanes * LOAD_VEC;
     const int row = threadIdx.x / lanes;
-    /* Rows from this thread's first to the tile's last. None, if a row ends within its vector. */
-    int left = col + LOAD_VEC <= cols ? rows - row : 0;
+    /* From this thread's first row to the tile's last. 0 if a row ends within its vector. */
+    int rows_left = col + LOAD_VEC <= cols ? rows - row : 0;
 
     src += row * ld + col;
     shared += row * pitch + col * ELEM_SIZE;
@@ -88,36 +88,36 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
 
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
-            if (i * BLOCK_ROWS < left)
+            if (i * BLOCK_ROWS < rows_left)
                 vectors[i].whole = load<LOAD_PLAIN>(reinterpret_cast<const word<bytes> *>(src));
             src += BLOCK_ROWS * ld;
         }
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
-            if (i * BLOCK_ROWS < left)
+            if (i * BLOCK_ROWS < rows_left)
 #pragma unroll
                 for (int part = 0; part < bytes / part_bytes; part++)
                     reinterpret_cast<word<part_bytes> *>(shared)[part] = vectors[i].part[part];
             shared += BLOCK_ROWS * pitch;
         }
-        left -= unroll * BLOCK_ROWS;
+        rows_left -= unroll * BLOCK_ROWS;
     }
 }
 
-/* Writes the tile from shared memory, the same threads now standing along the columns of the
- * source, which are the rows of the destination. dst points at the tile's first element there. */
+/* Write the tile from shared memory. The threads are now along the columns of the source, which are
+ * the rows of the destination. dst points to the tile's first element there. */
 __device__ __forceinline__ void write_tile(element *dst, const unsigned char *shared, long long ld,
                                            int rows, int cols)
 {
     constexpr int lanes = TILE_ROWS / STORE_VEC;
     constexpr int block_cols = threads / lanes;
     constexpr int steps = TILE_COLS / block_cols;
-    constexpr int unroll = UNROLL ? least(UNROLL, steps) : steps;
+    constexpr int unroll = UNROLL ? minimum(UNROLL, steps) : steps;
     constexpr int bytes = STORE_VEC * ELEM_SIZE;
 
     const int row = threadIdx.x % lanes * STORE_VEC;
     const int col = threadIdx.x / lanes;
-    int left = row + STORE_VEC <= rows ? cols - col : 0;
+    int cols_left = row + STORE_VEC <= rows ? cols - col : 0;
 
     dst += col * ld + row;
     shared += row * pitch + col * ELEM_SIZE;
@@ -134,11 +134,11 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
         }
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
-            if (i * block_cols < left)
+            if (i * block_cols < cols_left)
                 store<STORE_PLAIN>(reinterpret_cast<word<bytes> *>(dst), vectors[i].whole);
             dst += block_cols * ld;
         }
-        left -= unroll * block_cols;
+        cols_left -= unroll * block_cols;
     }
 }
 
@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
                   tile.first_row;
 
     read_tile(shared, from, ld_src, tile.rows, tile.cols);
-    /* At the right edge a row may end within a vector: these few elements go one by one. */
+    /* At the right edge a row may end within a vector. Copy these few elements one by one. */
     if constexpr (LOAD_VEC > 1)
 #pragma unroll 1
         for (int row = threadIdx.x; row < tile.rows; row += threads)
@@ -171,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
     __syncthreads();
 
     write_tile(to, shared, ld_dst, tile.rows, tile.cols);
-    /* And so at the lower edge for the rows of the destination. */
+    /* The same at the lower edge, for the rows of the destination. */
     if constexpr (STORE_VEC > 1)
 #pragma unroll 1
         for (int col = threadIdx.x; col < tile.cols; col += threads)

@@ -1,57 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tiles that come by bulk copies. Beside the threads and past their registers a copy engine brings
- * the rows of a tile into shared memory, a copy a row (PTX ISA, cp.async.bulk), and an mbarrier
- * tells when all bytes are there. Meanwhile the block may turn the tile that came before:
+/* Tiles loaded by bulk copies. A copy engine brings the rows of a tile to shared memory, with one
+ * copy per row (PTX ISA, cp.async.bulk). It works beside the threads and needs no registers. An
+ * mbarrier tells when all bytes have arrived. Meanwhile the block can transpose the tile before:
  *
  *      source          stages in shared memory          registers           destination
  *      row 0 --------> | row 0 . . . |  tile n + 1
- *      row 1 --------> | row 1 . . . |                 a micro-tile
- *      row 2 --------> | row 2 . . . |  tile n  -----> a thread --------->  row c: u u u u ...
+ *      row 1 --------> | row 1 . . . |                 one micro-tile
+ *      row 2 --------> | row 2 . . . |  tile n  -----> per thread ------->  row c: u u u u ...
  *      row 3 --------> | row 3 . . . |
  *
- * A thread reads a vector of each of a few neighbouring rows, as many as elements of a column fill
- * a vector of the destination, turns this micro-tile around in its registers, and has whole vectors
- * of the destination: one access of shared memory and one of global memory for 16 bytes, where
- * micro takes two of either. Neighbouring lanes take micro-tiles below each other. Their rows would
- * lie in the same banks, did not each group of rows that makes a micro-tile begin 16 bytes further
- * on than the one before: a bulk copy may go to any multiple of 16 bytes.
+ * A thread reads one vector from each of a few adjacent rows: as many rows as a destination vector
+ * has elements. It transposes this micro-tile in its registers and has whole vectors of the
+ * destination. So 16 bytes take one access of shared memory and one of global memory; micro.cu
+ * needs two of each. Adjacent lanes have micro-tiles below each other. Their rows would be in the
+ * same banks. So each group of rows that makes a micro-tile begins 16 bytes further on than the
+ * group before: a bulk copy can go to any multiple of 16 bytes.
  *
- * With OUT the turned tile goes to shared memory again, and from there by bulk copies, a row of the
- * destination each. */
+ * With OUT the transposed tile goes to shared memory again, and from there to the destination by
+ * bulk copies, one per row. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
 #ifndef SRC_BYTES
-#define SRC_BYTES 256 /* of a row of the source that a tile has */
+#define SRC_BYTES 256 /* of a source row per tile */
 #endif
 #ifndef DST_BYTES
-#define DST_BYTES 256 /* of a row of the destination */
+#define DST_BYTES 256 /* of a destination row per tile */
 #endif
 #ifndef READ_BYTES
-#define READ_BYTES 16 /* a read from shared memory, and as many columns a micro-tile */
+#define READ_BYTES 16 /* per read from shared memory; also the columns of a micro-tile */
 #endif
 #ifndef THREADS
-#define THREADS 256 /* a block */
+#define THREADS 256 /* per block */
 #endif
 #ifndef TILES
-#define TILES 1 /* that a block takes, one after the other; 0: its share of all, a grid apart */
+#define TILES 1 /* per block, one after the other; 0: its share of all, in steps of the grid */
 #endif
 #ifndef STAGES
-#define STAGES 1 /* tiles of a block in shared memory at a time */
+#define STAGES 1 /* tiles per block in shared memory at a time */
 #endif
 #ifndef BLOCKS
-#define BLOCKS 1 /* a multiprocessor, if TILES is 0; else 1: no matter */
+#define BLOCKS 1 /* per multiprocessor, if TILES is 0; else 1: no limit */
 #endif
 #ifndef OUT
-#define OUT 0 /* to the destination, 0: from registers, 1: by bulk copies */
+#define OUT 0 /* destination written 0: from registers, 1: by bulk copies */
 #endif
 #ifndef ORDER
 #define ORDER 1 /* of the tiles: 1: column, 4: banded */
 #endif
 #ifndef GROUP
-#define GROUP 1 /* columns of tiles a band */
+#define GROUP 1 /* columns of tiles per band */
 #endif
 
 using namespace at;
@@ -62,50 +62,53 @@ using micro = micro_tile<ELEM_SIZE, READ_BYTES, 16>;
 constexpr int warps = THREADS / 32;
 constexpr int tile_rows = DST_BYTES / ELEM_SIZE;
 constexpr int tile_cols = SRC_BYTES / ELEM_SIZE;
-constexpr int micro_cols = SRC_BYTES / READ_BYTES;        /* micro-tiles side by side */
-constexpr int micro_rows = DST_BYTES / 16;                /* and above each other */
-constexpr int micros = micro_cols * micro_rows / THREADS; /* a thread */
-/* Lanes that share 16 bytes of a row stand side by side, so that eight groups of rows, each 16
- * bytes further on, fill all banks. */
+constexpr int micro_cols = SRC_BYTES / READ_BYTES; /* micro-tiles per row of the tile */
+constexpr int micro_rows = DST_BYTES / 16;         /* and per column */
+constexpr int thread_micros = micro_cols * micro_rows / THREADS;
+/* Lanes that share 16 bytes of a row are adjacent. So eight groups of rows, each 16 bytes further
+ * on, use all banks. */
 constexpr int col_lanes = 16 / READ_BYTES;
 
-/* Micro-tiles at a time: two hide what little time shared memory takes, if they are small. */
-constexpr int in_flight = micro::rows * READ_BYTES > 64 ? 1 : least(micros, 2);
+/* Micro-tiles at a time. Shared memory has little latency: two hide it, if they are small. */
+constexpr int in_flight = micro::rows * READ_BYTES > 64 ? 1 : minimum(thread_micros, 2);
 
 constexpr int stage_bytes = SRC_BYTES * tile_rows + micro_rows * 16;
-/* Turned tiles: one is written while the one before is on its way. */
+/* Transposed tiles: one is filled while the one before is copied to the destination. */
 constexpr int outs = TILES == 1 ? 1 : 2;
-/* Their rows of one micro-tile lie beside those of the next, whose lanes come along. */
+/* A wavefront has lanes of adjacent micro-tiles. This shift puts their rows into different
+ * banks. */
 constexpr int out_shift = col_lanes > 1 ? 128 / col_lanes : 0;
 constexpr int out_bytes = DST_BYTES * tile_cols + micro_cols * out_shift;
 
-/* Where rows begin, in a stage and in a turned tile. */
-__device__ __forceinline__ constexpr int place_in_stage(int row)
+/* Return where a row of the source begins in a stage. */
+__device__ __forceinline__ constexpr int stage_offset(int row)
 {
     return row * SRC_BYTES + row / micro::rows * 16;
 }
 
-__device__ __forceinline__ constexpr int place_in_out(int row)
+/* Return where a row of the destination begins in a transposed tile. */
+__device__ __forceinline__ constexpr int out_offset(int row)
 {
     return row * DST_BYTES + row / micro::cols * out_shift;
 }
 
 /* ---- bulk copies and their barriers (PTX ISA, cp.async.bulk, mbarrier, fence.proxy) ---- */
 
-/* Whose phase is complete when one thread has arrived and all bytes that it expects have. */
-__device__ __forceinline__ void barrier_init(unsigned barrier)
+/* Initialise a barrier. Its phase completes when one thread and all expected bytes have arrived. */
+__device__ __forceinline__ void mbarrier_init(unsigned barrier)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
 
-__device__ __forceinline__ void barrier_expect(unsigned barrier, int bytes)
+/* Arrive, and expect this many bytes. */
+__device__ __forceinline__ void mbarrier_expect(unsigned barrier, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                  : "memory");
 }
 
-/* Phases have the parities 0, 1, 0, ... */
-__device__ __forceinline__ void barrier_wait(unsigned barrier, int parity)
+/* Wait for a phase. Phases have the parities 0, 1, 0, ... */
+__device__ __forceinline__ void mbarrier_wait(unsigned barrier, int parity)
 {
     unsigned done;
 
@@ -121,6 +124,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, int parity)
     while (!done);
 }
 
+/* Start a copy from global to shared memory. It reports its bytes to the barrier. */
 __device__ __forceinline__ void bulk_load(unsigned to, const void *from, int bytes,
                                           unsigned barrier)
 {
@@ -130,6 +134,7 @@ __device__ __forceinline__ void bulk_load(unsigned to, const void *from, int byt
                  : "memory");
 }
 
+/* Start a copy from shared to global memory, in this thread's bulk group. */
 __device__ __forceinline__ void bulk_store(void *to, unsigned from, int bytes)
 {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from),
@@ -137,8 +142,8 @@ __device__ __forceinline__ void bulk_store(void *to, unsigned from, int bytes)
                  : "memory");
 }
 
-/* What this thread has written in shared memory, bulk copies see from now on. */
-__device__ __forceinline__ void show_to_bulk_copies()
+/* Make this thread's stores to shared memory visible to bulk copies. */
+__device__ __forceinline__ void fence_async_proxy()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -151,86 +156,88 @@ struct matrices {
     long long rows, cols, ld_src, ld_dst, stride_src, stride_dst;
 };
 
-__device__ __forceinline__ block_tile find(const matrices &m, unsigned number)
+/* Find a tile by its number. */
+__device__ __forceinline__ block_tile find_tile(const matrices &m, unsigned number)
 {
     return tile_of<tile_rows, tile_cols, ORDER, GROUP>(number, m.rows, m.cols);
 }
 
+/* Return the tile's first element in the destination. */
 __device__ __forceinline__ element *destination(const matrices &m, const block_tile &tile)
 {
     return m.dst + tile.matrix * m.stride_dst + tile.first_col * m.ld_dst + tile.first_row;
 }
 
-/* Sends for the rows of a tile: the first lane of each warp for its share of them. */
-__device__ __forceinline__ void fetch(const matrices &m, unsigned number, unsigned stage,
-                                      unsigned barrier)
+/* Start the loads of a tile's rows. The first lane of each warp starts the warp's share. */
+__device__ __forceinline__ void start_loads(const matrices &m, unsigned number, unsigned stage,
+                                            unsigned barrier)
 {
     if (threadIdx.x % 32 != 0)
         return;
 
-    const block_tile tile = find(m, number);
+    const block_tile tile = find_tile(m, number);
     const element *from =
         m.src + tile.matrix * m.stride_src + tile.first_row * m.ld_src + tile.first_col;
     const int bytes = tile.cols * ELEM_SIZE;
 
     if (threadIdx.x == 0)
-        barrier_expect(barrier, tile.rows * bytes);
+        mbarrier_expect(barrier, tile.rows * bytes);
 #pragma unroll 1
     for (int row = threadIdx.x / 32; row < tile.rows; row += warps)
-        bulk_load(stage + place_in_stage(row), from + row * m.ld_src, bytes, barrier);
+        bulk_load(stage + stage_offset(row), from + row * m.ld_src, bytes, barrier);
 }
 
-/* Turns a tile that has come. */
-__device__ __forceinline__ void turn(const matrices &m, unsigned number, const unsigned char *stage,
-                                     unsigned char *out)
+/* Transpose a tile that has arrived. */
+__device__ __forceinline__ void transpose_tile(const matrices &m, unsigned number,
+                                               const unsigned char *stage, unsigned char *out)
 {
-    const block_tile tile = find(m, number);
+    const block_tile tile = find_tile(m, number);
     element *to = destination(m, tile);
 
 #pragma unroll in_flight
-    for (int i = 0; i < micros; i++) {
+    for (int i = 0; i < thread_micros; i++) {
         const int which = threadIdx.x + i * THREADS;
         const int row = which / col_lanes % micro_rows;
         const int col = which / (col_lanes * micro_rows) * col_lanes + which % col_lanes;
-        micro in;
-        typename micro::col_vector turned[micro::cols];
+        micro tile_part;
+        typename micro::col_vector col_vectors[micro::cols];
 
         if (row * micro::rows >= tile.rows || col * micro::cols >= tile.cols)
             continue;
 #pragma unroll
         for (int k = 0; k < micro::rows; k++)
-            in.row[k].whole = *reinterpret_cast<const word<READ_BYTES> *>(
-                stage + place_in_stage(row * micro::rows) + k * SRC_BYTES + col * READ_BYTES);
-        in.turn(turned);
+            tile_part.row[k].whole = *reinterpret_cast<const word<READ_BYTES> *>(
+                stage + stage_offset(row * micro::rows) + k * SRC_BYTES + col * READ_BYTES);
+        tile_part.transpose_into(col_vectors);
 #pragma unroll
         for (int k = 0; k < micro::cols; k++)
             if constexpr (OUT)
-                *reinterpret_cast<uint4 *>(out + place_in_out(col * micro::cols) + k * DST_BYTES +
-                                           row * 16) = turned[k].whole;
+                *reinterpret_cast<uint4 *>(out + out_offset(col * micro::cols) + k * DST_BYTES +
+                                           row * 16) = col_vectors[k].whole;
             else
                 store<STORE_PLAIN>(reinterpret_cast<uint4 *>(
                                        to + (col * micro::cols + k) * m.ld_dst + row * micro::rows),
-                                   turned[k].whole);
+                                   col_vectors[k].whole);
     }
 }
 
-/* Sends the rows of a turned tile on their way. */
-__device__ __forceinline__ void send(const matrices &m, unsigned number, unsigned out)
+/* Start the stores of a transposed tile's rows. */
+__device__ __forceinline__ void start_stores(const matrices &m, unsigned number, unsigned out)
 {
     if (threadIdx.x % 32 != 0)
         return;
 
-    const block_tile tile = find(m, number);
+    const block_tile tile = find_tile(m, number);
     element *to = destination(m, tile);
 
 #pragma unroll 1
     for (int row = threadIdx.x / 32; row < tile.cols; row += warps)
-        bulk_store(to + row * m.ld_dst, out + place_in_out(row), tile.rows * ELEM_SIZE);
+        bulk_store(to + row * m.ld_dst, out + out_offset(row), tile.rows * ELEM_SIZE);
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* Until what was sent has been read: its place may be written again. */
-__device__ __forceinline__ void wait_for_sent()
+/* Wait until bulk stores have read shared memory, which can then be written again. */
+__device__ __forceinline__ void wait_for_stores()
 {
     if (threadIdx.x % 32 == 0)
         asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
@@ -255,41 +262,42 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                          (unsigned)((cols + tile_cols - 1ull) / tile_cols) * (unsigned)batch;
     const unsigned step = TILES ? 1 : gridDim.x;
     const unsigned first = blockIdx.x * (TILES ? TILES : 1);
-    const unsigned end = TILES ? least<unsigned>(all, first + TILES) : all;
-    unsigned next = first; /* to be sent for */
+    const unsigned end = TILES ? minimum<unsigned>(all, first + TILES) : all;
+    unsigned next = first; /* the next tile to load */
     int stage = 0, parity = 0;
 
     if (threadIdx.x == 0) {
 #pragma unroll
         for (int i = 0; i < STAGES; i++)
-            barrier_init(shared_address(&barriers[i]));
-        show_to_bulk_copies();
+            mbarrier_init(shared_address(&barriers[i]));
+        fence_async_proxy();
     }
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < STAGES; i++) {
         if (next < end)
-            fetch(m, next, shared_address(stages + i * stage_bytes), shared_address(&barriers[i]));
+            start_loads(m, next, shared_address(stages + i * stage_bytes),
+                        shared_address(&barriers[i]));
         next += step;
     }
 #pragma unroll 1
-    for (unsigned number = first, turn_number = 0; number < end; number += step, turn_number++) {
-        unsigned char *const at = stages + stage * stage_bytes;
-        unsigned char *const turned = out + turn_number % outs * out_bytes;
+    for (unsigned number = first, iteration = 0; number < end; number += step, iteration++) {
+        unsigned char *const tile = stages + stage * stage_bytes;
+        unsigned char *const transposed = out + iteration % outs * out_bytes;
 
-        barrier_wait(shared_address(&barriers[stage]), parity);
-        turn(m, number, at, turned);
+        mbarrier_wait(shared_address(&barriers[stage]), parity);
+        transpose_tile(m, number, tile, transposed);
         if constexpr (OUT) {
-            show_to_bulk_copies();
-            wait_for_sent(); /* the tile before this one, whose place is the next one's */
+            fence_async_proxy();
+            wait_for_stores(); /* of the tile before this one, whose memory the next one gets */
         }
         if constexpr (OUT || TILES != 1)
             __syncthreads();
         if constexpr (OUT)
-            send(m, number, shared_address(turned));
+            start_stores(m, number, shared_address(transposed));
         if constexpr (TILES != 1) {
             if (next < end)
-                fetch(m, next, shared_address(at), shared_address(&barriers[stage]));
+                start_loads(m, next, shared_address(tile), shared_address(&barriers[stage]));
             next += step;
             if (++stage == STAGES) {
                 stage = 0;
@@ -298,5 +306,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
     }
     if constexpr (OUT)
-        wait_for_sent(); /* shared memory ends with the block */
+        wait_for_stores(); /* shared memory is gone when the block ends */
 }

@@ -2,16 +2,18 @@
 /* What the kernel templates share: element types, memory operations, and the order in which blocks
  * visit the matrix.
  *
- * Many configs of the templates are compiled as one program, so this file is read once, before any
- * of them: nothing here may depend on ELEM_SIZE or on a parameter. All of it is C++ templates. */
+ * One program has many configs. It includes this file once, before the first of them. So nothing
+ * here may depend on ELEM_SIZE or on a parameter, and everything is a C++ template or a plain
+ * function. No name here is just `transpose`: a program defines that as a macro, for the entry
+ * point's name. */
 #ifndef AT_TRANSPOSE_CUH
 #define AT_TRANSPOSE_CUH
 
 namespace at
 {
 
-/* Bytes that one instruction moves. A transpose only moves elements, so what they mean does not
- * matter, and float, int and half2 are the same word<4>. */
+/* The type that one instruction moves. A transpose does not compute with elements, so only their
+ * size matters: float, int and half2 are all word<4>. */
 template <int bytes> struct word_of;
 template <> struct word_of<1> {
     using type = unsigned char;
@@ -30,18 +32,36 @@ template <> struct word_of<16> {
 };
 template <int bytes> using word = typename word_of<bytes>::type;
 
-/* A vector: moved whole by one instruction, and seen as parts in between. */
+/* A vector. One instruction moves it whole; in registers it is an array of parts. */
 template <int bytes, int part_bytes> union vector {
     word<bytes> whole;
     word<part_bytes> part[bytes / part_bytes];
 };
 
-/* A vector out of two on end, after the first `skip` bytes, which are whole elements and fewer than
- * a vector has: how rows that begin anywhere are read in aligned vectors. By words first, in steps
- * that halve; then by bytes, where an element is smaller than a word. */
+/* Return the smaller value, also at compile time. */
+template <class T> __device__ __forceinline__ constexpr T minimum(T a, T b)
+{
+    return a < b ? a : b;
+}
+
+/* Return how many bytes an address is past a boundary: a multiple of `boundary` bytes. */
+template <int boundary> __device__ __forceinline__ int bytes_past_boundary(const void *address)
+{
+    return (int)(reinterpret_cast<unsigned long long>(address) % boundary);
+}
+
+/* Return how many bytes it is to the next boundary. */
+template <int boundary> __device__ __forceinline__ int bytes_to_boundary(const void *address)
+{
+    return (int)(-reinterpret_cast<unsigned long long>(address) % boundary);
+}
+
+/* Take one vector out of two adjacent ones, after the first `skip` bytes. These are whole elements,
+ * and fewer than a vector has. Unaligned rows are read this way, in aligned vectors. Select words
+ * first, in steps that halve. Then shift by bytes if an element is smaller than a word. */
 template <int element_bytes, int bytes>
-__device__ __forceinline__ vector<bytes, 4> cut(vector<bytes, 4> first, vector<bytes, 4> second,
-                                                int skip)
+__device__ __forceinline__ vector<bytes, 4> funnel_shift(vector<bytes, 4> first,
+                                                         vector<bytes, 4> second, int skip)
 {
     constexpr int count = bytes / 4;
     unsigned words[2 * count];
@@ -64,19 +84,14 @@ __device__ __forceinline__ vector<bytes, 4> cut(vector<bytes, 4> first, vector<b
     return result;
 }
 
-template <class T> __device__ __forceinline__ constexpr T least(T a, T b)
-{
-    return a < b ? a : b;
-}
-
 /* Cache operators (PTX ISA, "Cache Operators", ld and ld.global.nc). A transpose touches each byte
- * once: streaming (evict first) asks the caches not to keep what nobody will come back for; the
- * read-only path tells the compiler and L1 that the source does not change under the kernel, and
- * `transient` there not to allocate a line in L1 at all. A store past L1 (cg) differs from a plain
- * one in what it leaves in L2.
- *
- * Cached is what plain means, but spelled out (ld.ca), which keeps the compiler from merging loads
- * that lie side by side; past L1 is ld.cg. The kernels of templates/study use these two. */
+ * once.
+ *   streaming  evict first: no one will need the data again;
+ *   read-only  the source does not change while the kernel runs, which the compiler and L1 can use;
+ *   transient  read-only, without a line in L1;
+ *   past L1    cg; a store differs from a plain one in what it leaves in L2;
+ *   cached     ld.ca. A plain load has the same meaning, but the compiler merges adjacent ones.
+ * Only the kernels of templates/study use cached loads, and loads past L1. */
 enum {
     LOAD_PLAIN,
     LOAD_STREAMING,
@@ -85,10 +100,10 @@ enum {
     LOAD_PAST_L1,
     LOAD_TRANSIENT,
 };
-enum { STORE_PLAIN, STORE_STREAMING, STORE_L2 };
+enum { STORE_PLAIN, STORE_STREAMING, STORE_PAST_L1 };
 
-/* A load spelled out: the compiler has no function for those with a size to prefetch. The assembler
- * may move it, as any other load, for it has no side effect, and nobody writes to the source. */
+/* A load in PTX: CUDA C++ has no function for loads with a prefetch size. It is not volatile, so it
+ * may be moved like any other load: it has no side effect, and no kernel writes to its source. */
 #define AT_LOAD(qualifiers)                                                                        \
     do {                                                                                           \
         if constexpr (sizeof(T) == 16)                                                             \
@@ -103,7 +118,7 @@ enum { STORE_PLAIN, STORE_STREAMING, STORE_L2 };
             asm("ld.global" qualifiers ".u32 %0, [%1];" : "=r"(value) : "l"(from));                \
     } while (0)
 
-/* l2_bytes: what L2 may fetch at once when a sector is missing: a hint; 0 gives none. */
+/* l2_bytes is a hint: how many bytes L2 may fetch when a sector is missing. 0 means no hint. */
 #define AT_LOAD_PREFETCH(qualifiers)                                                               \
     do {                                                                                           \
         if constexpr (l2_bytes == 64)                                                              \
@@ -116,30 +131,35 @@ enum { STORE_PLAIN, STORE_STREAMING, STORE_L2 };
             AT_LOAD(qualifiers);                                                                   \
     } while (0)
 
-/* Words of 1 and 2 bytes come without the last two: they are for the edges, where no time goes. */
-template <int how, int l2_bytes = 0, class T> __device__ __forceinline__ T load(const T *from)
+/* Load a word with a cache operator. Words of 1 and 2 bytes have no prefetch size and no transient
+ * loads. They occur only at edges, which take little time. */
+template <int cache_operator, int l2_bytes = 0, class T>
+__device__ __forceinline__ T load(const T *from)
 {
     static_assert(l2_bytes == 0 || l2_bytes == 64 || l2_bytes == 128 || l2_bytes == 256,
-                  "there are no other sizes");
-    static_assert(sizeof(T) >= 4 || (l2_bytes == 0 && how != LOAD_TRANSIENT), "see above");
-    static_assert(l2_bytes == 0 || (how != LOAD_CACHED && how != LOAD_PAST_L1), "nobody uses it");
+                  "PTX has no other sizes");
+    static_assert(sizeof(T) >= 4 || (l2_bytes == 0 && cache_operator != LOAD_TRANSIENT),
+                  "only for words of 4 bytes or more");
+    static_assert(l2_bytes == 0 ||
+                      (cache_operator != LOAD_CACHED && cache_operator != LOAD_PAST_L1),
+                  "no kernel needs it");
     T value;
 
-    if constexpr (how == LOAD_TRANSIENT)
+    if constexpr (cache_operator == LOAD_TRANSIENT)
         AT_LOAD_PREFETCH(".nc.L1::no_allocate");
-    else if constexpr (how == LOAD_STREAMING && l2_bytes > 0)
+    else if constexpr (cache_operator == LOAD_STREAMING && l2_bytes > 0)
         AT_LOAD_PREFETCH(".cs");
-    else if constexpr (how == LOAD_READ_ONLY && l2_bytes > 0)
+    else if constexpr (cache_operator == LOAD_READ_ONLY && l2_bytes > 0)
         AT_LOAD_PREFETCH(".nc");
     else if constexpr (l2_bytes > 0)
         AT_LOAD_PREFETCH("");
-    else if constexpr (how == LOAD_STREAMING)
+    else if constexpr (cache_operator == LOAD_STREAMING)
         value = __ldcs(from);
-    else if constexpr (how == LOAD_READ_ONLY)
+    else if constexpr (cache_operator == LOAD_READ_ONLY)
         value = __ldg(from);
-    else if constexpr (how == LOAD_CACHED)
+    else if constexpr (cache_operator == LOAD_CACHED)
         value = __ldca(from);
-    else if constexpr (how == LOAD_PAST_L1)
+    else if constexpr (cache_operator == LOAD_PAST_L1)
         value = __ldcg(from);
     else
         value = *from;
@@ -149,93 +169,99 @@ template <int how, int l2_bytes = 0, class T> __device__ __forceinline__ T load(
 #undef AT_LOAD
 #undef AT_LOAD_PREFETCH
 
-/* The plain store is spelled out too (st.wb is what st means: PTX ISA, "Cache Operators"). The
- * compiler may take an assignment of 16 bytes apart, and does: CUDA 13.0 made four stores of 4
- * bytes of each in tile.cu. */
-template <int how, class T> __device__ __forceinline__ void store(T *to, T value)
+/* Store a word with a cache operator. A plain store is st.wb, which means the same as st (PTX ISA,
+ * "Cache Operators"). An assignment would not do: the compiler may split 16 bytes. CUDA 13.0 made
+ * four stores of 4 bytes in tile.cu. */
+template <int cache_operator, class T> __device__ __forceinline__ void store(T *to, T value)
 {
-    if constexpr (how == STORE_STREAMING)
+    if constexpr (cache_operator == STORE_STREAMING)
         __stcs(to, value);
-    else if constexpr (how == STORE_L2)
+    else if constexpr (cache_operator == STORE_PAST_L1)
         __stcg(to, value);
     else
         __stwb(to, value);
 }
 
-/* Turns a micro-tile around within the registers of one thread: of `store_bytes / elem_bytes` rows,
- * one vector each, come `load_bytes / elem_bytes` columns, one vector each. Elements of a word or
- * more just get other names, which costs nothing. Smaller ones are picked out of words by byte
- * permutes: two for a block of 2x2 elements of 2 bytes, eight for one of 4x4 bytes,
+/* Transpose a block of size x size elements, each row of which is one word, into a word per column.
+ * Vector i of `rows` has row i as its part `row_part`; vector i of `cols` gets column i. Elements
+ * of 4 bytes and more are moves, which cost nothing. Smaller elements take byte permutes: two for
+ * 2x2 elements of 2 bytes, eight for 4x4 bytes,
  *
  *     row 0: a b c d                     a e i m
  *     row 1: e f g h  -- as pairs -->    b f j n     a e b f, i m j n, c g d h, k o l p
  *     row 2: i j k l                     c g k o
  *     row 3: m n o p                     d h l p */
+template <int size, class Col, class Row>
+__device__ __forceinline__ void transpose_words(Col *cols, int col_part, const Row *rows,
+                                                int row_part)
+{
+    if constexpr (size == 4) {
+        const unsigned ab01 = __byte_perm(rows[0].part[row_part], rows[1].part[row_part], 0x5140);
+        const unsigned ab23 = __byte_perm(rows[2].part[row_part], rows[3].part[row_part], 0x5140);
+        const unsigned cd01 = __byte_perm(rows[0].part[row_part], rows[1].part[row_part], 0x7362);
+        const unsigned cd23 = __byte_perm(rows[2].part[row_part], rows[3].part[row_part], 0x7362);
+
+        cols[0].part[col_part] = __byte_perm(ab01, ab23, 0x5410);
+        cols[1].part[col_part] = __byte_perm(ab01, ab23, 0x7632);
+        cols[2].part[col_part] = __byte_perm(cd01, cd23, 0x5410);
+        cols[3].part[col_part] = __byte_perm(cd01, cd23, 0x7632);
+    } else if constexpr (size == 2) {
+        cols[0].part[col_part] =
+            __byte_perm(rows[0].part[row_part], rows[1].part[row_part], 0x5410);
+        cols[1].part[col_part] =
+            __byte_perm(rows[0].part[row_part], rows[1].part[row_part], 0x7632);
+    } else {
+        cols[0].part[col_part] = rows[0].part[row_part];
+    }
+}
+
+/* A micro-tile in the registers of one thread. Its `store_bytes / elem_bytes` rows, one vector
+ * each, become `load_bytes / elem_bytes` columns, one vector each. */
 template <int elem_bytes, int load_bytes, int store_bytes> struct micro_tile {
     static constexpr int part_bytes = elem_bytes < 4 ? 4 : elem_bytes;
     static constexpr int rows = store_bytes / elem_bytes;
     static constexpr int cols = load_bytes / elem_bytes;
-    static constexpr int block = part_bytes / elem_bytes; /* rows and columns turned at once */
+    static constexpr int block = part_bytes / elem_bytes; /* elements of a part */
 
     using row_vector = vector<load_bytes, part_bytes>;
     using col_vector = vector<store_bytes, part_bytes>;
 
     row_vector row[rows];
 
-    /* Part `part` of the columns from block * first to before block * (first + 1). */
-    __device__ __forceinline__ void turn_block(col_vector (&col)[cols], int first, int part) const
-    {
-        const row_vector *from = &row[part * block];
-        col_vector *to = &col[first * block];
-
-        if constexpr (block == 4) {
-            const unsigned int ab01 = __byte_perm(from[0].part[first], from[1].part[first], 0x5140);
-            const unsigned int ab23 = __byte_perm(from[2].part[first], from[3].part[first], 0x5140);
-            const unsigned int cd01 = __byte_perm(from[0].part[first], from[1].part[first], 0x7362);
-            const unsigned int cd23 = __byte_perm(from[2].part[first], from[3].part[first], 0x7362);
-
-            to[0].part[part] = __byte_perm(ab01, ab23, 0x5410);
-            to[1].part[part] = __byte_perm(ab01, ab23, 0x7632);
-            to[2].part[part] = __byte_perm(cd01, cd23, 0x5410);
-            to[3].part[part] = __byte_perm(cd01, cd23, 0x7632);
-        } else if constexpr (block == 2) {
-            to[0].part[part] = __byte_perm(from[0].part[first], from[1].part[first], 0x5410);
-            to[1].part[part] = __byte_perm(from[0].part[first], from[1].part[first], 0x7632);
-        } else {
-            to[0].part[part] = from[0].part[first];
-        }
-    }
-
-    __device__ __forceinline__ void turn(col_vector (&col)[cols]) const
+    __device__ __forceinline__ void transpose_into(col_vector (&col)[cols]) const
     {
 #pragma unroll
-        for (int first = 0; first < cols / block; first++)
+        for (int i = 0; i < cols / block; i++)
 #pragma unroll
-            for (int part = 0; part < rows / block; part++)
-                turn_block(col, first, part);
+            for (int k = 0; k < rows / block; k++)
+                transpose_words<block>(&col[i * block], k, &row[k * block], i);
     }
 };
 
-/* Shared memory whose size the launch gives: the only way to more than 48 KiB a block. */
+/* Return the dynamic shared memory. Only this kind can have more than 48 KiB per block. */
 __device__ __forceinline__ unsigned char *dynamic_shared()
 {
     extern __shared__ uint4 dynamic_shared_memory[];
     return reinterpret_cast<unsigned char *>(dynamic_shared_memory);
 }
 
-/* An address in shared memory, in a register: the compiler would rather ask for it anew before
- * every access. */
-__device__ __forceinline__ unsigned shared_address(const void *generic)
+/* Convert a pointer to an address in shared memory, of 32 bits. */
+__device__ __forceinline__ unsigned to_shared(const void *pointer)
 {
-    unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(generic));
+    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+/* The same, and keep the address in a register: the compiler would convert before every access. */
+__device__ __forceinline__ unsigned shared_address(const void *pointer)
+{
+    unsigned address = to_shared(pointer);
 
     asm volatile("mov.u32 %0, %0;" : "+r"(address));
     return address;
 }
 
-/* Accesses to shared memory by such addresses, spelled out, because 32 bits are less to compute,
- * and all of it less to compile: a fifth, where a thread makes many. T: a word of 4 bytes or more.
- */
+/* Load from an address in shared memory. PTX, because 32 bits take fewer instructions, and the code
+ * compiles faster: by a fifth, if a thread has many accesses. T: a word of 4 bytes or more. */
 template <class T> __device__ __forceinline__ T load_shared(unsigned from)
 {
     T value;
@@ -251,6 +277,7 @@ template <class T> __device__ __forceinline__ T load_shared(unsigned from)
     return value;
 }
 
+/* Store to an address in shared memory, likewise. */
 template <class T> __device__ __forceinline__ void store_shared(unsigned to, T value)
 {
     if constexpr (sizeof(T) == 4)
@@ -264,26 +291,56 @@ template <class T> __device__ __forceinline__ void store_shared(unsigned to, T v
                      : "memory");
 }
 
+/* Copy 16 bytes from global to shared memory, asynchronously and without registers (PTX ISA,
+ * cp.async). l2_bytes: as for load(). */
+template <int l2_bytes = 0>
+__device__ __forceinline__ void copy_async(unsigned to, const unsigned char *from)
+{
+    static_assert(l2_bytes == 0 || l2_bytes == 128 || l2_bytes == 256, "no kernel needs it");
+    if constexpr (l2_bytes == 128)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from)
+                     : "memory");
+    else if constexpr (l2_bytes == 256)
+        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(to), "l"(from)
+                     : "memory");
+    else
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+/* The same to a pointer. */
+__device__ __forceinline__ void copy_async(unsigned char *to, const unsigned char *from)
+{
+    copy_async(to_shared(to), from);
+}
+
+/* Wait for all asynchronous copies of this thread. */
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 /* The order in which blocks take the tiles of a matrix. Blocks start roughly in the order of their
- * index, so it decides which rows of DRAM are open together and what L2 still holds:
- *   row       along a row of the source: reads run on, writes jump a whole matrix row;
- *   column    down a column of the source, so along the rows of the destination: writes run on;
- *   diagonal  like column, but each row of tiles starts one tile further to the right, so that
- *             blocks that run together differ in both coordinates: against partition camping
- *             (Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA", 2009);
- *   grouped   `group` rows of tiles at a time, each group walked column by column: a group of 1
- *             would be the row order, one as high as the matrix the column order;
- *   banded    the same from the other side: `group` columns of tiles at a time, each band walked row
- *             by row: reads run on for a band's width, and writes nearly as in the column order;
- *   Morton    as banded, but within each square of `group` x `group` tiles along a Z (Morton, "A
- *             Computer Oriented Geodetic Data Base", 1966), so that any run of blocks is compact. */
+ * index. So the order decides which rows of DRAM are open together, and what is still in L2:
+ *   row       along a row of the source: reads are sequential, writes jump a whole matrix row;
+ *   column    down a column of the source, so along the rows of the destination: writes are
+ *             sequential;
+ *   diagonal  like column, but each row of tiles starts one tile further to the right. Blocks that
+ *             run together differ in both coordinates, against partition camping (Ruetsch and
+ *             Micikevicius, "Optimizing Matrix Transpose in CUDA", 2009);
+ *   grouped   `group` rows of tiles at a time, each group column by column: a group of 1 would be
+ *             the row order, one as high as the matrix the column order;
+ *   banded    `group` columns of tiles at a time, each band row by row: reads are sequential for a
+ *             band's width, and writes nearly as in the column order;
+ *   Morton    banded, but along a Z within each square of `group` x `group` tiles (Morton, "A
+ *             Computer Oriented Geodetic Data Base", 1966): consecutive blocks form a compact
+ *             area. */
 enum { ORDER_ROW, ORDER_COLUMN, ORDER_DIAGONAL, ORDER_GROUPED, ORDER_BANDED, ORDER_MORTON };
 
 struct tile_index {
     unsigned row, col;
 };
 
-/* Every other bit of an index, from the lowest on: a coordinate of Morton's order. */
+/* Extract every other bit of an index, from the lowest on: a coordinate in the Morton order. */
 __device__ __forceinline__ unsigned even_bits(unsigned index)
 {
     index &= 0x55555555;
@@ -293,7 +350,8 @@ __device__ __forceinline__ unsigned even_bits(unsigned index)
     return (index | index >> 8) & 0x0000ffff;
 }
 
-/* index < tile_rows * tile_cols < 2^31, so 32 bits do, and 32-bit divisions are much cheaper. */
+/* Find the tile with a number in this order. index < tile_rows * tile_cols < 2^31, so 32 bits are
+ * enough, and 32-bit divisions are much cheaper. */
 template <int order, int group>
 __device__ __forceinline__ tile_index order_tile(unsigned index, unsigned tile_rows,
                                                  unsigned tile_cols)
@@ -306,19 +364,19 @@ __device__ __forceinline__ tile_index order_tile(unsigned index, unsigned tile_r
         unsigned row = index % tile_rows;
         return {row, (index / tile_rows + row) % tile_cols};
     } else if constexpr (order == ORDER_GROUPED) {
-        /* No group is higher than the matrix: this also keeps the product within 32 bits. */
-        unsigned full_height = least<unsigned>(group, tile_rows);
+        /* No group is higher than the matrix. This also keeps the product within 32 bits. */
+        unsigned full_height = minimum<unsigned>(group, tile_rows);
         unsigned first_row = index / (full_height * tile_cols) * full_height;
-        unsigned height = least(full_height, tile_rows - first_row);
+        unsigned height = minimum(full_height, tile_rows - first_row);
         unsigned within = index - first_row * tile_cols;
         return {first_row + within % height, within / height};
     } else {
-        tile_index turned = order_tile<ORDER_GROUPED, group>(index, tile_cols, tile_rows);
-        tile_index tile = {turned.col, turned.row};
+        tile_index mirrored = order_tile<ORDER_GROUPED, group>(index, tile_cols, tile_rows);
+        tile_index tile = {mirrored.col, mirrored.row};
 
         if constexpr (order == ORDER_MORTON) {
-            /* A banded order's whole squares hold group * group blocks that follow each other; what
-             * is left at two edges stays as it is. */
+            /* In the banded order, the group * group blocks of a whole square are consecutive.
+             * Squares that two edges cut keep that order. */
             unsigned first_row = tile.row / group * group, first_col = tile.col / group * group;
             unsigned within = tile.row % group * group + tile.col % group;
 
@@ -329,35 +387,35 @@ __device__ __forceinline__ tile_index order_tile(unsigned index, unsigned tile_r
     }
 }
 
-/* The part of the source that a block takes. Where it starts needs 64 bits; inside, 32 do. */
+/* The part of the source that a block moves. Its start needs 64 bits; inside, 32 are enough. */
 struct block_tile {
-    unsigned matrix; /* of the batch; past its end in a grid that overshoots */
+    unsigned matrix; /* of the batch; past its end in the excess blocks of a grid */
     long long first_row, first_col;
-    int rows, cols; /* at the edge of the matrix fewer than a whole tile has */
+    int rows, cols; /* at the edge of the matrix, fewer than a whole tile has */
 };
 
-/* Tiles are numbered matrix by matrix. */
-template <int rows_a_tile, int cols_a_tile, int order, int group>
+/* Find a tile by its number. Tiles are numbered matrix by matrix. */
+template <int rows_per_tile, int cols_per_tile, int order, int group>
 __device__ __forceinline__ block_tile tile_of(unsigned number, long long rows, long long cols)
 {
-    unsigned tile_rows = (rows + rows_a_tile - 1ull) / rows_a_tile;
-    unsigned tile_cols = (cols + cols_a_tile - 1ull) / cols_a_tile;
+    unsigned tile_rows = (rows + rows_per_tile - 1ull) / rows_per_tile;
+    unsigned tile_cols = (cols + cols_per_tile - 1ull) / cols_per_tile;
     unsigned tiles = tile_rows * tile_cols;
     unsigned matrix = number / tiles;
     tile_index index = order_tile<order, group>(number - matrix * tiles, tile_rows, tile_cols);
-    long long first_row = (long long)index.row * rows_a_tile;
-    long long first_col = (long long)index.col * cols_a_tile;
+    long long first_row = (long long)index.row * rows_per_tile;
+    long long first_col = (long long)index.col * cols_per_tile;
 
-    return {matrix, first_row, first_col, (int)least<long long>(rows_a_tile, rows - first_row),
-            (int)least<long long>(cols_a_tile, cols - first_col)};
+    return {matrix, first_row, first_col, (int)minimum<long long>(rows_per_tile, rows - first_row),
+            (int)minimum<long long>(cols_per_tile, cols - first_col)};
 }
 
-/* A block a tile. Blocks are numbered in x alone, which goes to 2^31 - 1 where y and z end at
- * 65,535. */
-template <int rows_a_tile, int cols_a_tile, int order, int group>
+/* Find this block's tile, if each block has one. Blocks are numbered in x alone, which can be up to
+ * 2^31 - 1; y and z end at 65,535. */
+template <int rows_per_tile, int cols_per_tile, int order, int group>
 __device__ __forceinline__ block_tile tile_of_block(long long rows, long long cols)
 {
-    return tile_of<rows_a_tile, cols_a_tile, order, group>(blockIdx.x, rows, cols);
+    return tile_of<rows_per_tile, cols_per_tile, order, group>(blockIdx.x, rows, cols);
 }
 
 } // namespace at

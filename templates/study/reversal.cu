@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ element fixed[DYNAMIC ? 1 : threads];
     element *shared = DYNAMIC ? reinterpret_cast<element *>(dynamic_shared()) : fixed;
     const long long first = blockIdx.x * (long long)threads;
-    const int count = least<long long>(threads, cols - first); /* the last block may have fewer */
+    const int count = minimum<long long>(threads, cols - first); /* the last block may have fewer */
     const int here = threadIdx.x, there = count - 1 - here;
 
     if (here < count)

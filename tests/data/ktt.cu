@@ -68,8 +68,8 @@ extern "C" __global__ void __launch_bounds__(WORK_GROUP_SIZE_X *WORK_GROUP_SIZE_
                                   blockIdx.z * stride_src + first_row * ld_src + first_col;
     word<ELEM_SIZE> *to = static_cast<word<ELEM_SIZE> *>(dst) + blockIdx.z * stride_dst +
                           first_col * ld_dst + first_row;
-    const int height = static_cast<int>(least<long long>(rows - first_row, TILE_SIZE_Y));
-    const int width = static_cast<int>(least<long long>(cols - first_col, tile_cols));
+    const int height = static_cast<int>(minimum<long long>(rows - first_row, TILE_SIZE_Y));
+    const int width = static_cast<int>(minimum<long long>(cols - first_col, tile_cols));
 
     if constexpr (LOCAL_MEM) {
         /* Dynamic, for of the wider space's tiles some are larger than a static one may be. */
