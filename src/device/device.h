@@ -81,7 +81,6 @@ enum at_throttle {
     AT_THROTTLE_DISPLAY_CLOCK = 1 << 6,
 };
 enum { AT_THROTTLES = 7 };
-extern const char *const at_throttle_names[AT_THROTTLES]; /* by bit */
 
 struct at_device_ops {
     const char *kind; /* "cuda", "emulated" */

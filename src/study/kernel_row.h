@@ -5,6 +5,7 @@
 
 #include "schema/schema.h"
 #include "space/family.h"
+#include "space/named.h"
 
 struct at_kernel_row {
     char label[64];
@@ -27,9 +28,16 @@ struct at_kernel_row {
         .offset = (at) + offsetof(struct at_kernel_row, parameters), .max = AT_PARAMS_MAX          \
     }
 
-/* Makes the config of a row; messages name the file at path. */
-enum at_status at_kernel_row_config(const struct at_kernel_row *row, const char *path,
-                                    struct at_family *const *families, size_t family_count,
-                                    struct at_config *config, struct at_error *err);
+/* Make the config of a row; messages name the file at path. */
+static inline enum at_status at_kernel_row_config(const struct at_kernel_row *row, const char *path,
+                                                  struct at_family *const *families,
+                                                  size_t family_count, struct at_config *config,
+                                                  struct at_error *err)
+{
+    if (at_config_from_some_names(config, families, family_count, row->family, &row->parameters,
+                                  err) == AT_OK)
+        return AT_OK;
+    return at_fail_within(err, "%s: %s", path, row->label);
+}
 
 #endif

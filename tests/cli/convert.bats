@@ -61,7 +61,7 @@ setup() {
     cp "$srcdir/tests/data/profile-schema1.yaml" old.yaml
     for command in show check 'diff old.yaml' 'merge old.yaml'; do
         # shellcheck disable=SC2086 # words
-        refused '`autotune convert old.yaml --out NEW` writes it with schema 2' $command old.yaml
+        refused 'convert old.yaml --out NEW' $command old.yaml
     done
     run --separate-stderr -0 "$AUTOTUNE" convert old.yaml --out new.yaml
     [ -z "$output$stderr" ]

@@ -74,8 +74,9 @@ refuses_evil() {
 }
 
 @test "malicious names and numbers in a profile are refused" {
-    cp "$profile" p.yaml
-    for key in compute_capability family kind problem registers schema search seed BLOCK_X time_ns; do
+    sed '/parameters: {/ { s/{/\n        /; s/, /\n        /g; s/}// }' "$profile" >p.yaml # a line each
+    run -0 "$AUTOTUNE" show p.yaml
+    for key in compute_capability ended family from_l2 kind problem registers schema search seed BLOCK_X time_ns; do
         refuses_evil p.yaml $key show p.yaml
     done
 }
