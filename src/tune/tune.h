@@ -16,7 +16,7 @@ struct at_tune_place {
 };
 
 /* Tune one problem. AT_OK: the entry is filled, and the caller clears it with the profile;
- * entry->complete is 0 if the budget or an interrupt cut the search short. AT_INTERRUPTED: either
+ * entry->ended tells if the budget or an interrupt cut the search short. AT_INTERRUPTED: either
  * came before anything was measured. AT_FAILED: the space is empty, no config is correct, or the
  * shoot-out failed; err has the counts. Any other status: the run cannot go on. */
 enum at_status at_tune_problem(struct at_session *session, const struct at_problem *problem,
