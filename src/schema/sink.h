@@ -19,7 +19,7 @@ struct at_sink {
     bool (*end)(struct at_sink *sink, enum at_shape shape);
     bool (*key)(struct at_sink *sink, const char *key);
     bool (*integer)(struct at_sink *sink, int64_t value);
-    bool (*hex)(struct at_sink *sink, int64_t value);
+    bool (*hex)(struct at_sink *sink, const char *digits); /* "0x2a" */
     bool (*flag)(struct at_sink *sink, bool value);
     bool (*text)(struct at_sink *sink, const char *text);
 };

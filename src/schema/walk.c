@@ -51,11 +51,14 @@ static enum at_status check_bounds(struct walk *walk, const struct at_field *fie
 static enum at_status walk_int(struct walk *walk, const struct at_field *field, int64_t value)
 {
     enum at_status status = check_bounds(walk, field, value);
+    char digits[24];
 
     if (status != AT_OK)
         return status;
-    return check(walk, field->kind == AT_FIELD_HEX ? walk->sink->hex(walk->sink, value)
-                                                   : walk->sink->integer(walk->sink, value));
+    if (field->kind == AT_FIELD_INT)
+        return check(walk, walk->sink->integer(walk->sink, value));
+    snprintf(digits, sizeof digits, "%#" PRIx64, (uint64_t)value);
+    return check(walk, walk->sink->hex(walk->sink, digits));
 }
 
 static enum at_status walk_choice(struct walk *walk, const struct at_field *field, int value)

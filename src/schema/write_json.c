@@ -64,15 +64,6 @@ static bool integer(struct at_sink *sink, int64_t value)
     return add((struct json_sink *)sink, json_integer(value));
 }
 
-/* JSON has no hexadecimal numbers. */
-static bool hex(struct at_sink *sink, int64_t value)
-{
-    char digits[24];
-
-    snprintf(digits, sizeof digits, "%#llx", (unsigned long long)value);
-    return text(sink, digits);
-}
-
 static bool flag(struct at_sink *sink, bool value)
 {
     return add((struct json_sink *)sink, json_boolean(value));
@@ -86,7 +77,8 @@ static void drop(void *data)
 static enum at_status dump(const struct at_schema *schema, const void *record, size_t layout,
                            FILE *out, struct at_error *err)
 {
-    struct json_sink json = {.sink = {begin, end, key, integer, hex, flag, text}};
+    /* JSON has no hexadecimal numbers: they are text. */
+    struct json_sink json = {.sink = {begin, end, key, integer, text, flag, text}};
     struct at_cleanup cleanup;
     enum at_status status;
 

@@ -105,11 +105,8 @@ static bool integer(struct at_sink *sink, int64_t value)
     return scalar(sink, digits, YAML_PLAIN_SCALAR_STYLE);
 }
 
-static bool hex(struct at_sink *sink, int64_t value)
+static bool hex(struct at_sink *sink, const char *digits)
 {
-    char digits[24];
-
-    snprintf(digits, sizeof digits, "%#llx", (unsigned long long)value);
     return scalar(sink, digits, YAML_PLAIN_SCALAR_STYLE);
 }
 
