@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune convert: write a recording in another tuner's format, and back; and an old profile with
- * the schema of now. */
+/* autotune convert: write a recording in another tuner's format, and back; or an old profile with
+ * the current schema. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
@@ -61,10 +61,10 @@ static const struct argp argp = {
     .args_doc = "FILE",
     .doc =
         "Converts a recording to a format that other auto-tuners read, or back; or a profile of an "
-        "older autotune to the schema of now, without --to.\vNothing is lost of a recording: what "
+        "older autotune to the current schema, without --to.\vNothing is lost of a recording: what "
         "other formats have no place for is in their member \"autotune\". Files made by other "
-        "tuners "
-        "can be replayed (autotune replay) but not converted, as they do not describe a transpose.",
+        "tuners can be replayed (autotune replay) but not converted, as they do not describe a "
+        "transpose.",
 };
 
 static enum at_status write_text(const struct at_recording *recording,
@@ -106,9 +106,9 @@ static enum at_status write_profile(struct at_profile *profile,
     struct at_output *output = NULL;
     enum at_status status;
 
-    at_progress_init(&progress, false);
     if (!options->out || strcmp(options->out, "-") == 0)
         return at_profile_write(profile, NULL, err);
+    at_progress_init(&progress, false);
     status = at_output_open(&output, options->out, AT_OUTPUT_WAIT_BRIEFLY, &progress, err);
     if (status == AT_OK)
         status = at_profile_write(profile, output, err);
