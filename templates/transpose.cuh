@@ -182,7 +182,7 @@ template <int cache_operator, class T> __device__ __forceinline__ void store(T *
         __stwb(to, value);
 }
 
-/* Transpose a block of size x size elements, each row of which is one word, into a word per column.
+/* Transpose a block of size x size elements. A row of it is one word; so is a column of the result.
  * Vector i of `rows` has row i as its part `row_part`; vector i of `cols` gets column i. Elements
  * of 4 bytes and more are moves, which cost nothing. Smaller elements take byte permutes: two for
  * 2x2 elements of 2 bytes, eight for 4x4 bytes,
