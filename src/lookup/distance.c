@@ -167,24 +167,38 @@ static inline double sum_of_differences(const struct at_traits *from, const stru
  * threads of eight idle. Fewer threads per element are no loss. */
 static double waste(const struct at_traits *from, const struct at_traits *to)
 {
-    return fmax(0, to->thread_excess - from->thread_excess);
+    double doublings = to->thread_excess - from->thread_excess;
+
+    return doublings > 0 ? doublings : 0;
 }
 
 /* Halvings of the blocks below enough: the large tiles that win on large matrices leave most of the
  * GPU idle on small ones. */
 static double fill(const struct at_traits *from, double blocks, double enough)
 {
-    return fmax(0, fmin(0, from->blocks - from->enough) - fmin(0, blocks - enough));
+    double there = from->blocks - from->enough, here = blocks - enough;
+    double halvings = (there < 0 ? there : 0) - (here < 0 ? here : 0);
+
+    return halvings > 0 ? halvings : 0; /* fmin and fmax would be calls, because of NaN */
 }
 
-double at_distance_bound(const struct at_traits *from, const struct at_traits *to)
+void at_distance_bounds(double *bounds, const struct at_traits *from, size_t count,
+                        const struct at_traits *to)
 {
-    /* Assume as many elements per block as at `from`. A launch with twice as many blocks fills the
-     * GPU better, but doubles the waste: the lesser of the two weights is a lower bound. */
-    double blocks = from->blocks + to->elements - from->elements;
+    /* A launch with twice as many blocks fills the GPU better, but doubles the waste. */
+    const double weight = waste_weight < fill_weight ? waste_weight : fill_weight;
 
-    return fmin(waste_weight, fill_weight) * fill(from, blocks, to->enough) +
-           sum_of_differences(from, to);
+    for (size_t i = 0; i < count; i++) {
+        /* Assume as many elements per block as there. */
+        double blocks = from[i].blocks + to->elements - from[i].elements;
+
+        bounds[i] = weight * fill(&from[i], blocks, to->enough) + sum_of_differences(&from[i], to);
+    }
+}
+
+double at_distance_of_sizes(int64_t a, int64_t b)
+{
+    return ELEMENT_WEIGHT * fabs(log2((double)a) - log2((double)b));
 }
 
 double at_distance_total(const struct at_traits *from, const struct at_traits *to)

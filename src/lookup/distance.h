@@ -56,8 +56,11 @@ struct at_traits at_traits_of(const struct at_problem *problem,
                               const struct at_device_info *device);
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 
-/* Return a lower bound of the distance, whatever the launch at `to` is. */
-double at_distance_bound(const struct at_traits *from, const struct at_traits *to);
+/* Find lower bounds of count distances, whatever the launch at `to` is; and the least distance of
+ * any problems with these element sizes. */
+void at_distance_bounds(double *bounds, const struct at_traits *from, size_t count,
+                        const struct at_traits *to);
+double at_distance_of_sizes(int64_t a, int64_t b);
 
 /* Return the distance from a tuned problem to another; and only its total, which is faster. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);

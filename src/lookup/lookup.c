@@ -39,6 +39,7 @@ static void add_candidate(struct at_lookup *lookup, const struct at_entry *entry
     struct at_candidate candidate = {.entry = entry, .place = lookup->place_count - 1};
     struct at_traits traits;
     struct at_error err;
+    struct at_table *table;
 
     if (make_candidate(lookup, &candidate, &traits, &err) != AT_OK) {
         if (lookup->unusable++ == 0)
@@ -46,10 +47,11 @@ static void add_candidate(struct at_lookup *lookup, const struct at_entry *entry
                                               entry->problem, err.message);
         return;
     }
-    lookup->traits =
-        at_grow(lookup->traits, lookup->count, &lookup->traits_capacity, sizeof *lookup->traits);
-    lookup->traits[lookup->count] = traits;
-    AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
+    table = &lookup->tables[__builtin_ctzll((unsigned long long)candidate.problem.elem_size)];
+    table->traits =
+        at_grow(table->traits, table->count, &table->traits_capacity, sizeof *table->traits);
+    table->traits[table->count] = traits;
+    AT_PUSH(table->candidates, table->count, table->capacity, candidate);
 }
 
 static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
@@ -84,8 +86,10 @@ void at_lookup_close(struct at_lookup *lookup)
 {
     if (!lookup)
         return;
-    at_free(lookup->candidates);
-    at_free(lookup->traits);
+    for (size_t i = 0; i < AT_TABLES; i++) {
+        at_free(lookup->tables[i].candidates);
+        at_free(lookup->tables[i].traits);
+    }
     at_free(lookup->places);
     at_free(lookup->unusable_note);
     at_free(lookup);

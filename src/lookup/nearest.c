@@ -46,7 +46,8 @@ static uint64_t rank_of(const struct at_place *place, const struct at_query *que
 
 /* A candidate on the problem that is asked for. */
 struct fit {
-    size_t candidate;
+    const struct at_candidate *candidate;
+    const struct at_traits *traits;
     double distance; /* INFINITY: there is no candidate yet */
     struct at_config config;
     struct at_launch launch;
@@ -55,12 +56,15 @@ struct fit {
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
-    uint64_t *ranks;        /* of the candidates */
-    double *bounds;         /* of their distances; INFINITY for other ranks than: */
-    struct at_traits asked; /* with the launch of the last config that was tried */
-    uint64_t rank;          /* of the candidates that are searched now */
-    struct fit nearest;     /* of them */
+    uint64_t *ranks;           /* by place: of a candidate for the problem itself, and of another */
+    double *bounds[AT_TABLES]; /* of the candidates' distances; NULL: not needed so far */
+    struct at_traits asked;    /* with the launch of the last config that was tried */
+    uint64_t rank;             /* of the candidates that are searched now */
+    struct fit nearest;        /* of them */
 };
+
+/* The bound of a candidate for the problem itself. */
+static const double same_problem = -1;
 
 static enum at_tier tier_of_search(const struct search *search)
 {
@@ -72,21 +76,12 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
     struct search search = {
         .lookup = lookup,
         .query = query,
-        .ranks = at_alloc_array(lookup->count, sizeof *search.ranks),
-        .bounds = at_alloc_array(lookup->count, sizeof *search.bounds),
+        .ranks = at_alloc_array(2 * lookup->place_count, sizeof *search.ranks),
         .asked = at_traits_of(query->problem, query->device),
     };
-    size_t i = 0;
 
-    /* Candidates come place by place. */
-    for (size_t place = 0; place < lookup->place_count; place++) {
-        uint64_t same = rank_of(&lookup->places[place], query, true);
-        uint64_t other = rank_of(&lookup->places[place], query, false);
-
-        for (; i < lookup->count && lookup->candidates[i].place == place; i++)
-            search.ranks[i] =
-                at_problem_equal(&lookup->candidates[i].problem, query->problem) ? same : other;
-    }
+    for (size_t i = 0; i < 2 * lookup->place_count; i++)
+        search.ranks[i] = rank_of(&lookup->places[i / 2], query, i % 2 == 0);
     return search;
 }
 
@@ -94,7 +89,7 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
 static bool next_rank(struct search *search, uint64_t least)
 {
     search->rank = UINT64_MAX;
-    for (size_t i = 0; i < search->lookup->count; i++)
+    for (size_t i = 0; i < 2 * search->lookup->place_count; i++)
         if (search->ranks[i] >= least && search->ranks[i] < search->rank)
             search->rank = search->ranks[i];
     return search->rank < UINT64_MAX;
@@ -103,7 +98,7 @@ static bool next_rank(struct search *search, uint64_t least)
 static void take(struct search *search, struct at_answer *answer)
 {
     const struct fit *nearest = &search->nearest;
-    const struct at_candidate *candidate = &search->lookup->candidates[nearest->candidate];
+    const struct at_candidate *candidate = nearest->candidate;
     const struct at_place *place = &search->lookup->places[candidate->place];
 
     answer->tier = tier_of_search(search);
@@ -113,8 +108,7 @@ static void take(struct search *search, struct at_answer *answer)
     answer->record = place->record;
     answer->entry = candidate->entry;
     at_traits_launch(&search->asked, &nearest->launch);
-    answer->distance =
-        at_distance_between(&search->lookup->traits[nearest->candidate], &search->asked);
+    answer->distance = at_distance_between(nearest->traits, &search->asked);
     answer->predicted = at_device_is_emulated(&place->record->device);
     answer->expected_of_copy_permille = candidate->entry->winner.of_copy_permille;
 }
@@ -137,17 +131,19 @@ static void note_distance(const struct search *search, struct at_answer *answer)
         snprintf(answer->refused, sizeof answer->refused,
                  "the nearest entry, %.120s, is too far: its distance is %.0f, and from %.0f on "
                  "the default config is safer",
-                 search->lookup->candidates[search->nearest.candidate].entry->problem,
-                 search->nearest.distance, at_distance_max(&search->asked));
+                 search->nearest.candidate->entry->problem, search->nearest.distance,
+                 at_distance_max(&search->asked));
 }
 
-static size_t conflicts_of(const struct search *search, size_t candidate)
+static size_t conflicts_of(const struct search *search, const struct at_candidate *candidate)
 {
-    const struct at_lookup *lookup = search->lookup;
+    return at_facts_conflicts(search->query->environment,
+                              &search->lookup->places[candidate->place].record->environment);
+}
 
-    return at_facts_conflicts(
-        search->query->environment,
-        &lookup->places[lookup->candidates[candidate].place].record->environment);
+static bool is_before(const struct at_candidate *a, const struct at_candidate *b)
+{
+    return a->place != b->place ? a->place < b->place : a->entry < b->entry;
 }
 
 /* At the same distance the candidate with fewer conflicts is nearer, and then the earlier one. */
@@ -160,13 +156,14 @@ static bool is_nearer(const struct search *search, const struct fit *fit)
     conflicts = conflicts_of(search, fit->candidate);
     nearest_conflicts = conflicts_of(search, search->nearest.candidate);
     return conflicts != nearest_conflicts ? conflicts < nearest_conflicts
-                                          : fit->candidate < search->nearest.candidate;
+                                          : is_before(fit->candidate, search->nearest.candidate);
 }
 
-static void try_candidate(struct search *search, size_t number, struct at_answer *answer)
+static void try_candidate(struct search *search, const struct at_table *table, size_t number,
+                          struct at_answer *answer)
 {
-    const struct at_candidate *candidate = &search->lookup->candidates[number];
-    struct fit fit = {.candidate = number, .config = candidate->config};
+    const struct at_candidate *candidate = &table->candidates[number];
+    struct fit fit = {candidate, &table->traits[number], INFINITY, candidate->config, {{0}}};
 
     if (!at_config_adapt(&fit.config, search->query->problem, search->query->device, &fit.launch)) {
         if (tier_of_search(search) == AT_TIER_EXACT)
@@ -174,32 +171,64 @@ static void try_candidate(struct search *search, size_t number, struct at_answer
         return;
     }
     at_traits_launch(&search->asked, &fit.launch);
-    fit.distance = at_distance_total(&search->lookup->traits[number], &search->asked);
+    fit.distance = at_distance_total(fit.traits, &search->asked);
     if (is_nearer(search, &fit))
         search->nearest = fit;
+}
+
+static double *find_bounds(const struct search *search, const struct at_table *table)
+{
+    double *bounds = at_alloc_array(table->count, sizeof *bounds);
+
+    at_distance_bounds(bounds, table->traits, table->count, &search->asked);
+    for (size_t i = 0; i < table->count; i++)
+        if (table->traits[i].elements == search->asked.elements &&
+            at_problem_equal(&table->candidates[i].problem, search->query->problem))
+            bounds[i] = same_problem;
+    return bounds;
+}
+
+/* Try the candidates of this rank, those with the least bounds first: their distances make it
+ * needless to try most others. A bound takes nanoseconds, and a config's rules up to a
+ * microsecond. */
+static void try_table(struct search *search, size_t number, struct at_answer *answer)
+{
+    const struct at_table *table = &search->lookup->tables[number];
+    double *bounds = search->bounds[number], last = -INFINITY;
+    size_t next, after = 0;
+
+    if (!bounds)
+        bounds = search->bounds[number] = find_bounds(search, table);
+    do {
+        double most = search->nearest.distance;
+
+        next = table->count;
+        for (size_t i = 0; i < table->count; i++)
+            if (bounds[i] <= most && (bounds[i] > last || (bounds[i] == last && i > after)) &&
+                (bounds[i] < most || next == table->count) &&
+                search->ranks[2 * table->candidates[i].place + (bounds[i] != same_problem)] ==
+                    search->rank) {
+                most = bounds[i];
+                next = i;
+            }
+        if (next < table->count)
+            try_candidate(search, table, next, answer);
+        last = most;
+        after = next;
+    } while (next < table->count);
 }
 
 /* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
 static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
-    const struct at_lookup *lookup = search->lookup;
-    size_t first = 0;
+    int64_t asked = search->query->problem->elem_size;
+    bool other_problem = search->rank >> OTHER_PROBLEM_SHIFT & 1;
 
     search->nearest.distance = INFINITY;
-    /* A bound takes nanoseconds, and a config's rules up to a microsecond. */
-    for (size_t i = 0; i < lookup->count; i++) {
-        search->bounds[i] = search->ranks[i] == search->rank
-                                ? at_distance_bound(&lookup->traits[i], &search->asked)
-                                : INFINITY;
-        if (search->bounds[i] < search->bounds[first])
-            first = i;
-    }
-    /* The least bound first: its distance makes it needless to try most others. */
-    try_candidate(search, first, answer);
-    for (size_t i = 0; i < lookup->count; i++)
-        if (i != first && search->ranks[i] == search->rank &&
-            search->bounds[i] <= search->nearest.distance)
-            try_candidate(search, i, answer);
+    try_table(search, (size_t)__builtin_ctzll((unsigned long long)asked), answer);
+    for (size_t i = 0; i < AT_TABLES && other_problem; i++)
+        if (1 << i != asked && at_distance_of_sizes(1 << i, asked) <= search->nearest.distance)
+            try_table(search, i, answer);
     if (search->nearest.distance == INFINITY)
         return false;
     if (search->nearest.distance > at_distance_max(&search->asked)) {
@@ -218,7 +247,8 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
 
     for (uint64_t rank = 0; !found && next_rank(&search, rank); rank = search.rank + 1)
         found = find_with_rank(&search, answer);
-    at_free(search.bounds);
+    for (size_t i = 0; i < AT_TABLES; i++)
+        at_free(search.bounds[i]);
     at_free(search.ranks);
     return found;
 }

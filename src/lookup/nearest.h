@@ -19,10 +19,17 @@ struct at_place {
     const struct at_device_record *record;
 };
 
-struct at_lookup {
+/* The candidates with one element size, which weighs most: a search rarely looks at other sizes. */
+struct at_table {
     struct at_candidate *candidates; /* in the order of the profiles */
     struct at_traits *traits;        /* of the candidates; apart, so that a scan reads no more */
     size_t count, capacity, traits_capacity;
+};
+
+enum { AT_TABLES = 5 }; /* elements of 1, 2, 4, 8 and 16 bytes */
+
+struct at_lookup {
+    struct at_table tables[AT_TABLES];
     struct at_place *places;
     size_t place_count, place_capacity;
     struct at_family *const *families;
