@@ -163,23 +163,24 @@ static inline double sum_of_differences(const struct at_traits *from, const stru
     return (double)((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
+/* fmax would be a call, because of NaN. */
+static inline double positive(double value)
+{
+    return value > 0 ? value : 0;
+}
+
 /* Doublings of the threads per element: a tile of 64 columns over a matrix of 8 leaves seven
  * threads of eight idle. Fewer threads per element are no loss. */
 static double waste(const struct at_traits *from, const struct at_traits *to)
 {
-    double doublings = to->thread_excess - from->thread_excess;
-
-    return doublings > 0 ? doublings : 0;
+    return positive(to->thread_excess - from->thread_excess);
 }
 
 /* Halvings of the blocks below enough: the large tiles that win on large matrices leave most of the
  * GPU idle on small ones. */
 static double fill(const struct at_traits *from, double blocks, double enough)
 {
-    double there = from->blocks - from->enough, here = blocks - enough;
-    double halvings = (there < 0 ? there : 0) - (here < 0 ? here : 0);
-
-    return halvings > 0 ? halvings : 0; /* fmin and fmax would be calls, because of NaN */
+    return positive(positive(enough - blocks) - positive(from->enough - from->blocks));
 }
 
 void at_distance_bounds(double *bounds, const struct at_traits *from, size_t count,

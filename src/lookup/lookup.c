@@ -47,7 +47,7 @@ static void add_candidate(struct at_lookup *lookup, const struct at_entry *entry
                                               entry->problem, err.message);
         return;
     }
-    table = &lookup->tables[__builtin_ctzll((unsigned long long)candidate.problem.elem_size)];
+    table = &lookup->tables[at_table_number(candidate.problem.elem_size)];
     table->traits =
         at_grow(table->traits, table->count, &table->traits_capacity, sizeof *table->traits);
     table->traits[table->count] = traits;

@@ -57,7 +57,7 @@ struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
     uint64_t *ranks;           /* by place: of a candidate for the problem itself, and of another */
-    double *bounds[AT_TABLES]; /* of the candidates' distances; NULL: not needed so far */
+    double *bounds[AT_TABLES]; /* of their distances; NULL: not needed yet, INFINITY: tried */
     struct at_traits asked;    /* with the launch of the last config that was tried */
     uint64_t rank;             /* of the candidates that are searched now */
     struct fit nearest;        /* of them */
@@ -182,10 +182,30 @@ static double *find_bounds(const struct search *search, const struct at_table *t
 
     at_distance_bounds(bounds, table->traits, table->count, &search->asked);
     for (size_t i = 0; i < table->count; i++)
+        /* Most differ in their elements, and these were just read. */
         if (table->traits[i].elements == search->asked.elements &&
             at_problem_equal(&table->candidates[i].problem, search->query->problem))
             bounds[i] = same_problem;
     return bounds;
+}
+
+/* Find the candidate of this rank with the least bound that is no greater than the nearest
+ * distance. Returns table->count if there is none. */
+static size_t find_least(const struct search *search, const struct at_table *table,
+                         const double *bounds)
+{
+    const double most = search->nearest.distance;
+    double least = INFINITY;
+    size_t found = table->count;
+
+    for (size_t i = 0; i < table->count; i++)
+        if (bounds[i] <= most && bounds[i] < least &&
+            search->ranks[2 * table->candidates[i].place + (bounds[i] != same_problem)] ==
+                search->rank) {
+            least = bounds[i];
+            found = i;
+        }
+    return found;
 }
 
 /* Try the candidates of this rank, those with the least bounds first: their distances make it
@@ -194,28 +214,15 @@ static double *find_bounds(const struct search *search, const struct at_table *t
 static void try_table(struct search *search, size_t number, struct at_answer *answer)
 {
     const struct at_table *table = &search->lookup->tables[number];
-    double *bounds = search->bounds[number], last = -INFINITY;
-    size_t next, after = 0;
+    double **bounds = &search->bounds[number];
+    size_t i;
 
-    if (!bounds)
-        bounds = search->bounds[number] = find_bounds(search, table);
-    do {
-        double most = search->nearest.distance;
-
-        next = table->count;
-        for (size_t i = 0; i < table->count; i++)
-            if (bounds[i] <= most && (bounds[i] > last || (bounds[i] == last && i > after)) &&
-                (bounds[i] < most || next == table->count) &&
-                search->ranks[2 * table->candidates[i].place + (bounds[i] != same_problem)] ==
-                    search->rank) {
-                most = bounds[i];
-                next = i;
-            }
-        if (next < table->count)
-            try_candidate(search, table, next, answer);
-        last = most;
-        after = next;
-    } while (next < table->count);
+    if (!*bounds)
+        *bounds = find_bounds(search, table);
+    while ((i = find_least(search, table, *bounds)) < table->count) {
+        try_candidate(search, table, i, answer);
+        (*bounds)[i] = INFINITY;
+    }
 }
 
 /* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
@@ -225,7 +232,7 @@ static bool find_with_rank(struct search *search, struct at_answer *answer)
     bool other_problem = search->rank >> OTHER_PROBLEM_SHIFT & 1;
 
     search->nearest.distance = INFINITY;
-    try_table(search, (size_t)__builtin_ctzll((unsigned long long)asked), answer);
+    try_table(search, at_table_number(asked), answer);
     for (size_t i = 0; i < AT_TABLES && other_problem; i++)
         if (1 << i != asked && at_distance_of_sizes(1 << i, asked) <= search->nearest.distance)
             try_table(search, i, answer);

@@ -28,6 +28,11 @@ struct at_table {
 
 enum { AT_TABLES = 5 }; /* elements of 1, 2, 4, 8 and 16 bytes */
 
+static inline size_t at_table_number(int64_t elem_size)
+{
+    return (size_t)__builtin_ctzll((unsigned long long)elem_size);
+}
+
 struct at_lookup {
     struct at_table tables[AT_TABLES];
     struct at_place *places;
