@@ -8,7 +8,9 @@
 
 enum { UNIT_BYTES = 16 }; /* addresses and sizes are multiples (PTX ISA, cp.async.bulk) */
 
-bool at_emu_bulk_complete(struct at_emu_block *block, uint32_t mbarrier)
+/* End the fills of an mbarrier's completed phases: move their bytes. False if a fault was raised.
+ */
+static bool end_fills(struct at_emu_block *block, uint32_t mbarrier)
 {
     size_t kept = 0;
 
@@ -164,7 +166,7 @@ void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *wa
         if (mbarrier->phase % 2 == (parity[i] & 1))
             continue;
         complete |= at_lane_bit[i];
-        if (!at_emu_bulk_complete(block, (uint32_t)(mbarrier - block->mbarriers)))
+        if (!end_fills(block, (uint32_t)(mbarrier - block->mbarriers)))
             return;
     }
     if (complete) {

@@ -170,10 +170,6 @@ bool at_emu_mbarrier_locate(const struct at_emu_op *op, struct at_emu_warp *warp
 bool at_emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
                             struct at_emu_mbarrier *mbarrier);
 
-/* bulk.c. End the fills of an mbarrier's completed phases: move their bytes. False if a fault was
- * raised. */
-bool at_emu_bulk_complete(struct at_emu_block *block, uint32_t mbarrier);
-
 /* undefined.c. step: call it before each instruction of a warp with undefined rows; false if a
  * fault was raised. mark: set which of the lanes are undefined in a row. */
 bool at_emu_undefined_step(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);

@@ -5,26 +5,26 @@
 
 /* Matrices of fewer than 64 rows or columns are narrow. Tiles are at most 128 wide, so 64 fill at
  * least half of any tile. */
-static const double log2_narrow_max = 6;
+static const float log2_narrow_max = 6;
 
 /* Most tiles take at most 256 bytes of a row, so the length of longer rows does not matter. */
-static const double log2_row_max = 8;
+static const float log2_row_max = 8;
 
 /* Above 256 MiB the time of a launch is a thousandth of the whole, and the L2 cache of every GPU so
  * far holds less than half of the data. */
-static const double log2_size_max = 28;
+static const float log2_size_max = 28;
 
 /* The farther apart the destination's rows are, the more pages of memory a tile touches. From 4 MiB
  * on each row has its own pages. */
-static const double log2_pitch_min = 15, log2_pitch_max = 22;
+static const float log2_pitch_min = 15, log2_pitch_max = 22;
 
 /* A line of L2: better alignment does not matter. */
 static const int64_t align_max = 128;
 
 /* The power of two that divides every row's address, as a logarithm. */
-static double alignment(int64_t ld, int64_t offset, int64_t elem_size)
+static float alignment(int64_t ld, int64_t offset, int64_t elem_size)
 {
-    return __builtin_ctzll((unsigned long long)((ld | offset) * elem_size | align_max));
+    return (float)__builtin_ctzll((unsigned long long)((ld | offset) * elem_size | align_max));
 }
 
 /* Blocks per multiprocessor that keep all of them busy, with a second one to follow the first. */
@@ -38,83 +38,73 @@ enum { BLOCKS_ENOUGH = 2 };
  * Less alignment costs little: a config that needs more is illegal, and not compared. A kernel for
  * odd rows is a poor choice for aligned ones. The weights of narrow and batched are estimates:
  * those times contain no such problems. */
-enum { ELEMENT_WEIGHT = 128, NARROW_WEIGHT = 64 };
-static const struct {
-    double more, less;
-} weights[AT_COORDINATES] = {
-    [AT_ELEMENT] = {ELEMENT_WEIGHT, ELEMENT_WEIGHT},
-    [AT_ROWS] = {NARROW_WEIGHT, NARROW_WEIGHT},
-    [AT_COLS] = {NARROW_WEIGHT, NARROW_WEIGHT},
-    [AT_SOURCE_ROW] = {32, 32},
-    [AT_DEST_ROW] = {32, 32},
-    [AT_ASPECT] = {1, 1},
-    [AT_SIZE] = {32, 32},
-    [AT_LARGE] = {2, 2},
-    [AT_SOURCE_ALIGN] = {12, 2},
-    [AT_DEST_ALIGN] = {8, 6},
-    [AT_DEST_PITCH] = {8, 4},
-    [AT_BATCHED] = {64, 64},
+static const float more_weights[AT_COORDINATES] = {
+    [AT_ELEMENT] = 128,     [AT_ROWS] = 64,      [AT_COLS] = 64,      [AT_SOURCE_ROW] = 32,
+    [AT_DEST_ROW] = 32,     [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 2,
+    [AT_SOURCE_ALIGN] = 12, [AT_DEST_ALIGN] = 8, [AT_DEST_PITCH] = 8, [AT_BATCHED] = 64,
+};
+static const float less_weights[AT_COORDINATES] = {
+    [AT_ELEMENT] = 128,    [AT_ROWS] = 64,      [AT_COLS] = 64,      [AT_SOURCE_ROW] = 32,
+    [AT_DEST_ROW] = 32,    [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 2,
+    [AT_SOURCE_ALIGN] = 2, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 64,
 };
 
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
-    double rows = log2((double)problem->rows), cols = log2((double)problem->cols);
-    double element = log2((double)problem->elem_size);
-    double elements = rows + cols + (problem->batch > 1 ? log2((double)problem->batch) : 0);
-    double bytes = 1 + elements + element; /* read and written */
-    double pitch =
-        element + (problem->ld_dst == problem->rows ? rows : log2((double)problem->ld_dst));
-
-    const double at[AT_COORDINATES] = {
-        [AT_ELEMENT] = element,
-        [AT_ROWS] = fmin(rows, log2_narrow_max),
-        [AT_COLS] = fmin(cols, log2_narrow_max),
-        [AT_SOURCE_ROW] = fmin(cols + element, log2_row_max),
-        [AT_DEST_ROW] = fmin(rows + element, log2_row_max),
-        [AT_ASPECT] = rows - cols,
-        [AT_SIZE] = fmin(bytes, log2_size_max),
-        [AT_LARGE] = fmax(bytes, log2_size_max),
-        [AT_SOURCE_ALIGN] = alignment(problem->ld_src, problem->offset_src, problem->elem_size),
-        [AT_DEST_ALIGN] = alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
-        [AT_DEST_PITCH] = fmin(fmax(pitch, log2_pitch_min), log2_pitch_max),
-        [AT_BATCHED] = problem->batch > 1,
-    };
+    float rows = log2f((float)problem->rows), cols = log2f((float)problem->cols);
+    float element = log2f((float)problem->elem_size);
+    float elements = rows + cols + (problem->batch > 1 ? log2f((float)problem->batch) : 0);
+    float bytes = 1 + elements + element; /* read and written */
+    float pitch =
+        element + (problem->ld_dst == problem->rows ? rows : log2f((float)problem->ld_dst));
 
     struct at_traits traits = {
+        .at =
+            {
+                [AT_ELEMENT] = element,
+                [AT_ROWS] = fminf(rows, log2_narrow_max),
+                [AT_COLS] = fminf(cols, log2_narrow_max),
+                [AT_SOURCE_ROW] = fminf(cols + element, log2_row_max),
+                [AT_DEST_ROW] = fminf(rows + element, log2_row_max),
+                [AT_ASPECT] = rows - cols,
+                [AT_SIZE] = fminf(bytes, log2_size_max),
+                [AT_LARGE] = fmaxf(bytes, log2_size_max),
+                [AT_SOURCE_ALIGN] =
+                    alignment(problem->ld_src, problem->offset_src, problem->elem_size),
+                [AT_DEST_ALIGN] =
+                    alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
+                [AT_DEST_PITCH] = fminf(fmaxf(pitch, log2_pitch_min), log2_pitch_max),
+                [AT_BATCHED] = problem->batch > 1,
+            },
         .elements = elements,
-        .enough = log2((double)(BLOCKS_ENOUGH * device->multiprocessors)),
+        .enough = log2f((float)(BLOCKS_ENOUGH * device->multiprocessors)),
     };
 
-    for (int i = 0; i < AT_COORDINATES; i++) {
-        traits.less[i] = (float)(weights[i].less * at[i]);
-        traits.more[i] = (float)(weights[i].more * at[i]);
-    }
+    for (int i = 0; i < AT_COORDINATES; i++)
+        traits.key += fminf(more_weights[i], less_weights[i]) * traits.at[i];
     return traits;
 }
 
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
 {
-    double blocks = 1, threads = 1;
+    float blocks = 1, threads = 1;
 
     for (int i = AT_GRID_X; i <= AT_GRID_Z; i++)
-        blocks *= (double)launch->field[i];
+        blocks *= (float)launch->field[i];
     for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++)
-        threads *= (double)launch->field[i];
-    traits->blocks = log2(blocks);
-    traits->thread_excess = traits->blocks + log2(threads) - traits->elements;
+        threads *= (float)launch->field[i];
+    traits->blocks = log2f(blocks);
+    traits->thread_excess = traits->blocks + log2f(threads) - traits->elements;
 }
 
-static const double waste_weight = 64, fill_weight = 16;
+static const float waste_weight = 64, fill_weight = 16;
 
 /* At this distance, half of the entries compared for the fit are slower than the default config. */
-static const double far = 200;
+static const float far = 200;
 
-double at_distance_max(const struct at_traits *to)
+float at_distance_max(const struct at_traits *to)
 {
-    bool narrow = fmin((double)to->less[AT_ROWS], (double)to->less[AT_COLS]) <
-                  NARROW_WEIGHT * log2_narrow_max;
-
-    return narrow ? INFINITY : far;
+    return fminf(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max ? INFINITY : far;
 }
 
 /* The terms of a distance as people see them: two of the launch, and sums of coordinates. */
@@ -143,15 +133,14 @@ const char *at_distance_name(int term)
 /* fmaxf would be a call, because of NaN; this becomes a vector instruction. */
 static inline float difference(const struct at_traits *from, const struct at_traits *to, int at)
 {
-    float above = to->more[at] - from->more[at], below = from->less[at] - to->less[at];
-    float either = above > below ? above : below;
+    float doublings = to->at[at] - from->at[at];
+    float above = doublings * more_weights[at], below = -doublings * less_weights[at];
 
-    return either > 0 ? either : 0;
+    return above > below ? above : below;
 }
 
-/* Four sums, which compilers turn into vectors: a scan of thousands of entries spends most of its
- * time here. */
-static inline double sum_of_differences(const struct at_traits *from, const struct at_traits *to)
+/* Four sums, which compilers turn into vectors: a lookup spends much of its time here. */
+static inline float sum_of_differences(const struct at_traits *from, const struct at_traits *to)
 {
     enum { LANES = 4 };
     float sums[LANES];
@@ -160,49 +149,40 @@ static inline double sum_of_differences(const struct at_traits *from, const stru
     for (int i = 0; i < LANES; i++)
         sums[i] = difference(from, to, i) + difference(from, to, LANES + i) +
                   difference(from, to, 2 * LANES + i);
-    return (double)((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 /* fmax would be a call, because of NaN. */
-static inline double positive(double value)
+static inline float positive(float value)
 {
     return value > 0 ? value : 0;
 }
 
 /* Doublings of the threads per element: a tile of 64 columns over a matrix of 8 leaves seven
  * threads of eight idle. Fewer threads per element are no loss. */
-static double waste(const struct at_traits *from, const struct at_traits *to)
+static float waste(const struct at_traits *from, const struct at_traits *to)
 {
     return positive(to->thread_excess - from->thread_excess);
 }
 
 /* Halvings of the blocks below enough: the large tiles that win on large matrices leave most of the
  * GPU idle on small ones. */
-static double fill(const struct at_traits *from, double blocks, double enough)
+static float fill(const struct at_traits *from, float blocks, float enough)
 {
     return positive(positive(enough - blocks) - positive(from->enough - from->blocks));
 }
 
-void at_distance_bounds(double *bounds, const struct at_traits *from, size_t count,
-                        const struct at_traits *to)
+float at_distance_bound(const struct at_traits *from, const struct at_traits *to)
 {
     /* A launch with twice as many blocks fills the GPU better, but doubles the waste. */
-    const double weight = waste_weight < fill_weight ? waste_weight : fill_weight;
+    const float weight = waste_weight < fill_weight ? waste_weight : fill_weight;
+    /* Assume as many elements per block as there. */
+    float blocks = from->blocks + to->elements - from->elements;
 
-    for (size_t i = 0; i < count; i++) {
-        /* Assume as many elements per block as there. */
-        double blocks = from[i].blocks + to->elements - from[i].elements;
-
-        bounds[i] = weight * fill(&from[i], blocks, to->enough) + sum_of_differences(&from[i], to);
-    }
+    return weight * fill(from, blocks, to->enough) + sum_of_differences(from, to);
 }
 
-double at_distance_of_sizes(int64_t a, int64_t b)
-{
-    return ELEMENT_WEIGHT * fabs(log2((double)a) - log2((double)b));
-}
-
-double at_distance_total(const struct at_traits *from, const struct at_traits *to)
+float at_distance_total(const struct at_traits *from, const struct at_traits *to)
 {
     return waste_weight * waste(from, to) + fill_weight * fill(from, to->blocks, to->enough) +
            sum_of_differences(from, to);
@@ -216,6 +196,6 @@ struct at_distance at_distance_between(const struct at_traits *from, const struc
                   [FILL] = fill_weight * fill(from, to->blocks, to->enough)}};
     for (int i = 0; i < AT_DISTANCE_TERMS; i++)
         for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)
-            distance.terms[i] += (double)difference(from, to, at);
+            distance.terms[i] += difference(from, to, at);
     return distance;
 }

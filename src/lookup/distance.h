@@ -26,27 +26,27 @@ enum at_coordinate {
     AT_COORDINATES,
 };
 
-/* A problem on a device and, once at_traits_launch has set it, a config's launch for it.
- * Coordinates are stored times their weights, which depend on the direction: less[] for another
- * problem that has less of the coordinate, more[] for one that has more. */
+/* A problem on a device and, once at_traits_launch has set it, a config's launch for it. All but
+ * at[AT_BATCHED] and the key are logarithms to base 2. */
 struct at_traits {
-    float less[AT_COORDINATES], more[AT_COORDINATES];
-    double elements;      /* log2 of the problem's elements */
-    double enough;        /* log2 of the blocks that occupy all multiprocessors */
-    double blocks;        /* log2 of the launch's blocks */
-    double thread_excess; /* log2 of the threads per element */
+    float at[AT_COORDINATES];
+    float key;           /* keys differ by no more than the distance, but for rounding */
+    float elements;      /* of the problem */
+    float enough;        /* blocks that occupy all multiprocessors */
+    float blocks;        /* of the launch */
+    float thread_excess; /* threads per element */
 };
 
 enum { AT_DISTANCE_TERMS = 10 };
 
 struct at_distance {
-    double total;
-    double terms[AT_DISTANCE_TERMS]; /* weighted, in the order of the table */
+    float total;
+    float terms[AT_DISTANCE_TERMS]; /* weighted, in the order of the table */
 };
 
 /* Return the distance from which on the default config is better than an entry. INFINITY for a
  * narrow matrix: default configs have tiles, so any entry is better. */
-double at_distance_max(const struct at_traits *to);
+float at_distance_max(const struct at_traits *to);
 
 /* Return the name of a term: "waste", "element", ... */
 const char *at_distance_name(int term);
@@ -56,14 +56,11 @@ struct at_traits at_traits_of(const struct at_problem *problem,
                               const struct at_device_info *device);
 void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
 
-/* Find lower bounds of count distances, whatever the launch at `to` is; and the least distance of
- * any problems with these element sizes. */
-void at_distance_bounds(double *bounds, const struct at_traits *from, size_t count,
-                        const struct at_traits *to);
-double at_distance_of_sizes(int64_t a, int64_t b);
+/* Return a lower bound of the distance, whatever the launch at `to` is. */
+float at_distance_bound(const struct at_traits *from, const struct at_traits *to);
 
 /* Return the distance from a tuned problem to another; and only its total, which is faster. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);
-double at_distance_total(const struct at_traits *from, const struct at_traits *to);
+float at_distance_total(const struct at_traits *from, const struct at_traits *to);
 
 #endif

@@ -6,6 +6,7 @@
 #include "space/named.h"
 #include "space/space.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const at_tier_names[AT_TIERS] = {
@@ -14,8 +15,8 @@ const char *const at_tier_names[AT_TIERS] = {
 
 /* ---- candidates ---- */
 
-static enum at_status make_candidate(struct at_lookup *lookup, struct at_candidate *candidate,
-                                     struct at_traits *traits, struct at_error *err)
+static enum at_status make_candidate(const struct at_lookup *lookup, struct at_candidate *candidate,
+                                     struct at_error *err)
 {
     const struct at_result_record *winner = &candidate->entry->winner;
     const struct at_device_info *home = &lookup->places[candidate->place].record->device;
@@ -29,40 +30,40 @@ static enum at_status make_candidate(struct at_lookup *lookup, struct at_candida
         status = at_config_launch(&candidate->config, &candidate->problem, home, &launch, err);
     if (status != AT_OK)
         return status;
-    *traits = at_traits_of(&candidate->problem, home);
-    at_traits_launch(traits, &launch);
+    candidate->traits = at_traits_of(&candidate->problem, home);
+    at_traits_launch(&candidate->traits, &launch);
     return AT_OK;
 }
 
 static void add_candidate(struct at_lookup *lookup, const struct at_entry *entry)
 {
     struct at_candidate candidate = {.entry = entry, .place = lookup->place_count - 1};
-    struct at_traits traits;
     struct at_error err;
-    struct at_table *table;
 
-    if (make_candidate(lookup, &candidate, &traits, &err) != AT_OK) {
-        if (lookup->unusable++ == 0)
-            lookup->unusable_note = at_format("%s: %s: %s", lookup->places[candidate.place].path,
-                                              entry->problem, err.message);
-        return;
-    }
-    table = &lookup->tables[at_table_number(candidate.problem.elem_size)];
-    table->traits =
-        at_grow(table->traits, table->count, &table->traits_capacity, sizeof *table->traits);
-    table->traits[table->count] = traits;
-    AT_PUSH(table->candidates, table->count, table->capacity, candidate);
+    if (make_candidate(lookup, &candidate, &err) == AT_OK)
+        AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
+    else if (lookup->unusable++ == 0)
+        lookup->unusable_note = at_format("%s: %s: %s", lookup->places[candidate.place].path,
+                                          entry->problem, err.message);
 }
 
 static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
                       const struct at_device_record *record)
 {
-    struct at_place place = {file->path, record};
+    struct at_place place = {file->path, record, at_device_is_emulated(&record->device)};
     const struct at_entry *entries = record->problems.items;
 
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
     for (size_t i = 0; i < record->problems.count; i++)
         add_candidate(lookup, &entries[i]);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    float x = ((const struct at_candidate *)a)->traits.key;
+    float y = ((const struct at_candidate *)b)->traits.key;
+
+    return (x > y) - (x < y);
 }
 
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
@@ -79,6 +80,8 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
         for (size_t j = 0; j < file->profile.devices.count; j++)
             add_place(lookup, file, &records[j]);
     }
+    if (lookup->count > 0)
+        qsort(lookup->candidates, lookup->count, sizeof *lookup->candidates, by_key);
     return lookup;
 }
 
@@ -86,10 +89,7 @@ void at_lookup_close(struct at_lookup *lookup)
 {
     if (!lookup)
         return;
-    for (size_t i = 0; i < AT_TABLES; i++) {
-        at_free(lookup->tables[i].candidates);
-        at_free(lookup->tables[i].traits);
-    }
+    at_free(lookup->candidates);
     at_free(lookup->places);
     at_free(lookup->unusable_note);
     at_free(lookup);

@@ -34,7 +34,7 @@ static uint64_t rank_of(const struct at_place *place, const struct at_query *que
     const struct at_device_info *home = &place->record->device;
     enum at_tier tier = tier_of(at_device_relation(home, query->device), same_problem);
     uint64_t gap = (uint64_t)at_architecture_gap(home, query->device) & 0xffffff;
-    uint64_t predicted = at_device_is_emulated(home);
+    uint64_t predicted = place->emulated;
     uint64_t other_policy = strcmp(place->record->policy.name, query->policy) != 0;
     uint64_t other_problem = !same_problem;
 
@@ -47,8 +47,7 @@ static uint64_t rank_of(const struct at_place *place, const struct at_query *que
 /* A candidate on the problem that is asked for. */
 struct fit {
     const struct at_candidate *candidate;
-    const struct at_traits *traits;
-    double distance; /* INFINITY: there is no candidate yet */
+    float distance; /* INFINITY: there is no candidate yet */
     struct at_config config;
     struct at_launch launch;
 };
@@ -56,33 +55,21 @@ struct fit {
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
-    uint64_t *ranks;           /* by place: of a candidate for the problem itself, and of another */
-    double *bounds[AT_TABLES]; /* of their distances; NULL: not needed yet, INFINITY: tried */
-    struct at_traits asked;    /* with the launch of the last config that was tried */
-    uint64_t rank;             /* of the candidates that are searched now */
-    struct fit nearest;        /* of them */
+    struct at_traits asked; /* with the launch of the last config that was tried */
+    uint64_t *ranks; /* by place: of a candidate for the problem itself, if any, and of others */
+    size_t first,
+        last;      /* candidates from first to last - 1 are seen: those with the nearest keys */
+    float *bounds; /* of their distances; NAN: tried */
+    uint64_t rank; /* of the candidates that are searched now */
+    struct fit nearest; /* of them */
 };
 
 /* The bound of a candidate for the problem itself. */
-static const double same_problem = -1;
+static const float same_problem = -1;
 
 static enum at_tier tier_of_search(const struct search *search)
 {
     return (enum at_tier)(search->rank >> TIER_SHIFT);
-}
-
-static struct search begin(const struct at_lookup *lookup, const struct at_query *query)
-{
-    struct search search = {
-        .lookup = lookup,
-        .query = query,
-        .ranks = at_alloc_array(2 * lookup->place_count, sizeof *search.ranks),
-        .asked = at_traits_of(query->problem, query->device),
-    };
-
-    for (size_t i = 0; i < 2 * lookup->place_count; i++)
-        search.ranks[i] = rank_of(&lookup->places[i / 2], query, i % 2 == 0);
-    return search;
 }
 
 /* Go to the lowest rank from `least` on. False if there is none. */
@@ -108,8 +95,8 @@ static void take(struct search *search, struct at_answer *answer)
     answer->record = place->record;
     answer->entry = candidate->entry;
     at_traits_launch(&search->asked, &nearest->launch);
-    answer->distance = at_distance_between(nearest->traits, &search->asked);
-    answer->predicted = at_device_is_emulated(&place->record->device);
+    answer->distance = at_distance_between(&candidate->traits, &search->asked);
+    answer->predicted = place->emulated;
     answer->expected_of_copy_permille = candidate->entry->winner.of_copy_permille;
 }
 
@@ -159,83 +146,134 @@ static bool is_nearer(const struct search *search, const struct fit *fit)
                                           : is_before(fit->candidate, search->nearest.candidate);
 }
 
-static void try_candidate(struct search *search, const struct at_table *table, size_t number,
-                          struct at_answer *answer)
+/* Try the candidate on the problem that is asked for. */
+static void try_candidate(struct search *search, size_t number, struct at_answer *answer)
 {
-    const struct at_candidate *candidate = &table->candidates[number];
-    struct fit fit = {candidate, &table->traits[number], INFINITY, candidate->config, {{0}}};
+    const struct at_candidate *candidate = &search->lookup->candidates[number];
+    struct fit fit = {candidate, INFINITY, candidate->config, {{0}}};
 
+    search->bounds[number] = NAN;
     if (!at_config_adapt(&fit.config, search->query->problem, search->query->device, &fit.launch)) {
         if (tier_of_search(search) == AT_TIER_EXACT)
             note_refusal(search, candidate, answer);
         return;
     }
     at_traits_launch(&search->asked, &fit.launch);
-    fit.distance = at_distance_total(fit.traits, &search->asked);
+    fit.distance = at_distance_total(&candidate->traits, &search->asked);
     if (is_nearer(search, &fit))
         search->nearest = fit;
 }
 
-static double *find_bounds(const struct search *search, const struct at_table *table)
+/* Return a lower bound of the distances of a candidate and of those beyond it. */
+static float gap(const struct search *search, size_t number)
 {
-    double *bounds = at_alloc_array(table->count, sizeof *bounds);
+    const float rounding = 0.01F;
 
-    at_distance_bounds(bounds, table->traits, table->count, &search->asked);
-    for (size_t i = 0; i < table->count; i++)
-        /* Most differ in their elements, and these were just read. */
-        if (table->traits[i].elements == search->asked.elements &&
-            at_problem_equal(&table->candidates[i].problem, search->query->problem))
-            bounds[i] = same_problem;
-    return bounds;
+    if (number >= search->lookup->count)
+        return INFINITY;
+    return fabsf(search->lookup->candidates[number].traits.key - search->asked.key) - rounding;
+}
+
+/* Return the candidate with the nearest key of those that are not seen, or lookup->count. */
+static size_t next_candidate(const struct search *search)
+{
+    size_t below = search->first - 1, above = search->last; /* 0 - 1 is no candidate's number */
+
+    return gap(search, below) < gap(search, above) ? below : above;
+}
+
+static void see_candidate(struct search *search, size_t number)
+{
+    const struct at_candidate *candidate = &search->lookup->candidates[number];
+
+    search->first -= number < search->first;
+    search->last += number == search->last;
+    search->bounds[number] = at_distance_bound(&candidate->traits, &search->asked);
+    /* Most differ in their elements, and these were just read. */
+    if (candidate->traits.elements == search->asked.elements &&
+        at_problem_equal(&candidate->problem, search->query->problem)) {
+        search->bounds[number] = same_problem;
+        search->ranks[2 * candidate->place] =
+            rank_of(&search->lookup->places[candidate->place], search->query, true);
+    }
+}
+
+/* Whether the candidate has the rank, and a lower bound than the best so far. */
+static bool is_better(const struct search *search, size_t number, size_t best)
+{
+    const float *bounds = search->bounds;
+    size_t rank = 2 * search->lookup->candidates[number].place + (bounds[number] != same_problem);
+
+    return (best < search->lookup->count ? bounds[number] < bounds[best]
+                                         : bounds[number] <= search->nearest.distance) &&
+           search->ranks[rank] == search->rank;
 }
 
 /* Find the candidate of this rank with the least bound that is no greater than the nearest
- * distance. Returns table->count if there is none. */
-static size_t find_least(const struct search *search, const struct at_table *table,
-                         const double *bounds)
+ * distance. Returns lookup->count if there is none. */
+static size_t find_least(struct search *search)
 {
-    const double most = search->nearest.distance;
-    double least = INFINITY;
-    size_t found = table->count;
+    const size_t count = search->lookup->count;
+    size_t best = count, next;
 
-    for (size_t i = 0; i < table->count; i++)
-        if (bounds[i] <= most && bounds[i] < least &&
-            search->ranks[2 * table->candidates[i].place + (bounds[i] != same_problem)] ==
-                search->rank) {
-            least = bounds[i];
-            found = i;
-        }
-    return found;
+    for (size_t i = search->first; i < search->last; i++)
+        if (is_better(search, i, best))
+            best = i;
+    while ((next = next_candidate(search)) < count &&
+           gap(search, next) <= (best < count ? search->bounds[best] : search->nearest.distance)) {
+        see_candidate(search, next);
+        if (is_better(search, next, best))
+            best = next;
+    }
+    return best;
 }
 
-/* Try the candidates of this rank, those with the least bounds first: their distances make it
- * needless to try most others. A bound takes nanoseconds, and a config's rules up to a
- * microsecond. */
-static void try_table(struct search *search, size_t number, struct at_answer *answer)
+static size_t find_key(const struct at_lookup *lookup, float key)
 {
-    const struct at_table *table = &search->lookup->tables[number];
-    double **bounds = &search->bounds[number];
-    size_t i;
+    size_t from = 0, to = lookup->count;
 
-    if (!*bounds)
-        *bounds = find_bounds(search, table);
-    while ((i = find_least(search, table, *bounds)) < table->count) {
-        try_candidate(search, table, i, answer);
-        (*bounds)[i] = INFINITY;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+
+        if (lookup->candidates[middle].traits.key < key)
+            from = middle + 1;
+        else
+            to = middle;
     }
+    return from;
+}
+
+static struct search begin(const struct at_lookup *lookup, const struct at_query *query)
+{
+    struct search search = {
+        .lookup = lookup,
+        .query = query,
+        .asked = at_traits_of(query->problem, query->device),
+        .ranks = at_alloc_array(2 * lookup->place_count, sizeof *search.ranks),
+        .bounds = at_alloc_array(lookup->count, sizeof *search.bounds),
+    };
+
+    for (size_t i = 0; i < lookup->place_count; i++) {
+        search.ranks[2 * i] = UINT64_MAX;
+        search.ranks[2 * i + 1] = rank_of(&lookup->places[i], query, false);
+    }
+    search.first = search.last = find_key(lookup, search.asked.key);
+    /* Candidates for the problem itself have the same key. */
+    while (gap(&search, next_candidate(&search)) <= 0)
+        see_candidate(&search, next_candidate(&search));
+    return search;
 }
 
 /* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
 static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
-    int64_t asked = search->query->problem->elem_size;
-    bool other_problem = search->rank >> OTHER_PROBLEM_SHIFT & 1;
+    size_t number;
 
     search->nearest.distance = INFINITY;
-    try_table(search, at_table_number(asked), answer);
-    for (size_t i = 0; i < AT_TABLES && other_problem; i++)
-        if (1 << i != asked && at_distance_of_sizes(1 << i, asked) <= search->nearest.distance)
-            try_table(search, i, answer);
+    /* Those with the least bounds first: their distances make it needless to try most others. A
+     * bound takes nanoseconds, and a config's rules up to a microsecond. */
+    while ((number = find_least(search)) < search->lookup->count)
+        try_candidate(search, number, answer);
     if (search->nearest.distance == INFINITY)
         return false;
     if (search->nearest.distance > at_distance_max(&search->asked)) {
@@ -254,8 +292,7 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
 
     for (uint64_t rank = 0; !found && next_rank(&search, rank); rank = search.rank + 1)
         found = find_with_rank(&search, answer);
-    for (size_t i = 0; i < AT_TABLES; i++)
-        at_free(search.bounds[i]);
+    at_free(search.bounds);
     at_free(search.ranks);
     return found;
 }

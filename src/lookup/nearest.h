@@ -5,10 +5,12 @@
 
 #include "lookup/lookup.h"
 
-/* An entry whose config is in its family's space. */
+/* An entry whose config is in its family's space. A search goes through many and tries few, so what
+ * it reads of all comes first. */
 struct at_candidate {
-    const struct at_entry *entry;
+    struct at_traits traits;
     size_t place; /* index into the lookup's places */
+    const struct at_entry *entry;
     struct at_problem problem;
     struct at_config config;
 };
@@ -17,24 +19,13 @@ struct at_candidate {
 struct at_place {
     const char *path;
     const struct at_device_record *record;
+    bool emulated;
 };
-
-/* The candidates with one element size, which weighs most: a search rarely looks at other sizes. */
-struct at_table {
-    struct at_candidate *candidates; /* in the order of the profiles */
-    struct at_traits *traits;        /* of the candidates; apart, so that a scan reads no more */
-    size_t count, capacity, traits_capacity;
-};
-
-enum { AT_TABLES = 5 }; /* elements of 1, 2, 4, 8 and 16 bytes */
-
-static inline size_t at_table_number(int64_t elem_size)
-{
-    return (size_t)__builtin_ctzll((unsigned long long)elem_size);
-}
 
 struct at_lookup {
-    struct at_table tables[AT_TABLES];
+    struct at_candidate *candidates;
+    struct at_mark *marks; /* of the candidates, by key */
+    size_t count, capacity, mark_capacity;
     struct at_place *places;
     size_t place_count, place_capacity;
     struct at_family *const *families;

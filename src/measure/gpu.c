@@ -102,7 +102,8 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
     return result;
 }
 
-struct at_gpu_result at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
+/* Send a request, which is cleared, and receive its answer. */
+static struct at_gpu_result ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
                                 struct at_wire *reply, struct at_error *err)
 {
     if (gpu->worker.pid != 0)
@@ -115,7 +116,7 @@ struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wir
                                  struct at_error *err)
 {
     struct at_wire reply = {0};
-    struct at_gpu_result result = at_gpu_ask(gpu, type, request, &reply, err);
+    struct at_gpu_result result = ask(gpu, type, request, &reply, err);
 
     at_wire_clear(&reply);
     return result;
@@ -158,7 +159,7 @@ static enum at_status list_once(struct at_gpu *gpu, struct at_device_info **info
     if (status != AT_OK)
         return status;
     at_wire_put_text(&request, gpu->kind);
-    status = at_gpu_ask(gpu, AT_GPU_LIST, &request, &reply, err).status;
+    status = ask(gpu, AT_GPU_LIST, &request, &reply, err).status;
     if (status == AT_OK) {
         *count = at_wire_get_count(&reply, sizeof **infos);
         *infos = at_alloc_array(*count, sizeof **infos);
@@ -227,7 +228,7 @@ static enum at_status send_open(struct at_gpu *gpu, struct at_error *err)
 
     at_wire_put_text(&request, gpu->kind);
     at_wire_put_int(&request, gpu->ordinal);
-    status = at_gpu_ask(gpu, AT_GPU_OPEN, &request, &reply, err).status;
+    status = ask(gpu, AT_GPU_OPEN, &request, &reply, err).status;
     if (status == AT_OK) {
         at_wire_get_struct(&reply, &info, sizeof info);
         at_wire_get_text(&reply, gpu->driver, sizeof gpu->driver);
@@ -337,7 +338,7 @@ enum at_status at_gpu_memory(struct at_gpu *gpu, int64_t *free_bytes, int64_t *t
     do {
         status = at_gpu_revive(gpu, err);
         if (status == AT_OK)
-            status = at_gpu_ask(gpu, AT_GPU_MEMORY, &request, &reply, err).status;
+            status = ask(gpu, AT_GPU_MEMORY, &request, &reply, err).status;
     } while (status != AT_OK && gpu->killed && ++kills < AT_GPU_KILLS_MAX);
     if (status == AT_OK) {
         *free_bytes = at_wire_get_int(&reply);

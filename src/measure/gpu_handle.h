@@ -53,10 +53,7 @@ enum { AT_GPU_KILLS_MAX = 5 };
 struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_wire *reply,
                                     int64_t deadline_ns, struct at_error *err);
 
-/* Send a request, which is cleared, and receive its answer. at_gpu_tell is for answers that are
- * only a result. */
-struct at_gpu_result at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
-                                struct at_wire *reply, struct at_error *err);
+/* Send a request, which is cleared, and receive an answer that is only a result. */
 struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request,
                                  struct at_error *err);
 

@@ -89,8 +89,8 @@ static struct at_config_result *take_result(struct at_search *search, size_t ind
     return result;
 }
 
-void at_pipeline_settle(struct at_pipeline *p, size_t index,
-                        const struct at_measurement *measurement)
+/* Count a result and tell the strategy. */
+static void settle(struct at_pipeline *p, size_t index, const struct at_measurement *measurement)
 {
     struct at_search *search = p->search;
     struct at_config_result *result = take_result(search, index, measurement);
@@ -144,7 +144,7 @@ void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
         settle_again(p, index, measurement);
         p->remeasuring--;
     } else {
-        at_pipeline_settle(p, index, measurement);
+        settle(p, index, measurement);
     }
     p->in_flight--;
 }
@@ -175,7 +175,7 @@ enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
     free(config);
     if (status == AT_OK && found) {
         p->search->results[index].started = true;
-        at_pipeline_settle(p, index, &measurement);
+        settle(p, index, &measurement);
         at_measurement_clear(&measurement);
     }
     return status;

@@ -48,10 +48,6 @@ struct at_pipeline {
 
 /* ---- results.c ---- */
 
-/* Count a result and tell the strategy. */
-void at_pipeline_settle(struct at_pipeline *p, size_t index,
-                        const struct at_measurement *measurement);
-
 /* Write a new result to the journal, where it survives the end of the main process. */
 void at_pipeline_file(struct at_pipeline *p, size_t index,
                       const struct at_measurement *measurement);

@@ -48,11 +48,6 @@ enum at_status at_ptx_find(const struct at_ptx_module *module, const char *name,
     return at_fail(err, AT_USAGE, "the PTX has no kernel %s", name);
 }
 
-const char *at_ptx_kernel_name(const struct at_ptx_kernel *kernel)
-{
-    return kernel->name;
-}
-
 int64_t at_ptx_kernel_shared_bytes(const struct at_ptx_kernel *kernel)
 {
     return kernel->shared_bytes;

@@ -25,7 +25,6 @@ void at_ptx_free(struct at_ptx_module *module);
 enum at_status at_ptx_find(const struct at_ptx_module *module, const char *name,
                            const struct at_ptx_kernel **kernel, struct at_error *err);
 
-const char *at_ptx_kernel_name(const struct at_ptx_kernel *kernel);
 int64_t at_ptx_kernel_shared_bytes(const struct at_ptx_kernel *kernel); /* static, per block */
 size_t at_ptx_kernel_instructions(const struct at_ptx_kernel *kernel);
 

@@ -173,7 +173,8 @@ bool at_landscape_draw(struct at_landscape *land, struct at_rng *rng, size_t *in
     return false;
 }
 
-size_t at_landscape_differing(const struct at_landscape *land, size_t a, size_t b)
+/* Count the parameters in which two configs of one family differ. */
+static size_t differing(const struct at_landscape *land, size_t a, size_t b)
 {
     const uint8_t *of_a = at_landscape_levels(land, a), *of_b = at_landscape_levels(land, b);
     size_t params = land->regions[land->region_of[a]].family->param_count, count = 0;
@@ -190,8 +191,7 @@ bool at_landscape_draw_near(struct at_landscape *land, struct at_rng *rng, size_
     size_t met = 0;
 
     for (size_t i = region->first; i < region->first + region->count; i++)
-        if (!land->asked[i] && at_landscape_differing(land, i, centre) <= most &&
-            at_rng_below(rng, ++met) == 0)
+        if (!land->asked[i] && differing(land, i, centre) <= most && at_rng_below(rng, ++met) == 0)
             *index = i;
     return met > 0 && at_landscape_take(land, *index);
 }

@@ -55,9 +55,6 @@ bool at_landscape_take(struct at_landscape *land, size_t index);
 /* Take a random config; false: none is left. */
 bool at_landscape_draw(struct at_landscape *land, struct at_rng *rng, size_t *index);
 
-/* Count the parameters in which two configs of one family differ. */
-size_t at_landscape_differing(const struct at_landscape *land, size_t a, size_t b);
-
 /* Take a random config of the centre's family that differs from it in at most `most` parameters;
  * false: none is left. */
 bool at_landscape_draw_near(struct at_landscape *land, struct at_rng *rng, size_t centre,

@@ -23,7 +23,7 @@ static int runs_from_build_tree(void)
     return strncmp(executable, AT_BUILD_DIR, prefix) == 0 && executable[prefix] == '/';
 }
 
-char *at_path_data(void)
+static char *data_folder(void)
 {
     const char *named = getenv("AUTOTUNE_DATADIR");
 
@@ -34,7 +34,7 @@ char *at_path_data(void)
 
 char *at_path_data_file(const char *name)
 {
-    char *data = at_path_data(), *path = at_format("%s/%s", data, name);
+    char *data = data_folder(), *path = at_format("%s/%s", data, name);
 
     at_free(data);
     return path;

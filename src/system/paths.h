@@ -5,11 +5,9 @@
 
 #include "base/error.h"
 
-/* The folder that contains templates/, tuning/ and results/: $AUTOTUNE_DATADIR if set; the source
- * tree if the executable is in its build tree; else the installed data. The caller frees it. */
-char *at_path_data(void);
-
-/* A path below at_path_data: at_path_data_file("tuning/problems.yaml"). The caller frees it. */
+/* The path of "tuning/problems.yaml", say, in the folder that contains templates/, tuning/ and
+ * results/: $AUTOTUNE_DATADIR if set; the source tree if the executable is in its build tree; else
+ * the installed data. The caller frees it. */
 char *at_path_data_file(const char *name);
 
 /* $VARIABLE/autotune, by default ~/BELOW/autotune; NULL if the user has no home folder. The caller

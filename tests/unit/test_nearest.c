@@ -107,7 +107,7 @@ static struct at_problem random_problem(struct at_rng *rng)
 
 /* Return the legal entry at the least distance; SIZE_MAX: no entry is legal. */
 static size_t scan(const struct at_problem *problem, const struct at_device_info *device,
-                   double *least)
+                   float *least)
 {
     size_t nearest = SIZE_MAX;
 
@@ -116,7 +116,7 @@ static size_t scan(const struct at_problem *problem, const struct at_device_info
         struct at_traits here = at_traits_of(problem, device);
         struct at_config config = known[i].config;
         struct at_launch launch;
-        double distance;
+        float distance;
 
         if (!at_config_adapt(&config, problem, device, &launch))
             continue;
@@ -124,7 +124,7 @@ static size_t scan(const struct at_problem *problem, const struct at_device_info
         distance = at_distance_between(&known[i].traits, &here).total;
         if (distance < *least)
             nearest = i;
-        *least = fmin(distance, *least);
+        *least = fminf(distance, *least);
     }
     return nearest;
 }
@@ -138,7 +138,7 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
     struct at_traits here = at_traits_of(problem, device);
     struct at_answer answer;
     struct at_error err = {AT_OK, ""};
-    double least;
+    float least;
     size_t nearest = scan(problem, device, &least);
 
     if (at_lookup_find(lookup, &query, &answer, &err) != AT_OK)
@@ -152,8 +152,8 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
     if (answer.distance.total != least || answer.entry != known[nearest].entry)
         fail_msg("%jd x %jd of %jd bytes: %s at %f instead of %s at %f", (intmax_t)problem->rows,
                  (intmax_t)problem->cols, (intmax_t)problem->elem_size,
-                 answer.entry ? answer.entry->problem : "the default", answer.distance.total,
-                 known[nearest].entry->problem, least);
+                 answer.entry ? answer.entry->problem : "the default",
+                 (double)answer.distance.total, known[nearest].entry->problem, (double)least);
     return true;
 }
 
