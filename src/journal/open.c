@@ -214,32 +214,18 @@ enum at_status at_journal_choose_run(struct at_journal *journal, const char *set
     return status;
 }
 
-static enum at_status open_file(struct at_journal *journal, const char *path, struct at_error *err)
+static enum at_status open_file(struct at_journal *journal, struct at_error *err)
 {
-    bool in_memory = strcmp(path, ":memory:") == 0;
-    enum at_status status;
+    enum at_status status = at_journal_check_size(journal->path, err);
 
-    /* Without "./" SQLite would take "" as a temporary file and "file:" as a URI. */
-    journal->path = at_format("%s%s", in_memory || path[0] == '/' ? "" : "./", path);
-    if (!in_memory) {
-        /* This message is clearer than "unable to open database file" for a missing or unwritable
-         * folder. It does not open the file, because closing it would drop the locks of another
-         * connection of this process. */
-        status = at_output_check(journal->path, err);
-        if (status != AT_OK)
-            return at_fail_within(err, "cannot open journal");
-        status = at_journal_check_size(journal->path, err);
-        if (status != AT_OK)
-            return status;
-    }
+    if (status != AT_OK)
+        return status;
     if (sqlite3_open_v2(journal->path, &journal->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                         NULL) != SQLITE_OK)
         return at_journal_fail(journal, err);
     /* SQLite opens a file read-only if it may not write it. */
     if (sqlite3_db_readonly(journal->db, "main") == 1)
-        return at_fail(err, AT_USAGE, "journal %s is read-only: name another file", path);
-    /* SQLite takes its lock in steps: of two processes that take it at the same moment, both may
-     * find it busy. One gives up at once, and the other then has it. */
+        return at_fail(err, AT_USAGE, "journal %s is read-only: name another file", journal->path);
     sqlite3_busy_timeout(journal->db, LOCK_MS);
     return at_journal_harden(journal, err);
 }
@@ -247,7 +233,22 @@ static enum at_status open_file(struct at_journal *journal, const char *path, st
 enum at_status at_journal_open_file(struct at_journal *journal, const char *path,
                                     struct at_error *err)
 {
-    enum at_status status = open_file(journal, path, err);
+    bool in_memory = strcmp(path, ":memory:") == 0;
+    struct at_output *turn = NULL;
+    enum at_status status = AT_OK;
 
-    return status == AT_OK ? prepare_file(journal, err) : status;
+    /* Without "./" SQLite would take "" as a temporary file and "file:" as a URI. */
+    journal->path = at_format("%s%s", in_memory || path[0] == '/' ? "" : "./", path);
+    /* SQLite takes its lock in steps. Of two processes that take it at the same moment, each may
+     * hold a step that the other waits for, until both give up. So they take it by turns. This call
+     * also tells why a file cannot be opened, where SQLite says "unable to open database file". It
+     * does not open the file, because closing it would drop the locks of another connection of this
+     * process. */
+    if (!in_memory && at_output_open(&turn, journal->path, AT_OUTPUT_WAIT_BRIEFLY, NULL, err))
+        return at_fail_within(err, "cannot open journal");
+    status = open_file(journal, err);
+    if (status == AT_OK)
+        status = prepare_file(journal, err);
+    at_output_close(turn);
+    return status;
 }

@@ -119,6 +119,37 @@ need_strace() {
     assert_nothing_left
 }
 
+# SQLite takes its lock in steps, and of two runs amid these both may give up.
+@test "runs open a journal by turns: the one that began first has it" {
+    local code=0
+    need_strace
+    strace -qq -o first.trace -P "$PWD/one.journal" -e trace=fcntl -e signal=STOP \
+        -e inject=fcntl:signal=SIGSTOP:when=1 \
+        "$AUTOTUNE" tune "${short[@]}" --budget 1000 --journal one.journal >table 2>first.errors 3>&- &
+    first=$!
+    until grep -qs 'stopped by SIGSTOP' first.trace; do
+        kill -0 "$first"
+        sleep 0.05
+    done
+    strace -qq -o second.trace -P "$PWD/.one.journal.autotune" -e trace=flock -e signal=none \
+        "$AUTOTUNE" tune "${short[@]}" --budget 2 --journal one.journal --out two.yaml \
+        >table 2>second.errors 3>&- &
+    second=$!
+    until grep -qs EAGAIN second.trace; do
+        kill -0 "$second"
+        sleep 0.05
+    done
+    stopped=$(pgrep -P "$first")
+    kill -CONT "$stopped"
+    wait "$second" || code=$?
+    cat second.errors
+    [ "$code" -eq 2 ]
+    grep -q 'one.journal is in use by another process' second.errors
+    kill -0 "$first"
+    kill -KILL "$stopped"
+    wait "$first" || true
+}
+
 # Print the names of the system calls that a run's main process makes.
 list_calls() {
     strace -qq -o trace -e signal=none "$AUTOTUNE" tune "${short[@]}" --budget 3 >table 3>&-
