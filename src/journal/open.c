@@ -216,10 +216,6 @@ enum at_status at_journal_choose_run(struct at_journal *journal, const char *set
 
 static enum at_status open_file(struct at_journal *journal, struct at_error *err)
 {
-    enum at_status status = at_journal_check_size(journal->path, err);
-
-    if (status != AT_OK)
-        return status;
     if (sqlite3_open_v2(journal->path, &journal->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                         NULL) != SQLITE_OK)
         return at_journal_fail(journal, err);
@@ -235,7 +231,7 @@ enum at_status at_journal_open_file(struct at_journal *journal, const char *path
 {
     bool in_memory = strcmp(path, ":memory:") == 0;
     struct at_output *turn = NULL;
-    enum at_status status = AT_OK;
+    enum at_status status;
 
     /* Without "./" SQLite would take "" as a temporary file and "file:" as a URI. */
     journal->path = at_format("%s%s", in_memory || path[0] == '/' ? "" : "./", path);
@@ -244,9 +240,12 @@ enum at_status at_journal_open_file(struct at_journal *journal, const char *path
      * also tells why a file cannot be opened, where SQLite says "unable to open database file". It
      * does not open the file, because closing it would drop the locks of another connection of this
      * process. */
-    if (!in_memory && at_output_open(&turn, journal->path, AT_OUTPUT_WAIT_BRIEFLY, NULL, err))
+    if (!in_memory &&
+        at_output_open(&turn, journal->path, AT_OUTPUT_WAIT_BRIEFLY, NULL, err) != AT_OK)
         return at_fail_within(err, "cannot open journal");
-    status = open_file(journal, err);
+    status = in_memory ? AT_OK : at_journal_check_size(journal->path, err);
+    if (status == AT_OK)
+        status = open_file(journal, err);
     if (status == AT_OK)
         status = prepare_file(journal, err);
     at_output_close(turn);

@@ -82,6 +82,15 @@ need_strace() {
         skip "needs strace, and a machine that lets it trace"
 }
 
+# wait_for_stop TRACE: wait until strace, process $first, has stopped its run. $stopped is the run's process.
+wait_for_stop() {
+    until grep -qs 'stopped by SIGSTOP' "$1"; do
+        kill -0 "$first"
+        sleep 0.05
+    done
+    stopped=$(pgrep -P "$first")
+}
+
 @test "without file locks, a run goes on with a warning" {
     need_strace
     : >.best.yaml.autotune
@@ -100,11 +109,7 @@ need_strace() {
         -e inject=openat:signal=SIGSTOP:when=1 \
         "$AUTOTUNE" tune "${short[@]}" --budget 2 --journal first >table 2>first.errors 3>&- &
     first=$!
-    until grep -qs 'stopped by SIGSTOP' trace; do
-        kill -0 "$first"
-        sleep 0.05
-    done
-    stopped=$(pgrep -P "$first")
+    wait_for_stop trace
     [ -e .best.yaml.autotune ]
     hold
     kill -CONT "$stopped"
@@ -121,16 +126,13 @@ need_strace() {
 
 # SQLite takes its lock in steps, and of two runs amid these both may give up.
 @test "runs open a journal by turns: the one that began first has it" {
-    local code=0
+    local first second stopped code=0
     need_strace
     strace -qq -o first.trace -P "$PWD/one.journal" -e trace=fcntl -e signal=STOP \
         -e inject=fcntl:signal=SIGSTOP:when=1 \
         "$AUTOTUNE" tune "${short[@]}" --budget 1000 --journal one.journal >table 2>first.errors 3>&- &
     first=$!
-    until grep -qs 'stopped by SIGSTOP' first.trace; do
-        kill -0 "$first"
-        sleep 0.05
-    done
+    wait_for_stop first.trace
     strace -qq -o second.trace -P "$PWD/.one.journal.autotune" -e trace=flock -e signal=none \
         "$AUTOTUNE" tune "${short[@]}" --budget 2 --journal one.journal --out two.yaml \
         >table 2>second.errors 3>&- &
@@ -139,7 +141,6 @@ need_strace() {
         kill -0 "$second"
         sleep 0.05
     done
-    stopped=$(pgrep -P "$first")
     kill -CONT "$stopped"
     wait "$second" || code=$?
     cat second.errors
