@@ -122,7 +122,8 @@ static enum at_status tune_now(const struct bench_run *run, const struct at_prob
     struct at_entry entry = {0};
     enum at_status status =
         at_tune_problem(run->session, problem, &budget,
-                        (struct at_tune_place){index + 1, run->problem_count, NULL}, &entry, err);
+                        (struct at_tune_place){.index = index + 1, .of = run->problem_count},
+                        &entry, err);
 
     if (status == AT_OK)
         status = config_of(run, &entry.winner, config, err);

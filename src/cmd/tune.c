@@ -167,7 +167,9 @@ static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tu
                                  &run->problem_count, err);
     }
     if (status == AT_OK && options->run.problem_configs > 0)
-        options->budget.evaluations = options->run.problem_configs * (int64_t)run->problem_count;
+        options->budget.evaluations =
+            options->run.problem_configs *
+            (int64_t)(run->problem_count * at_fleet_models(run->devices, run->device_count));
     return status;
 }
 
@@ -184,6 +186,19 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
         return at_fail(err, AT_USAGE, "--record takes one device at a time, not %zu",
                        run->device_count);
     return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
+}
+
+static enum at_status check_size(const struct at_tune_run *run, struct at_error *err)
+{
+    size_t models = at_fleet_models(run->devices, run->device_count);
+
+    if (models * run->problem_count <= AT_PROFILE_PROBLEMS_MAX)
+        return AT_OK;
+    return at_fail(
+        err, AT_USAGE,
+        "%zu problems on %zu models of devices are more than one profile holds (%d): tune "
+        "them in several runs",
+        run->problem_count, models, AT_PROFILE_PROBLEMS_MAX);
 }
 
 /* Check everything that can be wrong before the first measurement. */
@@ -207,12 +222,7 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
         status = settle_for_emulation(run, options, err);
     if (status == AT_OK)
         status = prepare_recording(run, err);
-    if (status == AT_OK && run->device_count * run->problem_count > AT_PROFILE_PROBLEMS_MAX)
-        status = at_fail(err, AT_USAGE,
-                         "%zu problems on %zu devices are more than one profile holds (%d): tune "
-                         "them in several runs",
-                         run->problem_count, run->device_count, AT_PROFILE_PROBLEMS_MAX);
-    return status;
+    return status == AT_OK ? check_size(run, err) : status;
 }
 
 /* The journal is beside the profile unless it is named. A run that writes no file has none. */

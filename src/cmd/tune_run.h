@@ -4,15 +4,11 @@
 #define AT_CMD_TUNE_RUN_H
 
 #include "cmd/cmd.h"
+#include "fleet/fleet.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "profile/profile.h"
 #include "system/output.h"
-
-/* Budget of the whole run; 0: no limit. */
-struct at_run_budget {
-    int64_t ns, evaluations;
-};
 
 struct at_tune_options {
     struct at_run_options run;
@@ -31,12 +27,8 @@ struct at_tune_run {
     size_t problem_count;
     struct at_device_info *devices;
     size_t device_count;
+    struct at_fleet_result result;
     struct at_profile profile;
-    struct at_device_record *records; /* of the profile, one per device */
-    size_t failed;                    /* problems without a correct config */
-    size_t skipped;                   /* problems not searched: budget spent or interrupt */
-    int64_t started_ns;
-    int64_t evaluations; /* so far, of all problems */
 };
 
 /* Tune everything, write and print the profile. AT_FAILED: a problem has no correct config, or the

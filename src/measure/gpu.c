@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Opening a device takes a second or two on a machine with several GPUs. Loading and preparing take
  * milliseconds, except for buffers of a hundred gigabytes. */
@@ -172,6 +173,18 @@ static enum at_status list_once(struct at_gpu *gpu, struct at_device_info **info
     else
         at_gpu_stop(gpu, NULL);
     return status;
+}
+
+void at_gpu_end_spare(void)
+{
+    at_worker_stop(&spare, NULL);
+}
+
+void at_gpu_leave_spare(void)
+{
+    if (spare.pid != 0)
+        close(spare.fd);
+    spare = (struct at_worker){0};
 }
 
 enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size_t *count,

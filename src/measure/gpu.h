@@ -19,6 +19,11 @@ struct at_gpu;
 enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size_t *count,
                            struct at_error *err);
 
+/* at_gpu_list leaves its worker for the next at_gpu_open. Stop it; or, in a forked process, leave
+ * it to the parent. */
+void at_gpu_end_spare(void);
+void at_gpu_leave_spare(void);
+
 enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordinal,
                            struct at_error *err);
 /* Kill the worker without waiting for its end; at_gpu_close waits. */

@@ -84,15 +84,43 @@ static enum at_status mark_all(const char *selector, const struct at_device_info
 /* What "emu" alone means, and "auto" without a GPU. */
 static const char emulated_selector[] = "emu", default_emulated[] = AT_EMULATED_PREFIX "h200";
 
-static bool names_emulated(const char *selector)
+/* Is this name, of `length` characters, "emu" or "emu:..."? */
+static bool is_emulated(const char *name, size_t length)
 {
-    return strcmp(selector, emulated_selector) == 0 ||
-           strncmp(selector, AT_EMULATED_PREFIX, sizeof AT_EMULATED_PREFIX - 1) == 0;
+    size_t prefix = sizeof AT_EMULATED_PREFIX - 1;
+
+    return (length == sizeof emulated_selector - 1 &&
+            strncmp(name, emulated_selector, length) == 0) ||
+           (length >= prefix && strncmp(name, AT_EMULATED_PREFIX, prefix) == 0);
+}
+
+/* Does the selector name emulated devices? AT_USAGE if it names GPUs too. */
+static enum at_status check_emulated(const char *selector, bool *emulated, struct at_error *err)
+{
+    size_t names = 0, found = 0;
+
+    for (const char *name = selector;; name++) {
+        size_t length = strcspn(name, ",");
+
+        names++;
+        found += is_emulated(name, length);
+        name += length;
+        if (!*name)
+            break;
+    }
+    if (found > 0 && found < names)
+        return at_fail(err, AT_USAGE,
+                       "\"%s\" names GPUs and emulated devices: measured and predicted times do "
+                       "not go together",
+                       selector);
+    *emulated = found > 0;
+    return AT_OK;
 }
 
 /* "emu:a100, emu:h200" */
-static enum at_status no_emulated(const char *name, const struct at_device_info *infos,
-                                  size_t count, struct at_error *err)
+static enum at_status no_emulated(const char *name, size_t length,
+                                  const struct at_device_info *infos, size_t count,
+                                  struct at_error *err)
 {
     const char **names = at_alloc_array(count, sizeof *names);
     char *known;
@@ -100,32 +128,56 @@ static enum at_status no_emulated(const char *name, const struct at_device_info 
     for (size_t i = 0; i < count; i++)
         names[i] = infos[i].uuid;
     known = at_join(names, count);
-    at_fail(err, AT_DEVICE, "there is no device \"%s\"; known are %s", name, known);
+    at_fail(err, AT_DEVICE, "there is no device \"%.*s\"; known are %s", (int)length, name, known);
     free(known);
     free(names);
     return AT_DEVICE;
 }
 
-static enum at_status select_emulated(const char *name, struct at_device_info **infos,
+/* Find the description that a name means. NULL: none. */
+static const struct at_device_info *find_emulated(const struct at_device_info *infos, size_t count,
+                                                  const char *name, size_t length)
+{
+    if (length == sizeof emulated_selector - 1) {
+        name = default_emulated;
+        length = sizeof default_emulated - 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (strlen(infos[i].uuid) == length && strncmp(infos[i].uuid, name, length) == 0)
+            return &infos[i];
+    return NULL;
+}
+
+/* Each name is a device of its own: emu:a100,emu:a100 are two. */
+static enum at_status select_emulated(const char *selector, struct at_device_info **infos,
                                       size_t *count, struct at_error *err)
 {
-    struct at_device_info *all;
-    size_t all_count, i = 0;
+    struct at_device_info *all, *chosen = NULL;
+    size_t all_count, chosen_count = 0, capacity = 0;
     enum at_status status = at_gpu_list(AT_KIND_EMULATED, &all, &all_count, err);
 
     if (status != AT_OK)
         return status;
-    while (i < all_count && strcmp(all[i].uuid, name) != 0)
-        i++;
-    if (i == all_count) {
-        status = no_emulated(name, all, all_count, err);
-        free(all);
-        return status;
+    for (const char *name = selector; status == AT_OK; name++) {
+        size_t length = strcspn(name, ",");
+        const struct at_device_info *found = find_emulated(all, all_count, name, length);
+
+        if (found)
+            AT_PUSH(chosen, chosen_count, capacity, *found);
+        else
+            status = no_emulated(name, length, all, all_count, err);
+        name += length;
+        if (!*name)
+            break;
     }
-    all[0] = all[i];
-    *infos = all;
-    *count = 1;
-    return AT_OK;
+    free(all);
+    if (status == AT_OK) {
+        *infos = chosen;
+        *count = chosen_count;
+    } else {
+        free(chosen);
+    }
+    return status;
 }
 
 /* ---- selecting ---- */
@@ -167,12 +219,13 @@ static enum at_status select_cuda(const char *selector, struct at_device_info **
 enum at_status at_select_devices(const char *selector, struct at_device_info **infos, size_t *count,
                                  struct at_error *err)
 {
-    enum at_status status;
+    bool emulated = false;
+    enum at_status status = check_emulated(selector, &emulated, err);
 
-    if (names_emulated(selector))
-        return select_emulated(strcmp(selector, emulated_selector) == 0 ? default_emulated
-                                                                        : selector,
-                               infos, count, err);
+    if (status != AT_OK)
+        return status;
+    if (emulated)
+        return select_emulated(selector, infos, count, err);
     status = select_cuda(selector, infos, count, err);
     if (status == AT_DEVICE && strcmp(selector, automatic) == 0)
         return select_emulated(default_emulated, infos, count, err);

@@ -25,8 +25,9 @@ enum {
 
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0,
-     "Device: an index, several (0,2), all, the beginning of a UUID, a PCI bus id, emu or emu:NAME "
-     "for an emulated one, or auto (the default): the first GPU, else an emulated one",
+     "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
+     "one, "
+     "several of these (0,2), all, or auto (the default): the first GPU, else an emulated one",
      1},
     {"problem", 'p', "SPEC", 0,
      "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
@@ -219,20 +220,26 @@ enum at_status at_run_families(struct at_run_options *options, struct at_error *
 /* Configs to try per problem on an emulated device, unless the user names a search or budget. */
 enum { EMULATED_CONFIGS = 24 };
 
+static void note_emulated(struct at_run_options *options, const struct at_device_info *device)
+{
+    const char *times = at_emulated_times(device);
+
+    if (strcmp(options->gpu, "auto") == 0)
+        at_warn(&options->progress, "no usable GPU: this is an emulated %s; %s", device->name,
+                times);
+    else
+        at_note(&options->progress, "this is an emulated %s; %s", device->name, times);
+}
+
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
                               size_t *count, struct at_error *err)
 {
     enum at_status status = at_select_devices(options->gpu, devices, count, err);
-    const char *name, *times;
 
     if (status != AT_OK || !at_device_is_emulated(&(*devices)[0]))
         return status;
-    name = (*devices)[0].name;
-    times = at_emulated_times(&(*devices)[0]);
-    if (strcmp(options->gpu, "auto") == 0)
-        at_warn(&options->progress, "no usable GPU: this is an emulated %s; %s", name, times);
-    else
-        at_note(&options->progress, "this is an emulated %s; %s", name, times);
+    for (size_t i = 0; i < *count; i++)
+        note_emulated(options, &(*devices)[i]);
     if (!options->search_given) {
         options->problem_configs = EMULATED_CONFIGS;
         at_note(&options->progress,

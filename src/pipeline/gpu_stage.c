@@ -36,7 +36,7 @@ enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *er
     struct at_built built;
     enum at_status status = at_builder_step(p->session->builder, err);
 
-    while (status == AT_OK && at_builder_take(p->session->builder, &built)) {
+    while (status == AT_OK && at_order_take(p, &built)) {
         size_t index = (size_t)((struct at_config_result *)built.owner - p->search->results);
 
         if (built.outcome == AT_CORRECT) {

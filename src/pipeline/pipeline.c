@@ -22,6 +22,7 @@ static void start_config(struct at_pipeline *p, size_t index)
         return;
     result->started = true;
     p->in_flight++;
+    at_order_add(p, index);
     at_builder_add(p->session->builder, &p->search->space.configs[index],
                    p->search->problem.elem_size, result);
 }
@@ -51,7 +52,7 @@ static bool may_ask(const struct at_pipeline *p)
 }
 
 /* Configs requested per round when kernels come from the cache: hundreds of cache look-ups in a row
- * would leave the GPU idle. */
+ * would leave the GPU idle. An emulated device may wait. */
 enum { ASKED_AT_ONCE = 16 };
 
 static void fill(struct at_pipeline *p)
@@ -64,7 +65,7 @@ static void fill(struct at_pipeline *p)
             start_config(p, index);
         else
             p->exhausted = true;
-        if (asked >= ASKED_AT_ONCE && at_builder_has_built(p->session->builder))
+        if (asked >= ASKED_AT_ONCE && !p->order && at_builder_has_built(p->session->builder))
             break;
     }
 }
@@ -90,24 +91,27 @@ static void let_go(struct at_pipeline *p)
 {
     const struct at_strategy *strategy = p->search->strategy;
 
-    if (p->exhausted && p->remeasuring == 0 && strategy->reason && strategy->reason(p->strategy))
+    if (p->exhausted && !p->order && p->remeasuring == 0 && strategy->reason &&
+        strategy->reason(p->strategy))
         p->in_flight -= at_builder_let_go(p->session->builder);
 }
 
-/* Workers kept free for requested configs. A worker that finishes precompiling also takes them. */
-enum { KEPT_FREE = 2 };
+/* The part of the workers that compiles ahead. Most of what is compiled ahead is never asked for:
+ * with all workers at it, a run takes twice the processor time and is no faster. */
+enum { AHEAD_PART = 4 };
 
 /* Give idle compile workers what the strategy will probably ask for next. */
 static enum at_status precompile_likely(struct at_pipeline *p, struct at_error *err)
 {
     const struct at_search *search = p->search;
     struct at_builder *builder = p->session->builder;
-    size_t indices[AT_NEXT_MAX], idle = at_builder_idle(builder), count;
+    size_t workers = (size_t)p->session->options.jobs, most = workers / AHEAD_PART;
+    size_t indices[AT_NEXT_MAX], busy = workers - at_builder_idle(builder), count;
 
-    if (!p->new_results || p->stopping || idle <= KEPT_FREE || !search->strategy->likely_next)
+    if (!p->new_results || p->stopping || busy >= most || !search->strategy->likely_next)
         return AT_OK;
     p->new_results = false;
-    count = idle - KEPT_FREE < AT_NEXT_MAX ? idle - KEPT_FREE : AT_NEXT_MAX;
+    count = most - busy < AT_NEXT_MAX ? most - busy : AT_NEXT_MAX;
     count = search->strategy->likely_next(p->strategy, indices, count);
     for (size_t i = 0; i < count; i++) {
         if (!search->results[indices[i]].started && !p->precompile[indices[i]])
@@ -145,6 +149,7 @@ static void wait_for_work(struct at_pipeline *p, bool *gpu_ready)
 static void drop_waiting(struct at_pipeline *p)
 {
     at_builder_drop(p->session->builder);
+    at_order_drop(p);
     while (p->ready_count > 0) {
         at_program_release(p->ready[p->ready_first].built.program);
         p->ready_first = (p->ready_first + 1) % p->window;
@@ -230,6 +235,7 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     enum at_status status;
 
     p->window = (size_t)p->session->options.jobs * WINDOW_PER_JOB;
+    at_order_open(p);
     p->ready = at_alloc_array(p->window, sizeof *p->ready);
     p->precompile = at_alloc_array(search->space.count, sizeof *p->precompile);
     p->compiled = at_alloc_array(search->space.count, sizeof *p->compiled);
@@ -271,6 +277,7 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
     at_drift_close(&p);
     free(p.problem_text);
     free(p.ready);
+    free(p.order);
     free(p.precompile);
     free(p.compiled);
     return status;

@@ -17,6 +17,13 @@ struct at_ready {
     bool second; /* verified and timed once more, because it was suspiciously fast */
 };
 
+/* A config that was asked for, and what the builder made of it. */
+struct at_ordered {
+    size_t index; /* in the space */
+    bool is_built;
+    struct at_built built;
+};
+
 struct at_pipeline {
     struct at_search *search;
     struct at_session *session;
@@ -35,6 +42,8 @@ struct at_pipeline {
     size_t window;          /* most configs in flight */
     size_t ready_first, ready_count;
     struct at_ready on_gpu;
+    struct at_ordered *order; /* a ring of window entries, on an emulated device; else NULL */
+    size_t order_first, order_count;
     size_t evaluations; /* made by this run or found in the journal */
     int failures;       /* consecutive failures of the device */
     struct at_canary canary;
@@ -80,6 +89,20 @@ bool at_drift_pending(const struct at_pipeline *p);
 
 /* Hand configs that must be measured again to the builder, as many as have room. */
 void at_drift_remeasure(struct at_pipeline *p);
+
+/* ---- order.c ---- */
+
+/* Choose the order; set the window if configs keep the order in which they are added. */
+void at_order_open(struct at_pipeline *p);
+
+/* A config was given to the builder. */
+void at_order_add(struct at_pipeline *p, size_t index);
+
+/* Take the next config from the builder, if it is finished. */
+bool at_order_take(struct at_pipeline *p, struct at_built *built);
+
+/* Forget all that were added. */
+void at_order_drop(struct at_pipeline *p);
 
 /* ---- gpu_stage.c ---- */
 

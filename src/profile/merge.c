@@ -231,8 +231,7 @@ static int64_t least_known(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Join what was seen in two runs. They may be the same run, so counts are not added. */
-static void join_conditions(struct at_conditions *into, const struct at_conditions *from)
+void at_conditions_join(struct at_conditions *into, const struct at_conditions *from)
 {
     into->clock_sm_min_khz = least_known(into->clock_sm_min_khz, from->clock_sm_min_khz);
     into->clock_sm_max_khz = most(into->clock_sm_max_khz, from->clock_sm_max_khz);
@@ -273,8 +272,8 @@ static struct at_list make_records(struct pieces *pieces)
             AT_PUSH(records.items, records.count, records.capacity, fresh);
             capacity = 0;
         } else if (piece->record != joined) {
-            join_conditions(&records.items[records.count - 1].conditions,
-                            &piece->record->conditions);
+            at_conditions_join(&records.items[records.count - 1].conditions,
+                               &piece->record->conditions);
         }
         joined = piece->record;
         record = &records.items[records.count - 1];

@@ -25,4 +25,8 @@ enum at_status at_merge_make(struct at_merge *merge, struct at_profiles *profile
                              struct at_error *err);
 void at_merge_clear(struct at_merge *merge);
 
+/* Join what was seen in two runs, or on two devices. They may be the same run, so counts are not
+ * added: the higher one is kept. */
+void at_conditions_join(struct at_conditions *into, const struct at_conditions *from);
+
 #endif

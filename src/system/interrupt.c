@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-#include <signal.h>
+#include <stddef.h>
 #include <unistd.h>
 
 /* timeout(1) and batch systems signal a process and then its group: that is a single request. */
@@ -24,15 +24,28 @@ static void note_signal(int signal_number)
     }
 }
 
-void at_interrupt_catch(void)
+static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* Without SA_RESTART: poll must return for the run to notice the signal. */
+static void handle(int signal_number, void (*handler)(int))
 {
-    /* No SA_RESTART: poll must return for the run to notice the signal. */
-    struct sigaction action = {.sa_handler = note_signal};
+    struct sigaction action = {.sa_handler = handler};
 
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    sigaction(signal_number, &action, NULL);
+}
+
+void at_interrupt_catch(void)
+{
+    for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
+        handle(interrupts[i], note_signal);
+}
+
+void at_interrupt_follow(void)
+{
+    handle(AT_INTERRUPT_FOLLOWED, note_signal);
+    for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
+        handle(interrupts[i], SIG_IGN);
 }
 
 bool at_interrupt_seen(void)

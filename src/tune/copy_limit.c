@@ -33,8 +33,10 @@ static const struct at_copies *remembered(const struct at_session *session,
 
 static void remember(struct at_session *session, const struct at_copies *copies)
 {
+    bool carried = !at_device_is_emulated(at_gpu_info(session->gpu)); /* as remember_best has it */
+
     AT_PUSH(session->copies, session->copy_count, session->copy_capacity, *copies);
-    for (size_t i = 0; i < copies->count; i++)
+    for (size_t i = 0; i < copies->count && carried; i++)
         at_warm_start_add(
             &session->copy_warm_start,
             &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});

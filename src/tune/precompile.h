@@ -6,14 +6,9 @@
 
 #include "pipeline/session.h"
 
-struct at_precompile {
-    struct at_session *session;
-    const struct at_problem *problem; /* tuned next; NULL: none */
-    int64_t evaluations;              /* that its search may make; 0: no limit */
-};
-
-/* Give the builder the configs that the next search asks for before its first result. state is a
- * struct at_precompile. */
-void at_precompile_next(void *state);
+/* Give the builder the configs that the next search, of this problem, asks for before its first
+ * result. evaluations: how many it may make; 0: no limit. */
+void at_precompile(struct at_session *session, const struct at_problem *problem,
+                   int64_t evaluations);
 
 #endif

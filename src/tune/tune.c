@@ -9,7 +9,6 @@
 #include "system/interrupt.h"
 #include "tune/copy_limit.h"
 #include "tune/finals.h"
-#include "tune/precompile.h"
 #include "tune/profile_entry.h"
 
 #include <inttypes.h>
@@ -53,12 +52,15 @@ static enum at_status choose_winner(struct at_search *search, struct at_finals *
     return status;
 }
 
-/* Add the winner and the runners-up to the warm start of the next problems. */
+/* Add the winner and the runners-up to the warm start of the next problems. Not on an emulated
+ * device, so that a result does not depend on what else is tuned, and where. */
 static void remember_best(struct at_search *search, const struct at_finals *finals, size_t winner)
 {
     struct at_warm_start *warm_start = &search->session->warm_start;
     bool taken[AT_CONTESTANTS_MAX] = {false};
 
+    if (at_device_is_emulated(at_gpu_info(search->session->gpu)))
+        return;
     taken[winner] = true;
     at_warm_start_add(warm_start, &(struct at_winner){.problem = search->problem,
                                                       .config = *finals->contestants[winner].config,
@@ -93,13 +95,10 @@ static bool needs_new_worker(const struct at_search *search)
 }
 
 static enum at_status finish(struct at_search *search, struct at_finals *finals,
-                             const struct at_problem *next, struct at_entry *entry,
+                             const struct at_tune_place *place, struct at_entry *entry,
                              struct at_error *err)
 {
     struct at_session *session = search->session;
-    struct at_precompile ahead = {
-        session, next,
-        search->budget.evaluations}; /* the next search's budget is nearly the same */
     size_t winner;
     enum at_status status = at_shootout_build(session, finals->contestants, finals->count, err);
 
@@ -109,7 +108,7 @@ static enum at_status finish(struct at_search *search, struct at_finals *finals,
         status = at_shootout_prepare(session, &search->problem, err);
     if (status == AT_OK)
         status = at_finals_qualify(finals, session, err);
-    at_gpu_meanwhile(session->gpu, at_precompile_next, &ahead);
+    at_gpu_meanwhile(session->gpu, place->ahead, place->state);
     if (status == AT_OK)
         status = at_shootout_time(session, finals->contestants, finals->count, err);
     at_gpu_meanwhile(session->gpu, NULL, NULL);
@@ -264,7 +263,7 @@ static struct at_budget copies_budget(const struct at_search *search)
     return budget;
 }
 
-static enum at_status search_and_finish(struct at_search *search, const struct at_problem *next,
+static enum at_status search_and_finish(struct at_search *search, const struct at_tune_place *place,
                                         struct at_entry *entry, struct at_error *err)
 {
     struct at_session *session = search->session;
@@ -291,7 +290,7 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
     if (search->counts[AT_CORRECT] == 0)
         return no_winner(search, err);
     at_finals_make(&finals, search, fallback, &copies);
-    status = finish(search, &finals, next, entry, err);
+    status = finish(search, &finals, place, entry, err);
     at_shootout_end(finals.contestants, finals.count);
     return status;
 }
@@ -318,7 +317,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     if (status == AT_OK)
         warn_of_empty_families(&search);
     if (status == AT_OK)
-        status = search.space.count > 0 ? search_and_finish(&search, place.next, entry, err)
+        status = search.space.count > 0 ? search_and_finish(&search, &place, entry, err)
                                         : no_winner(&search, err);
     session->measured += count_measured(&search);
     at_search_clear(&search);

@@ -11,8 +11,9 @@ enum { AT_SPACE_MAX = 500000 };
 
 /* The problem's place in the run. */
 struct at_tune_place {
-    size_t index, of;              /* for the progress line */
-    const struct at_problem *next; /* its first configs are compiled ahead; NULL: none */
+    size_t index, of;           /* for the progress line */
+    void (*ahead)(void *state); /* called once while the GPU times the finalists; NULL: nothing */
+    void *state;
 };
 
 /* Tune one problem. AT_OK: the entry is filled, and the caller clears it with the profile;

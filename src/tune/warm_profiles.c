@@ -24,7 +24,7 @@ static bool is_unchanged(const struct at_device_record *record, const struct at_
 }
 
 struct reading {
-    const struct at_device_record *record, *now;
+    const struct at_device_record *record, *now; /* record NULL: nothing is known of where it was */
     struct at_family *const *families;
     size_t family_count;
 };
@@ -35,7 +35,8 @@ static bool read_winner(struct at_warm_start *warm_start, const struct reading *
     const struct at_result_record *found = &entry->winner;
     struct at_winner winner = {0};
 
-    if (at_device_relation(&reading->now->device, &reading->record->device) == AT_SAME_DEVICE &&
+    if (reading->record &&
+        at_device_relation(&reading->now->device, &reading->record->device) == AT_SAME_DEVICE &&
         is_searched(entry))
         winner.space = entry->evaluations.configs;
     if (winner.space > 0 && is_unchanged(reading->record, reading->now))
@@ -59,18 +60,18 @@ static void read_copy(struct at_warm_start *copies, const struct reading *readin
                         NULL) != AT_OK)
         return;
     copy.problem = at_problem_copy_of(&problem);
-    if (is_unchanged(reading->record, reading->now))
+    if (reading->record && is_unchanged(reading->record, reading->now))
         copy.time_ns = (double)entry->copy.time_ns;
     at_warm_start_add(copies, &copy);
 }
 
-static size_t read_device(struct at_warm_start *warm_start, struct at_warm_start *copies,
-                          const struct reading *reading)
+static size_t read_entries(struct at_warm_start *warm_start, struct at_warm_start *copies,
+                           const struct reading *reading, const struct at_list *list)
 {
-    const struct at_entry *entries = reading->record->problems.items;
+    const struct at_entry *entries = list->items;
     size_t taken = 0;
 
-    for (size_t i = 0; i < reading->record->problems.count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         taken += read_winner(warm_start, reading, &entries[i]);
         read_copy(copies, reading, &entries[i]);
     }
@@ -91,8 +92,18 @@ size_t at_warm_profiles_read(struct at_warm_start *warm_start, struct at_warm_st
             for (size_t j = 0; j < devices->count; j++)
                 if ((int)at_device_relation(&now->device, &records[j].device) == relation)
                     taken +=
-                        read_device(warm_start, copies,
-                                    &(struct reading){&records[j], now, families, family_count});
+                        read_entries(warm_start, copies,
+                                     &(struct reading){&records[j], now, families, family_count},
+                                     &records[j].problems);
         }
     return taken;
+}
+
+void at_warm_profiles_add(struct at_warm_start *warm_start, struct at_warm_start *copies,
+                          const struct at_list *entries, struct at_family *const *families,
+                          size_t family_count)
+{
+    const struct reading reading = {.families = families, .family_count = family_count};
+
+    read_entries(warm_start, copies, &reading, entries);
 }

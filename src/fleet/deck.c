@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/deck.h"
+
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/* A problem that this many tuners failed on is not dealt again: it may be the reason. */
+enum { LOSSES_MAX = 2 };
+
+enum place { WAITING, DEALT, FINISHED };
+
+struct card {
+    enum place place;
+    size_t tuner;     /* that has it, or had it last */
+    size_t preferred; /* the tuner that has measured it before; SIZE_MAX: none */
+    size_t size;      /* its place in the list of sizes */
+    int64_t cost;
+    int losses;
+};
+
+/* The problems of as many bytes. */
+struct size {
+    int64_t bytes, waiting_cost;
+    bool *had; /* by tuner */
+    bool begun;
+};
+
+struct at_deck {
+    const struct at_problem *problems;
+    struct card *cards;
+    struct size *sizes;
+    size_t count, tuners, size_count, waiting, finished;
+};
+
+/* A search takes about as long on any problem, and a little longer on a large one: a guess in
+ * bytes, which only orders problems. */
+static int64_t guess_cost(const struct at_problem *problem)
+{
+    static const int64_t search_bytes = INT64_C(64) << 20;
+
+    return search_bytes + at_problem_bytes(problem);
+}
+
+static size_t find_size(struct at_deck *deck, int64_t bytes)
+{
+    for (size_t i = 0; i < deck->size_count; i++)
+        if (deck->sizes[i].bytes == bytes)
+            return i;
+    deck->sizes[deck->size_count] =
+        (struct size){.bytes = bytes, .had = at_alloc_array(deck->tuners, sizeof(bool))};
+    return deck->size_count++;
+}
+
+struct at_deck *at_deck_new(const struct at_problem *problems, size_t count, size_t tuners)
+{
+    struct at_deck *deck = at_alloc(sizeof *deck);
+
+    *deck = (struct at_deck){
+        .problems = problems,
+        .cards = at_alloc_array(count, sizeof *deck->cards),
+        .sizes = at_alloc_array(count, sizeof *deck->sizes),
+        .count = count,
+        .tuners = tuners,
+        .waiting = count,
+    };
+    for (size_t i = 0; i < count; i++) {
+        struct card *card = &deck->cards[i];
+
+        *card = (struct card){.preferred = SIZE_MAX,
+                              .size = find_size(deck, at_problem_bytes(&problems[i])),
+                              .cost = guess_cost(&problems[i])};
+        deck->sizes[card->size].waiting_cost += card->cost;
+    }
+    return deck;
+}
+
+void at_deck_free(struct at_deck *deck)
+{
+    if (!deck)
+        return;
+    for (size_t i = 0; i < deck->size_count; i++)
+        free(deck->sizes[i].had);
+    free(deck->sizes);
+    free(deck->cards);
+    free(deck);
+}
+
+void at_deck_prefer(struct at_deck *deck, size_t problem, size_t tuner)
+{
+    deck->cards[problem].preferred = tuner;
+}
+
+/* ---- dealing ---- */
+
+/* Has another tuner a problem of this element size in hand? It compiles the kernels that this one
+ * would compile too. */
+static bool is_compiled_elsewhere(const struct at_deck *deck, size_t tuner, int64_t elem_size)
+{
+    for (size_t i = 0; i < deck->count; i++)
+        if (deck->cards[i].place == DEALT && deck->cards[i].tuner != tuner &&
+            deck->problems[i].elem_size == elem_size)
+            return true;
+    return false;
+}
+
+/* What decides which problem a tuner gets, the most important first. */
+enum { BY_JOURNAL, BY_SIZE, BY_SIZE_COST, BY_KIND, BY_COST, ORDERS };
+
+struct merit {
+    int64_t of[ORDERS];
+};
+
+static struct merit judge(const struct at_deck *deck, size_t problem, size_t tuner)
+{
+    const struct card *card = &deck->cards[problem];
+    const struct size *size = &deck->sizes[card->size];
+    bool mine = size->had[tuner];
+
+    return (struct merit){{
+        [BY_JOURNAL] = card->preferred == tuner      ? 2
+                       : card->preferred == SIZE_MAX ? 1
+                                                     : 0,
+        [BY_SIZE] = mine          ? 2
+                    : size->begun ? 0
+                                  : 1,
+        [BY_SIZE_COST] = mine ? 0 : size->waiting_cost,
+        [BY_KIND] = !is_compiled_elsewhere(deck, tuner, deck->problems[problem].elem_size),
+        [BY_COST] = card->cost,
+    }};
+}
+
+static bool is_better(const struct merit *a, const struct merit *b)
+{
+    for (int i = 0; i < ORDERS; i++)
+        if (a->of[i] != b->of[i])
+            return a->of[i] > b->of[i];
+    return false;
+}
+
+static size_t choose(const struct at_deck *deck, size_t tuner)
+{
+    size_t best = AT_DECK_NONE;
+    struct merit best_merit;
+
+    for (size_t i = 0; i < deck->count; i++) {
+        struct merit merit;
+
+        if (deck->cards[i].place != WAITING)
+            continue;
+        if (deck->tuners == 1)
+            return i;
+        merit = judge(deck, i, tuner);
+        if (best == AT_DECK_NONE || is_better(&merit, &best_merit)) {
+            best = i;
+            best_merit = merit;
+        }
+    }
+    return best;
+}
+
+size_t at_deck_deal(struct at_deck *deck, size_t tuner)
+{
+    size_t chosen = choose(deck, tuner);
+    struct card *card;
+    struct size *size;
+
+    if (chosen == AT_DECK_NONE)
+        return AT_DECK_NONE;
+    card = &deck->cards[chosen];
+    size = &deck->sizes[card->size];
+    card->place = DEALT;
+    card->tuner = tuner;
+    size->waiting_cost -= card->cost;
+    size->had[tuner] = size->begun = true;
+    deck->waiting--;
+    return chosen;
+}
+
+void at_deck_finish(struct at_deck *deck, size_t problem)
+{
+    deck->cards[problem].place = FINISHED;
+    deck->finished++;
+}
+
+size_t at_deck_in_hand(const struct at_deck *deck, size_t tuner)
+{
+    for (size_t i = 0; i < deck->count; i++)
+        if (deck->cards[i].place == DEALT && deck->cards[i].tuner == tuner)
+            return i;
+    return AT_DECK_NONE;
+}
+
+bool at_deck_return(struct at_deck *deck, size_t problem)
+{
+    struct card *card = &deck->cards[problem];
+
+    if (++card->losses == LOSSES_MAX) {
+        at_deck_finish(deck, problem);
+        return false;
+    }
+    card->place = WAITING;
+    card->preferred = SIZE_MAX;
+    deck->sizes[card->size].waiting_cost += card->cost;
+    deck->waiting++;
+    return true;
+}
+
+size_t at_deck_waiting(const struct at_deck *deck)
+{
+    return deck->waiting;
+}
+
+size_t at_deck_open(const struct at_deck *deck)
+{
+    return deck->count - deck->finished;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The deck: which tuner tunes which problem. The tuners of a deck have devices of one model, and
+ * each problem is dealt to one of them. */
+#ifndef AT_FLEET_DECK_H
+#define AT_FLEET_DECK_H
+
+#include "problem/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct at_deck;
+
+/* No problem. */
+#define AT_DECK_NONE SIZE_MAX
+
+/* Make a deck of all problems, which are borrowed. */
+struct at_deck *at_deck_new(const struct at_problem *problems, size_t count, size_t tuners);
+void at_deck_free(struct at_deck *deck);
+
+/* The tuner has measured this problem before (its journal tells): deal it to others last. */
+void at_deck_prefer(struct at_deck *deck, size_t problem, size_t tuner);
+
+/* Deal a problem to the tuner and return its index. AT_DECK_NONE: no problem waits.
+ *
+ * A single tuner gets the problems in the order of the list. Several get the longest first. A tuner
+ * prefers problems of as many bytes as it has had, because it knows the best copies of that size;
+ * then sizes that no other tuner has had. */
+size_t at_deck_deal(struct at_deck *deck, size_t tuner);
+
+/* The problem is tuned, or found to have no correct config. */
+void at_deck_finish(struct at_deck *deck, size_t problem);
+
+/* Return a problem that is dealt to the tuner and not finished. AT_DECK_NONE: there is none. */
+size_t at_deck_in_hand(const struct at_deck *deck, size_t tuner);
+
+/* The tuner of this problem has failed: the problem waits again. Returns false if that happened to
+ * it too often; then it counts as finished. */
+bool at_deck_return(struct at_deck *deck, size_t problem);
+
+/* Return how many problems wait, and how many are not finished. */
+size_t at_deck_waiting(const struct at_deck *deck);
+size_t at_deck_open(const struct at_deck *deck);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver: the main process of a run on several devices. Each device is tuned in a process of
+ * its own. The driver deals problems, takes results, and does without a process that dies. */
+#include "base/memory.h"
+#include "fleet/parts.h"
+#include "fleet/tuner_process.h"
+#include "system/interrupt.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* List the entries that this member has not seen, of other members of its model. They are borrowed.
+ * An emulated device takes nothing from one problem to the next. */
+static struct at_list tell_news(struct at_fleet *fleet, struct at_member *to)
+{
+    struct at_entry *news = NULL;
+    size_t count = 0, capacity = 0;
+
+    if (at_device_is_emulated(to->tuner.device))
+        return (struct at_list){0};
+    for (size_t i = 0; i < fleet->count; i++) {
+        const struct at_member *from = &fleet->members[i];
+        const struct at_entry *entries = from->record.problems.items;
+
+        if (from == to || from->model != to->model)
+            continue;
+        for (; to->told[i] < from->record.problems.count; to->told[i]++)
+            AT_PUSH(news, count, capacity, entries[to->told[i]]);
+    }
+    return (struct at_list){news, count};
+}
+
+static void answer(struct at_fleet *fleet, struct at_member *member, bool reserve)
+{
+    struct at_wire wire = {0};
+    struct at_deal dealt;
+
+    at_fleet_deal(fleet, member, reserve, &dealt);
+    dealt.news = tell_news(fleet, member);
+    at_deal_put(&wire, &dealt);
+    free(dealt.news.items);
+    at_frame_send(member->worker.fd, AT_TUNER_ASK, &wire); /* if it is gone, that shows later */
+    at_wire_clear(&wire);
+}
+
+/* Answer those that wait for a problem, once all have opened their devices: if one cannot, the run
+ * fails before anything is measured. A problem in other hands may come back, so a member waits as
+ * long as there is one. */
+static void answer_waiting(struct at_fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->count; i++)
+        if (!fleet->members[i].opened && fleet->members[i].worker.pid != 0)
+            return;
+    for (size_t i = 0; i < fleet->count; i++) {
+        struct at_member *member = &fleet->members[i];
+        const struct at_deck *deck = fleet->decks[member->model];
+        bool over = at_fleet_is_over(fleet) || at_deck_open(deck) == 0;
+
+        if (member->waits &&
+            (over || at_deck_waiting(deck) > 0 || member->reserved != AT_DECK_NONE)) {
+            member->waits = false;
+            answer(fleet, member, false);
+        }
+    }
+}
+
+static bool take_opened(struct at_fleet *fleet, struct at_member *member, struct at_wire *wire)
+{
+    size_t count = at_wire_get_count(wire, sizeof(int64_t));
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t problem = at_wire_get_int(wire);
+
+        if (problem < 0 || (uint64_t)problem >= fleet->options->problem_count)
+            return false;
+        at_deck_prefer(fleet->decks[member->model], (size_t)problem, member->place);
+    }
+    member->opened = true;
+    return at_wire_done(wire);
+}
+
+static bool take_tuned(struct at_fleet *fleet, struct at_member *member, struct at_wire *wire)
+{
+    struct at_tuned tuned;
+    struct at_entry entry = {0};
+    struct at_error message;
+
+    if (!at_tuned_get(wire, &tuned, &entry, &message) ||
+        tuned.problem >= fleet->options->problem_count) {
+        at_schema_clear(&at_entry_schema, &entry);
+        return false;
+    }
+    at_fleet_take(fleet, member, &tuned);
+    return true;
+}
+
+/* The problems in a lost member's hands go to others of its model. */
+static void return_problems(struct at_fleet *fleet, const struct at_member *member)
+{
+    struct at_deck *deck = fleet->decks[member->model];
+    size_t problem;
+
+    while ((problem = at_deck_in_hand(deck, member->place)) != AT_DECK_NONE) {
+        char *text = at_problem_format(&fleet->options->problems[problem]);
+
+        if (at_deck_return(deck, problem)) {
+            at_warn(fleet->progress, "%s waits for another device", text);
+        } else {
+            at_warn(fleet->progress, "%s is given up: it was lost with two devices", text);
+            fleet->failed++;
+        }
+        free(text);
+    }
+}
+
+static bool lives_any(const struct at_fleet *fleet, size_t model)
+{
+    for (size_t i = 0; i < fleet->count; i++)
+        if (fleet->members[i].model == model && fleet->members[i].worker.pid != 0)
+            return true;
+    return false;
+}
+
+/* A member has ended, with a status or without a word (AT_INTERNAL). Return the run's status: it
+ * goes on as long as the problems of each model have a device, if all devices could be opened. */
+static enum at_status end_member(struct at_fleet *fleet, struct at_member *member,
+                                 enum at_status status, const char *message, struct at_error *err)
+{
+    struct at_worker_end end = {0};
+
+    at_worker_stop(&member->worker, &end);
+    member->waits = false;
+    member->reserved = AT_DECK_NONE;
+    if (status == AT_OK)
+        return AT_OK;
+    if (!message)
+        message = end.text;
+    if (!member->opened)
+        return at_fail(err, status, "%s", message);
+    at_warn(fleet->progress, "%s (%s) is lost: %s", member->tuner.device->name,
+            member->tuner.device->uuid, message);
+    return_problems(fleet, member);
+    if (lives_any(fleet, member->model) || at_deck_open(fleet->decks[member->model]) == 0)
+        return AT_OK;
+    return at_fail(err, status, "no %s is left: %s", member->tuner.device->name, message);
+}
+
+static enum at_status take_frame(struct at_fleet *fleet, struct at_member *member,
+                                 struct at_error *err)
+{
+    struct at_wire wire = {0};
+    enum at_status status = AT_OK;
+    bool sound = true, ended = false;
+    struct at_error reason = {AT_INTERNAL, "it sent something unknown"};
+    int32_t type;
+    bool closed = at_frame_receive(member->worker.fd, &type, &wire, 0) != AT_FRAME_OK;
+
+    if (!closed)
+        switch (type) {
+        case AT_TUNER_OPENED:
+            sound = take_opened(fleet, member, &wire);
+            break;
+        case AT_TUNER_ASK:
+            if (at_wire_get_int(&wire))
+                member->waits = true;
+            else
+                answer(fleet, member, true);
+            break;
+        case AT_TUNER_TUNED:
+            sound = take_tuned(fleet, member, &wire);
+            break;
+        case AT_TUNER_ENDED:
+            ended = true;
+            reason.status = (enum at_status)at_wire_get_int(&wire);
+            at_wire_get_text(&wire, reason.message, sizeof reason.message);
+            break;
+        default:
+            sound = false;
+        }
+    if (closed || ended || !sound)
+        status = end_member(fleet, member, reason.status, closed ? NULL : reason.message, err);
+    at_wire_clear(&wire);
+    return status;
+}
+
+static void draw(const struct at_fleet *fleet)
+{
+    char what[32];
+
+    snprintf(what, sizeof what, "%zu devices", fleet->count);
+    at_progress_draw(fleet->progress,
+                     &(struct at_progress_state){
+                         .what = what,
+                         .index = fleet->finished,
+                         .of = fleet->options->problem_count * fleet->models,
+                         .started_ns = fleet->started_ns,
+                         .budget_ends_ns = fleet->options->budget.ns > 0
+                                               ? fleet->started_ns + fleet->options->budget.ns
+                                               : 0});
+}
+
+/* Wait for frames and take one of each member that has sent some. */
+static enum at_status step(struct at_fleet *fleet, struct at_error *err)
+{
+    struct pollfd *fds = at_alloc_array(fleet->count, sizeof *fds);
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < fleet->count; i++) {
+        const struct at_worker *worker = &fleet->members[i].worker;
+
+        fds[i] = (struct pollfd){.fd = worker->pid != 0 ? worker->fd : -1, .events = POLLIN};
+    }
+    poll(fds, fleet->count, 100); /* for the progress line and the budget */
+    for (size_t i = 0; i < fleet->count && status == AT_OK; i++)
+        if (fds[i].fd >= 0 && fds[i].revents)
+            status = take_frame(fleet, &fleet->members[i], err);
+    free(fds);
+    return status;
+}
+
+static bool lives(const struct at_fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->models; i++)
+        if (lives_any(fleet, i))
+            return true;
+    return false;
+}
+
+static void tell_interrupt(struct at_fleet *fleet, bool *told)
+{
+    if (*told || !at_interrupt_seen())
+        return;
+    *told = true;
+    for (size_t i = 0; i < fleet->count; i++)
+        if (fleet->members[i].worker.pid != 0)
+            kill(fleet->members[i].worker.pid, AT_INTERRUPT_FOLLOWED);
+}
+
+enum at_status at_fleet_drive(struct at_fleet *fleet, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    bool told = false;
+
+    for (size_t i = 0; i < fleet->count && status == AT_OK; i++)
+        status = at_tuner_start(&fleet->members[i].worker, &fleet->members[i].tuner, err);
+    while (status == AT_OK && lives(fleet)) {
+        tell_interrupt(fleet, &told);
+        answer_waiting(fleet);
+        draw(fleet);
+        status = step(fleet, err);
+    }
+    at_progress_clear(fleet->progress);
+    at_gpu_end_spare(); /* so far it has kept the GPUs awake */
+    /* After a failure the other devices' results so far are kept, but not the problems in hand. */
+    for (size_t i = 0; i < fleet->count; i++)
+        at_worker_stop(&fleet->members[i].worker, NULL);
+    return status;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/fleet.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "device/relation.h"
+#include "fleet/parts.h"
+#include "profile/merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one device, in this process ---- */
+
+static enum at_status local_opened(void *state, const size_t *held, size_t count,
+                                   struct at_error *err)
+{
+    (void)state, (void)held, (void)count, (void)err; /* the order of the list is kept */
+    return AT_OK;
+}
+
+static enum at_status local_deal(void *state, bool wait, struct at_deal *dealt,
+                                 struct at_error *err)
+{
+    struct at_fleet *fleet = state;
+
+    (void)err;
+    at_fleet_deal(fleet, &fleet->members[0], !wait, dealt);
+    return AT_OK;
+}
+
+static enum at_status local_take(void *state, struct at_tuned *tuned, struct at_error *err)
+{
+    struct at_fleet *fleet = state;
+
+    (void)err;
+    at_fleet_take(fleet, &fleet->members[0], tuned);
+    return AT_OK;
+}
+
+/* ---- the result ---- */
+
+/* Move the entries of all members of a model into one record, which is the first one's. */
+static void gather(struct at_fleet *fleet, size_t model, struct at_device_record *record)
+{
+    size_t capacity = 0;
+
+    for (size_t i = 0; i < fleet->count; i++) {
+        struct at_member *member = &fleet->members[i];
+        struct at_entry *from = member->record.problems.items, *into = record->problems.items;
+
+        if (member->model != model || member->record.problems.count == 0)
+            continue;
+        if (record->problems.count == 0) {
+            *record = member->record;
+            record->problems = (struct at_list){0};
+            into = NULL;
+        } else {
+            at_conditions_join(&record->conditions, &member->record.conditions);
+        }
+        for (size_t j = 0; j < member->record.problems.count; j++) {
+            if (strcmp(member->tuner.device->uuid, record->device.uuid) != 0)
+                snprintf(from[j].gpu, sizeof from[j].gpu, "%s", member->tuner.device->uuid);
+            AT_PUSH(into, record->problems.count, capacity, from[j]);
+        }
+        record->problems.items = into;
+        free(from);
+    }
+}
+
+static void conclude(struct at_fleet *fleet, struct at_fleet_result *result)
+{
+    struct at_device_record *records = at_alloc_array(fleet->models, sizeof *records);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < fleet->models; i++) {
+        gather(fleet, i, &records[kept]);
+        kept += records[kept].problems.count > 0;
+    }
+    *result = (struct at_fleet_result){
+        .records = {records, kept},
+        .of = fleet->options->problem_count * fleet->models,
+        .failed = fleet->failed,
+        .skipped = fleet->skipped + at_fleet_open(fleet),
+    };
+}
+
+/* ---- opening ---- */
+
+/* The first device of the same model. */
+static size_t first_alike(const struct at_device_info *devices, size_t device)
+{
+    size_t i = 0;
+
+    while (at_device_relation(&devices[i], &devices[device]) != AT_SAME_DEVICE)
+        i++;
+    return i;
+}
+
+size_t at_fleet_models(const struct at_device_info *devices, size_t count)
+{
+    size_t models = 0;
+
+    for (size_t i = 0; i < count; i++)
+        models += first_alike(devices, i) == i;
+    return models;
+}
+
+char *at_fleet_journal(const char *journal, size_t device)
+{
+    return !journal      ? NULL
+           : device == 0 ? at_strdup(journal)
+                         : at_format("%s.%zu", journal, device);
+}
+
+/* Compile workers of each device. The devices seldom all wait for their compilers, so together they
+ * have twice as many workers as one device would. */
+static int share_of_jobs(int jobs, size_t devices)
+{
+    int share = (2 * jobs + (int)devices - 1) / (int)devices;
+
+    return share < jobs ? share : jobs;
+}
+
+static void open_fleet(struct at_fleet *fleet)
+{
+    const struct at_fleet_options *options = fleet->options;
+    size_t *places = at_alloc_array(fleet->count, sizeof *places);
+
+    for (size_t i = 0; i < fleet->count; i++) {
+        struct at_member *member = &fleet->members[i];
+        size_t alike = first_alike(options->devices, i);
+
+        member->model = alike == i ? fleet->models++ : fleet->members[alike].model;
+        member->place = places[member->model]++;
+        member->reserved = AT_DECK_NONE;
+        member->journal = at_fleet_journal(options->session->journal, i);
+        member->told = at_alloc_array(fleet->count, sizeof *member->told);
+        member->tuner = (struct at_tuner){
+            .session = *options->session,
+            .device = &options->devices[i],
+            .problems = options->problems,
+            .problem_count = options->problem_count,
+            .replaced = options->replaced,
+            .fresh = options->fresh,
+        };
+        member->tuner.session.journal = member->journal;
+        member->tuner.session.jobs = share_of_jobs(options->session->jobs, fleet->count);
+    }
+    fleet->decks = at_alloc_array(fleet->models, sizeof(struct at_deck *));
+    for (size_t i = 0; i < fleet->models; i++)
+        fleet->decks[i] = at_deck_new(options->problems, options->problem_count, places[i]);
+    free(places);
+}
+
+static void close_fleet(struct at_fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->models; i++)
+        at_deck_free(fleet->decks[i]);
+    for (size_t i = 0; i < fleet->count; i++) {
+        free(fleet->members[i].journal);
+        free(fleet->members[i].told);
+    }
+    free(fleet->decks);
+    free(fleet->members);
+}
+
+enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fleet_result *result,
+                            struct at_error *err)
+{
+    struct at_fleet fleet = {
+        .options = options,
+        .progress = options->session->progress,
+        .members = at_alloc_array(options->device_count, sizeof *fleet.members),
+        .count = options->device_count,
+        .started_ns = at_now_ns(),
+    };
+    const struct at_dealer local = {&fleet, local_opened, local_deal, local_take};
+    enum at_status status;
+
+    open_fleet(&fleet);
+    if (fleet.count == 1)
+        status = at_tuner_run(&fleet.members[0].tuner, &local, err);
+    else
+        status = at_fleet_drive(&fleet, err);
+    conclude(&fleet, result);
+    close_fleet(&fleet);
+    return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fleet: the devices of a run tune its problems. Devices of one model share the list, and each
+ * problem is tuned on one of them; each other model tunes the whole list. */
+#ifndef AT_FLEET_FLEET_H
+#define AT_FLEET_FLEET_H
+
+#include "pipeline/session.h"
+#include "profile/profile.h"
+
+/* Budget of the whole run; 0: no limit. */
+struct at_run_budget {
+    int64_t ns, evaluations;
+};
+
+struct at_fleet_options {
+    const struct at_session_options *session; /* journal and jobs are those of the whole run */
+    const struct at_problem *problems;
+    size_t problem_count;
+    const struct at_device_info *devices;
+    size_t device_count;
+    struct at_run_budget budget;
+    const char *replaced; /* path of the profile that the run replaces; NULL: none */
+    bool fresh;           /* do not start from the winners of earlier profiles */
+};
+
+struct at_fleet_result {
+    struct at_list records; /* of struct at_device_record, one per model that has results; the
+                             * caller clears them with the profile */
+    size_t of;              /* problems, times models */
+    size_t failed;          /* of them without a correct config */
+    size_t skipped;         /* not searched: budget spent, interrupt or failure */
+};
+
+/* Return how many models the devices are of. */
+size_t at_fleet_models(const struct at_device_info *devices, size_t count);
+
+/* The path of a device's journal: the run's own for the first, with the device's place behind it
+ * for others ("best.yaml.journal.1"). The caller frees it; NULL if the run has none. */
+char *at_fleet_journal(const char *journal, size_t device);
+
+/* Tune all problems. One device is tuned in this process, several in a process each. If one fails
+ * while others of its model live, they tune its problems. The result is filled whatever is
+ * returned. Interrupts are noticed, and are no failure. */
+enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fleet_result *result,
+                            struct at_error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/tuner.h"
+
+#include "base/memory.h"
+#include "fleet/deck.h"
+#include "tune/precompile.h"
+#include "tune/profile_entry.h"
+#include "tune/tune.h"
+#include "tune/warm_profiles.h"
+
+#include <stdlib.h>
+
+struct work {
+    const struct at_tuner *tuner;
+    const struct at_dealer *dealer;
+    struct at_session *session;
+    struct at_device_record record;
+};
+
+/* Read the winners of earlier profiles, which the search tries first. Not for an emulated device:
+ * its times are predictions, and measured winners say little about them. */
+static void read_warm_start(const struct work *work)
+{
+    struct at_session *session = work->session;
+    const struct at_session_options *options = &session->options;
+    struct at_profiles profiles = {0};
+    struct at_error err;
+    size_t count;
+
+    if (work->tuner->fresh || at_device_is_emulated(work->tuner->device))
+        return;
+    if (work->tuner->replaced)
+        at_profiles_add(&profiles, work->tuner->replaced, &err);
+    if (at_profiles_add_path(&profiles, &err) != AT_OK)
+        at_warn(options->progress, "earlier profiles are not used: %s", err.message);
+    count = at_warm_profiles_read(&session->warm_start, &session->copy_warm_start, &profiles,
+                                  &work->record, options->families, options->family_count);
+    if (count > 0)
+        at_note(options->progress, "starting from %zu winners of earlier runs", count);
+    at_profiles_clear(&profiles);
+}
+
+static void note_held(void *data, const char *family, const char *config)
+{
+    (void)family;
+    (void)config;
+    *(bool *)data = true;
+}
+
+/* Tell the dealer which problems the journal of a resumed run has measurements of. */
+static enum at_status tell_opened(const struct work *work, struct at_error *err)
+{
+    const struct at_tuner *tuner = work->tuner;
+    struct at_session *session = work->session;
+    size_t *held = at_alloc_array(tuner->problem_count, sizeof *held), count = 0;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0;
+         session->options.resume && session->journal && i < tuner->problem_count && status == AT_OK;
+         i++) {
+        char *problem = at_problem_format(&tuner->problems[i]);
+        bool found = false;
+
+        status = at_journal_each(session->journal, problem, note_held, &found, err);
+        if (found)
+            held[count++] = i;
+        free(problem);
+    }
+    if (status == AT_OK)
+        status = work->dealer->opened(work->dealer->state, held, count, err);
+    free(held);
+    return status;
+}
+
+static enum at_status deal(const struct work *work, bool wait, struct at_deal *dealt,
+                           struct at_error *err)
+{
+    enum at_status status = work->dealer->deal(work->dealer->state, wait, dealt, err);
+
+    if (status != AT_OK)
+        return status;
+    at_warm_profiles_add(&work->session->warm_start, &work->session->copy_warm_start, &dealt->news,
+                         work->tuner->session.families, work->tuner->session.family_count);
+    for (size_t i = 0; i < dealt->news.count; i++)
+        at_schema_clear(&at_entry_schema, &((struct at_entry *)dealt->news.items)[i]);
+    free(dealt->news.items);
+    dealt->news = (struct at_list){0};
+    return AT_OK;
+}
+
+/* Have the next problem's first configs compiled. A failure shows when the problem is dealt. */
+static void compile_ahead(void *state)
+{
+    const struct work *work = state;
+    struct at_deal next;
+
+    if (deal(work, false, &next, NULL) == AT_OK && next.problem != AT_DECK_NONE)
+        at_precompile(work->session, &work->tuner->problems[next.problem], next.budget.evaluations);
+}
+
+static enum at_status tune(struct work *work, const struct at_deal *dealt, struct at_error *err)
+{
+    struct at_entry entry = {0};
+    struct at_error failure = {0};
+    int64_t before = work->session->measured;
+    struct at_tuned tuned = {.problem = dealt->problem, .message = failure.message};
+
+    tuned.status = at_tune_problem(
+        work->session, &work->tuner->problems[dealt->problem], &dealt->budget,
+        (struct at_tune_place){dealt->number, dealt->of, compile_ahead, work}, &entry, &failure);
+    if (tuned.status != AT_OK && tuned.status != AT_FAILED && tuned.status != AT_INTERRUPTED)
+        return at_fail(err, tuned.status, "%s", failure.message);
+    at_profile_device_fill(&work->record, work->session);
+    tuned.evaluations = work->session->measured - before;
+    tuned.record = work->record;
+    tuned.entry = tuned.status == AT_OK ? &entry : NULL;
+    return work->dealer->take(work->dealer->state, &tuned, err);
+}
+
+static enum at_status tune_all(struct work *work, struct at_error *err)
+{
+    struct at_deal dealt;
+    enum at_status status = deal(work, true, &dealt, err);
+
+    /* Compile the first problem's configs while its copies are searched. */
+    if (status == AT_OK && dealt.problem != AT_DECK_NONE)
+        at_precompile(work->session, &work->tuner->problems[dealt.problem],
+                      dealt.budget.evaluations);
+    while (status == AT_OK && dealt.problem != AT_DECK_NONE) {
+        status = tune(work, &dealt, err);
+        if (status == AT_OK)
+            status = deal(work, true, &dealt, err);
+    }
+    return status;
+}
+
+enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_dealer *dealer,
+                            struct at_error *err)
+{
+    struct work work = {.tuner = tuner, .dealer = dealer};
+    enum at_status status = at_session_open(&work.session, tuner->device, &tuner->session, err);
+
+    if (status != AT_OK)
+        return status;
+    at_note(tuner->session.progress, "tuning on %s (%s)", tuner->device->name, tuner->device->uuid);
+    at_profile_device_fill(&work.record, work.session);
+    read_warm_start(&work);
+    status = at_session_check_memory(work.session, tuner->problems, tuner->problem_count, err);
+    if (status == AT_OK)
+        status = tell_opened(&work, err);
+    if (status == AT_OK)
+        status = tune_all(&work, err);
+    at_session_close(work.session);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tuner: one device that tunes the problems it is dealt. */
+#ifndef AT_FLEET_TUNER_H
+#define AT_FLEET_TUNER_H
+
+#include "pipeline/session.h"
+#include "profile/profile.h"
+
+struct at_tuner {
+    struct at_session_options session;
+    const struct at_device_info *device;
+    const struct at_problem *problems; /* all of the run */
+    size_t problem_count;
+    const char *replaced; /* path of the profile that the run replaces; NULL: none */
+    bool fresh;           /* do not start from the winners of earlier profiles */
+};
+
+/* What a tuner is to do next. */
+struct at_deal {
+    size_t problem; /* index; AT_DECK_NONE: nothing */
+    size_t number;  /* of the run's problems, this is the n-th to be tuned */
+    size_t of;
+    struct at_budget budget;
+    struct at_list news; /* entries that other tuners of this model have finished; owned */
+};
+
+/* What came of it. */
+struct at_tuned {
+    size_t problem;
+    enum at_status status; /* as at_tune_problem returns it */
+    const char *message;   /* of a failure */
+    int64_t evaluations;
+    struct at_device_record record; /* so far; without problems */
+    struct at_entry *entry;         /* if the status is AT_OK; the receiver moves it away */
+};
+
+/* Who deals. */
+struct at_dealer {
+    void *state;
+    /* The tuner has opened its device. Its journal has measurements of these problems. */
+    enum at_status (*opened)(void *state, const size_t *held, size_t count, struct at_error *err);
+    /* Deal a problem. Without `wait`, tell which one will be dealt next, or nothing. */
+    enum at_status (*deal)(void *state, bool wait, struct at_deal *deal, struct at_error *err);
+    enum at_status (*take)(void *state, struct at_tuned *tuned, struct at_error *err);
+};
+
+/* Open the device and tune until nothing is dealt any more. Fails if the device or a dealer's
+ * function fails, or with the status of a problem after which the device cannot go on. */
+enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_dealer *dealer,
+                            struct at_error *err);
+
+#endif
