@@ -114,15 +114,6 @@ char *at_fleet_journal(const char *journal, size_t device)
                          : at_format("%s.%zu", journal, device);
 }
 
-/* Compile workers of each device. The devices seldom all wait for their compilers, so together they
- * have twice as many workers as one device would. */
-static int share_of_jobs(int jobs, size_t devices)
-{
-    int share = (2 * jobs + (int)devices - 1) / (int)devices;
-
-    return share < jobs ? share : jobs;
-}
-
 static void open_fleet(struct at_fleet *fleet)
 {
     const struct at_fleet_options *options = fleet->options;
@@ -146,7 +137,6 @@ static void open_fleet(struct at_fleet *fleet)
             .fresh = options->fresh,
         };
         member->tuner.session.journal = member->journal;
-        member->tuner.session.jobs = share_of_jobs(options->session->jobs, fleet->count);
     }
     fleet->decks = at_alloc_array(fleet->models, sizeof(struct at_deck *));
     for (size_t i = 0; i < fleet->models; i++)

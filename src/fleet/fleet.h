@@ -13,7 +13,7 @@ struct at_run_budget {
 };
 
 struct at_fleet_options {
-    const struct at_session_options *session; /* journal and jobs are those of the whole run */
+    const struct at_session_options *session; /* its journal is that of the first device */
     const struct at_problem *problems;
     size_t problem_count;
     const struct at_device_info *devices;

@@ -40,7 +40,8 @@ static const struct argp_option options_table[] = {
     {"family", KEY_FAMILY, "NAME", 0, "Search only this family; may be repeated", 1},
     {"policy", KEY_POLICY, "NAME", 0, "How times are taken; the first is the default {policies}",
      1},
-    {"jobs", 'j', "N", 0, "Number of compile workers (default: one per CPU)", 1},
+    {"jobs", 'j', "N", 0,
+     "Number of compile workers of each device (default: one per CPU, at most 16)", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
      "Time limit of one config, plus an allowance for the problem's size (default: 2)", 1},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 1},
@@ -81,6 +82,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'j':
         options->session.jobs = (int)at_parse_integer(state, "jobs", arg, 1, JOBS_MAX);
+        options->jobs_given = true;
         return 0;
     case KEY_TIMEOUT:
         options->session.timeout_ns = at_parse_timeout(state, arg);
@@ -102,17 +104,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 const struct argp at_run_argp = {
     .options = options_table, .parser = parse, .help_filter = at_help_filter};
 
+/* Choose the number of compile workers of each device. More than 16 are no faster: the same kernels
+ * are then spread over more programs, which takes more processor time. Several devices seldom all
+ * wait for their compilers, so together they have up to two workers per CPU. */
+static int default_jobs(size_t devices)
+{
+    static const int most = 16;
+    int cpus = at_usable_cpus(), share = (2 * cpus + (int)devices - 1) / (int)devices;
+    int jobs = share < cpus ? share : cpus;
+
+    return jobs < most ? jobs : most;
+}
+
 void at_run_options_init(struct at_run_options *options)
 {
-    int cpus = at_usable_cpus();
-
     *options = (struct at_run_options){
         .gpu = "auto",
         .session = {.policy = &at_policies[0],
                     .strategy = at_strategies[0],
                     .seed = 1,
                     .timeout_ns = INT64_C(2000000000),
-                    .jobs = cpus < JOBS_MAX ? cpus : JOBS_MAX,
+                    .jobs = default_jobs(1),
                     .use_cache = true},
     };
 }
@@ -236,6 +248,8 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
 {
     enum at_status status = at_select_devices(options->gpu, devices, count, err);
 
+    if (status == AT_OK && !options->jobs_given)
+        options->session.jobs = default_jobs(*count);
     if (status != AT_OK || !at_device_is_emulated(&(*devices)[0]))
         return status;
     for (size_t i = 0; i < *count; i++)

@@ -10,6 +10,7 @@
 struct at_run_options {
     const char *gpu;          /* selector */
     int64_t problem_configs;  /* configs that a search of one problem tries; 0: no limit */
+    bool jobs_given;          /* the user has chosen the number of compile workers */
     bool search_given;        /* the user has chosen a strategy or a budget */
     const char *problem_list; /* file; NULL: none */
     /* Arguments of repeated options: owned arrays of borrowed text. */
@@ -37,8 +38,9 @@ void at_run_options_finish(struct at_run_options *options);
  * --family. They are freed with the options. */
 enum at_status at_run_families(struct at_run_options *options, struct at_error *err);
 
-/* Find the devices of --gpu. An emulated device takes a second for what a GPU does in a
- * millisecond: print a note, and limit the search unless search_given. The caller frees. */
+/* Find the devices of --gpu, and choose the number of compile workers unless the user has. An
+ * emulated device takes a second for what a GPU does in a millisecond: print a note, and limit the
+ * search unless search_given. The caller frees. */
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
                               size_t *count, struct at_error *err);
 

@@ -37,6 +37,7 @@ struct at_search {
     size_t measured_twice; /* suspiciously fast results, which were measured twice */
     bool complete;         /* every config of the space has been evaluated */
     const char *reason;    /* why the strategy stopped early; NULL: it did not */
+    int64_t took_ns, busy_ns; /* wall time of the search, and of the GPU's work in it */
 };
 
 /* Run the search over search->space; `first` is evaluated first (an index; SIZE_MAX: none). Fails

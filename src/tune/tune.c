@@ -207,12 +207,10 @@ static void warn_of_empty_families(const struct at_search *search)
     }
 }
 
-static void note_search(const struct at_search *search, int64_t took_ns, int64_t busy_ns)
+static void note_search(const struct at_search *search)
 {
     struct at_progress *progress = search->session->options.progress;
 
-    at_note(progress, "%s: searched for %.2f s, the GPU at work for %.1f %% of it",
-            search->progress.what, (double)took_ns / 1e9, 100 * (double)busy_ns / (double)took_ns);
     if (search->measured_twice > 0)
         at_note(progress, "%s: results that seemed too good and were measured twice: %zu",
                 search->progress.what, search->measured_twice);
@@ -227,7 +225,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     const struct at_session *session = search->session;
     struct at_winner winner;
     size_t *likely;
-    int64_t began_ns = at_now_ns(), busy_ns = at_gpu_conditions(session->gpu)->busy_ns, took_ns;
+    int64_t began_ns = at_now_ns(), busy_ns = at_gpu_conditions(session->gpu)->busy_ns;
     enum at_status status;
 
     search->start.likely_count =
@@ -243,11 +241,12 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     status = at_pipeline_run(search, fallback, err);
     search->start.likely = NULL;
     free(likely);
-    took_ns = at_now_ns() - began_ns;
+    search->took_ns = at_now_ns() - began_ns;
+    search->busy_ns = at_gpu_conditions(session->gpu)->busy_ns - busy_ns;
     if (status == AT_OK)
-        note_search(search, took_ns, at_gpu_conditions(session->gpu)->busy_ns - busy_ns);
+        note_search(search);
     if (status == AT_OK && session->options.record)
-        status = at_recorder_write(search, session->options.record, took_ns, err);
+        status = at_recorder_write(search, session->options.record, search->took_ns, err);
     return status;
 }
 
@@ -306,6 +305,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
         .budget = *budget,
     };
     char *what = at_problem_format(problem);
+    int64_t began_ns = at_now_ns();
     enum at_status status =
         at_space_build(&search.space, session->options.tuned, session->options.tuned_count, problem,
                        at_gpu_info(session->gpu), AT_SPACE_MAX, err);
@@ -319,6 +319,11 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     if (status == AT_OK)
         status = search.space.count > 0 ? search_and_finish(&search, &place, entry, err)
                                         : no_winner(&search, err);
+    if (status == AT_OK)
+        at_note(session->options.progress,
+                "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for %.1f %% of it", what,
+                (double)(at_now_ns() - began_ns) / 1e9, (double)search.took_ns / 1e9,
+                100 * (double)search.busy_ns / (double)search.took_ns);
     session->measured += count_measured(&search);
     at_search_clear(&search);
     at_session_warn(session);

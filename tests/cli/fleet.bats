@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Several devices tune one list, on emulated devices.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load ../gpu/helpers
+load helpers-faults
+
+# A run has a cache of its own, so that what is compiled first differs from run to run.
+setup() {
+    need_nvrtc
+    need_sqlite
+    cd "$BATS_TEST_TMPDIR" || return 1
+    export XDG_CACHE_HOME=$PWD/cache
+    printf '%s\n' 'schema: 1' 'problems:' '  - '{8x8,16x8,9x17,32x32,5x64}':f32' '  - 16x16:f16' >list.yaml
+}
+
+list=(--quiet --problems list.yaml --budget 48)
+
+# tune_on DEVICES ARGUMENT...: the profile is DEVICES.yaml.
+tune_on() {
+    "$AUTOTUNE" tune "${list[@]}" --gpu "$1" --out "$1.yaml" "${@:2}" >table
+}
+
+# start_fleet ARGUMENT...: start a run on two devices in the background; $main is its process.
+start_fleet() {
+    "$AUTOTUNE" tune "${list[@]}" --gpu emu:h200,emu:h200 --out two.yaml "$@" >table 2>errors 3>&- &
+    main=$!
+}
+
+# wait_for_measurements: until both tuners have filed some.
+wait_for_measurements() {
+    until grep -qaE 'x[0-9]+:f' two.yaml.journal-wal && grep -qaE 'x[0-9]+:f' two.yaml.journal.1-wal; do
+        running
+        sleep 0.05
+    done 2>/dev/null
+}
+
+# assert_resumed: the resumed run has tuned everything, and no config of a problem twice, whichever of the
+# journals it is in.
+assert_resumed() {
+    local journal
+    [ "$(grep -c 'problem: ' two.yaml)" -eq 6 ]
+    for journal in two.yaml.journal two.yaml.journal.1; do
+        query "$journal" "SELECT problem, family, config FROM measurements"
+    done | sort >measured
+    [ "$(wc -l <measured)" -ge 48 ]
+    [ -z "$(uniq -d measured)" ]
+}
+
+@test "two devices come to the profile of one, byte for byte" {
+    tune_on emu:h200
+    tune_on emu:h200,emu:h200
+    cmp emu:h200.yaml emu:h200,emu:h200.yaml
+    [ -s emu:h200,emu:h200.yaml.journal.1 ]
+}
+
+@test "each model has the list of its own" {
+    list+=(--budget 12)
+    tune_on emu:h200
+    tune_on emu:a100
+    list+=(--budget 24)
+    tune_on emu:h200,emu:a100,emu:h200
+    "$AUTOTUNE" merge emu:a100.yaml emu:h200.yaml --out merged.yaml
+    cmp merged.yaml emu:h200,emu:a100,emu:h200.yaml
+}
+
+@test "a device that is lost costs no result" {
+    tune_on emu:h200
+    start_fleet
+    wait_for_measurements
+    kill -KILL "$(children "$main" tuner | head -n 1)"
+    waited 0
+    [[ "$(<errors)" == *"(emu:h200) is lost: signal 9 (Killed)"*" waits for another device"* ]]
+    cmp emu:h200.yaml two.yaml
+}
+
+@test "all devices are lost: the run ends with what it has, and --resume goes on" {
+    start_fleet
+    wait_for_measurements
+    children "$main" tuner | xargs kill -KILL
+    waited 5
+    [[ "$(<errors)" == *"autotune: no NVIDIA H200 is left: signal 9 (Killed)" ]]
+    start_fleet --resume
+    waited 0
+    assert_resumed
+}
+
+@test "an interrupt ends all devices, and --resume knows all journals" {
+    start_fleet
+    wait_for_measurements
+    kill -TERM "$main"
+    waited 130
+    ! children "$main"
+    start_fleet --resume
+    waited 0
+    assert_resumed
+}
+
+@test "the driver is killed: nothing stays, and --resume goes on" {
+    start_fleet
+    wait_for_measurements
+    kill -KILL "$main"
+    wait "$main" || true
+    start_fleet --resume --wait
+    waited 0
+    assert_resumed
+}
+
+@test "a device that cannot be opened ends the run before anything is measured" {
+    mkdir two.yaml.journal.1
+    start_fleet
+    waited 2
+    [[ "$(<errors)" == *two.yaml.journal.1* ]]
+    [ ! -e two.yaml ]
+}
+
+@test "GPUs and emulated devices do not go together" {
+    refused 'measured and predicted times do not go together' tune --problem 8x8:f32 --gpu 0,emu
+}
