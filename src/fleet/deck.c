@@ -16,13 +16,13 @@ struct card {
     size_t tuner;     /* that has it, or had it last */
     size_t preferred; /* the tuner that has measured it before; SIZE_MAX: none */
     size_t size;      /* its place in the list of sizes */
-    int64_t cost;
     int losses;
 };
 
 /* The problems of as many bytes. */
 struct size {
-    int64_t bytes, waiting_cost;
+    int64_t bytes;
+    size_t waiting;
     bool *had; /* by tuner */
     bool begun;
 };
@@ -34,13 +34,13 @@ struct at_deck {
     size_t count, tuners, size_count, waiting, finished;
 };
 
-/* A search takes about as long on any problem, and a little longer on a large one: a guess in
- * bytes, which only orders problems. */
-static int64_t guess_cost(const struct at_problem *problem)
+/* Does its search take long? Where one side is short, fewer kernels suit, and a search takes about
+ * half as long as elsewhere. The number of bytes matters little. */
+static bool takes_long(const struct at_problem *problem)
 {
-    static const int64_t search_bytes = INT64_C(64) << 20;
+    enum { SHORT_SIDE = 64 };
 
-    return search_bytes + at_problem_bytes(problem);
+    return problem->rows > SHORT_SIDE && problem->cols > SHORT_SIDE;
 }
 
 static size_t find_size(struct at_deck *deck, int64_t bytes)
@@ -69,9 +69,8 @@ struct at_deck *at_deck_new(const struct at_problem *problems, size_t count, siz
         struct card *card = &deck->cards[i];
 
         *card = (struct card){.preferred = SIZE_MAX,
-                              .size = find_size(deck, at_problem_bytes(&problems[i])),
-                              .cost = guess_cost(&problems[i])};
-        deck->sizes[card->size].waiting_cost += card->cost;
+                              .size = find_size(deck, at_problem_bytes(&problems[i]))};
+        deck->sizes[card->size].waiting++;
     }
     return deck;
 }
@@ -106,7 +105,7 @@ static bool is_compiled_elsewhere(const struct at_deck *deck, size_t tuner, int6
 }
 
 /* What decides which problem a tuner gets, the most important first. */
-enum { BY_JOURNAL, BY_SIZE, BY_SIZE_COST, BY_KIND, BY_COST, ORDERS };
+enum { BY_JOURNAL, BY_SIZE, BY_LENGTH, BY_WAITING, BY_KIND, BY_BYTES, ORDERS };
 
 struct merit {
     int64_t of[ORDERS];
@@ -125,9 +124,10 @@ static struct merit judge(const struct at_deck *deck, size_t problem, size_t tun
         [BY_SIZE] = mine          ? 2
                     : size->begun ? 0
                                   : 1,
-        [BY_SIZE_COST] = mine ? 0 : size->waiting_cost,
+        [BY_LENGTH] = takes_long(&deck->problems[problem]),
+        [BY_WAITING] = mine ? 0 : (int64_t)size->waiting,
         [BY_KIND] = !is_compiled_elsewhere(deck, tuner, deck->problems[problem].elem_size),
-        [BY_COST] = card->cost,
+        [BY_BYTES] = size->bytes,
     }};
 }
 
@@ -172,7 +172,7 @@ size_t at_deck_deal(struct at_deck *deck, size_t tuner)
     size = &deck->sizes[card->size];
     card->place = DEALT;
     card->tuner = tuner;
-    size->waiting_cost -= card->cost;
+    size->waiting--;
     size->had[tuner] = size->begun = true;
     deck->waiting--;
     return chosen;
@@ -202,7 +202,7 @@ bool at_deck_return(struct at_deck *deck, size_t problem)
     }
     card->place = WAITING;
     card->preferred = SIZE_MAX;
-    deck->sizes[card->size].waiting_cost += card->cost;
+    deck->sizes[card->size].waiting++;
     deck->waiting++;
     return true;
 }

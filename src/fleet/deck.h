@@ -23,9 +23,9 @@ void at_deck_prefer(struct at_deck *deck, size_t problem, size_t tuner);
 
 /* Deal a problem to the tuner and return its index. AT_DECK_NONE: no problem waits.
  *
- * A single tuner gets the problems in the order of the list. Several get the longest first. A tuner
- * prefers problems of as many bytes as it has had, because it knows the best copies of that size;
- * then sizes that no other tuner has had. */
+ * A single tuner gets the problems in the order of the list. Several get those first that
+ * probably take longest. A tuner prefers problems of as many bytes as it has had, because it knows
+ * the best copies of that size; then sizes that no other tuner has had. */
 size_t at_deck_deal(struct at_deck *deck, size_t tuner);
 
 /* The problem is tuned, or found to have no correct config. */

@@ -247,11 +247,13 @@ enum at_status at_fleet_drive(struct at_fleet *fleet, struct at_error *err)
     while (status == AT_OK && lives(fleet)) {
         tell_interrupt(fleet, &told);
         answer_waiting(fleet);
+        if (fleet->begun > 0)
+            at_gpu_end_spare(); /* until now it has kept the GPUs awake */
         draw(fleet);
         status = step(fleet, err);
     }
     at_progress_clear(fleet->progress);
-    at_gpu_end_spare(); /* so far it has kept the GPUs awake */
+    at_gpu_end_spare();
     /* After a failure the other devices' results so far are kept, but not the problems in hand. */
     for (size_t i = 0; i < fleet->count; i++)
         at_worker_stop(&fleet->members[i].worker, NULL);
