@@ -44,6 +44,8 @@ static struct at_budget share_of_budget(const struct at_tune_run *run, size_t pr
         if (share.evaluations < 1)
             share.evaluations = 1;
     }
+    if (whole->problem_evaluations > 0)
+        share.evaluations = whole->problem_evaluations;
     return share;
 }
 

@@ -6,12 +6,14 @@
 #include "cmd/cmd.h"
 #include "options/format.h"
 #include "options/run_options.h"
+#include "problem/share.h"
 #include "profile/profile.h"
 #include "system/output.h"
 
-/* Budget of the whole run; 0: no limit. */
+/* Budget of the whole run, and of each problem; 0: no limit. */
 struct at_run_budget {
     int64_t ns, evaluations;
+    int64_t problem_evaluations;
 };
 
 struct at_tune_options {
@@ -19,6 +21,8 @@ struct at_tune_options {
     const char *out; /* NULL: only print the profile */
     struct at_run_budget budget;
     enum at_output_format format;
+    struct at_share share;
+    const char *launcher; /* that said which share; NULL: the user */
     bool dry_run;
     bool fresh; /* ignore earlier profiles */
 };

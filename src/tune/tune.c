@@ -53,12 +53,16 @@ static enum at_status choose_winner(struct at_search *search, struct at_finals *
     return status;
 }
 
-/* Add the winner and the runners-up to the warm start of the next problems. */
+/* Add the winner and the runners-up to the warm start of the next problems. Not on an emulated
+ * device: its times are predictions, which stay the same in whatever order and by however many
+ * processes a list is tuned, if nothing goes from one problem to the next. */
 static void remember_best(struct at_search *search, const struct at_finals *finals, size_t winner)
 {
     struct at_warm_start *warm_start = &search->session->warm_start;
     bool taken[AT_CONTESTANTS_MAX] = {false};
 
+    if (at_device_is_emulated(at_gpu_info(search->session->gpu)))
+        return;
     taken[winner] = true;
     at_warm_start_add(warm_start, &(struct at_winner){.problem = search->problem,
                                                       .config = *finals->contestants[winner].config,
