@@ -57,7 +57,8 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .args_doc = "FILE...",
-    .doc = "Merges profiles: different models of devices, policies and software are kept side by side; "
+    .doc = "Merges profiles: different models of devices, policies and software are kept side by "
+           "side; "
            "GPUs of one model are not. The order of the files makes no difference."
            "\vIf several have an entry for the same problem, model and policy, one is kept. These "
            "criteria decide, in this order: newer software, a complete search, more configs, more "
@@ -110,8 +111,7 @@ static void find_missing(struct expected *expected, const struct at_profile *pro
                          const struct at_device_record *subject)
 {
     for (size_t i = 0; i < expected->count; i++)
-        if (!has_problem(profile, subject, expected->names[i]) &&
-            ++expected->missing <= LINES_MAX)
+        if (!has_problem(profile, subject, expected->names[i]) && ++expected->missing <= LINES_MAX)
             at_note(expected->progress, "missing: %s on %s, %s", expected->names[i],
                     subject->device.name, subject->policy.name);
 }
@@ -169,7 +169,8 @@ static enum at_status compare_list(const char *path, const struct at_merge *merg
                    expected.missing, path);
 }
 
-/* Write the merged profile, with notes. What is missing makes the command fail, but not the file. */
+/* Write the merged profile, with notes. What is missing makes the command fail, but not the file.
+ */
 static enum at_status deliver(const struct merge_options *options, struct at_merge *merge,
                               struct at_output *output, struct at_progress *progress,
                               struct at_error *err)

@@ -191,9 +191,8 @@ static void deal(struct at_tune_run *run, const struct at_tune_options *options)
     if (share->of == 0)
         return;
     at_share_deal(*share, run->problems, &run->problem_count);
-    at_note(options->run.session.progress,
-            "share %jd of %jd%s%s: %zu of %zu problems%s", (intmax_t)share->index,
-            (intmax_t)share->of, options->launcher ? ", from " : "",
+    at_note(options->run.session.progress, "share %jd of %jd%s%s: %zu of %zu problems%s",
+            (intmax_t)share->index, (intmax_t)share->of, options->launcher ? ", from " : "",
             options->launcher ? options->launcher : "", run->problem_count, whole,
             run->problem_count > 0 ? "" : "; nothing is measured or written");
 }

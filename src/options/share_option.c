@@ -10,10 +10,9 @@
 
 /* The variables in which a launcher numbers what it starts. Those after `count` are of a job array,
  * whose numbers go from first to last by step; other launchers count from 0. The innermost launcher
- * comes first: mpirun and torchrun may themselves be started by srun, once per node. A launcher is there
- * if its count is. srun's is that of its step: SLURM_NTASKS is also set in a batch script, which runs
- * once.
- *   https://slurm.schedmd.com/job_array.html
+ * comes first: mpirun and torchrun may themselves be started by srun, once per node. A launcher is
+ * there if its count is. srun's is that of its step: SLURM_NTASKS is also set in a batch script,
+ * which runs once. https://slurm.schedmd.com/job_array.html
  *   https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES
  *   https://docs.open-mpi.org/en/v5.0.x/tuning-apps/environment-var.html
  *   https://flux-framework.readthedocs.io/projects/flux-core/en/latest/man7/flux-environment.html
@@ -54,8 +53,8 @@ static enum at_status contradict(const struct launcher *launcher, int64_t index,
                    launcher->first ? ", or the array has gaps" : "");
 }
 
-/* Read a launcher's variables. An array with gaps has been started in part, and does not tell of how
- * many shares. */
+/* Read a launcher's variables. An array with gaps has been started in part, and does not tell of
+ * how many shares. */
 static enum at_status read_share(const struct launcher *launcher, struct at_share *share,
                                  struct at_error *err)
 {
@@ -74,8 +73,8 @@ static enum at_status read_share(const struct launcher *launcher, struct at_shar
         return status;
     if (!launcher->last)
         last = count - 1;
-    if (index < first || index > last || (index - first) % step != 0 || (last - first) % step != 0 ||
-        (last - first) / step + 1 != count || count > AT_SHARES_MAX)
+    if (index < first || index > last || (index - first) % step != 0 ||
+        (last - first) % step != 0 || (last - first) / step + 1 != count || count > AT_SHARES_MAX)
         return contradict(launcher, index, count, err);
     *share = (struct at_share){(index - first) / step + 1, count};
     return AT_OK;
@@ -98,21 +97,21 @@ static enum at_status ask_environment(struct at_share *share, const char **name,
         if (status != AT_OK)
             return status;
         if (found && inner.of > 1)
-            return at_fail(err, AT_USAGE,
-                           "%s and %s both number this process (%" PRId64 " of %" PRId64
-                           ", and %" PRId64 " of %" PRId64
-                           "): start one process per task, or say which share with --shard I/N",
-                           found->name, launcher->name, dealt.index, dealt.of, inner.index,
-                           inner.of);
+            return at_fail(
+                err, AT_USAGE,
+                "%s and %s both number this process (%" PRId64 " of %" PRId64 ", and %" PRId64
+                " of %" PRId64 "): start one process per task, or say which share with --shard I/N",
+                found->name, launcher->name, dealt.index, dealt.of, inner.index, inner.of);
         if (!found) {
             found = launcher;
             dealt = inner;
         }
     }
     if (!found)
-        return at_fail(err, AT_USAGE,
-                       "--shard auto: no launcher has numbered this process (Slurm's job array, srun, "
-                       "mpirun, flux, torchrun); say which share with --shard I/N");
+        return at_fail(
+            err, AT_USAGE,
+            "--shard auto: no launcher has numbered this process (Slurm's job array, srun, "
+            "mpirun, flux, torchrun); say which share with --shard I/N");
     *share = dealt;
     *name = found->name;
     return AT_OK;

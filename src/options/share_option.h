@@ -5,9 +5,9 @@
 
 #include "problem/share.h"
 
-/* Read the option's text. *launcher is the name of the launcher that said it, NULL for I/N. AT_USAGE
- * for another text; for auto also without a launcher, if a variable is missing or makes no sense,
- * and if both an array and a launcher within its task would deal. */
+/* Read the option's text. *launcher is the name of the launcher that said it, NULL for I/N.
+ * AT_USAGE for another text; for auto also without a launcher, if a variable is missing or makes no
+ * sense, and if both an array and a launcher within its task would deal. */
 enum at_status at_share_option(struct at_share *share, const char **launcher, const char *text,
                                struct at_error *err);
 

@@ -103,15 +103,20 @@ static int by_conditions(const struct piece *a, const struct piece *b)
     return memcmp(&a->record->conditions, &b->record->conditions, sizeof a->record->conditions);
 }
 
-/* The first comparison that tells two entries apart decides. None looks at the order of the files. */
+/* The first comparison that tells two entries apart decides. None looks at the order of the files.
+ */
 static const struct {
     int (*compare)(const struct piece *a, const struct piece *b); /* above 0: a is kept */
     const char *reason;
 } rule[] = {
-    {by_software, "newer software"},       {by_completeness, "a complete search"},
-    {by_configs, "more configs measured"}, {by_samples, "more samples"},
-    {by_spread, "a smaller spread"},       {by_time, "a shorter time"},
-    {by_gpu, "the first UUID"},            {by_text, "the first in the alphabet"},
+    {by_software, "newer software"},
+    {by_completeness, "a complete search"},
+    {by_configs, "more configs measured"},
+    {by_samples, "more samples"},
+    {by_spread, "a smaller spread"},
+    {by_time, "a shorter time"},
+    {by_gpu, "the first UUID"},
+    {by_text, "the first in the alphabet"},
     {by_conditions, "other conditions"},
 };
 
@@ -237,8 +242,8 @@ static void choose(struct at_merge *merge, struct pieces *pieces)
         if (same_times(last, piece))
             AT_PUSH(merge->repeats, merge->repeat_count, merge->repeat_capacity,
                     at_format("%s on %s, %s: the same in %s and %s", winner->entry->problem,
-                              winner->record->device.name, winner->record->policy.name,
-                              last->path, piece->path));
+                              winner->record->device.name, winner->record->policy.name, last->path,
+                              piece->path));
         else
             AT_PUSH(merge->conflicts, merge->conflict_count, merge->conflict_capacity,
                     at_format("%s on %s, %s: keeping %s (%jd ns), not %s (%jd ns): %s",
@@ -324,8 +329,7 @@ struct records {
 };
 
 /* Move the piece's entry into the record, with its GPU where that is not the record's. */
-static void move_entry(struct at_device_record *record, const struct piece *piece,
-                       size_t *capacity)
+static void move_entry(struct at_device_record *record, const struct piece *piece, size_t *capacity)
 {
     struct at_entry *entries = record->problems.items, entry = *piece->entry;
 

@@ -77,6 +77,7 @@ daemon() {
     shift
     setsid "$@" </dev/null >"$log" 2>&1 3>&- 4>&- &
     echo $! >>"$cluster/daemons"
+    disown
 }
 
 # until_true SECONDS COMMAND...: wait until it succeeds; fail if it does not in time.

@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../cli/helpers
+load ../gpu/helpers
 load helpers
 
 setup_file() {
@@ -15,7 +16,7 @@ setup_file() {
     export LACKING_SLURM
     [ -z "$LACKING_SLURM${NO_NVRTC-}" ] || return 0
     make_data
-    narrowed naive BLOCK_X='16, 64' BLOCK_Y='1, 8' READ_ONLY=0 >"$AUTOTUNE_DATADIR/tuning/naive.yaml"
+    narrowed naive BLOCK_X='16, 32' BLOCK_Y='8, 16' READ_ONLY=0 >"$AUTOTUNE_DATADIR/tuning/naive.yaml"
     start_cluster
 }
 
@@ -69,6 +70,11 @@ is_measuring() {
         [ -s "$cluster/disk-$1/autotune-$array-$task/share-$task.yaml.journal" ]
 }
 
+# The same for any task but one.
+is_another_measuring() {
+    is_measuring "$1" && [ "$task" != "$2" ]
+}
+
 # Slurm lets tasks that were queued again wait for a while. Has this one ended its wait?
 has_ended() {
     local waiting
@@ -88,22 +94,45 @@ has_ended() {
     until_true 60 is_measuring two
     moved=$task
     scontrol update NodeName=two State=DOWN Reason=test
-    until_true 60 grep -q 'is queued again' "best.yaml.shares/share-$killed.log"
+    until_true 60 is_another_measuring one "$killed"
+    requeued=$task
+    scontrol requeue "${array}_$requeued"
     sleep 2
     scontrol update NodeName=two State=RESUME
     until_true 100 has_ended "$merge"
     cat best.yaml.shares/merge.log
     cmp whole.yaml best.yaml
     [ "$(find best.yaml.shares -name '*.done' | wc -l)" -eq 8 ]
-    # Both were started twice.
-    [ "$(grep -c "share $killed of 8" "best.yaml.shares/share-$killed.log")" -eq 2 ]
-    [ "$(grep -c "share $moved of 8" "best.yaml.shares/share-$moved.log")" -eq 2 ]
+    # All three were started twice.
+    for share in "$killed" "$moved" "$requeued"; do
+        (($(grep -c "share $share of 8" "best.yaml.shares/share-$share.log") >= 2))
+    done
+    grep -q "share $killed was killed (137)" "best.yaml.shares/share-$killed.log"
     # What is finished is not tuned again.
     rm best.yaml.shares/share-3.done
     submit 8
     until_true 100 has_ended "$merge"
     cmp whole.yaml best.yaml
     [ "$(grep -lc 'was finished before' best.yaml.shares/*.log | wc -l)" -eq 7 ]
+}
+
+@test "a task whose time is over writes the best so far, and goes on from its journal" {
+    "$AUTOTUNE" tune --quiet "${options[@]}" --problems list.yaml --out whole.yaml >/dev/null
+    SBATCH_GRES=none submit 1
+    until_true 60 is_measuring one
+    until_true 60 grep -q 'searched for' best.yaml.shares/share-1.log
+    [[ $(scontrol show job "${array}_$task") != *gres/gpu* ]]
+    scancel --batch --signal=USR1 "${array}_$task" # Slurm sends it two minutes before the time limit
+    until_true 60 grep -q 'is queued again' best.yaml.shares/share-1.log
+    grep -q 'interrupted; the best so far is in ' best.yaml.shares/share-1.log
+    cp best.yaml.shares/share-1.yaml.journal early.journal
+    rm -r "$cluster"/disk-*/autotune-* # as if it goes on at another node
+    until_true 100 has_ended "$merge"
+    cmp whole.yaml best.yaml
+    # It measured nothing twice.
+    [ "$(query early.journal 'SELECT count(*) > 0 FROM measurements')" -eq 1 ]
+    [ "$(query best.yaml.shares/share-1.yaml.journal 'SELECT count(*) - count(DISTINCT problem || family ||
+        config) FROM measurements')" -eq 0 ]
 }
 
 @test "--shard auto takes the share from Slurm's array, and from srun" {
