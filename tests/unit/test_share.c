@@ -106,6 +106,29 @@ static void shares_are_even(void **state)
     }
 }
 
+/* Where sizes descend evenly, each two rounds make the same sum. */
+static void what_is_larger_is_followed_by_what_is_smaller(void **state)
+{
+    enum { SHARES = 4, ROUNDS = 6 };
+    struct at_problem list[SHARES * ROUNDS], share[SHARES * ROUNDS];
+
+    (void)state;
+    for (int i = 0; i < SHARES * ROUNDS; i++) {
+        list[i] = (struct at_problem){.elem_size = 4, .rows = i + 1, .cols = 100};
+        assert_int_equal(at_problem_complete(&list[i], NULL), AT_OK);
+    }
+    for (int64_t i = 1; i <= SHARES; i++) {
+        size_t count = AT_COUNT(list);
+        int64_t rows = 0;
+
+        memcpy(share, list, sizeof list);
+        at_share_deal((struct at_share){i, SHARES}, share, &count);
+        for (size_t j = 0; j < count; j++)
+            rows += share[j].rows;
+        assert_int_equal(rows, ROUNDS * (SHARES * ROUNDS + 1) / 2);
+    }
+}
+
 static void order_makes_no_difference(void **state)
 {
     struct at_problem list[PROBLEMS], shuffled[PROBLEMS], a[PROBLEMS], b[PROBLEMS];
@@ -271,9 +294,13 @@ static void other_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_problem_is_in_one_share), cmocka_unit_test(shares_are_even),
-        cmocka_unit_test(order_makes_no_difference),    cmocka_unit_test(the_whole_list_stays),
-        cmocka_unit_test(auto_asks_the_launcher),       cmocka_unit_test(other_texts),
+        cmocka_unit_test(each_problem_is_in_one_share),
+        cmocka_unit_test(shares_are_even),
+        cmocka_unit_test(what_is_larger_is_followed_by_what_is_smaller),
+        cmocka_unit_test(order_makes_no_difference),
+        cmocka_unit_test(the_whole_list_stays),
+        cmocka_unit_test(auto_asks_the_launcher),
+        cmocka_unit_test(other_texts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
