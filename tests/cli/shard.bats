@@ -8,8 +8,7 @@ load ../gpu/helpers
 
 setup_file() {
     find_nvrtc
-    make_data
-    narrowed naive BLOCK_X='16, 32' BLOCK_Y='8, 16' READ_ONLY=0 >"$AUTOTUNE_DATADIR/tuning/naive.yaml"
+    make_data small
     narrowed copy VEC='1, 16' SHARED='0, 1' LOAD=0 PREFETCH=0 STORE=0 THREADS=256 ITEMS='1, 4' \
         >"$AUTOTUNE_DATADIR/tuning/copy.yaml"
 }
@@ -17,8 +16,8 @@ setup_file() {
 # Some problems have as many bytes, so a single process could use the copies of one for the others.
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    printf '%s\n' 'schema: 1' problems: '- 16x64:f32' '- 64x16:f64' '- 32x32:f32' '- 31x17:b1' \
-        '- 8x64:f64' '- 20x30:f16' >list.yaml
+    printf '%s\n' 'schema: 1' problems: '- 16x64:f32' '- 64x16:f64' '- 32x32:f32' '- 64x64:b1' \
+        '- 8x64:f64' '- 32x48:f16' >list.yaml
     for variable in SLURM_{ARRAY_TASK_{ID,COUNT,MIN,MAX,STEP},PROCID,STEP_NUM_TASKS} PMI_{RANK,SIZE} \
         OMPI_COMM_WORLD_{RANK,SIZE} FLUX_{TASK_RANK,JOB_SIZE} RANK WORLD_SIZE; do
         unset "$variable"
@@ -45,12 +44,14 @@ dealt() {
     [ "$(dealt 2/3)" = "$before" ]
 }
 
+# A search of a few configs depends on where it starts, and must not start from other problems' winners.
 @test "the merged shares are what one process finds, byte for byte" {
     need_nvrtc
     export XDG_CACHE_HOME=$PWD
-    tune --quiet --gpu emu --problems list.yaml --out whole.yaml
+    tune --quiet --gpu emu --problems list.yaml --budget 54 --out whole.yaml
     for share in 3 1 2; do
-        tune --quiet --gpu emu --problems list.yaml --shard "$share/3" --out "share-$share.yaml"
+        tune --quiet --gpu emu --problems list.yaml --budget 18 --shard "$share/3" \
+            --out "share-$share.yaml"
     done
     run --separate-stderr -0 "$AUTOTUNE" merge --problems list.yaml -o merged.yaml share-*.yaml
     [ -z "$stderr" ]
