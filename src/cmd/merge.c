@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune merge: write several profiles as one. */
 #include "profile/merge.h"
+#include "base/memory.h"
 #include "cmd/cmd.h"
+#include "options/run_problems.h"
 #include "system/output.h"
 #include "system/progress.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* More lines of one kind would hide the others. */
+enum { LINES_MAX = 20 };
+
+enum { KEY_PROBLEMS = 0x200 };
 
 struct merge_options {
     char **files;
     int file_count;
     const char *out;
+    const char *problems; /* the list that the profiles should have; NULL: unknown */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -21,6 +30,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'o':
         options->out = arg;
+        return 0;
+    case KEY_PROBLEMS:
+        options->problems = arg;
         return 0;
     case ARGP_KEY_ARGS:
         options->files = &state->argv[state->next];
@@ -37,16 +49,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
+    {"problems", KEY_PROBLEMS, "FILE", 0,
+     "Say which problems of a list like tuning/problems.yaml are missing or doubled", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .args_doc = "FILE...",
-    .doc = "Merges profiles: different devices, policies and software are kept side by side."
-           "\vIf several have an entry for the same problem, device and policy, one is kept. These "
+    .doc = "Merges profiles: different models of devices, policies and software are kept side by "
+           "side; "
+           "GPUs of one model are not. The order of the files makes no difference."
+           "\vIf several have an entry for the same problem, model and policy, one is kept. These "
            "criteria decide, in this order: newer software, a complete search, more configs, more "
-           "samples, a smaller spread, named first. Each case is reported on standard error.",
+           "samples, a smaller spread, a shorter time. Each case is reported on standard error.",
 };
 
 static enum at_status merge_files(const struct merge_options *options, struct at_profiles *profiles,
@@ -57,6 +73,120 @@ static enum at_status merge_files(const struct merge_options *options, struct at
     for (int i = 0; i < options->file_count && status == AT_OK; i++)
         status = at_profiles_add(profiles, options->files[i], err);
     return status == AT_OK ? at_merge_make(merge, profiles, err) : status;
+}
+
+/* ---- what is missing ---- */
+
+/* The list's problems, and how many lines were printed. */
+struct expected {
+    struct at_progress *progress;
+    char **names;
+    size_t count, missing;
+};
+
+static bool is_same_subject(const struct at_device_record *a, const struct at_device_record *b)
+{
+    return strcmp(a->device.name, b->device.name) == 0 &&
+           strcmp(a->policy.name, b->policy.name) == 0;
+}
+
+static bool has_problem(const struct at_profile *profile, const struct at_device_record *subject,
+                        const char *name)
+{
+    const struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+
+        for (size_t j = 0; j < records[i].problems.count && is_same_subject(&records[i], subject);
+             j++)
+            if (strcmp(entries[j].problem, name) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* Tell which problems this device lacks, whatever software they were tuned with. */
+static void find_missing(struct expected *expected, const struct at_profile *profile,
+                         const struct at_device_record *subject)
+{
+    for (size_t i = 0; i < expected->count; i++)
+        if (!has_problem(profile, subject, expected->names[i]) && ++expected->missing <= LINES_MAX)
+            at_note(expected->progress, "missing: %s on %s, %s", expected->names[i],
+                    subject->device.name, subject->policy.name);
+}
+
+static void find_all_missing(struct expected *expected, const struct at_profile *profile)
+{
+    const struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        bool seen = false;
+
+        for (size_t j = 0; j < i && !seen; j++)
+            seen = is_same_subject(&records[i], &records[j]);
+        if (!seen)
+            find_missing(expected, profile, &records[i]);
+    }
+}
+
+static void tell_more(struct at_progress *progress, const char *what, size_t count)
+{
+    if (count > LINES_MAX)
+        at_note(progress, "%s: %zu more", what, count - LINES_MAX);
+}
+
+static void tell_doubled(struct at_progress *progress, const struct at_merge *merge)
+{
+    for (size_t i = 0; i < merge->repeat_count && i < LINES_MAX; i++)
+        at_note(progress, "doubled: %s", merge->repeats[i]);
+    tell_more(progress, "doubled", merge->repeat_count);
+}
+
+/* Compare the merged profile with the list. AT_FAILED: problems are missing. */
+static enum at_status compare_list(const char *path, const struct at_merge *merge,
+                                   struct at_progress *progress, struct at_error *err)
+{
+    struct expected expected = {.progress = progress};
+    struct at_problem *problems = NULL;
+    enum at_status status = at_problem_list_read(&problems, &expected.count, path, err);
+
+    if (status != AT_OK)
+        return status;
+    expected.names = at_alloc_array(expected.count, sizeof *expected.names);
+    for (size_t i = 0; i < expected.count; i++)
+        expected.names[i] = at_problem_format(&problems[i]);
+    tell_doubled(progress, merge);
+    find_all_missing(&expected, &merge->profile);
+    tell_more(progress, "missing", expected.missing);
+    for (size_t i = 0; i < expected.count; i++)
+        free(expected.names[i]);
+    free(expected.names);
+    free(problems);
+    if (expected.missing == 0)
+        return AT_OK;
+    return at_fail(err, AT_FAILED, "%zu of the problems of %s are missing; the others are written",
+                   expected.missing, path);
+}
+
+/* Write the merged profile, with notes. What is missing makes the command fail, but not the file.
+ */
+static enum at_status deliver(const struct merge_options *options, struct at_merge *merge,
+                              struct at_output *output, struct at_progress *progress,
+                              struct at_error *err)
+{
+    struct at_error writing;
+    enum at_status whole = AT_OK;
+
+    for (size_t i = 0; i < merge->conflict_count; i++)
+        at_note(progress, "%s", merge->conflicts[i]);
+    if (options->problems)
+        whole = compare_list(options->problems, merge, progress, err);
+    if (whole != AT_OK && whole != AT_FAILED)
+        return whole;
+    if (at_profile_write(&merge->profile, output, &writing) != AT_OK)
+        return at_fail(err, writing.status, "%s", writing.message);
+    return whole;
 }
 
 static enum at_status run_merge(int argc, char **argv, struct at_error *err)
@@ -74,11 +204,8 @@ static enum at_status run_merge(int argc, char **argv, struct at_error *err)
         status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &progress, err);
     if (status == AT_OK)
         status = merge_files(&options, &profiles, &merge, err);
-    if (status == AT_OK) {
-        for (size_t i = 0; i < merge.conflict_count; i++)
-            at_note(&progress, "%s", merge.conflicts[i]);
-        status = at_profile_write(&merge.profile, output, err);
-    }
+    if (status == AT_OK)
+        status = deliver(&options, &merge, output, &progress, err);
     at_output_close(output);
     at_merge_clear(&merge);
     at_profiles_clear(&profiles);

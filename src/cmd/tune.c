@@ -7,6 +7,7 @@
 #include "options/argument.h"
 #include "options/format.h"
 #include "options/run_problems.h"
+#include "options/share_option.h"
 #include "pipeline/recorder.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@ enum {
     KEY_FORMAT,
     KEY_DRY_RUN,
     KEY_FRESH,
-    KEY_RECORD
+    KEY_RECORD,
+    KEY_SHARD
 };
 
 static const struct argp_option options_table[] = {
@@ -32,6 +34,10 @@ static const struct argp_option options_table[] = {
      "Stop the whole run after N configs, seconds or minutes, compilation included. All problems "
      "share the budget. Copies, which give the copy limit, come on top: per problem at most as "
      "many",
+     0},
+    {"shard", KEY_SHARD, "I/N", 0,
+     "Tune only the I-th of N even shares of the problems; auto takes I and N from what Slurm, "
+     "mpirun, flux or torchrun have set",
      0},
     {"seed", KEY_SEED, "N", 0, "Random seed (default: 1)", 0},
     {"journal", KEY_JOURNAL, "FILE", 0,
@@ -102,6 +108,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_RECORD:
         session->record = arg;
         return 0;
+    case KEY_SHARD:
+        if (at_share_option(&options->share, &options->launcher, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        return 0;
     case KEY_FORMAT:
         options->format = at_parse_format(state, arg);
         return 0;
@@ -154,7 +164,8 @@ static enum at_status print_spaces(const struct at_tune_run *run,
     return AT_OK;
 }
 
-/* Unless the user chose them, take the shorter list of problems and a budget. */
+/* Unless the user chose them, take the shorter list of problems and a budget. It is each problem's
+ * own, so that the result is the same in whatever shares the list is tuned. */
 static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tune_options *options,
                                            struct at_error *err)
 {
@@ -167,10 +178,23 @@ static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tu
                                  &run->problem_count, err);
     }
     if (status == AT_OK && options->run.problem_configs > 0)
-        options->budget.evaluations =
-            options->run.problem_configs *
-            (int64_t)(run->problem_count * at_fleet_models(run->devices, run->device_count));
+        options->budget.problem_evaluations = options->run.problem_configs;
     return status;
+}
+
+/* Keep the share's problems. */
+static void deal(struct at_tune_run *run, const struct at_tune_options *options)
+{
+    const struct at_share *share = &options->share;
+    size_t whole = run->problem_count;
+
+    if (share->of == 0)
+        return;
+    at_share_deal(*share, run->problems, &run->problem_count);
+    at_note(options->run.session.progress, "share %jd of %jd%s%s: %zu of %zu problems%s",
+            (intmax_t)share->index, (intmax_t)share->of, options->launcher ? ", from " : "",
+            options->launcher ? options->launcher : "", run->problem_count, whole,
+            run->problem_count > 0 ? "" : "; nothing is measured or written");
 }
 
 static enum at_status prepare_recording(const struct at_tune_run *run, struct at_error *err)
@@ -221,6 +245,8 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
     if (status == AT_OK && at_device_is_emulated(&run->devices[0]))
         status = settle_for_emulation(run, options, err);
     if (status == AT_OK)
+        deal(run, options);
+    if (status == AT_OK)
         status = prepare_recording(run, err);
     return status == AT_OK ? check_size(run, err) : status;
 }
@@ -257,7 +283,7 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
     if (status == AT_OK && options.dry_run)
         for (size_t i = 0; i < run.device_count && status == AT_OK; i++)
             status = print_spaces(&run, &run.devices[i], err);
-    else if (status == AT_OK)
+    else if (status == AT_OK && run.problem_count > 0)
         status = at_tune_run_all(&run, err);
     at_output_close(run.output);
     free(run.problems);

@@ -7,6 +7,7 @@
 #include "fleet/fleet.h"
 #include "options/format.h"
 #include "options/run_options.h"
+#include "problem/share.h"
 #include "profile/profile.h"
 #include "system/output.h"
 
@@ -15,6 +16,8 @@ struct at_tune_options {
     const char *out; /* NULL: only print the profile */
     struct at_run_budget budget;
     enum at_output_format format;
+    struct at_share share;
+    const char *launcher; /* that said which share; NULL: the user */
     bool dry_run;
     bool fresh; /* ignore earlier profiles */
 };

@@ -50,6 +50,8 @@ static struct at_budget share_of_budget(const struct at_fleet *fleet,
         if (share.evaluations < 1)
             share.evaluations = 1;
     }
+    if (whole->problem_evaluations > 0)
+        share.evaluations = whole->problem_evaluations;
     return share;
 }
 

@@ -41,49 +41,47 @@ static enum at_status local_take(void *state, struct at_tuned *tuned, struct at_
 
 /* ---- the result ---- */
 
-/* Move the entries of all members of a model into one record, which is the first one's. */
-static void gather(struct at_fleet *fleet, size_t model, struct at_device_record *record)
+/* Merge the members' records, as profiles of several processes are merged. */
+static enum at_status gather(struct at_fleet *fleet, struct at_list *records, struct at_error *err)
 {
-    size_t capacity = 0;
+    struct at_profiles profiles = {0};
+    struct at_merge merge = {0};
+    enum at_status status;
 
     for (size_t i = 0; i < fleet->count; i++) {
-        struct at_member *member = &fleet->members[i];
-        struct at_entry *from = member->record.problems.items, *into = record->problems.items;
+        struct at_device_record *record = &fleet->members[i].record;
+        struct at_profile_file file = {.path = at_strdup(record->device.uuid),
+                                       .profile = {.schema = AT_PROFILE_SCHEMA}};
 
-        if (member->model != model || member->record.problems.count == 0)
-            continue;
-        if (record->problems.count == 0) {
-            *record = member->record;
-            record->problems = (struct at_list){0};
-            into = NULL;
-        } else {
-            at_conditions_join(&record->conditions, &member->record.conditions);
-        }
-        for (size_t j = 0; j < member->record.problems.count; j++) {
-            if (strcmp(member->tuner.device->uuid, record->device.uuid) != 0)
-                snprintf(from[j].gpu, sizeof from[j].gpu, "%s", member->tuner.device->uuid);
-            AT_PUSH(into, record->problems.count, capacity, from[j]);
-        }
-        record->problems.items = into;
-        free(from);
+        if (record->problems.count > 0)
+            file.profile.devices = (struct at_list){at_memdup(record, sizeof *record), 1};
+        AT_PUSH(profiles.files, profiles.count, profiles.capacity, file);
     }
+    status = at_merge_make(&merge, &profiles, err);
+    if (status != AT_OK)
+        return status;
+    *records = merge.profile.devices;
+    merge.profile.devices = (struct at_list){0};
+    at_merge_clear(&merge);
+    return AT_OK;
 }
 
-static void conclude(struct at_fleet *fleet, struct at_fleet_result *result)
+static enum at_status conclude(struct at_fleet *fleet, struct at_fleet_result *result,
+                               enum at_status status, struct at_error *err)
 {
-    struct at_device_record *records = at_alloc_array(fleet->models, sizeof *records);
-    size_t kept = 0;
+    struct at_error merging;
+    bool found = false;
 
-    for (size_t i = 0; i < fleet->models; i++) {
-        gather(fleet, i, &records[kept]);
-        kept += records[kept].problems.count > 0;
-    }
     *result = (struct at_fleet_result){
-        .records = {records, kept},
         .of = fleet->options->problem_count * fleet->models,
         .failed = fleet->failed,
         .skipped = fleet->skipped + at_fleet_open(fleet),
     };
+    for (size_t i = 0; i < fleet->count; i++)
+        found |= fleet->members[i].record.problems.count > 0;
+    if (found && gather(fleet, &result->records, &merging) != AT_OK && status == AT_OK)
+        status = at_fail(err, merging.status, "%s", merging.message);
+    return status;
 }
 
 /* ---- opening ---- */
@@ -174,7 +172,7 @@ enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fl
         status = at_tuner_run(&fleet.members[0].tuner, &local, err);
     else
         status = at_fleet_drive(&fleet, err);
-    conclude(&fleet, result);
+    status = conclude(&fleet, result, status, err);
     close_fleet(&fleet);
     return status;
 }

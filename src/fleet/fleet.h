@@ -7,9 +7,10 @@
 #include "pipeline/session.h"
 #include "profile/profile.h"
 
-/* Budget of the whole run; 0: no limit. */
+/* Budget of the whole run, and of each problem; 0: no limit. */
 struct at_run_budget {
     int64_t ns, evaluations;
+    int64_t problem_evaluations;
 };
 
 struct at_fleet_options {

@@ -76,6 +76,23 @@ static enum at_status check_unique(const struct problems *problems, struct at_er
     return status;
 }
 
+enum at_status at_problem_list_read(struct at_problem **problems, size_t *count, const char *path,
+                                    struct at_error *err)
+{
+    struct problems found = {0};
+    enum at_status status = add_list(&found, path, err);
+
+    if (status == AT_OK)
+        status = check_unique(&found, err);
+    if (status != AT_OK) {
+        free(found.items);
+        return status;
+    }
+    *problems = found.items;
+    *count = found.count;
+    return AT_OK;
+}
+
 bool at_run_problems_given(const struct at_run_options *options)
 {
     return options->problem_count > 0 || options->problem_list;

@@ -39,6 +39,9 @@ void at_profile_sort(struct at_profile *profile);
  * result is 0, their entries can be in one record. */
 int at_device_record_compare(const struct at_device_record *a, const struct at_device_record *b);
 
+/* The same without the device: by policy and software. */
+int at_measured_compare(const struct at_device_record *a, const struct at_device_record *b);
+
 /* Check that the numbers of a sorted profile agree with each other. AT_USAGE names the file and the
  * problem. */
 enum at_status at_profile_check(const struct at_profile *profile, const char *name,

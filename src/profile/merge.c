@@ -2,6 +2,7 @@
 #include "profile/merge.h"
 
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "profile/internal.h"
 
 #include <stdlib.h>
@@ -63,41 +64,95 @@ static int by_spread(const struct piece *a, const struct piece *b)
     return by_number(b->entry->winner.spread_permille, a->entry->winner.spread_permille);
 }
 
-static int by_place(const struct piece *a, const struct piece *b)
+static int by_time(const struct piece *a, const struct piece *b)
 {
-    return a->index < b->index ? 1 : -1;
+    return by_number(b->entry->winner.time_ns, a->entry->winner.time_ns);
 }
 
-/* The first comparison that tells two entries apart decides. */
+static const char *gpu_of(const struct piece *piece)
+{
+    return piece->entry->gpu[0] ? piece->entry->gpu : piece->record->device.uuid;
+}
+
+static int by_gpu(const struct piece *a, const struct piece *b)
+{
+    return -strcmp(gpu_of(a), gpu_of(b));
+}
+
+static char *text_of(const struct at_entry *entry)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    at_schema_write_json_line(&at_entry_schema, entry, out, NULL);
+    return at_text_close(&stream, NULL);
+}
+
+static int by_text(const struct piece *a, const struct piece *b)
+{
+    char *texts[] = {text_of(a->entry), text_of(b->entry)};
+    int order = -strcmp(texts[0], texts[1]);
+
+    free(texts[0]);
+    free(texts[1]);
+    return order;
+}
+
+static int by_conditions(const struct piece *a, const struct piece *b)
+{
+    return memcmp(&a->record->conditions, &b->record->conditions, sizeof a->record->conditions);
+}
+
+/* The first comparison that tells two entries apart decides. None looks at the order of the files.
+ */
 static const struct {
     int (*compare)(const struct piece *a, const struct piece *b); /* above 0: a is kept */
     const char *reason;
 } rule[] = {
-    {by_software, "newer software"},       {by_completeness, "a complete search"},
-    {by_configs, "more configs measured"}, {by_samples, "more samples"},
-    {by_spread, "a smaller spread"},       {by_place, "named first"},
+    {by_software, "newer software"},
+    {by_completeness, "a complete search"},
+    {by_configs, "more configs measured"},
+    {by_samples, "more samples"},
+    {by_spread, "a smaller spread"},
+    {by_time, "a shorter time"},
+    {by_gpu, "the first UUID"},
+    {by_text, "the first in the alphabet"},
+    {by_conditions, "other conditions"},
 };
 
 static const char *better(const struct piece *a, const struct piece *b, bool *first)
 {
-    size_t i = 0;
-    int order;
+    int order = 0;
 
-    while ((order = rule[i].compare(a, b)) == 0)
-        i++; /* ends: places differ */
-    *first = order > 0;
-    return rule[i].reason;
+    for (size_t i = 0; i < AT_COUNT(rule); i++)
+        if ((order = rule[i].compare(a, b)) != 0) {
+            *first = order > 0;
+            return rule[i].reason;
+        }
+    *first = true;
+    return "the same";
 }
 
 /* ---- pieces ---- */
 
+/* GPUs of one model are not told apart: their entries share a record, and each says which GPU
+ * measured it. */
+static int by_model(const struct at_device_info *a, const struct at_device_info *b)
+{
+    int order = strcmp(a->name, b->name);
+
+    if (order == 0)
+        order = strcmp(a->kind, b->kind);
+    if (order == 0)
+        order = by_number(a->compute_capability, b->compute_capability);
+    return order ? order : by_number(a->multiprocessors, b->multiprocessors);
+}
+
 static int by_subject(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
-    int order = strcmp(a->record->device.name, b->record->device.name);
+    int order = by_model(&a->record->device, &b->record->device);
 
-    if (order == 0)
-        order = strcmp(a->record->device.uuid, b->record->device.uuid);
     if (order == 0)
         order = strcmp(a->record->policy.name, b->record->policy.name);
     if (order == 0)
@@ -113,12 +168,27 @@ static int by_subject_and_place(const void *left, const void *right)
     return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static int by_record_and_place(const void *left, const void *right)
+/* Can both be in one record? */
+static int by_group(const struct piece *a, const struct piece *b)
+{
+    int order = by_model(&a->record->device, &b->record->device);
+
+    return order ? order : at_measured_compare(a->record, b->record);
+}
+
+/* Pieces of one group are together, those of the first UUID first. */
+static int by_record(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
-    int order = at_device_record_compare(a->record, b->record);
+    int order = by_group(a, b);
 
-    return order ? order : (a->index > b->index) - (a->index < b->index);
+    if (order == 0)
+        order = strcmp(a->record->device.uuid, b->record->device.uuid);
+    if (order == 0)
+        order = memcmp(&a->record->device, &b->record->device, sizeof a->record->device);
+    if (order == 0)
+        order = by_conditions(a, b);
+    return order ? order : strcmp(a->entry->problem, b->entry->problem);
 }
 
 static struct pieces collect(const struct at_profiles *profiles)
@@ -144,7 +214,7 @@ static struct pieces collect(const struct at_profiles *profiles)
 
 static bool same_times(const struct piece *a, const struct piece *b)
 {
-    return at_device_record_compare(a->record, b->record) == 0 &&
+    return by_group(a, b) == 0 && strcmp(gpu_of(a), gpu_of(b)) == 0 &&
            a->entry->winner.time_ns == b->entry->winner.time_ns &&
            a->entry->evaluations.counts[AT_CORRECT] == b->entry->evaluations.counts[AT_CORRECT] &&
            a->entry->winner.spread_permille == b->entry->winner.spread_permille;
@@ -169,7 +239,12 @@ static void choose(struct at_merge *merge, struct pieces *pieces)
         reason = better(last, piece, &first);
         winner = first ? last : piece;
         loser = first ? piece : last;
-        if (!same_times(last, piece))
+        if (same_times(last, piece))
+            AT_PUSH(merge->repeats, merge->repeat_count, merge->repeat_capacity,
+                    at_format("%s on %s, %s: the same in %s and %s", winner->entry->problem,
+                              winner->record->device.name, winner->record->policy.name, last->path,
+                              piece->path));
+        else
             AT_PUSH(merge->conflicts, merge->conflict_count, merge->conflict_capacity,
                     at_format("%s on %s, %s: keeping %s (%jd ns), not %s (%jd ns): %s",
                               winner->entry->problem, winner->record->device.name,
@@ -231,7 +306,8 @@ static int64_t least_known(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-void at_conditions_join(struct at_conditions *into, const struct at_conditions *from)
+/* Join what was seen in two runs. They may be the same run, so counts are not added. */
+static void join_conditions(struct at_conditions *into, const struct at_conditions *from)
 {
     into->clock_sm_min_khz = least_known(into->clock_sm_min_khz, from->clock_sm_min_khz);
     into->clock_sm_max_khz = most(into->clock_sm_max_khz, from->clock_sm_max_khz);
@@ -252,35 +328,41 @@ struct records {
     size_t count, capacity;
 };
 
-/* Move the pieces' entries into records; entries with the same record share one. */
+/* Move the piece's entry into the record, with its GPU where that is not the record's. */
+static void move_entry(struct at_device_record *record, const struct piece *piece, size_t *capacity)
+{
+    struct at_entry *entries = record->problems.items, entry = *piece->entry;
+
+    if (strcmp(gpu_of(piece), record->device.uuid) == 0)
+        entry.gpu[0] = '\0';
+    else
+        snprintf(entry.gpu, sizeof entry.gpu, "%s", gpu_of(piece));
+    AT_PUSH(entries, record->problems.count, *capacity, entry);
+    record->problems.items = entries;
+    *piece->entry = (struct at_entry){0}; /* moved */
+}
+
+/* Move the pieces' entries into records, one for each group. */
 static struct at_list make_records(struct pieces *pieces)
 {
     struct records records = {0};
     size_t capacity = 0;
-    const struct at_device_record *joined = NULL;
 
-    qsort(pieces->items, pieces->count, sizeof *pieces->items, by_record_and_place);
+    qsort(pieces->items, pieces->count, sizeof *pieces->items, by_record);
     for (size_t i = 0; i < pieces->count; i++) {
         const struct piece *piece = &pieces->items[i];
-        struct at_device_record *record;
-        struct at_entry *entries;
 
-        if (i == 0 || at_device_record_compare(piece[-1].record, piece->record) != 0) {
+        if (i == 0 || by_group(&piece[-1], piece) != 0) {
             struct at_device_record fresh = *piece->record;
 
             fresh.problems = (struct at_list){0};
             AT_PUSH(records.items, records.count, records.capacity, fresh);
             capacity = 0;
-        } else if (piece->record != joined) {
-            at_conditions_join(&records.items[records.count - 1].conditions,
-                               &piece->record->conditions);
+        } else if (piece->record != piece[-1].record) {
+            join_conditions(&records.items[records.count - 1].conditions,
+                            &piece->record->conditions);
         }
-        joined = piece->record;
-        record = &records.items[records.count - 1];
-        entries = record->problems.items;
-        AT_PUSH(entries, record->problems.count, capacity, *piece->entry);
-        record->problems.items = entries;
-        *piece->entry = (struct at_entry){0}; /* moved */
+        move_entry(&records.items[records.count - 1], piece, &capacity);
     }
     return (struct at_list){records.items, records.count};
 }
@@ -312,6 +394,9 @@ void at_merge_clear(struct at_merge *merge)
     at_profile_clear(&merge->profile);
     for (size_t i = 0; i < merge->conflict_count; i++)
         free(merge->conflicts[i]);
+    for (size_t i = 0; i < merge->repeat_count; i++)
+        free(merge->repeats[i]);
     free(merge->conflicts);
+    free(merge->repeats);
     *merge = (struct at_merge){0};
 }

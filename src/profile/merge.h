@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merges profiles. If two profiles have an entry for the same problem, device and policy, one is
- * kept. The first of these that differs decides:
- *   newer software (driver, CUDA, NVRTC, autotune: the first that differs),
- *   a complete search, more configs measured, more samples of the winner, a smaller spread,
- *   named first.
- * Profiles have no time stamps, which would be simpler.
+/* Merges profiles. If two profiles have an entry for the same problem, model of device and policy,
+ * one is kept. The first of these that differs decides: newer software (driver, CUDA, NVRTC,
+ * autotune: the first that differs), a complete search, more configs measured, more samples of the
+ * winner, a smaller spread, a shorter time, the GPU whose UUID is first. Profiles have no time
+ * stamps, which would be simpler. The order of the profiles makes no difference.
  *
- * Entries of the same device, software and policy share a record. Others keep their own, so that an
- * entry is never shown under software that it was not made with. */
+ * Entries of the same model of device, software and policy share a record, and name their GPU where
+ * it is not the record's. Others keep their own, so that an entry is never shown under software
+ * that it was not made with. */
 #ifndef AT_PROFILE_MERGE_H
 #define AT_PROFILE_MERGE_H
 
@@ -17,6 +17,8 @@ struct at_merge {
     struct at_profile profile;
     char **conflicts; /* a line each: which entry was kept, which was dropped, and why */
     size_t conflict_count, conflict_capacity;
+    char **repeats; /* a line each: an entry that two profiles have alike */
+    size_t repeat_count, repeat_capacity;
 };
 
 /* Merge the profiles, and clear them: their entries move. AT_USAGE if the result is too large for a
@@ -24,9 +26,5 @@ struct at_merge {
 enum at_status at_merge_make(struct at_merge *merge, struct at_profiles *profiles,
                              struct at_error *err);
 void at_merge_clear(struct at_merge *merge);
-
-/* Join what was seen in two runs, or on two devices. They may be the same run, so counts are not
- * added: the higher one is kept. */
-void at_conditions_join(struct at_conditions *into, const struct at_conditions *from);
 
 #endif

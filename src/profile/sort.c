@@ -40,17 +40,22 @@ static int by_policy(const struct at_policy_record *a, const struct at_policy_re
     return order;
 }
 
+int at_measured_compare(const struct at_device_record *a, const struct at_device_record *b)
+{
+    int order = strcmp(a->policy.name, b->policy.name);
+
+    if (order == 0)
+        order = by_environment(&a->environment, &b->environment);
+    return order ? order : by_policy(&a->policy, &b->policy);
+}
+
 int at_device_record_compare(const struct at_device_record *a, const struct at_device_record *b)
 {
     int order = strcmp(a->device.name, b->device.name);
 
     if (order == 0)
         order = strcmp(a->device.uuid, b->device.uuid);
-    if (order == 0)
-        order = strcmp(a->policy.name, b->policy.name);
-    if (order == 0)
-        order = by_environment(&a->environment, &b->environment);
-    return order ? order : by_policy(&a->policy, &b->policy);
+    return order ? order : at_measured_compare(a, b);
 }
 
 static int by_identity(const void *left, const void *right)

@@ -21,22 +21,31 @@ enum {
     EMULATED_COPIES = 24
 };
 
+/* The element size does not matter: bytes are bytes. But on an emulated device only the very same
+ * copies are taken, which another process would find too (tune.c has why). */
+static bool is_as_good(const struct at_session *session, const struct at_problem *known,
+                       const struct at_problem *problem)
+{
+    return at_device_is_emulated(at_gpu_info(session->gpu))
+               ? at_problem_equal(known, problem)
+               : at_problem_bytes(known) == at_problem_bytes(problem);
+}
+
 static const struct at_copies *remembered(const struct at_session *session,
                                           const struct at_problem *problem)
 {
-    /* The element size does not matter: bytes are bytes. */
     for (size_t i = 0; i < session->copy_count; i++)
-        if (at_problem_bytes(&session->copies[i].problem) == at_problem_bytes(problem))
+        if (is_as_good(session, &session->copies[i].problem, problem))
             return &session->copies[i];
     return NULL;
 }
 
 static void remember(struct at_session *session, const struct at_copies *copies)
 {
-    bool carried = !at_device_is_emulated(at_gpu_info(session->gpu)); /* as remember_best has it */
-
     AT_PUSH(session->copies, session->copy_count, session->copy_capacity, *copies);
-    for (size_t i = 0; i < copies->count && carried; i++)
+    if (at_device_is_emulated(at_gpu_info(session->gpu)))
+        return;
+    for (size_t i = 0; i < copies->count; i++)
         at_warm_start_add(
             &session->copy_warm_start,
             &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});

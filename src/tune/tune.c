@@ -53,7 +53,8 @@ static enum at_status choose_winner(struct at_search *search, struct at_finals *
 }
 
 /* Add the winner and the runners-up to the warm start of the next problems. Not on an emulated
- * device, so that a result does not depend on what else is tuned, and where. */
+ * device: its times are predictions, which stay the same in whatever order and by however many
+ * processes a list is tuned, if nothing goes from one problem to the next. */
 static void remember_best(struct at_search *search, const struct at_finals *finals, size_t winner)
 {
     struct at_warm_start *warm_start = &search->session->warm_start;

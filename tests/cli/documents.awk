@@ -17,7 +17,7 @@ function report(kind, line, text) {
 
 # Text is a code span or a line of shell.
 function report_code(line, text) {
-    if (text ~ /^(build-aux|completion|doc|examples|m4|results|src|templates|tests|tuning)\//)
+    if (text ~ /^(build-aux|completion|contrib|doc|examples|m4|results|src|templates|tests|tuning)\//)
         report("file", line, text)
     if (text ~ /autotune|quickstart/)
         report("command", line, text)

@@ -37,8 +37,7 @@ setup() {
     [ "$(find autotune -name '*.kernel' | wc -l)" -le $((5 * (6 + 1 + 6))) ]
 }
 
-# Both problems move as many bytes, so the second one uses the copies measured for the first. Copies
-# begin at aligned addresses, whatever the problem's offsets.
+# Copies begin at aligned addresses, whatever the problem's offsets.
 @test "matrices that begin at odd addresses are tuned" {
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 12 \
         --problem 96x256:f32 --problem 96x1024:b1,offset_src=1,offset_dst=3 --out best.yaml

@@ -25,7 +25,7 @@ knows() {
 
 @test "tune names its options" {
     # shellcheck disable=SC2086 # a list
-    knows tune --budget --dry-run --format --fresh --journal --out --record --resume --search --seed $run_options
+    knows tune --budget --dry-run --format --fresh --journal --out --record --resume --search --seed --shard $run_options
 }
 
 @test "list, show, check and cache name their options" {
@@ -40,7 +40,7 @@ knows() {
 }
 
 @test "merge and diff name their options" {
-    knows merge --out
+    knows merge --out --problems
     knows diff --format
 }
 

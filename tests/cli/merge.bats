@@ -72,10 +72,8 @@ merge() {
 
 @test "with the same software, the documented rule chooses the entry" {
     variant other.yaml "${slower[@]}"
-    "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
-    grep -q 'keeping old.yaml .*named first$' told
     "$AUTOTUNE" merge other.yaml old.yaml 2>told >/dev/null
-    grep -q 'keeping other.yaml .*named first$' told
+    grep -q 'keeping old.yaml .*a shorter time$' told
 
     variant other.yaml "${slower[@]}" -e '0,/^    search:/s//    ended: exhausted\n&/'
     "$AUTOTUNE" merge old.yaml other.yaml 2>told >/dev/null
@@ -151,4 +149,100 @@ merge() {
     grep -q '^    capped_ms: 40$' <<<"$output"
     grep -q '^    drifts: 5$' <<<"$output"
     grep -q '^    other_processes: 1$' <<<"$output"
+}
+
+# number FILE N: the same profile, as if the Nth GPU of the model had measured it.
+number() {
+    sed -i -e "s/^    uuid: GPU-.*/    uuid: GPU-$2/" -e "s/^    ordinal: .*/    ordinal: $2/" \
+        -e "s/^    pci_bus_id: .*/    pci_bus_id: '0000:$2:00.0'/" "$1"
+}
+
+# split N: deals the problems of old.yaml to share-1.yaml to share-N.yaml, each of another GPU.
+split() {
+    local share
+    for ((share = 1; share <= $1; share++)); do
+        awk -v n="$1" -v share="$share" '
+            /^  - problem: / { here = ++count % n == share % n }
+            !/^  - problem: / && !/^    / { here = 1 }
+            /^  problems:/ { in_problems = 1 }
+            !in_problems || here' old.yaml >"share-$share.yaml"
+        number "share-$share.yaml" $((100 + share))
+    done
+}
+
+# The list of the problems of old.yaml.
+write_list() {
+    printf 'schema: 1\nproblems:\n' >list.yaml
+    sed -n 's/^  - problem: /- /p' old.yaml >>list.yaml
+}
+
+@test "GPUs of one model share a record, whatever the order of the files" {
+    split 25
+    write_list
+    merge --problems list.yaml share-*.yaml
+    [ -z "$stderr" ]
+    [ "$(grep -c problem: merged.yaml)" -eq 50 ]
+    [ "$(grep -c '  device:' merged.yaml)" -eq 1 ]
+    grep -q '^    uuid: GPU-101$' merged.yaml
+    [ "$(grep -c '^    gpu: GPU-1' merged.yaml)" -eq 48 ]
+    mv merged.yaml first.yaml
+    for _ in 1 2 3; do
+        mapfile -t shuffled < <(shuf -e share-*.yaml)
+        merge "${shuffled[@]}"
+        cmp first.yaml merged.yaml
+    done
+    # A merged profile is merged like any other.
+    merge share-7.yaml first.yaml
+    cmp first.yaml merged.yaml
+}
+
+@test "an entry that two GPUs of a model have is kept once, and the same one in either order" {
+    cp old.yaml other.yaml
+    number other.yaml 200
+    sed -i 's/^    drifts: .*/    drifts: 77/' other.yaml
+    merge old.yaml other.yaml
+    [ "$(grep -c problem: merged.yaml)" -eq 50 ]
+    [[ $stderr == *': the first UUID'* ]]
+    mv merged.yaml first.yaml
+    merge other.yaml old.yaml
+    cmp first.yaml merged.yaml
+}
+
+@test "many hundred profiles are merged with few open files" {
+    split 50
+    for ((copy = 1; copy <= 12; copy++)); do
+        for ((share = 1; share <= 50; share++)); do
+            cp "share-$share.yaml" "copy-$copy-$share.yaml"
+        done
+    done
+    ulimit -n 20
+    merge copy-*.yaml
+    [ "$(grep -c problem: merged.yaml)" -eq 50 ]
+}
+
+@test "what a list has and no profile is missing: the rest is written, and the exit code is 1" {
+    write_list
+    split 10
+    rm share-4.yaml
+    run --separate-stderr -1 "$AUTOTUNE" merge --problems list.yaml -o merged.yaml share-*.yaml
+    [ "$(grep -c '^autotune: missing: .* on NVIDIA H200, cold$' <<<"$stderr")" -eq 5 ]
+    [[ $stderr == *"5 of the problems of list.yaml are missing; the others are written"* ]]
+    [ "$(grep -c problem: merged.yaml)" -eq 45 ]
+    run -0 "$AUTOTUNE" check merged.yaml
+
+    rm share-[5-9].yaml
+    run --separate-stderr -1 "$AUTOTUNE" merge --problems list.yaml share-*.yaml
+    [ "$(grep -c ': missing: .* on ' <<<"$stderr")" -eq 20 ]
+    [[ $stderr == *'missing: 10 more'* ]]
+    refused none.yaml merge --problems none.yaml share-1.yaml
+}
+
+@test "what two profiles have is doubled" {
+    write_list
+    cp old.yaml copy.yaml
+    run --separate-stderr -0 "$AUTOTUNE" merge --problems list.yaml old.yaml copy.yaml
+    [ "$(grep -c ': doubled: .*: the same in old.yaml and copy.yaml$' <<<"$stderr")" -eq 20 ]
+    [[ $stderr == *'doubled: 30 more'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" merge --problems list.yaml old.yaml
+    [ -z "$stderr" ]
 }
