@@ -4,13 +4,15 @@
  * that is free first. Some tasks die at a random moment and are queued again. On the same GPU such
  * a task goes on from its journal, and loses its start alone. On another GPU it starts over.
  *
- *     many-hosts [--gpus N] [--deaths PERMILLE] [--start S] [--delay S] [--runs N] DURATIONS
- * SHARES...
+ *     many-hosts [--gpus N] [--task-gpus N] [--deaths PERMILLE] [--start S] [--delay S] [--runs N]
+ *                DURATIONS SHARES...
  *
- * DURATIONS has a line "PROBLEM SECONDS" for each problem. --start is what a task takes besides its
- * problems (default: 2 s), --delay how long the launcher holds a task back that is queued again
- * (default: 121 s, as Slurm does). For each number of shares it prints the median and the worst of
- * the runs, as multiples of the ideal: the sum of all durations over the number of GPUs. */
+ * DURATIONS has a line "PROBLEM SECONDS" for each problem. --task-gpus is how many GPUs of one host
+ * a task has (default: 1); its problems go to the one that is free first. --start is what a task
+ * takes besides its problems (default: 2 s), --delay how long the launcher holds a task back that
+ * is queued again (default: 121 s, as Slurm does). For each number of shares it prints the median
+ * and the worst of the runs, as multiples of the ideal: the sum of all durations over the number of
+ * GPUs. */
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -22,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_GPUS = 0x200, KEY_DEATHS, KEY_START, KEY_DELAY, KEY_RUNS };
+enum { KEY_GPUS = 0x200, KEY_TASK_GPUS, KEY_DEATHS, KEY_START, KEY_DELAY, KEY_RUNS };
 
 struct timed {
     struct at_problem problem;
@@ -35,7 +37,7 @@ struct simulation {
     size_t count, capacity;
     char **shares;
     int share_counts;
-    int64_t gpus, deaths_permille, start_s, delay_s, runs;
+    int64_t gpus, task_gpus, deaths_permille, start_s, delay_s, runs;
 };
 
 /* A share that waits from `ready_s` on, with this much still to do. */
@@ -60,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_GPUS:
         sim->gpus = number(state, arg, 1);
+        return 0;
+    case KEY_TASK_GPUS:
+        sim->task_gpus = number(state, arg, 1);
         return 0;
     case KEY_DEATHS:
         sim->deaths_permille = number(state, arg, 0);
@@ -90,6 +95,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"gpus", KEY_GPUS, "N", 0, "GPUs (default: 128)", 0},
+    {"task-gpus", KEY_TASK_GPUS, "N", 0, "GPUs of a task (default: 1)", 0},
     {"deaths", KEY_DEATHS, "PERMILLE", 0, "Tasks that die (default: 10)", 0},
     {"start", KEY_START, "S", 0, "Seconds a task takes besides its problems (default: 2)", 0},
     {"delay", KEY_DELAY, "S", 0, "Seconds a task waits that is queued again (default: 121)", 0},
@@ -135,6 +141,31 @@ static double seconds_of(const struct simulation *sim, const struct at_problem *
     return sim->list[i].seconds;
 }
 
+static size_t first_free(const double *free_s, size_t gpus)
+{
+    size_t first = 0;
+
+    for (size_t i = 1; i < gpus; i++)
+        if (free_s[i] < free_s[first])
+            first = i;
+    return first;
+}
+
+/* Return how long a task takes for these problems. */
+static double seconds_of_all(const struct simulation *sim, const struct at_problem *problems,
+                             size_t count)
+{
+    size_t gpus = (size_t)sim->task_gpus;
+    double *free_s = at_alloc_array(gpus, sizeof *free_s), end_s = 0;
+
+    for (size_t i = 0; i < count; i++)
+        free_s[first_free(free_s, gpus)] += seconds_of(sim, &problems[i]);
+    for (size_t i = 0; i < gpus; i++)
+        end_s = free_s[i] > end_s ? free_s[i] : end_s;
+    free(free_s);
+    return end_s;
+}
+
 /* Return each share's seconds. *dealt counts their problems. */
 static double *deal(const struct simulation *sim, int64_t shares, size_t *dealt)
 {
@@ -147,22 +178,11 @@ static double *deal(const struct simulation *sim, int64_t shares, size_t *dealt)
         for (size_t j = 0; j < count; j++)
             problems[j] = sim->list[j].problem;
         at_share_deal((struct at_share){i + 1, shares}, problems, &count);
-        for (size_t j = 0; j < count; j++)
-            seconds[i] += seconds_of(sim, &problems[j]);
+        seconds[i] = seconds_of_all(sim, problems, count);
         *dealt += count;
     }
     free(problems);
     return seconds;
-}
-
-static size_t first_free(const double *free_s, size_t gpus)
-{
-    size_t first = 0;
-
-    for (size_t i = 1; i < gpus; i++)
-        if (free_s[i] < free_s[first])
-            first = i;
-    return first;
 }
 
 /* The task that is ready first; of those ready now, the first in the queue. */
@@ -184,17 +204,18 @@ static double simulate(const struct simulation *sim, const double *seconds, size
                        bool starts_over, uint64_t seed)
 {
     struct at_rng rng = {seed};
-    double *free_s = at_alloc_array((size_t)sim->gpus, sizeof *free_s), end_s = 0;
+    size_t slots = (size_t)(sim->gpus / sim->task_gpus);
+    double *free_s = at_alloc_array(slots, sizeof *free_s), end_s = 0;
     struct task *tasks = at_alloc_array(shares, sizeof *tasks);
     size_t waiting = shares;
 
     for (size_t i = 0; i < shares; i++)
         tasks[i].left_s = seconds[i];
     while (waiting > 0) {
-        size_t gpu = first_free(free_s, (size_t)sim->gpus);
-        size_t at = next_task(tasks, waiting, free_s[gpu]);
+        size_t slot = first_free(free_s, slots);
+        size_t at = next_task(tasks, waiting, free_s[slot]);
         struct task task = tasks[at];
-        double begins_s = task.ready_s > free_s[gpu] ? task.ready_s : free_s[gpu];
+        double begins_s = task.ready_s > free_s[slot] ? task.ready_s : free_s[slot];
         double takes_s = (double)sim->start_s + task.left_s;
 
         memmove(&tasks[at], &tasks[at + 1], (waiting - at - 1) * sizeof *tasks);
@@ -210,8 +231,8 @@ static double simulate(const struct simulation *sim, const double *seconds, size
             tasks[waiting++] = task;
             takes_s = ran_s;
         }
-        free_s[gpu] = begins_s + takes_s;
-        end_s = free_s[gpu] > end_s ? free_s[gpu] : end_s;
+        free_s[slot] = begins_s + takes_s;
+        end_s = free_s[slot] > end_s ? free_s[slot] : end_s;
     }
     free(tasks);
     free(free_s);
@@ -242,8 +263,12 @@ static void report(const struct simulation *sim, int64_t shares, double ideal_s)
 
 int main(int argc, char **argv)
 {
-    struct simulation sim = {
-        .gpus = 128, .deaths_permille = 10, .start_s = 2, .delay_s = 121, .runs = 101};
+    struct simulation sim = {.gpus = 128,
+                             .task_gpus = 1,
+                             .deaths_permille = 10,
+                             .start_s = 2,
+                             .delay_s = 121,
+                             .runs = 101};
     double sum_s = 0, ideal_s;
 
     argp_parse(&argp, argc, argv, 0, NULL, &sim);
