@@ -122,11 +122,12 @@ static bool lives_any(const struct at_fleet *fleet, size_t model)
     return false;
 }
 
-/* A member has ended, with a status or without a word (AT_INTERNAL). Return the run's status: it
- * goes on as long as the problems of each model have a device, if all devices could be opened. */
+/* A member has ended, with a status or without a word (AT_INTERNAL). Fails if it could not open its
+ * device. Later, the others go on; the run fails at its end if a model has no device left. */
 static enum at_status end_member(struct at_fleet *fleet, struct at_member *member,
                                  enum at_status status, const char *message, struct at_error *err)
 {
+    const struct at_device_info *device = member->tuner.device;
     struct at_worker_end end = {0};
 
     at_worker_stop(&member->worker, &end);
@@ -138,12 +139,11 @@ static enum at_status end_member(struct at_fleet *fleet, struct at_member *membe
         message = end.text;
     if (!member->opened)
         return at_fail(err, status, "%s", message);
-    at_warn(fleet->progress, "%s (%s) is lost: %s", member->tuner.device->name,
-            member->tuner.device->uuid, message);
+    at_warn(fleet->progress, "%s (%s) is lost: %s", device->name, device->uuid, message);
     return_problems(fleet, member);
-    if (lives_any(fleet, member->model) || at_deck_open(fleet->decks[member->model]) == 0)
-        return AT_OK;
-    return at_fail(err, status, "no %s is left: %s", member->tuner.device->name, message);
+    if (!lives_any(fleet, member->model) && at_deck_open(fleet->decks[member->model]) > 0)
+        at_fail(&fleet->failure, status, "no %s is left: %s", device->name, message);
+    return AT_OK;
 }
 
 static enum at_status take_frame(struct at_fleet *fleet, struct at_member *member,
@@ -257,5 +257,7 @@ enum at_status at_fleet_drive(struct at_fleet *fleet, struct at_error *err)
     /* After a failure the other devices' results so far are kept, but not the problems in hand. */
     for (size_t i = 0; i < fleet->count; i++)
         at_worker_stop(&fleet->members[i].worker, NULL);
+    if (status == AT_OK && fleet->failure.status != AT_OK)
+        status = at_fail(err, fleet->failure.status, "%s", fleet->failure.message);
     return status;
 }

@@ -39,9 +39,9 @@ size_t at_fleet_models(const struct at_device_info *devices, size_t count);
  * for others ("best.yaml.journal.1"). The caller frees it; NULL if the run has none. */
 char *at_fleet_journal(const char *journal, size_t device);
 
-/* Tune all problems. One device is tuned in this process, several in a process each. If one fails
- * while others of its model live, they tune its problems. The result is filled whatever is
- * returned. Interrupts are noticed, and are no failure. */
+/* Tune all problems. One device is tuned in this process, several in a process each. If one fails,
+ * others of its model tune its problems; if there are none, the run fails at its end. The result is
+ * filled whatever is returned. Interrupts are noticed, and are no failure. */
 enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fleet_result *result,
                             struct at_error *err);
 

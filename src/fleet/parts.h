@@ -30,9 +30,10 @@ struct at_fleet {
     size_t count, models;
     struct at_deck **decks; /* by model */
     int64_t started_ns, evaluations;
-    size_t begun, finished; /* problems */
-    size_t failed;          /* without a correct config */
-    size_t skipped;         /* whose share of the budget was too small */
+    size_t begun, finished;  /* problems */
+    size_t failed;           /* without a correct config */
+    struct at_error failure; /* a model has no device left; status AT_OK: none */
+    size_t skipped;          /* whose share of the budget was too small */
 };
 
 /* ---- dealing.c ---- */

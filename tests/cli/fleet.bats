@@ -92,7 +92,7 @@ assert_resumed() {
     wait_for_measurements
     kill -TERM "$main"
     waited 130
-    ! children "$main"
+    [ -z "$(children "$main")" ]
     start_fleet --resume
     waited 0
     assert_resumed
