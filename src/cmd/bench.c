@@ -120,10 +120,9 @@ static enum at_status tune_now(const struct bench_run *run, const struct at_prob
 {
     const struct at_budget budget = {.evaluations = run->options->run.problem_configs};
     struct at_entry entry = {0};
-    enum at_status status =
-        at_tune_problem(run->session, problem, &budget,
-                        (struct at_tune_place){.index = index + 1, .of = run->problem_count},
-                        &entry, err);
+    enum at_status status = at_tune_problem(
+        run->session, problem, &budget,
+        (struct at_tune_place){.index = index + 1, .of = run->problem_count}, &entry, err);
 
     if (status == AT_OK)
         status = config_of(run, &entry.winner, config, err);

@@ -21,7 +21,8 @@ void at_order_open(struct at_pipeline *p)
 void at_order_add(struct at_pipeline *p, size_t index)
 {
     if (p->order)
-        p->order[(p->order_first + p->order_count++) % p->window] = (struct at_ordered){.index = index};
+        p->order[(p->order_first + p->order_count++) % p->window] =
+            (struct at_ordered){.index = index};
 }
 
 static void park(struct at_pipeline *p, const struct at_built *built)

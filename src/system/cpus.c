@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 int at_usable_cpus(void)
 {
@@ -42,7 +41,7 @@ void at_cpus_stay_near(const char *pci_bus_id)
     for (char *c = path; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     file = fopen(path, "re");
-    free(path);
+    at_free(path);
     if (!file)
         return;
     read_list(file, &near);

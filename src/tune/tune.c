@@ -322,8 +322,8 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
                                         : no_winner(&search, err);
     if (status == AT_OK)
         at_note(session->options.progress,
-                "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for %.1f %% of it", what,
-                (double)(at_now_ns() - began_ns) / 1e9, (double)search.took_ns / 1e9,
+                "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for %.1f %% of it",
+                what, (double)(at_now_ns() - began_ns) / 1e9, (double)search.took_ns / 1e9,
                 100 * (double)search.busy_ns / (double)search.took_ns);
     session->measured += count_measured(&search);
     at_search_clear(&search);

@@ -58,8 +58,8 @@ static enum at_status tune(const char *journal)
         return status;
     status = at_problem_parse(&problem, "8x8:f32", &err);
     if (status == AT_OK)
-        status = at_tune_problem(session, &problem, &budget, (struct at_tune_place){.index = 1, .of = 1},
-                                 &entry, &err);
+        status = at_tune_problem(session, &problem, &budget,
+                                 (struct at_tune_place){.index = 1, .of = 1}, &entry, &err);
     if (status != AT_OK)
         fprintf(stderr, "%s\n", err.message);
     close_session(NULL);
