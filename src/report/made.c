@@ -5,6 +5,7 @@
 #include "report/sections.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* More problems than this are in a list of their own. */
 enum { NAMED = 6 };
@@ -119,6 +120,20 @@ static void print_dates(const struct at_report_device *device, FILE *out)
     fputs(" evaluations in the journal</dd>\n", out);
 }
 
+/* Were all problems searched in the same way? */
+static bool is_one_search(const struct at_report_device *device)
+{
+    const struct at_entry *first = device->rows[0].entry;
+
+    for (size_t i = 1; i < device->count; i++) {
+        const struct at_entry *entry = device->rows[i].entry;
+
+        if (strcmp(entry->search, first->search) != 0 || entry->seed != first->seed)
+            return false;
+    }
+    return true;
+}
+
 /* The profile does not have the budget, the families and the options of a run. */
 static void print_command(const struct at_report_device *device, FILE *out)
 {
@@ -134,6 +149,8 @@ static void print_command(const struct at_report_device *device, FILE *out)
     for (size_t i = 0; i < device->count && !listed; i++)
         print_pair(out, " --problem ", device->rows[i].entry->problem);
     fprintf(out, "%s --out FILE</code>", listed ? " --problems LIST" : "");
+    if (!is_one_search(device))
+        fputs(" (the search of the worst problem; others were searched otherwise)", out);
     if (listed) {
         fputs("<details><summary>LIST</summary><pre>schema: 1\nproblems:\n", out);
         for (size_t i = 0; i < device->count; i++)
