@@ -2,15 +2,18 @@
 /* autotune bench: time the textbook's kernels, the default config and the tuned config against the
  * copy limit, all in one shoot-out. */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "bench/bench_lookup.h"
 #include "bench/bench_table.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
 #include "options/format.h"
 #include "options/run_problems.h"
+#include "report/ladder.h"
 #include "space/named.h"
 #include "study/textbook.h"
 #include "system/interrupt.h"
+#include "system/output.h"
 #include "tune/tune.h"
 
 #include <stdio.h>
@@ -26,6 +29,7 @@ struct bench_options {
     struct at_run_options run;
     const char *profile; /* NULL: tune */
     const char *lookup;  /* NULL: no row for it */
+    const char *out;     /* of the page; NULL: none */
     enum at_output_format format;
 };
 
@@ -43,6 +47,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_LOOKUP:
         options->lookup = arg;
         return 0;
+    case 'o':
+        options->out = arg;
+        return 0;
     case KEY_FORMAT:
         options->format = at_parse_format(state, arg);
         return 0;
@@ -58,6 +65,7 @@ static const struct argp_option options_table[] = {
     {"profile", KEY_PROFILE, "FILE", 0, "Take tuned configs from FILE instead of tuning", 0},
     {"lookup", KEY_LOOKUP, "FILE", 0,
      "Also time the config that lookup chooses from FILE, which need not have the problem", 0},
+    {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
     {"format", KEY_FORMAT, "NAME", 0,
      "How to print the result, json as one line per problem; the first is the default {formats}",
      0},
@@ -85,6 +93,8 @@ struct bench_run {
     struct at_profile profile;     /* of --profile */
     struct at_bench_lookup lookup; /* of --lookup */
     struct at_session *session;
+    struct at_bench_report *reports; /* for the page */
+    size_t report_count, report_capacity;
 };
 
 /* ---- the tuned kernel ---- */
@@ -205,7 +215,7 @@ static enum at_status finals(const struct bench_run *run, struct at_bench_table 
                            : status;
 }
 
-static enum at_status bench_problem(const struct bench_run *run, size_t index, struct at_error *err)
+static enum at_status bench_problem(struct bench_run *run, size_t index, struct at_error *err)
 {
     struct at_bench_table *table = at_alloc(sizeof *table);
     enum at_status status;
@@ -225,7 +235,10 @@ static enum at_status bench_problem(const struct bench_run *run, size_t index, s
             at_bench_report_print_json(&report);
         else
             at_bench_report_print(&report);
-        at_bench_report_clear(&report);
+        if (run->options->out)
+            AT_PUSH(run->reports, run->report_count, run->report_capacity, report);
+        else
+            at_bench_report_clear(&report);
     }
     at_shootout_end(table->contestants, table->contestant_count);
     free(table);
@@ -251,6 +264,21 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
     return status;
 }
 
+static enum at_status write_page(const struct bench_run *run, struct at_error *err)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    size_t size;
+    char *text;
+    enum at_status status;
+
+    at_report_bench(run->reports, run->report_count, out);
+    text = at_text_close(&stream, &size);
+    status = at_output_replace(run->options->out, text, size, err);
+    free(text);
+    return status;
+}
+
 _Static_assert(AT_COUNT(default_problems) == AT_COUNT(emulated_problems),
                "each default problem has an emulated one");
 
@@ -269,7 +297,9 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
     bool given = at_run_problems_given(&options->run);
     enum at_status status = AT_OK;
 
-    if (given)
+    if (options->out)
+        status = at_output_check(options->out, err);
+    if (status == AT_OK && given)
         status = at_run_problems(&options->run, NULL, &run->problems, &run->problem_count, err);
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
@@ -301,6 +331,11 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     status = prepare(&run, &options, err);
     if (status == AT_OK)
         status = bench_all(&run, err);
+    if (status == AT_OK && options.out)
+        status = write_page(&run, err);
+    for (size_t i = 0; i < run.report_count; i++)
+        at_bench_report_clear(&run.reports[i]);
+    free(run.reports);
     at_bench_lookup_close(&run.lookup);
     at_profile_clear(&run.profile);
     at_textbook_clear(&run.textbook);

@@ -8,6 +8,7 @@
     each(tune) \
     each(list) \
     each(show) \
+    each(report) \
     each(check) \
     each(lookup) \
     each(export) \

@@ -7,8 +7,10 @@
 #include "options/argument.h"
 #include "options/format.h"
 #include "options/run_options.h"
+#include "report/ladder.h"
 #include "study/study_run.h"
 #include "system/interrupt.h"
+#include "system/output.h"
 #include "system/paths.h"
 
 #include <glob.h>
@@ -19,6 +21,7 @@
 struct study_options {
     struct at_run_options run; /* for its --gpu and what a session needs */
     const char *name;          /* NULL: list the studies */
+    const char *out;           /* of the page; NULL: none */
     enum at_output_format format;
 };
 
@@ -30,6 +33,7 @@ static const struct argp_option options_table[] = {
      "one, or auto (the default): the first GPU, else an emulated one",
      0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+    {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
     {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit of one kernel, as for tune", 0},
     {0},
@@ -49,6 +53,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'q':
         options->run.quiet = true;
         return 0;
+    case 'o':
+        options->out = arg;
+        return 0;
     case KEY_TIMEOUT:
         options->run.session.timeout_ns = at_parse_timeout(state, arg);
         return 0;
@@ -56,6 +63,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (options->name)
             argp_error(state, "one study at a time");
         options->name = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->out && !options->name)
+            argp_error(state, "--out needs the name of a study");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -177,6 +188,22 @@ static enum at_status choose_device(struct at_run_options *run, struct at_device
     return count == 1 ? AT_OK : at_fail(err, AT_USAGE, "a study runs on one device");
 }
 
+static enum at_status write_page(const char *path, const struct at_study_result *result,
+                                 struct at_error *err)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    size_t size;
+    char *text;
+    enum at_status status;
+
+    at_report_study(result, out);
+    text = at_text_close(&stream, &size);
+    status = at_output_replace(path, text, size, err);
+    free(text);
+    return status;
+}
+
 static enum at_status run_one(struct study_options *options, const char *path, struct at_error *err)
 {
     struct at_study study = {0};
@@ -184,6 +211,8 @@ static enum at_status run_one(struct study_options *options, const char *path, s
     struct at_device_info device;
     enum at_status status = at_study_read(&study, path, err);
 
+    if (status == AT_OK && options->out)
+        status = at_output_check(options->out, err);
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
     if (status == AT_OK)
@@ -197,6 +226,8 @@ static enum at_status run_one(struct study_options *options, const char *path, s
         status = at_print_json(&at_study_result_schema, &result, err);
     else if (status == AT_OK)
         at_study_print(&study, &result);
+    if (status == AT_OK && options->out)
+        status = write_page(options->out, &result, err);
     at_schema_clear(&at_study_result_schema, &result);
     at_study_clear(&study);
     return status;

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text of a line of the family's template, without indentation; "" for other files. The caller
- * frees it. */
-static char *source_text(const struct at_family *family, const struct at_explained_line *line)
+char *at_explained_source(const struct at_family *family, const struct at_explained_line *line)
 {
     const char *text = family->source;
 
@@ -30,7 +28,7 @@ static void print_line(const struct at_family *family, const struct at_explained
     double requests = (double)line->requests;
     double cost = (double)(shared ? line->wavefronts : line->sectors);
     double least = (double)(shared ? line->least_wavefronts : line->least_sectors);
-    char *text = source_text(family, line), place[96];
+    char *text = at_explained_source(family, line), place[96];
 
     snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
     printf("  %-18s %-13s %3jd B %10jd %8.2f %8.2f %6.1f%%  %.60s\n", place, line->access,

@@ -8,4 +8,8 @@
 
 void at_explanation_print(const struct at_explanation *explanation, const struct at_family *family);
 
+/* The text of a line of the family's template, without indentation; "" for other files. The caller
+ * frees it. */
+char *at_explained_source(const struct at_family *family, const struct at_explained_line *line);
+
 #endif

@@ -55,9 +55,8 @@ static const char tables_sql[] =
     "CREATE INDEX measurements_by_key"
     "  ON measurements (run, problem, family, family_hash, config);";
 
-/* Check that the file is a sound journal of this version. Only reads, so that another file stays
- * unchanged. */
-static enum at_status check_existing(struct at_journal *journal, struct at_error *err)
+/* Only reads, so that another file stays unchanged. */
+enum at_status at_journal_check_existing(struct at_journal *journal, struct at_error *err)
 {
     sqlite3_int64 application = 0, version = 0;
     char *verdict = NULL;
@@ -119,7 +118,7 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
         status = at_journal_query(journal, "SELECT EXISTS (SELECT * FROM sqlite_master)", &used,
                                   NULL, err);
     if (status == AT_OK)
-        status = used ? check_existing(journal, err) : make_tables(journal, err);
+        status = used ? at_journal_check_existing(journal, err) : make_tables(journal, err);
     if (status == AT_OK)
         status = at_journal_limit_size(journal, err);
     if (status != AT_OK)

@@ -50,6 +50,9 @@ enum at_status at_journal_measurement(const struct at_journal *journal,
                                       const struct at_journal_row *row,
                                       struct at_measurement *measurement, struct at_error *err);
 
+/* open.c: check that the file is a sound journal of this version. */
+enum at_status at_journal_check_existing(struct at_journal *journal, struct at_error *err);
+
 /* open.c: open the file, and make its tables or check that it is a journal. */
 enum at_status at_journal_open_file(struct at_journal *journal, const char *path,
                                     struct at_error *err);

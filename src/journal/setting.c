@@ -45,6 +45,15 @@ static struct span find_part(const char *setting, int part)
     return (struct span){setting, end ? (size_t)(end - setting) : strlen(setting)};
 }
 
+char *at_setting_part(const char *setting, enum at_setting_part part)
+{
+    struct span found = find_part(setting, (int)part);
+    size_t name = strlen(part_names[part]) + 1;
+
+    return found.length > name ? at_strndup(found.start + name, found.length - name)
+                               : at_strdup("");
+}
+
 static bool is_same(struct span a, struct span b)
 {
     return a.length == b.length && memcmp(a.start, b.start, a.length) == 0;

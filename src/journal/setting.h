@@ -21,6 +21,10 @@ enum at_setting_part {
 /* Join the parts: "program 0.1.0; device ...; driver ..."; the caller frees it. */
 char *at_setting_format(const char *const parts[AT_SETTING_PARTS]);
 
+/* A part of a setting, without its name: "cold l2 x3 train 1000000 ns"; the caller frees it. "" if
+ * the text has too few parts. */
+char *at_setting_part(const char *setting, enum at_setting_part part);
+
 /* Are both settings of the same device? */
 bool at_setting_same_device(const char *a, const char *b);
 

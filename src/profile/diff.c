@@ -23,7 +23,7 @@ int64_t at_difference_permille(const struct at_difference *difference)
 }
 
 /* A spread is the interquartile range over the median. 1 is for rounding. */
-static bool outside_spreads(const struct at_difference *difference)
+bool at_difference_is_clear(const struct at_difference *difference)
 {
     int64_t spreads =
         difference->from->winner.spread_permille + difference->to->winner.spread_permille + 1;
@@ -38,11 +38,10 @@ static bool same_subject(const struct at_device_record *a, const struct at_devic
            at_device_relation(&a->device, &b->device) == AT_SAME_DEVICE;
 }
 
-/* Find an entry's counterpart in another profile; NULL if there is none. */
-static const struct at_entry *find(const struct at_profile *profile,
-                                   const struct at_device_record *record,
-                                   const struct at_entry *entry,
-                                   const struct at_device_record **found)
+const struct at_entry *at_diff_counterpart(const struct at_profile *profile,
+                                           const struct at_device_record *record,
+                                           const struct at_entry *entry,
+                                           const struct at_device_record **found)
 {
     const struct at_device_record *records = profile->devices.items;
 
@@ -63,13 +62,13 @@ static void compare(struct at_diff *diff, const struct at_profile *to,
 {
     struct at_difference difference = {.from_record = record, .from = entry};
 
-    difference.to = find(to, record, entry, &difference.to_record);
+    difference.to = at_diff_counterpart(to, record, entry, &difference.to_record);
     if (!difference.to)
         difference.change = AT_CHANGE_REMOVED;
     else if (strcmp(entry->winner.family, difference.to->winner.family) != 0 ||
              !at_same_parameters(&entry->winner.parameters, &difference.to->winner.parameters))
         difference.change = AT_CHANGE_CONFIG;
-    else if (outside_spreads(&difference))
+    else if (at_difference_is_clear(&difference))
         difference.change = AT_CHANGE_TIME;
     else {
         diff->alike++;
@@ -84,7 +83,7 @@ static void add_if_new(struct at_diff *diff, const struct at_profile *from,
     struct at_difference difference = {.change = AT_CHANGE_ADDED, .to_record = record, .to = entry};
     const struct at_device_record *found;
 
-    if (!find(from, record, entry, &found))
+    if (!at_diff_counterpart(from, record, entry, &found))
         AT_PUSH(diff->items, diff->count, diff->capacity, difference);
 }
 

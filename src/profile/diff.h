@@ -33,6 +33,16 @@ void at_diff_clear(struct at_diff *diff);
 /* Return how much longer the second time is, in thousandths; 0 if one is missing. */
 int64_t at_difference_permille(const struct at_difference *difference);
 
+/* Do both times of a problem differ by more than both spreads? */
+bool at_difference_is_clear(const struct at_difference *difference);
+
+/* Find the entry of another profile that corresponds to an entry of this record, and its record;
+ * NULL if there is none. */
+const struct at_entry *at_diff_counterpart(const struct at_profile *profile,
+                                           const struct at_device_record *record,
+                                           const struct at_entry *entry,
+                                           const struct at_device_record **found);
+
 void at_diff_show(const struct at_diff *diff, FILE *out);
 enum at_status at_diff_write_json(const struct at_diff *diff, FILE *out, struct at_error *err);
 

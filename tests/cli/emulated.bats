@@ -90,6 +90,14 @@ setup() {
     [[ ${lines[1]} == "  emulated: $predicted" ]]
     [[ $output == *'predicted us'* && $output != *'time us'* ]]
     run -0 "$AUTOTUNE" bench --quiet --gpu emu:h200 --profile best.yaml --problem 64x96:f32 \
+        --out bench.html
+    grep -qF "Emulated:</b> $predicted" bench.html
+    [[ $(<bench.html) == *'<th>predicted µs'* && $(<bench.html) != *'<th>µs'* ]]
+    run -0 "$AUTOTUNE" report best.yaml --journal best.yaml.journal --baseline best.yaml --out report.html
+    grep -qF "Emulated:</b> $predicted" report.html
+    grep -qF 'All 2 evaluations' report.html
+    [[ $(<report.html) == *'<th>predicted µs'* && $(<report.html) != *'<th>µs'* ]]
+    run -0 "$AUTOTUNE" bench --quiet --gpu emu:h200 --profile best.yaml --problem 64x96:f32 \
         --format json
     [ "${#lines[@]}" -eq 1 ]
     [[ ${lines[0]} == '{"device":"NVIDIA H200","note":"all times are predicted, none is measured","policy":"cold","predicted":1,"problem":"64x96:f32"'* ]]

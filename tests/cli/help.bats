@@ -35,6 +35,10 @@ knows() {
     knows cache --clear
 }
 
+@test "report names its options" {
+    knows report --baseline --explain --figure --format --journal --out --space
+}
+
 @test "export names its options" {
     knows export --as --device --gpu --out --policy --problem --space
 }
@@ -50,7 +54,7 @@ knows() {
 
 @test "bench names its options" {
     # shellcheck disable=SC2086 # a list
-    knows bench --format --lookup --profile $run_options
+    knows bench --format --lookup --out --profile $run_options
 }
 
 @test "replay names its options" {
@@ -66,7 +70,7 @@ knows() {
 }
 
 @test "study names its options" {
-    knows study --format --gpu --quiet --timeout
+    knows study --format --gpu --out --quiet --timeout
 }
 
 @test "every command prints the version" {

@@ -34,6 +34,15 @@ shows() {
     }
 }
 
+@test "a study is also written as a page, with the same figures" {
+    study coalescing --out "$BATS_TEST_TMPDIR/page.html"
+    [[ $(row 'stores, stride 4') =~ ([0-9]+)$ ]]
+    rate=${BASH_REMATCH[1]}
+    grep -A1 -F 'stores, stride 4' "$BATS_TEST_TMPDIR/page.html" | grep -q ">$rate<"
+    command -v python3 >/dev/null || skip "no python3 for the rest"
+    "$srcdir/tests/cli/check-html" "$BATS_TEST_TMPDIR/page.html"
+}
+
 @test "without a name, all studies are listed" {
     run --separate-stderr -0 "$AUTOTUNE" study
     [ -z "$stderr" ]

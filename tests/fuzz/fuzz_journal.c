@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a journal, opened as a resumed run does: refused with a message, or every value that
- * is read is one that can be, and a new measurement is found again. */
+/* Any bytes as a journal, read as for a report, and opened as a resumed run does: refused with a
+ * message, or every value that is read is one that can be, and a new measurement is found again. */
 #include "base/memory.h"
 #include "base/printable.h"
-#include "journal/journal.h"
+#include "journal/read.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -108,6 +108,20 @@ static void file_one(struct at_journal *journal)
     at_journal_sync(journal, &err);
 }
 
+static void check_entry(void *data, const struct at_journal_entry *entry)
+{
+    const char *const texts[] = {entry->setting,    entry->started_utc, entry->key.problem,
+                                 entry->key.family, entry->key.config,  entry->details.gpu};
+
+    (void)data;
+    for (size_t i = 0; i < AT_COUNT(texts); i++)
+        if (!at_text_is_printable(texts[i], strlen(texts[i])))
+            abort();
+    if (at_measurement_check(&entry->measurement, NULL) != AT_OK || entry->measured_utc_ms < 0 ||
+        entry->details.expected_ns < 0)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct at_journal *journal;
@@ -116,6 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum at_status status;
 
     write_file(data, size);
+    check_error(at_journal_read(path, check_entry, NULL, &err), &err);
     status = at_journal_open(&journal, path, setting, true, &err);
     check_error(status, &err);
     if (status != AT_OK)

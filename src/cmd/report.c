@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* autotune report: a profile and its journals as one page. */
+#include "report/report.h"
+#include "base/memory.h"
+#include "base/text_stream.h"
+#include "cmd/cmd.h"
+#include "options/argument.h"
+#include "options/run_options.h"
+#include "report/costs.h"
+#include "system/output.h"
+#include "system/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_JOURNAL = 0x100, KEY_BASELINE, KEY_FIGURE, KEY_SPACE, KEY_EXPLAIN };
+
+static const struct argp_option options_table[] = {
+    {"journal", KEY_JOURNAL, "FILE", 0,
+     "Also show the measurements of this journal; may be repeated. It is only read", 0},
+    {"baseline", KEY_BASELINE, "FILE", 0, "Also show what changed since this older profile", 0},
+    {"out", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
+    {"format", 'f', "NAME", 0, "Form of the report; the first is the default {reports}", 0},
+    {"figure", KEY_FIGURE, "NAME", 0,
+     "Only write a picture of the first device's problems, as SVG {figures}", 0},
+    {"explain", KEY_EXPLAIN, "N", 0,
+     "Also count what each line of the kernels costs in memory transactions, of the N problems "
+     "that "
+     "are furthest from the copy limit; this compiles them (default: 0)",
+     0},
+    {"space", KEY_SPACE, "FILE", 0,
+     "Take words for parameters from this space file too; may be repeated", 0},
+    {0},
+};
+
+struct report_options {
+    struct at_run_options run; /* for its --space */
+    const char *file, *baseline, *out;
+    const char **journals;
+    size_t journal_count, journal_capacity;
+    size_t form, figure;
+    int64_t explained;
+    bool figure_given;
+};
+
+static error_t choose(struct argp_state *state, size_t *index, const char *what, const char *word,
+                      at_choice_fn *entry)
+{
+    struct at_error err;
+
+    if (at_choose(index, what, word, entry, &err) != AT_OK)
+        argp_error(state, "%s", err.message);
+    return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct report_options *options = state->input;
+
+    switch (key) {
+    case KEY_JOURNAL:
+        AT_PUSH(options->journals, options->journal_count, options->journal_capacity, arg);
+        return 0;
+    case KEY_BASELINE:
+        options->baseline = arg;
+        return 0;
+    case 'o':
+        options->out = arg;
+        return 0;
+    case 'f':
+        return choose(state, &options->form, "format", arg, at_report_form_choice);
+    case KEY_FIGURE:
+        options->figure_given = true;
+        return choose(state, &options->figure, "figure", arg, at_report_figure_choice);
+    case KEY_EXPLAIN:
+        options->explained = at_parse_integer(state, "explain", arg, 0, AT_REPORT_OPEN_MAX);
+        return 0;
+    case KEY_SPACE:
+        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            argp_error(state, "one profile at a time");
+        options->file = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which profile?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    .options = options_table,
+    .parser = parse,
+    .help_filter = at_help_filter,
+    .args_doc = "PROFILE",
+    .doc =
+        "Shows a profile as one HTML page with pictures: a table of all problems, where they are "
+        "slow and what stands out, and with --journal how each search went and which parameters "
+        "matter. The page needs no network, and works without scripts."
+        "\vThe journal of a run is beside its profile: best.yaml.journal.",
+};
+
+/* What a report is made of. */
+struct inputs {
+    struct at_profile profile, baseline;
+    struct at_report_searches *searches;
+    struct at_report report;
+};
+
+/* Writing the report over a file that it is made of would lose that file. */
+static enum at_status check_out(const struct report_options *options, struct at_error *err)
+{
+    bool taken = strcmp(options->out, options->file) == 0 ||
+                 (options->baseline && strcmp(options->out, options->baseline) == 0);
+
+    for (size_t i = 0; i < options->journal_count; i++)
+        taken = taken || strcmp(options->out, options->journals[i]) == 0;
+    return taken ? at_fail(err, AT_USAGE, "--out names %s, which is read: name another file",
+                           options->out)
+                 : AT_OK;
+}
+
+static enum at_status read_inputs(const struct report_options *options, struct inputs *inputs,
+                                  struct at_error *err)
+{
+    enum at_status status = options->out ? check_out(options, err) : AT_OK;
+
+    if (status == AT_OK)
+        status = at_profile_read(&inputs->profile, options->file, err);
+    if (status == AT_OK && options->baseline)
+        status = at_profile_read(&inputs->baseline, options->baseline, err);
+    if (status == AT_OK && options->journal_count > 0)
+        inputs->searches = at_report_searches_make(&inputs->profile);
+    for (size_t i = 0; i < options->journal_count && status == AT_OK; i++)
+        status = at_report_searches_add(inputs->searches, options->journals[i], err);
+    if (status == AT_OK && inputs->searches)
+        at_report_searches_finish(inputs->searches);
+    return status;
+}
+
+static char *write_text(const struct report_options *options, const struct at_report *report,
+                        size_t *size)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    if (options->figure_given)
+        at_report_figure(report, options->figure, out);
+    else if (options->form == AT_REPORT_MARKDOWN)
+        at_report_markdown(report, out);
+    else
+        at_report_html(report, out);
+    return at_text_close(&stream, size);
+}
+
+static enum at_status deliver(const struct report_options *options, const struct at_report *report,
+                              struct at_error *err)
+{
+    size_t size;
+    char *text = write_text(options, report, &size);
+    enum at_status status = AT_OK;
+
+    if (options->out && strcmp(options->out, "-") != 0)
+        status = at_output_replace(options->out, text, size, err);
+    else
+        fwrite(text, 1, size, stdout);
+    free(text);
+    return status;
+}
+
+static enum at_status report(const struct report_options *options, struct at_error *err)
+{
+    struct inputs inputs = {
+        .report = {.profile_name = at_path_name(options->file),
+                   .baseline_name = options->baseline ? at_path_name(options->baseline) : NULL,
+                   .families = options->run.session.families,
+                   .family_count = options->run.session.family_count,
+                   .journal_count = options->journal_count}};
+    enum at_status status = read_inputs(options, &inputs, err);
+
+    inputs.report.profile = &inputs.profile;
+    inputs.report.baseline = options->baseline ? &inputs.baseline : NULL;
+    if (status == AT_OK)
+        status = at_report_make(&inputs.report, inputs.searches, err);
+    if (status == AT_OK)
+        status = at_report_count_costs(&inputs.report, (size_t)options->explained, err);
+    if (status == AT_OK)
+        status = deliver(options, &inputs.report, err);
+    at_report_clear(&inputs.report);
+    at_report_searches_free(inputs.searches);
+    at_profile_clear(&inputs.baseline);
+    at_profile_clear(&inputs.profile);
+    return status;
+}
+
+static enum at_status run_report(int argc, char **argv, struct at_error *err)
+{
+    struct report_options options = {0};
+    enum at_status status;
+
+    at_run_options_init(&options.run);
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_run_options_finish(&options.run);
+    status = at_run_families(&options.run, err);
+    if (status == AT_OK)
+        status = report(&options, err);
+    free(options.journals);
+    at_run_options_clear(&options.run);
+    return status;
+}
+
+const struct at_command at_command_report = {
+    .name = "report",
+    .summary = "a profile and its journal as a page with pictures",
+    .run = run_report,
+};

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "journal/read.h"
+
+#include "base/memory.h"
+#include "journal/parts.h"
+#include "measure/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* More than a run of 2400 problems measures in a week. */
+enum { ROWS_MAX = 4000000, KHZ_MAX = 100000000 };
+
+/* Milliseconds of the year 9999. */
+#define UTC_MS_MAX INT64_C(253402300800000)
+
+/* A database lies in these two files: pages, and the log of pages newer than those. */
+static const char *const endings[] = {"", "-wal"};
+enum { FILES = AT_COUNT(endings) };
+
+/* ---- the copy ---- */
+
+/* SQLite locks bytes behind the first gibibyte (https://www.sqlite.org/fileformat2.html, "The
+ * lock-byte page"). A run holds them all. */
+static bool is_locked(int file)
+{
+    struct flock lock = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
+
+    return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static bool copy_bytes(int from, int to)
+{
+    char bytes[65536];
+    ssize_t got;
+
+    while ((got = read(from, bytes, sizeof bytes)) > 0)
+        for (ssize_t done = 0; done < got;) {
+            ssize_t put = write(to, bytes + done, (size_t)(got - done));
+
+            if (put < 0 && errno != EINTR)
+                return false;
+            done += put > 0 ? put : 0;
+        }
+    return got == 0;
+}
+
+static enum at_status copy_file(const char *from, const char *to, bool optional,
+                                struct at_error *err)
+{
+    int source = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), target = -1;
+    struct stat about;
+    enum at_status status = AT_OK;
+
+    if (source < 0)
+        return optional && errno == ENOENT
+                   ? AT_OK
+                   : at_fail(err, AT_USAGE, "cannot open journal %s: %s", from, strerror(errno));
+    if (fstat(source, &about) != 0 || !S_ISREG(about.st_mode))
+        status = at_fail(err, AT_USAGE, "journal %s is not a regular file", from);
+    else if (is_locked(source))
+        status = at_fail(
+            err, AT_USAGE,
+            "journal %s is in use by another process: wait for it, or name another file", from);
+    else if ((target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0 ||
+             !copy_bytes(source, target))
+        status = at_fail(err, AT_INTERNAL, "cannot copy journal %s to %s: %s", from, to,
+                         strerror(errno));
+    if (target >= 0 && close(target) != 0 && status == AT_OK)
+        status = at_fail(err, AT_INTERNAL, "cannot copy journal %s to %s: %s", from, to,
+                         strerror(errno));
+    close(source);
+    return status;
+}
+
+/* Make a folder of our own for the copy; the caller frees the name. */
+static enum at_status make_folder(char **folder, struct at_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+    char *name = at_format("%s/autotune-journal-XXXXXX", parent && *parent ? parent : "/tmp");
+
+    if (!mkdtemp(name)) {
+        at_fail(err, AT_USAGE,
+                "cannot make the folder %s: %s; set TMPDIR to a folder that can be "
+                "written",
+                name, strerror(errno));
+        free(name);
+        return AT_USAGE;
+    }
+    *folder = name;
+    return AT_OK;
+}
+
+static void remove_folder(char *folder)
+{
+    for (size_t i = 0; i < FILES; i++) {
+        char *copy = at_format("%s/journal%s", folder, endings[i]);
+
+        unlink(copy);
+        free(copy);
+    }
+    rmdir(folder);
+    free(folder);
+}
+
+static enum at_status copy_files(const char *path, const char *folder, struct at_error *err)
+{
+    enum at_status status = at_journal_check_size(path, err);
+
+    for (size_t i = 0; i < FILES && status == AT_OK; i++) {
+        char *from = at_format("%s%s", path, endings[i]);
+        char *to = at_format("%s/journal%s", folder, endings[i]);
+
+        status = copy_file(from, to, i > 0, err);
+        free(from);
+        free(to);
+    }
+    return status;
+}
+
+/* ---- the rows ---- */
+
+/* The columns: first those of at_journal_measurement. */
+enum {
+    FAMILY = 7,
+    FAMILY_HASH,
+    CONFIG,
+    PROBLEM,
+    GPU,
+    SETTING,
+    STARTED,
+    AGAIN,
+    MEASURED,
+    RUN,
+    SM_CLOCK,
+    MEMORY_CLOCK,
+    EXPECTED,
+};
+
+static const char rows_sql[] =
+    "SELECT m.id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns,"
+    "  family, family_hash, config, problem, gpu, setting, started_utc, again, measured_utc_ms,"
+    "  run, clock_sm_khz, clock_memory_khz, expected_ns"
+    "  FROM measurements AS m LEFT JOIN runs AS r ON m.run = r.id ORDER BY m.id";
+
+/* An integer from 0 to most; NULL is 0 where it is optional. */
+static bool take_number(sqlite3_stmt *row, int column, bool optional, int64_t most, int64_t *value)
+{
+    int type = sqlite3_column_type(row, column);
+
+    *value = sqlite3_column_int64(row, column);
+    return (type == SQLITE_INTEGER || (optional && type == SQLITE_NULL)) && *value >= 0 &&
+           *value <= most;
+}
+
+static bool take_expected(sqlite3_stmt *row, double *value)
+{
+    int type = sqlite3_column_type(row, EXPECTED);
+
+    *value = sqlite3_column_double(row, EXPECTED);
+    return type == SQLITE_NULL || (type == SQLITE_FLOAT && *value > 0 && *value < 1e300);
+}
+
+static enum at_status take_numbers(const struct at_journal *journal, sqlite3_stmt *row,
+                                   struct at_journal_entry *entry, struct at_error *err)
+{
+    const struct {
+        int column;
+        bool optional;
+        int64_t most, *value;
+    } numbers[] = {
+        {MEASURED, false, UTC_MS_MAX, &entry->measured_utc_ms},
+        {RUN, false, INT64_MAX, &entry->run},
+        {SM_CLOCK, true, KHZ_MAX, &entry->measurement.clock_sm_khz},
+        {MEMORY_CLOCK, true, KHZ_MAX, &entry->measurement.clock_memory_khz},
+    };
+    int bad = take_expected(row, &entry->details.expected_ns) ? -1 : EXPECTED;
+    int64_t again;
+
+    if (!take_number(row, AGAIN, false, 1, &again))
+        bad = AGAIN;
+    entry->details.again = again == 1;
+    for (size_t i = 0; i < AT_COUNT(numbers) && bad < 0; i++)
+        if (!take_number(row, numbers[i].column, numbers[i].optional, numbers[i].most,
+                         numbers[i].value))
+            bad = numbers[i].column;
+    return bad < 0 ? AT_OK
+                   : at_fail(err, AT_USAGE,
+                             "journal %s: measurement %lld: %s is out of its bounds; this program "
+                             "did not write that: name another file",
+                             journal->path, (long long)sqlite3_column_int64(row, 0),
+                             sqlite3_column_name(row, bad));
+}
+
+static enum at_status take_row(const struct at_journal *journal, const struct at_journal_row *row,
+                               struct at_journal_entry *entry, struct at_error *err)
+{
+    const struct {
+        int column;
+        const char **text;
+    } texts[] = {
+        {FAMILY, &entry->key.family},   {FAMILY_HASH, &entry->key.family_hash},
+        {CONFIG, &entry->key.config},   {PROBLEM, &entry->key.problem},
+        {GPU, &entry->details.gpu},     {SETTING, &entry->setting},
+        {STARTED, &entry->started_utc},
+    };
+    enum at_status status = at_journal_measurement(journal, row, &entry->measurement, err);
+
+    for (size_t i = 0; i < AT_COUNT(texts) && status == AT_OK; i++)
+        status = at_journal_text(journal, row, texts[i].column, texts[i].text, err);
+    return status == AT_OK ? take_numbers(journal, row->statement, entry, err) : status;
+}
+
+static enum at_status read_rows(struct at_journal *journal,
+                                void (*take)(void *data, const struct at_journal_entry *entry),
+                                void *data, struct at_error *err)
+{
+    struct at_journal_row row = {.what = "measurement"};
+    enum at_status status = AT_OK;
+    int result = SQLITE_ROW;
+
+    if (sqlite3_prepare_v2(journal->db, rows_sql, -1, &row.statement, NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    for (int count = 0; status == AT_OK && (result = sqlite3_step(row.statement)) == SQLITE_ROW;
+         count++) {
+        struct at_journal_entry entry = {0};
+
+        status = count < ROWS_MAX
+                     ? take_row(journal, &row, &entry, err)
+                     : at_fail(err, AT_USAGE, "journal %s has more than %d measurements",
+                               journal->path, ROWS_MAX);
+        if (status == AT_OK)
+            take(data, &entry);
+        at_measurement_clear(&entry.measurement);
+    }
+    if (status == AT_OK && result != SQLITE_DONE)
+        status = at_journal_fail(journal, err);
+    sqlite3_finalize(row.statement);
+    return status;
+}
+
+static enum at_status open_copy(struct at_journal *journal, const char *copy, struct at_error *err)
+{
+    enum at_status status;
+
+    if (sqlite3_open_v2(copy, &journal->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    status = at_journal_harden(journal, err);
+    if (status == AT_OK)
+        status = at_journal_execute(journal, "PRAGMA locking_mode = EXCLUSIVE", err);
+    return status == AT_OK ? at_journal_check_existing(journal, err) : status;
+}
+
+enum at_status at_journal_read(const char *path,
+                               void (*take)(void *data, const struct at_journal_entry *entry),
+                               void *data, struct at_error *err)
+{
+    struct at_journal *journal;
+    char *folder, *copy;
+    enum at_status status = make_folder(&folder, err);
+
+    if (status != AT_OK)
+        return status;
+    journal = at_alloc(sizeof *journal);
+    journal->path = at_strdup(path);
+    copy = at_format("%s/journal", folder);
+    status = copy_files(path, folder, err);
+    if (status == AT_OK)
+        status = open_copy(journal, copy, err);
+    if (status == AT_OK)
+        status = read_rows(journal, take, data, err);
+    at_journal_close(journal);
+    remove_folder(folder);
+    free(copy);
+    return status;
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# Make a C source of the page's style and script:
+#   awk -f assets.awk picture.css report.css report.js
+
+function begin(file, name)
+{
+    name = file
+    sub(/.*\//, "", name)
+    name = name == "picture.css" ? "picture" : name == "report.css" ? "style" : "script"
+    printf "const char at_asset_%s[] = {\n", name
+    return name
+}
+
+BEGIN {
+    # The index of a character in this text is its code, less 31.
+    for (i = 1; i < 256; i++)
+        code[sprintf("%c", i)] = i
+    print "/* Made by assets.awk. */"
+    print "#include \"report/assets.h\"\n"
+}
+
+FNR == 1 {
+    if (name != "")
+        print "};\n"
+    name = begin(FILENAME)
+    names[++count] = name
+}
+
+{
+    for (i = 1; i <= length($0); i++)
+        printf "%d,", code[substr($0, i, 1)]
+    print "10,"
+}
+
+END {
+    print "};\n"
+    for (i = 1; i <= count; i++)
+        printf "const size_t at_asset_%s_size = sizeof at_asset_%s;\n", names[i], names[i]
+}

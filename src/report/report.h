@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile, with the journals of the runs that made it, as one HTML page, as Markdown, or one of
+ * its pictures. The same input gives the same bytes. It measures nothing. */
+#ifndef AT_REPORT_REPORT_H
+#define AT_REPORT_REPORT_H
+
+#include "base/choice.h"
+#include "explain/explain.h"
+#include "profile/diff.h"
+#include "report/searches.h"
+#include "space/family.h"
+
+/* Problems whose details are in the page as they are opened without scripts. */
+enum { AT_REPORT_OPEN_MAX = 50 };
+
+/* A problem of the profile. */
+struct at_report_row {
+    const struct at_device_record *record;
+    const struct at_entry *entry;
+    struct at_problem problem;
+    int64_t bytes;                         /* read and written */
+    const struct at_report_search *search; /* NULL: no journal has it */
+    const struct at_entry *old;            /* in the baseline; NULL: not there */
+    struct at_difference difference;       /* of the two, if there is an old one */
+    struct at_explanation *costs;          /* owned; NULL: not counted */
+    char anchor[32];                       /* its place in the page: "p0-12" */
+};
+
+/* All records of one model and policy: several GPUs, or several versions of the software. */
+struct at_report_device {
+    const struct at_device_record *record; /* the first of them */
+    size_t record_count;
+    struct at_conditions conditions; /* of all of them */
+    struct at_report_row *rows;      /* the one furthest from the copy limit first */
+    size_t count, capacity;
+    size_t open;                  /* so many rows have their details in the page without scripts */
+    bool predicted;               /* emulated: no time is measured */
+    double of_copy, over_default; /* geometric means; over_default 0: no default was timed */
+    int64_t points;               /* measurements of journals */
+    int64_t first_ms, last_ms;    /* of their filing; 0: none */
+};
+
+struct at_report {
+    const char *profile_name, *baseline_name; /* as shown; baseline_name NULL: none */
+    const struct at_profile *profile, *baseline;
+    struct at_family *const *families; /* for their words */
+    size_t family_count;
+    size_t journal_count;
+    struct at_report_device *devices;
+    size_t device_count, row_count;
+    struct at_diff diff;  /* from the baseline */
+    const char **kernels; /* the families of winners and measurements, sorted: their series */
+    size_t kernel_count, kernel_capacity;
+};
+
+/* Fill in a report whose names, profile, baseline, families and journal_count are set; searches may
+ * be NULL. All are borrowed. Release it with at_report_clear. */
+enum at_status at_report_make(struct at_report *report, const struct at_report_searches *searches,
+                              struct at_error *err);
+void at_report_clear(struct at_report *report);
+
+/* The forms of a report. */
+enum at_report_form { AT_REPORT_HTML, AT_REPORT_MARKDOWN };
+at_choice_fn at_report_form_choice;
+
+/* The pictures, as SVG files of their own; of the profile's first device. */
+at_choice_fn at_report_figure_choice;
+
+void at_report_html(const struct at_report *report, FILE *out);
+void at_report_markdown(const struct at_report *report, FILE *out);
+void at_report_figure(const struct at_report *report, size_t figure, FILE *out);
+
+/* What a parameter is, in words; "" if no family is known that has it. */
+const char *at_report_words(const struct at_report *report, const char *family, const char *name);
+
+/* What a device's times are in: "µs", or "predicted µs". */
+const char *at_report_unit(const struct at_report_device *device);
+
+/* The series of a kernel family. */
+size_t at_report_series(const struct at_report *report, const char *family);
+
+#endif

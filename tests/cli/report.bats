@@ -1,0 +1,247 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# autotune report: its bytes, that they are sound HTML, SVG and JSON whatever the input says, and that journals
+# are only read. report-browser.bats loads pages in a browser.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load helpers-report
+
+setup_file() {
+    find_nvrtc
+}
+
+setup() {
+    profile=$srcdir/tests/golden/profile/two-devices.yaml
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "a page has the bytes that it had" {
+    "$AUTOTUNE" report "$profile" | unversioned >page.html
+    [ -z "${AUTOTUNE_UPDATE_GOLDEN-}" ] || cp page.html "$srcdir/tests/golden/report.html"
+    diff "$srcdir/tests/golden/report.html" page.html
+}
+
+@test "Markdown, and refused arguments" {
+    assert_transcript "$srcdir/tests/golden/report.txt"
+}
+
+@test "the pictures of the documents are those of results/" {
+    for figure in map gains; do
+        run -0 "$AUTOTUNE" report "$srcdir/results/nvidia-h200.yaml" --figure "$figure"
+        diff "$srcdir/doc/$figure.svg" - <<<"$output" || {
+            echo "make figures"
+            return 1
+        }
+    done
+}
+
+@test "the same input gives the same bytes, to a file and to standard output" {
+    need_python
+    make_journal "$profile" a.journal 30
+    "$AUTOTUNE" report "$profile" --journal a.journal --out a.html
+    "$AUTOTUNE" report "$profile" --journal a.journal >b.html
+    cmp a.html b.html
+}
+
+@test "pages and pictures are sound: with and without journal and baseline, few problems and many" {
+    need_python
+    make_old "$profile" >old.yaml
+    make_journal "$profile" a.journal 30
+    "$AUTOTUNE" report "$profile" --out a.html
+    "$AUTOTUNE" report "$profile" --journal a.journal --baseline old.yaml --out b.html
+    "$AUTOTUNE" report "$srcdir/results/nvidia-h200-library.yaml" --out c.html
+    "$AUTOTUNE" report "$srcdir/tests/golden/profile/emulated.yaml" --out d.html
+    "$AUTOTUNE" report "$srcdir/tests/golden/profile/least.yaml" --out e.html
+    "$srcdir/tests/cli/check-html" ./?.html
+    for figure in map shapes gains; do
+        "$AUTOTUNE" report "$profile" --figure "$figure" --out "$figure.svg"
+        python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$figure.svg"
+    done
+}
+
+@test "the check of pages finds what is wrong with one" {
+    need_python
+    "$AUTOTUNE" report "$profile" >page.html
+    while IFS= read -r change; do
+        sed "$change" page.html >changed.html
+        run ! cmp -s page.html changed.html
+        run ! "$srcdir/tests/cli/check-html" changed.html
+    done <<'END'
+s|</figure>||
+s|id="d1-maps"|id="d0-maps"|
+s|href="#p0-1"|href="#p0-99"|
+s|<h1>|<h1><a href="https://example.org">x</a>|
+s|</main>|<img src="x.png"></main>|
+s|viewBox="0 0 560 320"|viewBox="0 0 560 320" <|
+s|{"profile":|{profile:|
+END
+}
+
+@test "hostile names stay text" {
+    need_python
+    make_hostile
+    "$AUTOTUNE" report hostile.yaml --journal hostile.journal --out page.html
+    "$srcdir/tests/cli/check-html" page.html
+    [ "$(grep -c '<img' page.html)" -eq 0 ]
+    grep -q '&lt;img' page.html
+    "$AUTOTUNE" report hostile.yaml --format markdown >page.md
+    run ! grep -E '<|^[^|]*\[x\]|!\[' page.md
+}
+
+@test "a journal shows the search; another device's and other problems' do not" {
+    need_python
+    make_journal "$profile" a.journal 30
+    "$AUTOTUNE" report "$profile" --journal a.journal --out page.html
+    [ "$(grep -c 'All 30 evaluations' page.html)" -eq 4 ]
+    grep -q 'Which parameters matter' page.html
+    grep -q '<dt>date</dt><dd>2025-11-21 10:00 to 2025-11-21 1[01]:[0-9][0-9] UTC' page.html
+    grep -q '90 evaluations in the journal' page.html # the fourth problem of that device has another GPU
+    sed 's/GPU-0/GPU-9/' "$profile" >other.yaml
+    "$AUTOTUNE" report other.yaml --journal a.journal --out page.html
+    run ! grep -q 'All 30 evaluations' page.html
+    grep -q 'The journals have no evaluation' page.html
+}
+
+@test "of a long search the fastest and some others are shown" {
+    need_python
+    make_journal "$srcdir/tests/data/small-profile.yaml" a.journal 1500
+    "$AUTOTUNE" report "$srcdir/tests/data/small-profile.yaml" --journal a.journal --out page.html
+    "$srcdir/tests/cli/check-html" page.html
+    grep -q '1000 of 1500 evaluations: the fastest' page.html
+    [ "$(grep -c '^<tr><td>[0-9]*<td>[a-z]*<td>[0-9.]*<td>' page.html)" -eq 1000 ]
+}
+
+@test "moments of the year 1970, and more families than there are, do no harm" {
+    need_python
+    make_journal "$srcdir/tests/data/small-profile.yaml" a.journal 200
+    python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("a.journal")
+db.execute("UPDATE measurements SET measured_utc_ms = (id % 7) * 1000, family = family || id")
+db.commit()
+END
+    "$AUTOTUNE" report "$srcdir/tests/data/small-profile.yaml" --journal a.journal --out page.html
+    "$srcdir/tests/cli/check-html" page.html
+    grep -q '<dd>1970-01-01 00:00 to 1970-01-01 00:00 UTC' page.html
+}
+
+@test "only the newest run of a journal counts, and of two journals both do" {
+    need_python
+    make_journal "$profile" a.journal 30
+    cp a.journal b.journal
+    python3 - b.journal <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("INSERT INTO runs (id, setting, started_utc) SELECT id + 10, setting, started_utc FROM runs")
+db.execute("UPDATE measurements SET run = run + 10, config = config || '9' WHERE id % 3 = 0")
+db.commit()
+END
+    "$AUTOTUNE" report "$profile" --journal b.journal --out page.html
+    [ "$(grep -c 'All 10 evaluations' page.html)" -eq 4 ]
+    "$AUTOTUNE" report "$profile" --journal a.journal --journal b.journal --out page.html
+    [ "$(grep -c 'All 40 evaluations' page.html)" -eq 4 ]
+}
+
+@test "a journal is not written, even if a killed run left its log" {
+    need_python
+    make_journal "$profile" a.journal 30
+    mkdir left
+    python3 - a.journal left <<'END'
+import shutil, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("PRAGMA journal_mode = WAL")
+db.execute("PRAGMA wal_autocheckpoint = 0")
+db.execute("UPDATE measurements SET config = config || '9'")
+db.commit()
+shutil.copy(sys.argv[1], sys.argv[2])
+shutil.copy(sys.argv[1] + "-wal", sys.argv[2])
+END
+    [ -s left/a.journal-wal ]
+    chmod 400 left/*
+    before=$(cat left/* | cksum; ls -l --full-time left)
+    mkdir temporary
+    TMPDIR=$PWD/temporary "$AUTOTUNE" report "$profile" --journal left/a.journal --out page.html
+    [ "$(cat left/* | cksum; ls -l --full-time left)" = "$before" ]
+    [ -z "$(ls temporary)" ]
+    "$AUTOTUNE" report "$profile" --journal a.journal --out without.html
+    grep -q 9 without.html
+    run ! cmp -s page.html without.html || [ "$(grep -c 'All 30' page.html)" -eq 4 ]
+}
+
+@test "journals that are damaged, in use, or no journals are refused" {
+    need_python
+    make_journal "$profile" a.journal 5
+    export TMPDIR=$PWD/temporary
+    mkdir temporary
+    refused 'No such file' report "$profile" --journal none
+    refused 'is not a regular file' report "$profile" --journal .
+    refused 'is not a journal of autotune' report "$profile" --journal "$profile"
+    : >empty
+    refused 'not a journal of autotune' report "$profile" --journal empty
+    while IFS=';' read -r statement words; do
+        cp a.journal b.journal
+        python3 -c 'import sqlite3, sys; db = sqlite3.connect("b.journal"); db.executescript(sys.argv[1])' "$statement"
+        refused "$words" report "$profile" --journal b.journal
+    done <<'END'
+PRAGMA user_version = 99;has version 99
+CREATE TABLE more (a);has what no journal has
+UPDATE measurements SET run = 9;setting is not text
+UPDATE measurements SET measured_utc_ms = -1;measured_utc_ms is out of its bounds
+UPDATE measurements SET measured_utc_ms = 'x';measured_utc_ms is out of its bounds
+UPDATE measurements SET expected_ns = 'x';expected_ns is out of its bounds
+UPDATE measurements SET clock_sm_khz = -5;clock_sm_khz is out of its bounds
+UPDATE measurements SET again = 2;again is out of its bounds
+UPDATE measurements SET config = char(27);config is not printable text
+UPDATE measurements SET samples_ns = '[1e999]';samples_ns
+UPDATE measurements SET outcome = 'fine';unknown outcome
+END
+    python3 - a.journal "$AUTOTUNE" "$profile" <<'END'
+import sqlite3, subprocess, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("PRAGMA locking_mode = EXCLUSIVE")
+db.execute("BEGIN EXCLUSIVE")
+done = subprocess.run([sys.argv[2], "report", sys.argv[3], "--journal", sys.argv[1]], capture_output=True, text=True)
+assert done.returncode == 2 and "in use by another process" in done.stderr, done
+END
+    [ -z "$(ls temporary)" ]
+}
+
+@test "costs of the worst problems' kernels are those of explain" {
+    need_python
+    need_nvrtc
+    "$AUTOTUNE" report "$srcdir/results/nvidia-h200.yaml" --explain 2 --out page.html
+    "$srcdir/tests/cli/check-html" page.html
+    [ "$(grep -c 'What its accesses cost' page.html)" -eq 2 ]
+    # the command that stands in the page of a problem whose costs were not counted
+    "$AUTOTUNE" report "$srcdir/results/nvidia-h200.yaml" >without.html
+    read -ra arguments < <(grep -o 'autotune explain --problem [^<]*' without.html | head -n 1)
+    [ "${arguments[1]}" = explain ]
+    run -0 "$AUTOTUNE" "${arguments[@]:1}" --gpu emu:h200
+    counted=0
+    while read -r _ kind of _ _ _ cost least _; do
+        [[ $kind =~ ^(load|store|copy|atomic)$ ]] || continue
+        counted=$((counted + 1))
+        grep -q "$kind $of</td><td>" page.html
+        grep -q "<td>$cost</td><td>$least</td>" page.html
+    done <<<"$output"
+    [ "$counted" -ge 2 ]
+}
+
+@test "a file that is read is not written over" {
+    cp "$profile" own.yaml
+    refused '--out names own.yaml, which is read' report own.yaml --out own.yaml
+    refused 'which is read' report "$profile" --baseline own.yaml --out own.yaml
+    refused 'which is read' report "$profile" --journal own.yaml --out own.yaml
+    cmp "$profile" own.yaml
+}
+
+@test "pages stay small" {
+    need_python
+    for case in "nvidia-h200 100 1000000" "nvidia-h200-library 80 10000000"; do
+        read -r name count most <<<"$case"
+        make_journal "$srcdir/results/$name.yaml" "$name.journal" "$count"
+        "$AUTOTUNE" report "$srcdir/results/$name.yaml" --journal "$name.journal" --out "$name.html"
+        [ "$(stat -c %s "$name.html")" -le "$most" ]
+    done
+}
