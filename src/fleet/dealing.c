@@ -46,8 +46,7 @@ static struct at_budget share_of_budget(const struct at_fleet *fleet,
         int64_t of = (int64_t)(options->problem_count * fleet->models);
         int64_t place = (int64_t)(member->model * options->problem_count + problem);
 
-        share.evaluations =
-            whole->evaluations * (place + 1) / of - whole->evaluations * place / of;
+        share.evaluations = whole->evaluations * (place + 1) / of - whole->evaluations * place / of;
         if (share.evaluations < 1)
             share.evaluations = 1;
     }
