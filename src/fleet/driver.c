@@ -44,9 +44,9 @@ static void answer(struct at_fleet *fleet, struct at_member *member, bool reserv
     at_wire_clear(&wire);
 }
 
-/* Answer those that wait for a problem, once all have opened their devices: if one cannot, the run
- * fails before anything is measured. A problem in other hands may come back, so a member waits as
- * long as there is one. */
+/* Deal to the members that wait, once all have opened their devices. If one cannot open its device,
+ * the run fails before anything is measured. A problem that another member has may come back, so a
+ * member waits as long as there is one. */
 static void answer_waiting(struct at_fleet *fleet)
 {
     for (size_t i = 0; i < fleet->count; i++)

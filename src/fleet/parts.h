@@ -38,7 +38,7 @@ struct at_fleet {
 
 /* ---- dealing.c ---- */
 
-/* Is nothing more to be begun, because of the budget, an interrupt or a failure? */
+/* Is no more problem to be begun, because the budget is spent or the user has interrupted? */
 bool at_fleet_is_over(const struct at_fleet *fleet);
 
 /* Return how many problems are not finished. */
