@@ -5,6 +5,7 @@
 #include "lib/image.h"
 #include "lib/objects.h"
 #include "lib/process.h"
+#include "problem/arguments.h"
 #include "space/space.h"
 
 /* The tuned kernel needs addresses that are multiples of the problem's align_bytes; the other one,
@@ -115,7 +116,7 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
     if (status == AT_OK)
         status = autotune_images_make(images, plan->kernel_count, configs,
                                       answer->device.compute_capability, header,
-                                      answer->problem.elem_size, err);
+                                      at_problem_kind(&answer->problem), err);
     for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
         status = load(&plan->kernels[i], &images[i], &configs[i], answer, err);
     for (size_t i = 0; i < KERNELS; i++)
@@ -206,12 +207,15 @@ static enum at_status start(const autotune_plan *plan, const struct kernel *kern
                             const void *src, void *stream, struct at_error *err)
 {
     const int64_t *size = kernel->launch.field;
-    uint64_t values[AT_PROBLEM_ARGS];
-    void *args[AT_PROBLEM_ARGS];
+    uint64_t values[AT_CALL_WORDS];
+    uint8_t words[AT_CALL_ARGS];
+    void *args[AT_CALL_ARGS];
 
-    at_problem_args(&plan->problem, (uintptr_t)dst, (uintptr_t)src, values);
-    for (size_t i = 0; i < AT_PROBLEM_ARGS; i++)
-        args[i] = &values[i];
+    at_problem_args(&plan->problem, &kernel->launch, (uintptr_t)dst, (uintptr_t)src, values, words);
+    for (size_t i = 0, word = 0; i < AT_CALL_ARGS; i++) {
+        args[i] = &values[word];
+        word += words[i] ? words[i] : 1;
+    }
     return check(at_cuda.cuLaunchKernel(kernel->function, (unsigned)size[AT_GRID_X],
                                         (unsigned)size[AT_GRID_Y], (unsigned)size[AT_GRID_Z],
                                         (unsigned)size[AT_BLOCK_X], (unsigned)size[AT_BLOCK_Y],

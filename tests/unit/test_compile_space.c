@@ -152,7 +152,8 @@ static void compile_all(const struct tasks *tasks, int architecture)
         fail_msg("%s", err.message);
     assert_false(at_builder_compiler(builder)->ptx);
     for (size_t i = 0; i < tasks->count; i++)
-        at_builder_add(builder, &tasks->items[i].config, tasks->items[i].elem_size,
+        at_builder_add(builder, &tasks->items[i].config,
+                       (struct at_problem_kind){tasks->items[i].elem_size, 1},
                        &tasks->items[i]);
     while (at_builder_pending(builder) > 0) {
         struct at_built built;

@@ -38,7 +38,7 @@ static void render_defaults(void)
         while (strcmp(families[family]->name, names[i]) != 0)
             family++;
         configs[i] = at_family_default(families[family]);
-        renderings[i] = (struct at_rendering){.config = &configs[i], .elem_size = 4};
+        renderings[i] = (struct at_rendering){.config = &configs[i], .kind = {4, 1}};
         snprintf(renderings[i].entry, sizeof renderings[i].entry, "k_%s", names[i]);
     }
 }
