@@ -190,7 +190,7 @@ static void test_bad_profiles(void **state)
 static void test_bad_problems(void **state)
 {
     static const autotune_problem cases[] = {
-        {.elem_size = 3, .rows = 8, .cols = 8},
+        {.elem_size = 65, .rows = 8, .cols = 8},
         {.elem_size = 4, .rows = 0, .cols = 8},
         {.elem_size = 4, .rows = -1, .cols = 8},
         {.elem_size = 4, .rows = 8, .cols = 8, .ld_src = 7},
