@@ -67,8 +67,21 @@ enum at_status at_problem_parse(struct at_problem *problem, const char *spec, st
  * at_problem_parse; the problem is then unchanged. */
 enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err);
 
-/* A problem in canonical form from the axes of a tensor, in any order, with elements of 1 to 64
- * bytes: the other way to make one. Offsets are in elements. Errors are those of at_problem_parse,
+/* A tensor and its permutation, as NumPy and PyTorch have them: the first axis is the slowest. Axis i
+ * of the result is axis perm[i] of the source. Strides are of the source's axes, and of the
+ * result's, in elements; if the first is 0, they are dense. */
+struct at_tensor {
+    size_t rank;
+    int64_t extents[AT_RANK_MAX], perm[AT_RANK_MAX], strides[2][AT_RANK_MAX];
+    int64_t elem_size, offsets[2];
+};
+
+/* Make a problem in canonical form. Errors are those of at_problem_of_axes; also for a rank that is
+ * not 1 to 24, and a permutation that is none. */
+enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_tensor *tensor,
+                                    const char *spec, struct at_error *err);
+
+/* The same from the axes of a tensor, in any order, with elements of 1 to 64 bytes. Offsets are in elements. Errors are those of at_problem_parse,
  * with `spec` in the message; also for strides below 1. */
 enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
                                   size_t count, int64_t elem_size, const int64_t offsets[2],

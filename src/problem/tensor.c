@@ -190,3 +190,44 @@ enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_ax
         *problem = made;
     return status;
 }
+
+/* Fill in dense strides. */
+static bool default_strides(struct at_tensor *t)
+{
+    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
+        int64_t *strides = t->strides[side], stride = 1;
+
+        for (size_t i = strides[0] == 0 ? t->rank : 0; i-- > 0;) {
+            strides[i] = stride;
+            if (__builtin_mul_overflow(stride, t->extents[side == AT_SOURCE ? i : (size_t)t->perm[i]],
+                                       &stride))
+                return false;
+        }
+    }
+    return true;
+}
+
+enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_tensor *tensor,
+                                    const char *spec, struct at_error *err)
+{
+    struct at_tensor t = *tensor;
+    struct at_axis axes[AT_RANK_MAX];
+    uint32_t seen = 0;
+
+    if (t.rank < 1 || t.rank > AT_RANK_MAX)
+        return at_problem_fail(err, spec, "a tensor has 1 to 24 axes");
+    for (size_t i = 0; i < t.rank; i++)
+        if (t.perm[i] >= 0 && t.perm[i] < (int64_t)t.rank)
+            seen |= UINT32_C(1) << t.perm[i];
+    if (seen != (UINT32_C(1) << t.rank) - 1)
+        return at_problem_fail(err, spec, "a permutation has each axis once, from 0 on");
+    for (size_t i = 0; i < t.rank; i++)
+        if (t.extents[i] < 1)
+            return at_problem_fail(err, spec, "extents have to be at least 1");
+    if (!default_strides(&t))
+        return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
+    for (size_t i = 0; i < t.rank; i++)
+        axes[i] = (struct at_axis){t.extents[t.perm[i]], t.strides[AT_SOURCE][t.perm[i]],
+                                   t.strides[AT_DESTINATION][i]};
+    return at_problem_of_axes(problem, axes, t.rank, t.elem_size, t.offsets, spec, err);
+}

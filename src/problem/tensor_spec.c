@@ -10,17 +10,13 @@
 
 static const char example[] = "as in 8x32x2048x128:f16,perm=0213";
 
-/* What is read: numbers of the source's axes, and for the strides of the destination the result's.
- */
-struct tensor {
+struct reading {
+    struct at_tensor tensor;
     const char *spec;
     struct at_error *err;
-    int64_t extents[AT_RANK_MAX], perm[AT_RANK_MAX], strides[2][AT_RANK_MAX], offsets[2];
-    size_t rank;
-    bool given[2];
 };
 
-static enum at_status fail(const struct tensor *t, const char *what, const char *text,
+static enum at_status fail(const struct reading *t, const char *what, const char *text,
                            size_t length)
 {
     return at_fail(t->err, AT_USAGE, "problem \"%.200s\": %s is \"%.*s\"; expected %s, %s", t->spec,
@@ -51,25 +47,25 @@ static size_t read_list(int64_t values[AT_RANK_MAX], const char *text, size_t le
 }
 
 /* "0213", or with more than ten axes "0.2.1.3". */
-static enum at_status read_perm(struct tensor *t, const char *text, size_t length)
+static enum at_status read_perm(struct reading *t, const char *text, size_t length)
 {
     uint32_t seen = 0;
     size_t count = 0;
 
-    if (memchr(text, '.', length) || length != t->rank || length > 10)
-        count = read_list(t->perm, text, length, '.', 0);
+    if (memchr(text, '.', length) || length != t->tensor.rank || length > 10)
+        count = read_list(t->tensor.perm, text, length, '.', 0);
     else
         for (; count < length; count++)
-            t->perm[count] = text[count] - '0';
+            t->tensor.perm[count] = text[count] - '0';
     for (size_t i = 0; i < count; i++)
-        if (t->perm[i] >= 0 && t->perm[i] < (int64_t)t->rank)
-            seen |= UINT32_C(1) << t->perm[i];
-    return count == t->rank && seen == (UINT32_C(1) << t->rank) - 1
+        if (t->tensor.perm[i] >= 0 && t->tensor.perm[i] < (int64_t)t->tensor.rank)
+            seen |= UINT32_C(1) << t->tensor.perm[i];
+    return count == t->tensor.rank && seen == (UINT32_C(1) << t->tensor.rank) - 1
                ? AT_OK
                : fail(t, "perm", text, length);
 }
 
-static enum at_status read_key(struct tensor *t, const char *text, size_t length)
+static enum at_status read_key(struct reading *t, const char *text, size_t length)
 {
     static const struct {
         const char *name;
@@ -91,11 +87,11 @@ static enum at_status read_key(struct tensor *t, const char *text, size_t length
         if (side < 0)
             return read_perm(t, value, left);
         if (keys[i].offset)
-            return at_integer_parse(value, left, &t->offsets[side]) && t->offsets[side] >= 1
+            return at_integer_parse(value, left, &t->tensor.offsets[side]) &&
+                           t->tensor.offsets[side] >= 1
                        ? AT_OK
                        : fail(t, "an offset", value, left);
-        t->given[side] = true;
-        return read_list(t->strides[side], value, left, 'x', 1) == t->rank
+        return read_list(t->tensor.strides[side], value, left, 'x', 1) == t->tensor.rank
                    ? AT_OK
                    : fail(t, keys[i].name, value, left);
     }
@@ -105,54 +101,27 @@ static enum at_status read_key(struct tensor *t, const char *text, size_t length
                    t->spec, length < 40 ? (int)length : 40, text);
 }
 
-/* Fill in dense strides. */
-static bool default_strides(struct tensor *t)
-{
-    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++)
-        for (size_t i = t->rank, next = t->rank; !t->given[side] && i-- > 0; next = i) {
-            int64_t inner = next == t->rank                                ? 1
-                            : side == AT_SOURCE ? t->extents[next]
-                                                : t->extents[t->perm[next]];
-
-            if (__builtin_mul_overflow(next == t->rank ? 1 : t->strides[side][next], inner,
-                                       &t->strides[side][i]))
-                return false;
-        }
-    return true;
-}
-
 enum at_status at_tensor_parse(struct at_problem *problem, const char *spec, struct at_error *err)
 {
-    struct tensor t = {.spec = spec, .err = err};
-    struct at_axis axes[AT_RANK_MAX];
-    size_t length = strcspn(spec, ":,");
+    struct reading t = {.spec = spec, .err = err};
+    size_t length = strcspn(spec, ":,"), type;
     const char *at = spec + length;
-    int64_t elem_size;
-    size_t type;
     enum at_status status;
 
-    t.rank = read_list(t.extents, spec, length, 'x', 1);
-    if (*at != ':' || t.rank == 0)
+    t.tensor.rank = read_list(t.tensor.extents, spec, length, 'x', 1);
+    if (*at != ':' || t.tensor.rank == 0)
         return at_fail(err, AT_USAGE,
                        "problem \"%.200s\": expected 1 to %d extents of at least 1 and a type, %s",
                        spec, AT_RANK_MAX, example);
     length = strcspn(++at, ",");
-    status = at_problem_read_type(at, length, &elem_size, &type, spec, err);
+    status = at_problem_read_type(at, length, &t.tensor.elem_size, &type, spec, err);
     for (at += length; status == AT_OK && *at == ','; at += length) {
         length = strcspn(++at, ",");
         status = read_key(&t, at, length);
     }
-    if (status != AT_OK)
-        return status;
-    if (!default_strides(&t))
-        return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
-    for (size_t i = 0; i < t.rank; i++) {
-        axes[t.perm[i]].extent = t.extents[t.perm[i]];
-        axes[t.perm[i]].stride_src = t.strides[AT_SOURCE][t.perm[i]];
-        axes[t.perm[i]].stride_dst = t.strides[AT_DESTINATION][i];
-    }
-    status = at_problem_of_axes(problem, axes, t.rank, elem_size, t.offsets, spec, err);
-    if (status == AT_OK && type < AT_PROBLEM_TYPES && problem->elem_size == elem_size)
+    if (status == AT_OK)
+        status = at_problem_of_tensor(problem, &t.tensor, spec, err);
+    if (status == AT_OK && type < AT_PROBLEM_TYPES && problem->elem_size == t.tensor.elem_size)
         at_problem_take_type(problem, type);
     return status;
 }
