@@ -232,8 +232,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src +
                           tile.first_row * ld_src + tile.first_col;
-    element *to = static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst +
-                  tile.first_row;
+    element *to =
+        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     /* What whole micro-tiles cover. */
     const int whole_rows = tile.rows / micro::rows * micro::rows;
     const int whole_cols = tile.cols / micro::cols * micro::cols;

@@ -46,9 +46,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
         return;
 
     const batch_place<AXES> place = place_in(batch, tile.matrix);
-    const word<ELEM_SIZE> *from = static_cast<const word<ELEM_SIZE> *>(src) +
-                                  place * stride_src + (tile.first_row + row) * ld_src +
-                                  (tile.first_col + col);
+    const word<ELEM_SIZE> *from = static_cast<const word<ELEM_SIZE> *>(src) + place * stride_src +
+                                  (tile.first_row + row) * ld_src + (tile.first_col + col);
     word<ELEM_SIZE> *to = static_cast<word<ELEM_SIZE> *>(dst) + place * stride_dst +
                           (tile.first_col + col) * ld_dst + (tile.first_row + row);
 

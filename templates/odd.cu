@@ -306,8 +306,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const long long first = tile.first_row * ld_src + tile.first_col;
     const element *from = static_cast<const element *>(src) + place * stride_src + first;
-    element *to = static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst +
-                  tile.first_row;
+    element *to =
+        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     const long long rows_left = rows - tile.first_row;
     /* Vectors reach up to two vectors beyond the tile. Are they inside the matrix? */
     const bool whole =

@@ -8,10 +8,10 @@
  *                                       word [..ab][dc]  -------->  (d c)(b a): one row per dc
  *
  * An axis that two edges share belongs to the source's, and one that is longer than an edge is cut.
- * The host chooses (src/problem/arguments.c); the kernel gets lists of axes. From these a block makes
- * four small tables in shared memory: the offsets in the source by the index along either edge, and
- * by the two indices of the destination's order its offsets, with the places of the words in the
- * tile. A word's address is the sum of two entries. */
+ * The host chooses (src/problem/arguments.c); the kernel gets lists of axes. From these a block
+ * makes four small tables in shared memory: the offsets in the source by the index along either
+ * edge, and by the two indices of the destination's order its offsets, with the places of the words
+ * in the tile. A word's address is the sum of two entries. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -39,7 +39,8 @@
 #define PAD 1 /* 1: rows of the tile are an odd number of banks, or of words, apart */
 #endif
 #ifndef ORDER
-#define ORDER 0 /* of the tiles: as in the destination (0) or the source (1); the host sorts axes */
+#define ORDER 0 /* of the tiles: as in the destination (0) or the source (1); the host sorts axes  \
+                 */
 #endif
 
 using namespace at;
@@ -53,7 +54,8 @@ using unit = word<bytes>;
 enum { SOURCE, REST_OF_SOURCE, DESTINATION, REST_OF_DESTINATION, LISTS };
 
 struct listed {
-    int chunk, weight; /* the word's number in the tile: along the source, and << 16 along the rest */
+    int chunk,
+        weight; /* the word's number in the tile: along the source, and << 16 along the rest */
     long long stride;
 };
 struct cut {
@@ -64,8 +66,8 @@ struct packing {
     listed axis[2 * axes_max]; /* list after list */
     cut cuts[axes_max];
     int counts[LISTS], sizes[LISTS];
-    int cut_of[LISTS];        /* the cut of a list's last axis; -1: it is whole */
-    long long extent[LISTS];  /* of that axis */
+    int cut_of[LISTS];       /* the cut of a list's last axis; -1: it is whole */
+    long long extent[LISTS]; /* of that axis */
     long long cut_count, tiles;
 };
 
@@ -214,9 +216,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int i = 0; i < UNROLL; i++) {
             if (out.low < ends[DESTINATION] && out.high < ends[REST_OF_DESTINATION])
-                store<STORE_PLAIN>(
-                    to + table.destination[out.low] + table.rest_of_destination[out.high],
-                    tile[table.place[out.low] + table.rest_of_place[out.high]]);
+                store<STORE_PLAIN>(to + table.destination[out.low] +
+                                       table.rest_of_destination[out.high],
+                                   tile[table.place[out.low] + table.rest_of_place[out.high]]);
             out.next();
         }
     }

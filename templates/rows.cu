@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of adjacent elements that stay adjacent: the fastest axis is the fastest on both sides. A run
- * is the matrix of a batch, of one row; the other axes are the batch's.
+/* Runs of adjacent elements that stay adjacent: the fastest axis is the fastest on both sides. A
+ * run is the matrix of a batch, of one row; the other axes are the batch's.
  *
  *      source                                        destination
  *      run (0, 0):  a a a a | b b b b :run (0, 1)    run (0, 0):  a a a a | c c c c :run (1, 0)
  *      run (1, 0):  c c c c | d d d d :run (1, 1)    run (0, 1):  b b b b | d d d d :run (1, 1)
  *
- * The vectors of all runs are numbered, run by run. A block takes as many as its threads can have in
- * flight: part of a long run, or many short ones. A thread finds the run of each of its vectors, and
- * loads all of them before it stores the first. */
+ * The vectors of all runs are numbered, run by run. A block takes as many as its threads can have
+ * in flight: part of a long run, or many short ones. A thread finds the run of each of its vectors,
+ * and loads all of them before it stores the first. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -27,7 +27,8 @@
 #define UNROLL 4 /* accesses in flight per thread */
 #endif
 #ifndef ORDER
-#define ORDER 0 /* of the runs: as in the destination (0) or the source (1); the host sorts axes */
+#define ORDER 0 /* of the runs: as in the destination (0) or the source (1); the host sorts axes   \
+                 */
 #endif
 #ifndef LOAD
 #define LOAD 0 /* 0: plain, 1: streaming, 2: read-only */
@@ -68,13 +69,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const int at = (int)(vector - skipped * run_vectors);
 
         exists[i] = run < runs;
-        to[i] = reinterpret_cast<unit *>(static_cast<word<ELEM_SIZE> *>(dst) + place * stride_dst) +
-                at;
+        to[i] =
+            reinterpret_cast<unit *>(static_cast<word<ELEM_SIZE> *>(dst) + place * stride_dst) + at;
         if (exists[i])
-            moved[i] = load<LOAD>(reinterpret_cast<const unit *>(
-                                      static_cast<const word<ELEM_SIZE> *>(src) +
-                                      place * stride_src) +
-                                  at);
+            moved[i] =
+                load<LOAD>(reinterpret_cast<const unit *>(
+                               static_cast<const word<ELEM_SIZE> *>(src) + place * stride_src) +
+                           at);
     }
 #pragma unroll
     for (int i = 0; i < UNROLL; i++)

@@ -160,8 +160,8 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src +
                           tile.first_row * ld_src + tile.first_col;
-    element *to = static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst +
-                  tile.first_row;
+    element *to =
+        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
 
     read_tile(shared, from, ld_src, tile.rows, tile.cols);
     /* At the right edge a row may end within a vector. Copy these few elements one by one. */

@@ -170,7 +170,8 @@ __device__ __forceinline__ block_tile find_tile(const matrices &m, unsigned numb
 /* Return the tile's first element in the destination. */
 __device__ __forceinline__ element *destination(const matrices &m, const block_tile &tile)
 {
-    return m.dst + place_in(m.batch, tile.matrix) * m.stride_dst + tile.first_col * m.ld_dst + tile.first_row;
+    return m.dst + place_in(m.batch, tile.matrix) * m.stride_dst + tile.first_col * m.ld_dst +
+           tile.first_row;
 }
 
 /* Start the loads of a tile's rows. The first lane of each warp starts the warp's share. */
@@ -181,8 +182,8 @@ __device__ __forceinline__ void start_loads(const matrices &m, unsigned number, 
         return;
 
     const block_tile tile = find_tile(m, number);
-    const element *from =
-        m.src + place_in(m.batch, tile.matrix) * m.stride_src + tile.first_row * m.ld_src + tile.first_col;
+    const element *from = m.src + place_in(m.batch, tile.matrix) * m.stride_src +
+                          tile.first_row * m.ld_src + tile.first_col;
     const int bytes = tile.cols * ELEM_SIZE;
 
     if (threadIdx.x == 0)
@@ -266,7 +267,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                         stride_src,
                         stride_dst};
     const unsigned all = (unsigned)((rows + tile_rows - 1ull) / tile_rows) *
-                         (unsigned)((cols + tile_cols - 1ull) / tile_cols) * (unsigned)matrices_of(batch);
+                         (unsigned)((cols + tile_cols - 1ull) / tile_cols) *
+                         (unsigned)matrices_of(batch);
     const unsigned step = TILES ? 1 : gridDim.x;
     const unsigned first = blockIdx.x * (TILES ? TILES : 1);
     const unsigned end = TILES ? minimum<unsigned>(all, first + TILES) : all;

@@ -101,7 +101,7 @@ struct at_emu_launch {
                                  choice. Only predictions use it: the machine has no L1 */
     const uint64_t *args;     /* of each parameter as many words as it takes */
     size_t arg_count;
-    size_t arg_words; /* of all parameters together at most; 0: arg_count */
+    size_t arg_words;                       /* of all parameters together at most; 0: arg_count */
     uint64_t instruction_limit;             /* per thread; 0: none */
     int threads;                            /* of the host, at least 1 */
     const struct at_emu_observer *observer; /* NULL: none */

@@ -44,8 +44,8 @@ static struct at_job *make_job(struct at_builder *builder, const struct at_confi
     return job;
 }
 
-void at_builder_add(struct at_builder *builder, const struct at_config *config, struct at_problem_kind kind,
-                    void *owner)
+void at_builder_add(struct at_builder *builder, const struct at_config *config,
+                    struct at_problem_kind kind, void *owner)
 {
     struct at_job *job = make_job(builder, config, kind), *compiling;
 

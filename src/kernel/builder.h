@@ -58,8 +58,8 @@ void at_builder_close(struct at_builder *builder);
 const struct at_compiler *at_builder_compiler(const struct at_builder *builder);
 
 /* Queue one config (copied; its family is borrowed). */
-void at_builder_add(struct at_builder *builder, const struct at_config *config, struct at_problem_kind kind,
-                    void *owner);
+void at_builder_add(struct at_builder *builder, const struct at_config *config,
+                    struct at_problem_kind kind, void *owner);
 
 /* Queue a config that will probably be added later. It is compiled when no added config waits, and
  * goes to the cache. Does nothing without a cache. */

@@ -99,8 +99,8 @@ typedef struct autotune_problem {
  * axis i of the result is axis permutation[i] of the source. Strides are in elements. */
 #define AUTOTUNE_RANK_MAX 24
 typedef struct autotune_tensor {
-    int64_t elem_size; /* bytes: 1 to 64 */
-    int64_t rank;      /* 1 to AUTOTUNE_RANK_MAX */
+    int64_t elem_size;                  /* bytes: 1 to 64 */
+    int64_t rank;                       /* 1 to AUTOTUNE_RANK_MAX */
     int64_t extents[AUTOTUNE_RANK_MAX]; /* of the source */
     int64_t permutation[AUTOTUNE_RANK_MAX];
     int64_t strides_src[AUTOTUNE_RANK_MAX]; /* of the source's axes; the first 0: it is dense */

@@ -43,8 +43,7 @@ static bool find_all(struct making *making, const struct at_compiler *compiler)
     for (size_t i = 0; i < making->count; i++) {
         if (making->images[i].bytes)
             continue;
-        at_kernel_key(making->keys[i], compiler, making->header, &making->configs[i],
-                      making->kind);
+        at_kernel_key(making->keys[i], compiler, making->header, &making->configs[i], making->kind);
         all &= find_cached(making->cache, making->keys[i], &making->images[i]);
     }
     return all;
@@ -123,10 +122,10 @@ static void close_cache(void *cache)
 
 enum at_status autotune_images_make(struct autotune_image *images, size_t count,
                                     const struct at_config *configs, int64_t compute_capability,
-                                    const char *header, struct at_problem_kind kind, struct at_error *err)
+                                    const char *header, struct at_problem_kind kind,
+                                    struct at_error *err)
 {
-    struct making making = {
-        .configs = configs, .count = count, .header = header, .kind = kind};
+    struct making making = {.configs = configs, .count = count, .header = header, .kind = kind};
     struct at_cleanup cleanup;
     enum at_status status = AT_OK;
 

@@ -145,8 +145,8 @@ enum at_status at_shootout_verify(struct at_session *session,
                                   const struct at_contestant *contestant,
                                   struct at_measurement *measurement, struct at_error *err)
 {
-    bool again =
-        at_warm_start_has(&session->warm_start, contestant->config, at_problem_kind(&contestant->problem));
+    bool again = at_warm_start_has(&session->warm_start, contestant->config,
+                                   at_problem_kind(&contestant->problem));
     const struct at_gpu_timing timing = {
         .train_ns = session->options.policy->search_train_ns,
         .samples = 1,

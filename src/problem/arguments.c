@@ -87,7 +87,8 @@ static void take_side(struct packing *packing, int64_t edge, enum at_side side)
     for (size_t i = 0; i < packing->count; i++) {
         size_t at = side == AT_SOURCE ? i : packing->by_destination[i];
         struct piece *piece = &packing->pieces[at];
-        int64_t extent = piece->in_source ? piece->chunk : piece->axis.extent, left = edge / product;
+        int64_t extent = piece->in_source ? piece->chunk : piece->axis.extent,
+                left = edge / product;
 
         if (left < 2 || (piece->in_source && extent > left))
             return;

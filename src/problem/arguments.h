@@ -6,8 +6,8 @@
 #include "device/launch.h"
 #include "problem/problem.h"
 
-/* The arguments of every template's entry point (HACKING.md), as struct at_call has them: words, and
- * how many of them each argument takes. Returns the number of arguments. In place, src is dst.
+/* The arguments of every template's entry point (HACKING.md), as struct at_call has them: words,
+ * and how many of them each argument takes. Returns the number of arguments. In place, src is dst.
  *
  * With one axis of the batch, each is one word. With more, batch, stride_src and stride_dst are
  * structs (templates/transpose.cuh: batch_extents, batch_strides), and AT_OUTER_ORDER of the launch

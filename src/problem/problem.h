@@ -5,10 +5,10 @@
  * batch, r below rows, c below cols. Written ROWSxCOLS:TYPE[,key=value...], for instance
  * 8192x8192:f32 or 10007x10009:f16,ld_src=10016.
  *
- * A permutation of a tensor is written like 8x32x2048x128:f16,perm=0213: row-major extents, as NumPy
- * and PyTorch have them; axis i of the result is axis perm[i] of the source. It becomes a problem
- * in canonical form: axes of extent 1 are dropped and axes merged that stay neighbours. The axis
- * whose elements are adjacent in the source is the columns of a matrix, and the one whose
+ * A permutation of a tensor is written like 8x32x2048x128:f16,perm=0213: row-major extents, as
+ * NumPy and PyTorch have them; axis i of the result is axis perm[i] of the source. It becomes a
+ * problem in canonical form: axes of extent 1 are dropped and axes merged that stay neighbours. The
+ * axis whose elements are adjacent in the source is the columns of a matrix, and the one whose
  * elements are adjacent in the destination its rows. Each of the others is an axis of the batch. If
  * one axis is both, or there is none, a matrix has one row, or one column. Elements that are no
  * word of 1, 2, 4, 8 or 16 bytes are words along one more axis: b12 is 3 x b4.
@@ -67,8 +67,8 @@ enum at_status at_problem_parse(struct at_problem *problem, const char *spec, st
  * at_problem_parse; the problem is then unchanged. */
 enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err);
 
-/* A tensor and its permutation, as NumPy and PyTorch have them: the first axis is the slowest. Axis i
- * of the result is axis perm[i] of the source. Strides are of the source's axes, and of the
+/* A tensor and its permutation, as NumPy and PyTorch have them: the first axis is the slowest. Axis
+ * i of the result is axis perm[i] of the source. Strides are of the source's axes, and of the
  * result's, in elements; if the first is 0, they are dense. */
 struct at_tensor {
     size_t rank;
@@ -81,8 +81,9 @@ struct at_tensor {
 enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_tensor *tensor,
                                     const char *spec, struct at_error *err);
 
-/* The same from the axes of a tensor, in any order, with elements of 1 to 64 bytes. Offsets are in elements. Errors are those of at_problem_parse,
- * with `spec` in the message; also for strides below 1. */
+/* The same from the axes of a tensor, in any order, with elements of 1 to 64 bytes. Offsets are in
+ * elements. Errors are those of at_problem_parse, with `spec` in the message; also for strides
+ * below 1. */
 enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
                                   size_t count, int64_t elem_size, const int64_t offsets[2],
                                   const char *spec, struct at_error *err);

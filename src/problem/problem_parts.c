@@ -93,7 +93,8 @@ enum at_status at_problem_fail_type(struct at_error *err, const char *text, size
 
         snprintf(known + used, sizeof known - used, " %s", at_problem_types[i].name);
     }
-    return at_fail(err, AT_USAGE, "problem \"%.200s\": unknown type \"%.*s\"; expected one of%s, or bN "
+    return at_fail(err, AT_USAGE,
+                   "problem \"%.200s\": unknown type \"%.*s\"; expected one of%s, or bN "
                    "for elements of N bytes, up to %d",
                    spec, length < 40 ? (int)length : 40, text, known, AT_ELEM_SIZE_MAX);
 }

@@ -36,10 +36,9 @@ int64_t at_problem_matrices(const struct at_problem *problem)
 bool at_problem_is_tensor(const struct at_problem *problem)
 {
     return problem->outer_count > 0 ||
-           (problem->batch > 1 && (problem->stride_src < (problem->rows - 1) * problem->ld_src +
-                                                              problem->cols ||
-                                   problem->stride_dst < (problem->cols - 1) * problem->ld_dst +
-                                                              problem->rows));
+           (problem->batch > 1 &&
+            (problem->stride_src < (problem->rows - 1) * problem->ld_src + problem->cols ||
+             problem->stride_dst < (problem->cols - 1) * problem->ld_dst + problem->rows));
 }
 
 int64_t at_problem_word_bytes(const struct at_problem *problem)
@@ -199,8 +198,8 @@ static bool default_strides(struct at_tensor *t)
 
         for (size_t i = strides[0] == 0 ? t->rank : 0; i-- > 0;) {
             strides[i] = stride;
-            if (__builtin_mul_overflow(stride, t->extents[side == AT_SOURCE ? i : (size_t)t->perm[i]],
-                                       &stride))
+            if (__builtin_mul_overflow(
+                    stride, t->extents[side == AT_SOURCE ? i : (size_t)t->perm[i]], &stride))
                 return false;
         }
     }

@@ -31,7 +31,7 @@ struct at_point {
     const struct at_family *family;
     const struct at_device_info *device;
     const struct at_problem *problem; /* borrowed */
-    int64_t values[AT_NAMES_MAX]; /* by the number of the name */
+    int64_t values[AT_NAMES_MAX];     /* by the number of the name */
 };
 
 /* Make a point with all parameters 0. The caller sets values[AT_NAME_PARAM_FIRST + i] for

@@ -118,11 +118,13 @@ static enum at_status packed_blocks(const struct at_point *point, int64_t *value
                                     struct at_error *err)
 {
     struct at_launch launch = {{0}};
-    enum at_status status = at_expr_eval(point->family->launch[AT_GRID_X], point->values, value, err);
+    enum at_status status =
+        at_expr_eval(point->family->launch[AT_GRID_X], point->values, value, err);
 
     for (int i = AT_SIDE_SRC; status == AT_OK && i <= AT_WORD_BYTES; i++) {
         status = at_rule_launch(point, (enum at_launch_field)i, &launch.field[i], err);
-        if (status == AT_OK && !at_rule_launch_fits(point, (enum at_launch_field)i, launch.field[i]))
+        if (status == AT_OK &&
+            !at_rule_launch_fits(point, (enum at_launch_field)i, launch.field[i]))
             return *value = 0, AT_OK; /* no legal config */
     }
     if (status != AT_OK)
@@ -187,9 +189,9 @@ enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *
         break;
     case AT_RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
-        *holds = !at_problem_is_tensor(point->problem) ||
-                 (point->family->tensors != AT_TENSORS_NONE &&
-                  point->values[AT_NAME_BATCH] <= INT32_MAX);
+        *holds =
+            !at_problem_is_tensor(point->problem) || (point->family->tensors != AT_TENSORS_NONE &&
+                                                      point->values[AT_NAME_BATCH] <= INT32_MAX);
         break;
     case AT_RULE_CONSTRAINT:
     case AT_RULE_NEED:
@@ -214,9 +216,10 @@ char *at_rule_explain(const struct at_rule *rule, const struct at_point *point)
 
     switch (rule->kind) {
     case AT_RULE_IN_PLACE:
-        return at_strdup(point->problem->in_place ? "the family does not transpose in place"
-                                         : "the family transposes in place, and this problem has "
-                                           "two buffers");
+        return at_strdup(point->problem->in_place
+                             ? "the family does not transpose in place"
+                             : "the family transposes in place, and this problem has "
+                               "two buffers");
     case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors of several axes, or of so many");
     case AT_RULE_CONSTRAINT:

@@ -21,7 +21,8 @@ static void ask_ahead(const struct at_precompile *ahead, const struct at_space *
         ahead->evaluations > 0 && ahead->evaluations < ASKED_MAX ? ahead->evaluations : ASKED_MAX;
 
     for (int64_t i = 0; i < most && strategy->ask(state, &index); i++)
-        at_builder_precompile(session->builder, &space->configs[index], at_problem_kind(ahead->problem));
+        at_builder_precompile(session->builder, &space->configs[index],
+                              at_problem_kind(ahead->problem));
     strategy->destroy(state);
     free(likely);
 }

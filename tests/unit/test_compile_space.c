@@ -88,9 +88,8 @@ struct tasks {
 
 /* All configs of a family for a random problem; if there are none, for the next problem that has
  * some. */
-static bool any_space(struct at_space *space, struct at_problem *problem,
-                      struct at_family *family, int elem_size,
-                      const struct at_device_info *device, struct at_rng *rng)
+static bool any_space(struct at_space *space, struct at_problem *problem, struct at_family *family,
+                      int elem_size, const struct at_device_info *device, struct at_rng *rng)
 {
     size_t count = family_problem_count(family), first = (size_t)at_rng_below(rng, count);
 
@@ -155,8 +154,7 @@ static void compile_all(const struct tasks *tasks, int architecture)
         fail_msg("%s", err.message);
     assert_false(at_builder_compiler(builder)->ptx);
     for (size_t i = 0; i < tasks->count; i++)
-        at_builder_add(builder, &tasks->items[i].config,
-                       tasks->items[i].kind, &tasks->items[i]);
+        at_builder_add(builder, &tasks->items[i].config, tasks->items[i].kind, &tasks->items[i]);
     while (at_builder_pending(builder) > 0) {
         struct at_built built;
 

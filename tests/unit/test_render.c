@@ -42,8 +42,8 @@ static void test_macros(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        char *text = at_render_macros(cases[i].config,
-                                      (struct at_problem_kind){cases[i].elem_size, 1});
+        char *text =
+            at_render_macros(cases[i].config, (struct at_problem_kind){cases[i].elem_size, 1});
 
         assert_string_equal(text, cases[i].expected);
         free(text);

@@ -38,8 +38,8 @@ static void has_a_canonical_form(void **state)
         {"7:f16,perm=0", "1x7:f16", 1, 2},
         {"1x1x1:f16,perm=201", "1x1:f16", 1, 2},
         /* a batch inside the rows */
-        {"37x5x41:f32,perm=210", "37x41:f32,ld_src=205,ld_dst=185,batch=5,stride_src=41,stride_dst=37",
-         1, 4},
+        {"37x5x41:f32,perm=210",
+         "37x41:f32,ld_src=205,ld_dst=185,batch=5,stride_src=41,stride_dst=37", 1, 4},
         /* runs that stay */
         {"8x32x2048x128:f16,perm=0213", "8x32x2048x128:f16,perm=0213", 3, 16},
         {"8x32x64x2:f16,perm=0213", "8x32x64x2:f16,perm=0213", 3, 4},
@@ -59,9 +59,9 @@ static void has_a_canonical_form(void **state)
         {"4x5x6:f32,perm=102,strides_src=64x8x1", "4x5x6:f32,perm=102,strides_src=64x8x1", 2, 8},
         {"4x5x6:f32,perm=021,strides_dst=64x8x1", "5x6:f32,ld_dst=8,batch=4,stride_dst=64", 1, 4},
         /* no adjacent elements on either side; strides that do not nest, and do not overlap */
-        {"4x5:f32,perm=10,strides_src=20x2,strides_dst=20x3",
-         "1x1:f32", 0, 4},
-        {"2x3:f32,perm=01,strides_src=3x2,strides_dst=3x1", "2x3:f32,perm=01,strides_src=3x2", 0, 4},
+        {"4x5:f32,perm=10,strides_src=20x2,strides_dst=20x3", "1x1:f32", 0, 4},
+        {"2x3:f32,perm=01,strides_src=3x2,strides_dst=3x1", "2x3:f32,perm=01,strides_src=3x2", 0,
+         4},
     };
 
     (void)state;
@@ -94,7 +94,8 @@ static void refuses(void **state)
         {"4x5x6:f32,perm=", "perm is \"\""},
         {"4x0x6:f32,perm=012", "expected 1 to 24 extents of at least 1 and a type"},
         {"4xx6:f32,perm=012", "expected 1 to 24 extents"},
-        {"2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2:f32,perm=0", "expected 1 to 24 extents"},
+        {"2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2:f32,perm=0",
+         "expected 1 to 24 extents"},
         {"4x5x6:f33,perm=012", "unknown type \"f33\""},
         {"4x5x6:b0,perm=012", "unknown type \"b0\""},
         {"4x5x6:b65,perm=012", "unknown type \"b65\""},
