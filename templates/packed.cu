@@ -39,8 +39,9 @@
 #define PAD 1 /* 1: rows of the tile are an odd number of banks, or of words, apart */
 #endif
 #ifndef ORDER
-#define ORDER 0 /* of the tiles: as in the destination (0) or the source (1); the host sorts axes  \
-                 */
+#define ORDER                                                                                      \
+    0 /* of the tiles: as in the destination (0) or the source (1); the host sorts axes            \
+       */
 #endif
 
 using namespace at;
@@ -75,10 +76,14 @@ struct packing {
 constexpr int row_words = SIDE_SRC + (PAD ? (bytes < 4 ? 8 / bytes : 1) : 0);
 constexpr int tile_bytes = (row_words * SIDE_DST * bytes + 15) / 16 * 16;
 
+/* Where a word is on a list's side, from the tile's first, and in the tile; 32 bits are enough, or
+ * the config is not legal. Reads need only the first: they fill the tile in their own order. */
+struct address {
+    int offset, place;
+};
 struct tables {
-    long long source[SIDE_SRC], rest_of_source[SIDE_DST];
-    long long destination[SIDE_DST], rest_of_destination[SIDE_SRC];
-    int place[SIDE_DST], rest_of_place[SIDE_SRC]; /* of words in the tile */
+    address destination[SIDE_DST], rest_of_destination[SIDE_SRC];
+    int source[SIDE_SRC], rest_of_source[SIDE_DST];
 };
 
 /* Return the words between rows of the tile: with PAD, in units of banks, an odd number. */
@@ -89,28 +94,36 @@ __device__ __forceinline__ int pitch_of(int words)
     return PAD ? ((words + bank - 1) / bank | 1) * bank : words;
 }
 
-/* Fill a list's table of offsets and, of a destination's, of places. */
-__device__ __forceinline__ void fill_table(long long *offsets, int *places, const listed *axis,
-                                           int count, int size, int pitch)
+__device__ __forceinline__ void set_entry(int &entry, int offset, int)
+{
+    entry = offset;
+}
+
+__device__ __forceinline__ void set_entry(address &entry, int offset, int place)
+{
+    entry = {offset, place};
+}
+
+/* Fill the table of a list of axes. */
+template <class entry>
+__device__ __forceinline__ void fill_table(entry *table, const packing &pack, int list, int first,
+                                           int pitch)
 {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < size; i += THREADS) {
+    for (int i = threadIdx.x; i < pack.sizes[list]; i += THREADS) {
         unsigned left = i;
-        long long offset = 0;
-        int number = 0;
+        int offset = 0, number = 0;
 
 #pragma unroll 1
-        for (int k = 0; k < count; k++) {
-            const unsigned chunk = axis[k].chunk;
-            const unsigned index = left % chunk;
+        for (int k = first; k < first + pack.counts[list]; k++) {
+            const unsigned chunk = pack.axis[k].chunk;
+            const unsigned next = left / chunk, index = left - next * chunk;
 
-            left /= chunk;
-            offset += index * axis[k].stride;
-            number += index * axis[k].weight;
+            left = next;
+            offset += (int)index * (int)pack.axis[k].stride;
+            number += (int)index * pack.axis[k].weight;
         }
-        offsets[i] = offset;
-        if (places)
-            places[i] = (number & 0xffff) + (number >> 16) * pitch;
+        set_entry(table[i], offset, (number & 0xffff) + (number >> 16) * pitch);
     }
 }
 
@@ -151,19 +164,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int list = 0; list < LISTS; list++)
         ends[list] = pack.sizes[list];
-#pragma unroll 1
-    for (int i = 0, first = 0; i < LISTS; first += pack.counts[i++]) {
-        const listed *axis = pack.axis + first;
-
-        fill_table(i == SOURCE           ? table.source
-                   : i == REST_OF_SOURCE ? table.rest_of_source
-                   : i == DESTINATION    ? table.destination
-                                         : table.rest_of_destination,
-                   i == DESTINATION           ? table.place
-                   : i == REST_OF_DESTINATION ? table.rest_of_place
-                                              : nullptr,
-                   axis, pack.counts[i], pack.sizes[i], pitch);
-    }
+    fill_table(table.source, pack, SOURCE, 0, pitch);
+    fill_table(table.rest_of_source, pack, REST_OF_SOURCE, pack.counts[SOURCE], pitch);
+    fill_table(table.destination, pack, DESTINATION,
+               pack.counts[SOURCE] + pack.counts[REST_OF_SOURCE], pitch);
+    fill_table(table.rest_of_destination, pack, REST_OF_DESTINATION,
+               pack.counts[SOURCE] + pack.counts[REST_OF_SOURCE] + pack.counts[DESTINATION], pitch);
 #pragma unroll 1
     for (int i = 0; i < pack.cut_count; i++) {
         const unsigned next = left / pack.cuts[i].chunks;
@@ -200,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             places[i] = exists ? in.high * pitch + in.low : -1;
             if (exists)
                 moved[i] =
-                    load<LOAD_PLAIN>(from + table.source[in.low] + table.rest_of_source[in.high]);
+                    load<LOAD_PLAIN>(from + (table.source[in.low] + table.rest_of_source[in.high]));
             in.next();
         }
 #pragma unroll
@@ -215,10 +221,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     while (out.high < ends[REST_OF_DESTINATION]) {
 #pragma unroll
         for (int i = 0; i < UNROLL; i++) {
-            if (out.low < ends[DESTINATION] && out.high < ends[REST_OF_DESTINATION])
-                store<STORE_PLAIN>(to + table.destination[out.low] +
-                                       table.rest_of_destination[out.high],
-                                   tile[table.place[out.low] + table.rest_of_place[out.high]]);
+            if (out.low < ends[DESTINATION] && out.high < ends[REST_OF_DESTINATION]) {
+                const address low = table.destination[out.low];
+                const address high = table.rest_of_destination[out.high];
+
+                store<STORE_PLAIN>(to + (low.offset + high.offset), tile[low.place + high.place]);
+            }
             out.next();
         }
     }

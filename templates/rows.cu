@@ -27,8 +27,9 @@
 #define UNROLL 4 /* accesses in flight per thread */
 #endif
 #ifndef ORDER
-#define ORDER 0 /* of the runs: as in the destination (0) or the source (1); the host sorts axes   \
-                 */
+#define ORDER                                                                                      \
+    0 /* of the runs: as in the destination (0) or the source (1); the host sorts axes             \
+       */
 #endif
 #ifndef LOAD
 #define LOAD 0 /* 0: plain, 1: streaming, 2: read-only */
@@ -53,7 +54,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const unsigned run_vectors = (unsigned)(cols / elements);
     /* 64 bits once, to the block's first vector; then 32. */
     const long long first = (long long)blockIdx.x * block_vectors;
-    const unsigned first_run = (unsigned)(first / run_vectors);
+    const unsigned first_run =
+        first >> 32 ? (unsigned)(first / run_vectors) : (unsigned)first / run_vectors;
     const unsigned within = (unsigned)(first - (long long)first_run * run_vectors);
     const unsigned runs = (unsigned)matrices_of(batch);
     unit moved[UNROLL];

@@ -148,12 +148,17 @@ static int64_t chunks_of(const struct piece *piece)
 int64_t at_problem_packed_blocks(const struct at_problem *problem, const struct at_launch *launch)
 {
     struct packing packing = pack(problem, launch);
-    int64_t blocks = 1;
+    int64_t blocks = 1, src = 0, dst = 0;
 
-    for (size_t i = 0; i < packing.count; i++)
-        if (__builtin_mul_overflow(blocks, chunks_of(&packing.pieces[i]), &blocks))
+    for (size_t i = 0; i < packing.count; i++) {
+        const struct piece *piece = &packing.pieces[i];
+
+        src += (piece->chunk - 1) * piece->axis.stride_src;
+        dst += (piece->chunk - 1) * piece->axis.stride_dst;
+        if (__builtin_mul_overflow(blocks, chunks_of(piece), &blocks))
             return INT64_MAX;
-    return blocks;
+    }
+    return src > INT32_MAX || dst > INT32_MAX ? 0 : blocks;
 }
 
 /* The lists of `packing` in templates/packed.cu: which axes index the words of a tile, the fastest
