@@ -139,6 +139,9 @@ static enum at_status take_rules(const struct reading *reading)
     for (int i = 0; status == AT_OK && i < AT_LAUNCH_FIELDS; i++)
         if (record->launch.field[i].text)
             status = parse(reading, &family->launch[i], &record->launch.field[i]);
+    if (status == AT_OK && family->launch[AT_SIDE_SRC] && family->tensors != AT_TENSORS_PACKED)
+        status = at_fail_at(reading->err, source_of(reading, &record->launch.field[AT_SIDE_SRC]),
+                            "side_src is for families with tensors: packed");
     if (status == AT_OK)
         at_rules_make(family);
     return status;
