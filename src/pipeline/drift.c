@@ -55,6 +55,7 @@ void at_drift_remeasure(struct at_pipeline *p)
         p->session->remeasured++;
         p->in_flight++;
         p->remeasuring++;
+        at_order_add(p, index);
         at_builder_add(p->session->builder, &p->search->space.configs[index],
                        at_problem_kind(&p->search->problem), &p->search->results[index]);
     }
