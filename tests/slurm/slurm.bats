@@ -120,7 +120,7 @@ has_ended() {
     "$AUTOTUNE" tune --quiet "${options[@]}" --problems list.yaml --out whole.yaml >/dev/null
     SBATCH_GRES=none submit 1
     until_true 60 is_measuring one
-    until_true 60 grep -q 'searched for' best.yaml.shares/share-1.log
+    until_true 60 grep -q ': tuned in ' best.yaml.shares/share-1.log
     [[ $(scontrol show job "${array}_$task") != *gres/gpu* ]]
     scancel --batch --signal=USR1 "${array}_$task" # Slurm sends it two minutes before the time limit
     until_true 60 grep -q 'is queued again' best.yaml.shares/share-1.log
