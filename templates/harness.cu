@@ -164,6 +164,54 @@ struct destination_extent {
     }
 };
 
+/* The same for any axes, which the host sorts: the one whose elements are farthest apart in the
+ * destination comes first. `span` is how far the axes after it reach. */
+struct tensor_axis {
+    long long extent, stride_src, stride_dst, span;
+};
+struct tensor_axes {
+    tensor_axis axis[27];
+    long long count;
+};
+
+struct tensor_extent {
+    const tensor_axes &axes;
+    long long elements;
+
+    /* Search for the index along each axis. Where strides nest, an axis has one index that the axes
+     * after it can complete. Else it can have a few, of which one at most leads to the end. */
+    __device__ bool origin(long long at, long long *index) const
+    {
+        long long chosen[27];
+        long long from = 0, left = at;
+        int i = 0;
+
+        for (; i < axes.count; i++) {
+            chosen[i] = minimum(left / axes.axis[i].stride_dst, axes.axis[i].extent - 1);
+            left -= chosen[i] * axes.axis[i].stride_dst;
+            from += chosen[i] * axes.axis[i].stride_src;
+            while (left > axes.axis[i].span) { /* too far for the axes after this: go back */
+                do {
+                    left += chosen[i] * axes.axis[i].stride_dst;
+                    from -= chosen[i] * axes.axis[i].stride_src;
+                    if (--i < 0)
+                        return false;
+                } while (chosen[i] == 0);
+                chosen[i]--;
+                left += axes.axis[i].stride_dst;
+                from -= axes.axis[i].stride_src;
+            }
+        }
+        *index = from;
+        return true; /* the last axis has left nothing: its span is 0 */
+    }
+
+    __device__ bool origins(long long, int, long long *, long long *) const
+    {
+        return false;
+    }
+};
+
 /* Does a unit of 16 bytes have the values of elements whose indices are `step` apart? */
 template <int bytes>
 __device__ __forceinline__ bool unit_has(word<16> unit, long long index, long long step)
@@ -305,6 +353,15 @@ extern "C" __global__ void at_check(const void *dst_base, long long red_zone_byt
           destination_extent{rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst,
                              in_place != 0, elements},
           elem_size, result);
+}
+
+/* The same for a tensor, whose destination has `elements` from its first to its last. */
+extern "C" __global__ void at_check_tensor(const void *dst_base, long long red_zone_bytes,
+                                           long long elements, int elem_size,
+                                           unsigned long long *result,
+                                           const __grid_constant__ tensor_axes axes)
+{
+    check(dst_base, red_zone_bytes, tensor_extent{axes, elements}, elem_size, result);
 }
 
 /* Check the buffer of a source whose extent has `elements` elements. src_base is its start, with

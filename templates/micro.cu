@@ -24,6 +24,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef LOAD_BYTES
 #define LOAD_BYTES 16 /* per read from the source; also the columns of a micro-tile */
 #endif
@@ -218,17 +221,19 @@ __device__ __forceinline__ void copy_edge(element *dst, const element *src, long
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows, cols);
 
-    if (tile.matrix >= batch)
+    if (tile.matrix >= matrices_of(batch))
         return;
 
-    const element *from = static_cast<const element *>(src) + tile.matrix * stride_src +
+    const batch_place<AXES> place = place_in(batch, tile.matrix);
+    const element *from = static_cast<const element *>(src) + place * stride_src +
                           tile.first_row * ld_src + tile.first_col;
-    element *to = static_cast<element *>(dst) + tile.matrix * stride_dst + tile.first_col * ld_dst +
-                  tile.first_row;
+    element *to =
+        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     /* What whole micro-tiles cover. */
     const int whole_rows = tile.rows / micro::rows * micro::rows;
     const int whole_cols = tile.cols / micro::cols * micro::cols;

@@ -10,6 +10,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef DIRECTION
 #define DIRECTION 0 /* 0: reads coalesce, 1: writes coalesce */
 #endif
@@ -27,7 +30,8 @@ using namespace at;
 
 extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     constexpr bool writes_coalesce = DIRECTION == 1;
     constexpr int tile_rows = writes_coalesce ? BLOCK_X : BLOCK_Y;
@@ -38,13 +42,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     const int row = writes_coalesce ? threadIdx.x : threadIdx.y;
     const int col = writes_coalesce ? threadIdx.y : threadIdx.x;
 
-    if (tile.matrix >= batch || row >= tile.rows || col >= tile.cols)
+    if (tile.matrix >= matrices_of(batch) || row >= tile.rows || col >= tile.cols)
         return;
 
-    const word<ELEM_SIZE> *from = static_cast<const word<ELEM_SIZE> *>(src) +
-                                  tile.matrix * stride_src + (tile.first_row + row) * ld_src +
-                                  (tile.first_col + col);
-    word<ELEM_SIZE> *to = static_cast<word<ELEM_SIZE> *>(dst) + tile.matrix * stride_dst +
+    const batch_place<AXES> place = place_in(batch, tile.matrix);
+    const word<ELEM_SIZE> *from = static_cast<const word<ELEM_SIZE> *>(src) + place * stride_src +
+                                  (tile.first_row + row) * ld_src + (tile.first_col + col);
+    word<ELEM_SIZE> *to = static_cast<word<ELEM_SIZE> *>(dst) + place * stride_dst +
                           (tile.first_col + col) * ld_dst + (tile.first_row + row);
 
     store<STORE_PLAIN>(to, load<cache_operator>(from));

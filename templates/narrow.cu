@@ -24,6 +24,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef K
 #define K 3 /* elements per record: the smaller one of rows and columns */
 #endif
@@ -379,15 +382,17 @@ __device__ __forceinline__ void copy_elements(element *dst, const element *src, 
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     const long long records = FEW_ROWS ? cols : rows;
     const unsigned blocks =
         (records + block_units * unit_records - 1) / (block_units * unit_records); /* per matrix */
     const unsigned matrix = blockIdx.x / blocks;
     const unsigned block = blockIdx.x - matrix * blocks;
-    const element *from = static_cast<const element *>(src) + matrix * stride_src;
-    element *to = static_cast<element *>(dst) + matrix * stride_dst;
+    const batch_place<AXES> place = place_in(batch, matrix);
+    const element *from = static_cast<const element *>(src) + place * stride_src;
+    element *to = static_cast<element *>(dst) + place * stride_dst;
     /* Only whole units are moved by vectors. With SHIFT the unit after each must be whole too. If
      * planes are read from the boundary before a unit, there must be a unit before. Eight of them
      * make the run begin on a boundary of 32 bytes. */

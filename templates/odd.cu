@@ -28,6 +28,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef SRC_BYTES
 #define SRC_BYTES 256 /* of a source row per block */
 #endif
@@ -291,18 +294,20 @@ __device__ __forceinline__ void write_head(element *dst, const unsigned char *sh
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     unsigned char *shared = dynamic_shared();
     const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER_COLUMN, 1>(rows, cols);
 
-    if (tile.matrix >= batch)
+    if (tile.matrix >= matrices_of(batch))
         return;
 
+    const batch_place<AXES> place = place_in(batch, tile.matrix);
     const long long first = tile.first_row * ld_src + tile.first_col;
-    const element *from = static_cast<const element *>(src) + tile.matrix * stride_src + first;
-    element *to = static_cast<element *>(dst) + tile.matrix * stride_dst + tile.first_col * ld_dst +
-                  tile.first_row;
+    const element *from = static_cast<const element *>(src) + place * stride_src + first;
+    element *to =
+        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     const long long rows_left = rows - tile.first_row;
     /* Vectors reach up to two vectors beyond the tile. Are they inside the matrix? */
     const bool whole =

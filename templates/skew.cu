@@ -29,6 +29,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef SRC_BYTES
 #define SRC_BYTES 256 /* of a source row per block */
 #endif
@@ -338,17 +341,19 @@ constexpr int min_blocks = ELEM_SIZE == 1 && SRC_BYTES > 128 ? 1536 / THREADS : 
 
 extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
     const block_tile tile =
         tile_of_block<tile_rows, tile_cols, ORDER_COLUMN, 1>(rows + halo_rows, cols);
 
-    if (tile.matrix >= batch)
+    if (tile.matrix >= matrices_of(batch))
         return;
 
-    const element *matrix = static_cast<const element *>(src) + tile.matrix * stride_src;
+    const batch_place<AXES> place = place_in(batch, tile.matrix);
+    const element *matrix = static_cast<const element *>(src) + place * stride_src;
     const long long first_row = tile.first_row - halo_rows;
     const unsigned char *from =
         reinterpret_cast<const unsigned char *>(matrix + first_row * ld_src + tile.first_col);
@@ -363,7 +368,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     /* All columns of a thread are equally far from a boundary, because step_cols elements are a
      * multiple of ALIGN. */
     const auto [col, first_part] = share_of_thread(ld_src, ld_dst);
-    element *to = static_cast<element *>(dst) + tile.matrix * stride_dst +
+    element *to = static_cast<element *>(dst) + place * stride_dst +
                   (tile.first_col + col) * ld_dst + first_row;
     const int boundary = elements_to_boundary(to);
     const int row = boundary + (threadIdx.x / 32 % sections * 8 + threadIdx.x % 8) * store_rows;

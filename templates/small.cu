@@ -24,6 +24,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef TILE_ROWS
 #define TILE_ROWS 16 /* rows of the source per tile: all, or a divisor */
 #endif
@@ -257,7 +260,8 @@ __device__ __forceinline__ void move_by_elements(const group_work &work, unsigne
 
 extern "C" __global__ void __launch_bounds__(LANES *GROUPS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     const unsigned group = GROUPS > 1 ? threadIdx.x / LANES : 0;
     const unsigned lane = GROUPS > 1 ? threadIdx.x % LANES : threadIdx.x;
@@ -268,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(LANES *GROUPS)
     if constexpr (MATS > 1) {
         const long long first = (long long)index * MATS;
 
-        if (first >= batch)
+        if (first >= matrices_of(batch))
             return;
         work = {static_cast<const element *>(src) + first * mat_elements,
                 static_cast<element *>(dst) + first * mat_elements,
@@ -276,7 +280,7 @@ extern "C" __global__ void __launch_bounds__(LANES *GROUPS)
                 0,
                 TILE_COLS,
                 TILE_ROWS,
-                (unsigned)minimum<long long>(MATS, batch - first)};
+                (unsigned)minimum<long long>(MATS, matrices_of(batch) - first)};
     } else {
         /* Tiles go down the columns of the source, so that writes are close together. If a block
          * has one tile, the three dimensions of the grid say which. Computing it from one number
@@ -290,11 +294,13 @@ extern "C" __global__ void __launch_bounds__(LANES *GROUPS)
             row = index % tile_rows;
             column = index / tile_rows % tile_cols;
             matrix = index / tile_rows / tile_cols;
-            if (matrix >= batch)
+            if (matrix >= matrices_of(batch))
                 return;
         }
-        work = {static_cast<const element *>(src) + matrix * stride_src,
-                static_cast<element *>(dst) + matrix * stride_dst,
+        const batch_place<AXES> place = place_in(batch, matrix);
+
+        work = {static_cast<const element *>(src) + place * stride_src,
+                static_cast<element *>(dst) + place * stride_dst,
                 row * TILE_ROWS,
                 column * TILE_COLS,
                 (unsigned)ld_src,

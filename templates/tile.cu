@@ -15,6 +15,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef TILE_COLS
 #define TILE_COLS 32 /* columns of the source per block */
 #endif
@@ -144,19 +147,21 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
 
 extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     alignas(16) __shared__ unsigned char fixed[DYNAMIC ? 1 : TILE_ROWS * pitch];
     unsigned char *shared = DYNAMIC ? dynamic_shared() : fixed;
     const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
 
-    if (tile.matrix >= batch)
+    if (tile.matrix >= matrices_of(batch))
         return;
 
-    const element *from = static_cast<const element *>(src) + tile.matrix * stride_src +
+    const batch_place<AXES> place = place_in(batch, tile.matrix);
+    const element *from = static_cast<const element *>(src) + place * stride_src +
                           tile.first_row * ld_src + tile.first_col;
-    element *to = static_cast<element *>(dst) + tile.matrix * stride_dst + tile.first_col * ld_dst +
-                  tile.first_row;
+    element *to =
+        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
 
     read_tile(shared, from, ld_src, tile.rows, tile.cols);
     /* At the right edge a row may end within a vector. Copy these few elements one by one. */

@@ -23,6 +23,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef SRC_BYTES
 #define SRC_BYTES 256 /* of a source row per tile */
 #endif
@@ -153,7 +156,9 @@ __device__ __forceinline__ void fence_async_proxy()
 struct matrices {
     element *dst;
     const element *src;
-    long long rows, cols, ld_src, ld_dst, stride_src, stride_dst;
+    long long rows, cols, ld_src, ld_dst;
+    batch_extents<AXES> batch;
+    batch_strides<AXES> stride_src, stride_dst;
 };
 
 /* Find a tile by its number. */
@@ -165,7 +170,8 @@ __device__ __forceinline__ block_tile find_tile(const matrices &m, unsigned numb
 /* Return the tile's first element in the destination. */
 __device__ __forceinline__ element *destination(const matrices &m, const block_tile &tile)
 {
-    return m.dst + tile.matrix * m.stride_dst + tile.first_col * m.ld_dst + tile.first_row;
+    return m.dst + place_in(m.batch, tile.matrix) * m.stride_dst + tile.first_col * m.ld_dst +
+           tile.first_row;
 }
 
 /* Start the loads of a tile's rows. The first lane of each warp starts the warp's share. */
@@ -176,8 +182,8 @@ __device__ __forceinline__ void start_loads(const matrices &m, unsigned number, 
         return;
 
     const block_tile tile = find_tile(m, number);
-    const element *from =
-        m.src + tile.matrix * m.stride_src + tile.first_row * m.ld_src + tile.first_col;
+    const element *from = m.src + place_in(m.batch, tile.matrix) * m.stride_src +
+                          tile.first_row * m.ld_src + tile.first_col;
     const int bytes = tile.cols * ELEM_SIZE;
 
     if (threadIdx.x == 0)
@@ -245,7 +251,8 @@ __device__ __forceinline__ void wait_for_stores()
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     __shared__ unsigned long long barriers[STAGES];
     unsigned char *const stages = dynamic_shared();
@@ -256,10 +263,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                         cols,
                         ld_src,
                         ld_dst,
+                        batch,
                         stride_src,
                         stride_dst};
     const unsigned all = (unsigned)((rows + tile_rows - 1ull) / tile_rows) *
-                         (unsigned)((cols + tile_cols - 1ull) / tile_cols) * (unsigned)batch;
+                         (unsigned)((cols + tile_cols - 1ull) / tile_cols) *
+                         (unsigned)matrices_of(batch);
     const unsigned step = TILES ? 1 : gridDim.x;
     const unsigned first = blockIdx.x * (TILES ? TILES : 1);
     const unsigned end = TILES ? minimum<unsigned>(all, first + TILES) : all;

@@ -387,6 +387,95 @@ __device__ __forceinline__ tile_index order_tile(unsigned index, unsigned tile_r
     }
 }
 
+/* A batch of several axes. A kernel's arguments `batch`, `stride_src` and `stride_dst` are then
+ * structs, made by src/problem/arguments.c; with one axis they are the numbers themselves:
+ *
+ *     const batch_place<AXES> place = place_in(batch, matrix);
+ *     ... src + place * stride_src
+ *
+ * A number below 2^31 is divided by an extent with one multiplication. */
+struct divisor {
+    unsigned extent, multiplier, shift, unused;
+};
+
+__device__ __forceinline__ unsigned operator/(unsigned number, const divisor &by)
+{
+    return (unsigned)((unsigned long long)number * by.multiplier >> by.shift);
+}
+
+template <int axes> struct extents_of_axes {
+    long long matrices;
+    divisor extent[axes - 1]; /* of all but the last axis, the fastest first */
+};
+template <int axes> struct strides_of_axes {
+    long long stride[axes];
+};
+template <int axes> struct place_on_axes {
+    unsigned index[axes];
+};
+
+template <int axes> struct batch_of {
+    using extents = extents_of_axes<axes>;
+    using strides = strides_of_axes<axes>;
+    using place = place_on_axes<axes>;
+};
+template <> struct batch_of<1> {
+    using extents = long long;
+    using strides = long long;
+    using place = unsigned;
+};
+template <int axes> using batch_extents = typename batch_of<axes>::extents;
+template <int axes> using batch_strides = typename batch_of<axes>::strides;
+template <int axes> using batch_place = typename batch_of<axes>::place;
+
+/* Return the number of matrices of a batch. */
+__device__ __forceinline__ long long matrices_of(long long batch)
+{
+    return batch;
+}
+
+template <int axes>
+__device__ __forceinline__ long long matrices_of(const extents_of_axes<axes> &batch)
+{
+    return batch.matrices;
+}
+
+/* Find a matrix's place by its number. */
+__device__ __forceinline__ unsigned place_in(long long, unsigned matrix)
+{
+    return matrix;
+}
+
+template <int axes>
+__device__ __forceinline__ place_on_axes<axes> place_in(const extents_of_axes<axes> &batch,
+                                                        unsigned matrix)
+{
+    place_on_axes<axes> place;
+
+#pragma unroll
+    for (int i = 0; i < axes - 1; i++) {
+        const unsigned next = matrix / batch.extent[i];
+
+        place.index[i] = matrix - next * batch.extent[i].extent;
+        matrix = next;
+    }
+    place.index[axes - 1] = matrix;
+    return place;
+}
+
+/* Return the offset of a place. */
+template <int axes>
+__device__ __forceinline__ long long operator*(const place_on_axes<axes> &place,
+                                               const strides_of_axes<axes> &strides)
+{
+    long long offset = 0;
+
+#pragma unroll
+    for (int i = 0; i < axes; i++)
+        offset += place.index[i] * strides.stride[i];
+    return offset;
+}
+
 /* The part of the source that a block moves. Its start needs 64 bits; inside, 32 are enough. */
 struct block_tile {
     unsigned matrix; /* of the batch; past its end in the excess blocks of a grid */

@@ -29,6 +29,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
 #ifndef MATRIX
 #define MATRIX 0 /* 0: exchanges between lanes, 1: movmatrix, for elements of 2 bytes */
 #endif
@@ -182,18 +185,20 @@ __device__ __forceinline__ void transpose_by_movmatrix(const warp_tile &tile, in
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
 {
     const block_tile tile = tile_of_block<WARPS * ROWS, warp_cols, ORDER, 1>(rows, cols);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
-    if (tile.matrix >= batch || warp * ROWS >= tile.rows)
+    if (tile.matrix >= matrices_of(batch) || warp * ROWS >= tile.rows)
         return; /* the whole warp, because exchanges need all lanes */
 
+    const batch_place<AXES> place = place_in(batch, tile.matrix);
     const long long first_row = tile.first_row + warp * ROWS;
-    const warp_tile part = {static_cast<const element *>(src) + tile.matrix * stride_src +
+    const warp_tile part = {static_cast<const element *>(src) + place * stride_src +
                                 first_row * ld_src + tile.first_col,
-                            static_cast<element *>(dst) + tile.matrix * stride_dst +
+                            static_cast<element *>(dst) + place * stride_dst +
                                 tile.first_col * ld_dst + first_row,
                             (unsigned)ld_src,
                             (unsigned)ld_dst,

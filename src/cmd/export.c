@@ -142,7 +142,8 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
             struct at_problem problem;
 
             at_problem_parse(&problem, entries[j].problem, NULL); /* the reader has seen it parse */
-            if (!problem.offset_src && !problem.offset_dst)       /* which no format tells apart */
+            /* No format tells offsets apart, or has several axes. */
+            if (!problem.offset_src && !problem.offset_dst && problem.outer_count == 0)
                 AT_PUSH(*problems, *count, *capacity, problem);
         }
     }

@@ -34,15 +34,13 @@ struct at_kernel {
     int64_t shared_bytes; /* static, per block */
 };
 
-enum { AT_CALL_ARGS = 12 };
-
 /* One launch of a kernel; if kernel is NULL, a copy by the driver of args[2] bytes from args[1] to
- * args[0]. Each argument takes one word: none is longer than 8 bytes, and the machine is
- * little-endian. */
+ * args[0]. The machine is little-endian: a shorter argument is in the low bytes of its word. */
 struct at_call {
     const struct at_kernel *kernel;
     struct at_launch launch;
-    uint64_t args[AT_CALL_ARGS];
+    uint64_t args[AT_CALL_WORDS];
+    uint8_t arg_words[AT_CALL_ARGS]; /* of each argument; 0 is 1 */
     bool cold; /* its data is read from DRAM: for a device that predicts the time of a train */
 };
 

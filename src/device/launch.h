@@ -14,8 +14,20 @@ enum at_launch_field {
     AT_BLOCK_Z,
     AT_SHARED_BYTES,     /* dynamic shared memory per block; 0 unless given */
     AT_CARVEOUT_PERCENT, /* preferred share of L1 for shared memory; -1: the driver's choice */
+    /* How the host arranges a tensor's axes for the kernel: see problem/arguments.h. */
+    AT_SIDE_SRC,
+    AT_SIDE_DST,
+    AT_WORD_BYTES,
+    AT_OUTER_ORDER,
     AT_LAUNCH_FIELDS,
 };
+
+/* The longest side of a packed tile, in words. */
+enum { AT_SIDE_MAX = 1024 };
+
+/* The most arguments of a kernel, and the most words of them together: an argument is a number, or
+ * a struct of words. */
+enum { AT_CALL_ARGS = 12, AT_CALL_WORDS = 256 };
 
 struct at_launch {
     int64_t field[AT_LAUNCH_FIELDS];

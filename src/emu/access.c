@@ -223,13 +223,23 @@ void at_emu_run_load(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
         load_part(op, warp, parts[k].lanes, parts[k].space, address);
 }
 
-/* The address is a constant that the decoder has checked. */
+/* The address is a constant that the decoder has checked, or in a register. */
 void at_emu_run_load_param(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
+    uint32_t bytes = (uint32_t)op->unit_bytes * op->units;
+    uint64_t address[AT_WARP];
     char *host[AT_WARP];
 
-    AT_EACH_LANE (i)
-        host[i] = warp->block->params + op->immediate;
+    if (op->address == AT_EMU_TRUE_ROW) {
+        AT_EACH_LANE (i)
+            host[i] = warp->block->params + op->immediate;
+    } else {
+        at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
+        if (!aligned(op, warp, lanes, bytes, address) ||
+            !resolve_window(op, warp, lanes, AT_EMU_PARAM_BOUNDS, warp->block->params,
+                            warp->block->kernel->param_bytes, 0, bytes, address, host))
+            return;
+    }
     for (uint32_t k = 0; k < op->units; k++)
         load_unit(op, warp, lanes, op->row[k], k * op->unit_bytes, host);
 }

@@ -10,6 +10,7 @@ const char *const at_emu_fault_names[] = {
     [AT_EMU_GLOBAL_BOUNDS] = "global access outside every allocation",
     [AT_EMU_SHARED_BOUNDS] = "shared access outside the block's memory",
     [AT_EMU_LOCAL_BOUNDS] = "local access outside the thread's memory",
+    [AT_EMU_PARAM_BOUNDS] = "load outside the kernel's parameters",
     [AT_EMU_MISALIGNED] = "misaligned access",
     [AT_EMU_SHARED_UNWRITTEN] = "use of unwritten shared memory",
     [AT_EMU_SHARED_RACE] = "race in shared memory",
@@ -22,7 +23,8 @@ const char *const at_emu_fault_names[] = {
 static bool has_address(enum at_emu_fault_kind kind)
 {
     return kind == AT_EMU_GLOBAL_BOUNDS || kind == AT_EMU_SHARED_BOUNDS ||
-           kind == AT_EMU_LOCAL_BOUNDS || kind == AT_EMU_MISALIGNED || kind == AT_EMU_SHARED_RACE;
+           kind == AT_EMU_LOCAL_BOUNDS || kind == AT_EMU_PARAM_BOUNDS ||
+           kind == AT_EMU_MISALIGNED || kind == AT_EMU_SHARED_RACE;
 }
 
 static void thread_index(uint32_t thread[3], const uint32_t block[3], uint32_t linear)

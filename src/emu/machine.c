@@ -240,9 +240,15 @@ void at_emu_launch_take(struct at_emu_launch *emu, const struct at_launch *launc
     emu->carveout_percent = launch->field[AT_CARVEOUT_PERCENT];
 }
 
+static size_t words_of(const struct at_emu_param *param)
+{
+    return (param->bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
 static enum at_status check_kernel(const struct at_emu_launch *launch, struct at_error *err)
 {
     const struct at_ptx_kernel *kernel = launch->kernel;
+    size_t words = 0;
 
     if (kernel->max_threads && threads_of(launch) > kernel->max_threads)
         return at_fail(err, AT_USAGE, "%s: %u threads per block; its .maxntid is %" PRIu64,
@@ -259,9 +265,9 @@ static enum at_status check_kernel(const struct at_emu_launch *launch, struct at
         return at_fail(err, AT_USAGE, "%s takes %zu arguments, not %zu", kernel->name,
                        kernel->param_count, launch->arg_count);
     for (size_t i = 0; i < kernel->param_count; i++)
-        if (kernel->params[i].bytes > sizeof *launch->args)
-            return at_fail(err, AT_USAGE, "%s: argument %zu is larger than 8 bytes", kernel->name,
-                           i);
+        words += words_of(&kernel->params[i]);
+    if (words > (launch->arg_words ? launch->arg_words : launch->arg_count))
+        return at_fail(err, AT_USAGE, "%s takes %zu words of arguments", kernel->name, words);
     return AT_OK;
 }
 
@@ -303,8 +309,10 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
         return status;
     run.fault_turn = run.count;
     run.params = at_alloc(kernel->param_bytes);
-    for (size_t i = 0; i < kernel->param_count; i++)
-        memcpy(run.params + kernel->params[i].offset, &launch->args[i], kernel->params[i].bytes);
+    for (size_t i = 0, word = 0; i < kernel->param_count; i++) {
+        memcpy(run.params + kernel->params[i].offset, &launch->args[word], kernel->params[i].bytes);
+        word += words_of(&kernel->params[i]);
+    }
     pthread_mutex_init(&run.lock, NULL);
     run_on_threads(&run);
     pthread_mutex_destroy(&run.lock);

@@ -52,6 +52,7 @@ enum at_emu_fault_kind {
     AT_EMU_GLOBAL_BOUNDS,    /* global access outside every allocation */
     AT_EMU_SHARED_BOUNDS,    /* shared access outside the block's */
     AT_EMU_LOCAL_BOUNDS,     /* local access outside the thread's */
+    AT_EMU_PARAM_BOUNDS,     /* load outside the kernel's parameters */
     AT_EMU_MISALIGNED,       /* address not a multiple of the access's size */
     AT_EMU_SHARED_UNWRITTEN, /* a value read from unwritten shared memory was used */
     AT_EMU_SHARED_RACE,      /* two threads access a shared byte between barriers, and one writes */
@@ -98,8 +99,9 @@ struct at_emu_launch {
     int64_t dynamic_shared_bytes;
     int64_t carveout_percent; /* of L1, preferred as shared memory; less than 1: the driver's
                                  choice. Only predictions use it: the machine has no L1 */
-    const uint64_t *args;     /* one per parameter, in its low bytes */
+    const uint64_t *args;     /* of each parameter as many words as it takes */
     size_t arg_count;
+    size_t arg_words;                       /* of all parameters together at most; 0: arg_count */
     uint64_t instruction_limit;             /* per thread; 0: none */
     int threads;                            /* of the host, at least 1 */
     const struct at_emu_observer *observer; /* NULL: none */

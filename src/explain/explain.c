@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "model/counts.h"
+#include "problem/arguments.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -31,7 +32,7 @@ static enum at_status compile(const struct at_config *config, const struct at_pr
 
     if (status != AT_OK)
         return status;
-    at_builder_add(*builder, config, problem->elem_size, NULL);
+    at_builder_add(*builder, config, at_problem_kind(problem), NULL);
     status = at_builder_wait(*builder, built, err);
     if (status == AT_OK && built->outcome != AT_CORRECT)
         status = at_fail(err, AT_FAILED, "%s does not compile: %s", config->family->name,
@@ -47,7 +48,7 @@ struct run {
     struct at_emu_memory *memory;
     struct at_counts *counts;
     struct at_emu_launch emu;
-    uint64_t args[AT_PROBLEM_ARGS];
+    uint64_t args[AT_CALL_WORDS];
 };
 
 static void end_run(struct run *run)
@@ -86,15 +87,16 @@ static enum at_status prepare(struct run *run, const struct at_problem *problem,
                               const struct at_launch *launch, struct at_error *err)
 {
     uint64_t dst, src;
+    uint8_t words[AT_CALL_ARGS];
     enum at_status status = allocate(run, problem, &dst, &src, err);
 
     if (status != AT_OK)
         return status;
-    at_problem_args(problem, dst, src, run->args);
     run->emu = (struct at_emu_launch){
         .kernel = run->kernel,
         .args = run->args,
-        .arg_count = AT_COUNT(run->args),
+        .arg_count = at_problem_args(problem, launch, dst, src, run->args, words),
+        .arg_words = AT_CALL_WORDS,
         .instruction_limit = 100000000,
         .threads = at_usable_cpus(),
     };

@@ -38,7 +38,7 @@ static void write_kernels(const struct at_export *export, FILE *out)
         if (!at_export_is_kernel(export, i))
             continue;
         rendering->config = &item->answer.config;
-        rendering->elem_size = item->problem.elem_size;
+        rendering->kind = at_problem_kind(&item->problem);
         name_kernel(rendering->entry, i);
         count++;
     }

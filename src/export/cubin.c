@@ -146,7 +146,7 @@ static enum at_status write_folder(const struct at_export *export, const char *f
     for (size_t i = 0; i < export->count; i++)
         if (at_export_is_kernel(export, i))
             at_builder_add(builder, &export->items[i].answer.config,
-                           export->items[i].problem.elem_size, &export->items[i]);
+                           at_problem_kind(&export->items[i].problem), &export->items[i]);
     while (at_builder_pending(builder) > 0 && status == AT_OK)
         status = take_one(export, builder, folder, records, err);
     index.arch = at_format("sm_%d", (int)export->device->compute_capability);

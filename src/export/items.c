@@ -70,6 +70,12 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
             return at_fail(err, AT_USAGE,
                            "a transpose of matrices at an offset cannot be exported");
         }
+        if (problems[i].outer_count > 0) {
+            free(made.items);
+            return at_fail(
+                err, AT_USAGE,
+                "a tensor of several batch axes cannot be exported; the library runs it");
+        }
         make_key(key, &problems[i]);
         if (has_key(&made, key))
             continue;

@@ -32,22 +32,22 @@ static bool finish_from_cache(struct at_builder *builder, struct at_job *job)
 }
 
 static struct at_job *make_job(struct at_builder *builder, const struct at_config *config,
-                               int64_t elem_size)
+                               struct at_problem_kind kind)
 {
     struct at_job *job = at_alloc(sizeof *job);
 
     job->config = *config;
     job->rendering.config = &job->config;
-    job->rendering.elem_size = elem_size;
-    at_kernel_key(job->key, &builder->compiler, builder->options.header, config, elem_size);
+    job->rendering.kind = kind;
+    at_kernel_key(job->key, &builder->compiler, builder->options.header, config, kind);
     at_kernel_entry(job->rendering.entry, job->key);
     return job;
 }
 
-void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
-                    void *owner)
+void at_builder_add(struct at_builder *builder, const struct at_config *config,
+                    struct at_problem_kind kind, void *owner)
 {
-    struct at_job *job = make_job(builder, config, elem_size), *compiling;
+    struct at_job *job = make_job(builder, config, kind), *compiling;
 
     job->owner = owner;
     builder->pending++;
@@ -64,24 +64,24 @@ void at_builder_add(struct at_builder *builder, const struct at_config *config, 
 }
 
 void at_builder_precompile(struct at_builder *builder, const struct at_config *config,
-                           int64_t elem_size)
+                           struct at_problem_kind kind)
 {
     struct at_job *job;
 
     if (!builder->cache)
         return;
-    job = make_job(builder, config, elem_size);
+    job = make_job(builder, config, kind);
     job->precompile = true;
     at_job_push(&builder->precompile, job);
 }
 
 bool at_builder_has(const struct at_builder *builder, const struct at_config *config,
-                    int64_t elem_size)
+                    struct at_problem_kind kind)
 {
     char key[AT_HASH_CHARS];
     struct at_cached_kernel kernel;
 
-    at_kernel_key(key, &builder->compiler, builder->options.header, config, elem_size);
+    at_kernel_key(key, &builder->compiler, builder->options.header, config, kind);
     return at_cubin_cache_find(builder->cache, key, &kernel);
 }
 

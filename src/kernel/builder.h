@@ -58,17 +58,17 @@ void at_builder_close(struct at_builder *builder);
 const struct at_compiler *at_builder_compiler(const struct at_builder *builder);
 
 /* Queue one config (copied; its family is borrowed). */
-void at_builder_add(struct at_builder *builder, const struct at_config *config, int64_t elem_size,
-                    void *owner);
+void at_builder_add(struct at_builder *builder, const struct at_config *config,
+                    struct at_problem_kind kind, void *owner);
 
 /* Queue a config that will probably be added later. It is compiled when no added config waits, and
  * goes to the cache. Does nothing without a cache. */
 void at_builder_precompile(struct at_builder *builder, const struct at_config *config,
-                           int64_t elem_size);
+                           struct at_problem_kind kind);
 
 /* Is the config in the cache? */
 bool at_builder_has(const struct at_builder *builder, const struct at_config *config,
-                    int64_t elem_size);
+                    struct at_problem_kind kind);
 
 /* Return how many workers are idle. */
 size_t at_builder_idle(const struct at_builder *builder);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
-                   const struct at_config *config, int64_t elem_size)
+                   const struct at_config *config, struct at_problem_kind kind)
 {
-    char *macros = at_render_macros(config, elem_size);
+    char *macros = at_render_macros(config, kind);
     char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s\n%s", compiler->identity, compiler->version,
                            compiler->options, compiler->ptx ? "ptx" : "cubin", header, macros,
                            config->family->source);

@@ -10,7 +10,7 @@
 
 /* Hash everything that the compiled kernel depends on. */
 void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
-                   const struct at_config *config, int64_t elem_size);
+                   const struct at_config *config, struct at_problem_kind kind);
 
 /* Name the kernel of this key, as its program calls it. */
 void at_kernel_entry(char entry[AT_ENTRY_NAME_CHARS], const char *key);

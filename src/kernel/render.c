@@ -21,9 +21,11 @@ enum at_status at_template_read(char **text, const char *name, struct at_error *
     return status;
 }
 
-static void write_macros(FILE *out, const struct at_config *config, int64_t elem_size)
+static void write_macros(FILE *out, const struct at_config *config, struct at_problem_kind kind)
 {
-    fprintf(out, "#define ELEM_SIZE %d\n", (int)elem_size);
+    fprintf(out, "#define ELEM_SIZE %d\n", (int)kind.elem_size);
+    if (kind.axes > 1)
+        fprintf(out, "#define AXES %d\n", (int)kind.axes);
     for (size_t i = 0; i < config->family->param_count; i++)
         fprintf(out, "#define %s %d\n", config->family->params[i].name, (int)config->values[i]);
 }
@@ -32,22 +34,22 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
 {
     const struct at_family *family = rendering->config->family;
 
-    write_macros(out, rendering->config, rendering->elem_size);
+    write_macros(out, rendering->config, rendering->kind);
     fprintf(out, "#define transpose %s\n", rendering->entry);
     fprintf(out, "namespace %s_source {\n", rendering->entry);
     /* So that compiler messages name the template and its lines. */
     fprintf(out, "#line 1 \"%s\"\n", at_path_name(family->template_path));
-    fprintf(out, "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n", family->source);
+    fprintf(out, "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n#undef AXES\n", family->source);
     for (size_t i = 0; i < family->param_count; i++)
         fprintf(out, "#undef %s\n", family->params[i].name);
 }
 
-char *at_render_macros(const struct at_config *config, int64_t elem_size)
+char *at_render_macros(const struct at_config *config, struct at_problem_kind kind)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
-    write_macros(out, config, elem_size);
+    write_macros(out, config, kind);
     return at_text_close(&stream, NULL);
 }
 

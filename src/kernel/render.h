@@ -16,14 +16,14 @@ enum { AT_ENTRY_NAME_CHARS = 32 };
 
 struct at_rendering {
     const struct at_config *config;  /* borrowed */
-    int64_t elem_size;               /* bytes */
+    struct at_problem_kind kind;     /* of the problems that it is for */
     char entry[AT_ENTRY_NAME_CHARS]; /* the kernel's name in the program */
 };
 
 /* Write the macros of a config, one per line; they distinguish two configs of a family. Every value
  * is an integer that the space declares, so no text but the template becomes code. The caller frees
  * it. */
-char *at_render_macros(const struct at_config *config, int64_t elem_size);
+char *at_render_macros(const struct at_config *config, struct at_problem_kind kind);
 
 /* Write the program of count configs; the caller frees it. */
 char *at_render_program(const struct at_rendering *renderings, size_t count);

@@ -11,9 +11,11 @@ static const struct at_environment environment = {.autotune = PACKAGE_VERSION};
 /* The widest access of a thread. */
 enum { VECTOR_BYTES_MAX = 16 };
 
-int64_t autotune_align_bytes(const autotune_problem *problem)
+int64_t autotune_align_bytes(const struct autotune_asked *asked)
 {
-    return problem->align_bytes ? problem->align_bytes : VECTOR_BYTES_MAX;
+    int64_t given = asked->tensor ? asked->tensor->align_bytes : asked->problem->align_bytes;
+
+    return given == 0 ? VECTOR_BYTES_MAX : given;
 }
 
 static enum at_status check_align(int64_t bytes, struct at_error *err)
@@ -24,8 +26,25 @@ static enum at_status check_align(int64_t bytes, struct at_error *err)
                    (long long)bytes);
 }
 
-enum at_status autotune_take_problem(struct at_problem *problem, const autotune_problem *given,
-                                     struct at_error *err)
+static enum at_status take_tensor(struct at_problem *problem, const autotune_tensor *given,
+                                  struct at_error *err)
+{
+    struct at_tensor tensor = {.rank = (size_t)given->rank, .elem_size = given->elem_size};
+
+    if (given->rank < 1 || given->rank > AUTOTUNE_RANK_MAX)
+        return at_fail(err, AT_USAGE, "the rank is %lld, and has to be 1 to %d",
+                       (long long)given->rank, AUTOTUNE_RANK_MAX);
+    memcpy(tensor.extents, given->extents, sizeof tensor.extents);
+    memcpy(tensor.perm, given->permutation, sizeof tensor.perm);
+    memcpy(tensor.strides[0], given->strides_src, sizeof tensor.strides[0]);
+    memcpy(tensor.strides[1], given->strides_dst, sizeof tensor.strides[1]);
+    return at_problem_of_tensor(problem, &tensor, "of a tensor", err);
+}
+
+_Static_assert(AUTOTUNE_RANK_MAX == AT_RANK_MAX, "the arrays are copied whole");
+
+static enum at_status take_matrix(struct at_problem *problem, const autotune_problem *given,
+                                  struct at_error *err)
 {
     *problem = (struct at_problem){
         .elem_size = given->elem_size,
@@ -38,11 +57,18 @@ enum at_status autotune_take_problem(struct at_problem *problem, const autotune_
         .stride_dst = given->stride_dst,
         .in_place = given->in_place,
     };
-    int64_t align_bytes = autotune_align_bytes(given);
+    return at_problem_complete(problem, err);
+}
+
+enum at_status autotune_take_problem(struct at_problem *problem, const struct autotune_asked *asked,
+                                     struct at_error *err)
+{
+    int64_t align_bytes = autotune_align_bytes(asked);
     enum at_status status = check_align(align_bytes, err);
 
     if (status == AT_OK)
-        status = at_problem_complete(problem, err);
+        status = asked->tensor ? take_tensor(problem, asked->tensor, err)
+                               : take_matrix(problem, asked->problem, err);
     /* An offset that makes the addresses aligned to align_bytes, and no better. */
     if (status == AT_OK && align_bytes < VECTOR_BYTES_MAX)
         problem->offset_src = problem->offset_dst =
@@ -68,7 +94,7 @@ enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profi
 struct looking_up {
     const autotune_profile *profile;
     const autotune_device *device;
-    const autotune_problem *problem;
+    struct autotune_asked asked;
     const char *policy;
     struct autotune_answer *made;
 };
@@ -77,7 +103,7 @@ static enum at_status look_up(void *data, struct at_error *err)
 {
     struct looking_up *looking_up = data;
     struct autotune_answer *made = at_alloc(sizeof *made);
-    enum at_status status = autotune_take_problem(&made->problem, looking_up->problem, err);
+    enum at_status status = autotune_take_problem(&made->problem, &looking_up->asked, err);
 
     made->device = looking_up->device->info;
     snprintf(made->policy, sizeof made->policy, "%s", looking_up->policy);
@@ -100,26 +126,45 @@ static autotune_status fail_policy(autotune_error **error, const char *policy)
     return autotune_fail(error, &err);
 }
 
+static autotune_status look_up_asked(autotune_answer **answer, struct looking_up *looking_up,
+                                     autotune_error **error)
+{
+    const char *policy = looking_up->policy;
+    const struct autotune_asked *asked = &looking_up->asked;
+    autotune_status status;
+
+    if (!answer || !looking_up->profile || !looking_up->device ||
+        (!asked->problem && !asked->tensor))
+        return autotune_fail_null(error, !answer                ? "answer"
+                                         : !looking_up->profile ? "profile"
+                                         : !looking_up->device  ? "device"
+                                                                : "problem");
+    if (!policy)
+        looking_up->policy = "cold";
+    else if (strcmp(policy, "cold") != 0 && strcmp(policy, "warm") != 0)
+        return fail_policy(error, policy);
+    status = autotune_call(look_up, looking_up, error);
+    if (status == AUTOTUNE_OK)
+        *answer = looking_up->made;
+    return status;
+}
+
 autotune_status autotune_lookup(autotune_answer **answer, const autotune_profile *profile,
                                 const autotune_device *device, const autotune_problem *problem,
                                 const char *policy, autotune_error **error)
 {
-    struct looking_up looking_up = {profile, device, problem, policy, NULL};
-    autotune_status status;
+    struct looking_up looking_up = {profile, device, {problem, NULL}, policy, NULL};
 
-    if (!answer || !profile || !device || !problem)
-        return autotune_fail_null(error, !answer    ? "answer"
-                                         : !profile ? "profile"
-                                         : !device  ? "device"
-                                                    : "problem");
-    if (!policy)
-        looking_up.policy = "cold";
-    else if (strcmp(policy, "cold") != 0 && strcmp(policy, "warm") != 0)
-        return fail_policy(error, policy);
-    status = autotune_call(look_up, &looking_up, error);
-    if (status == AUTOTUNE_OK)
-        *answer = looking_up.made;
-    return status;
+    return look_up_asked(answer, &looking_up, error);
+}
+
+autotune_status autotune_tensor_lookup(autotune_answer **answer, const autotune_profile *profile,
+                                       const autotune_device *device, const autotune_tensor *tensor,
+                                       const char *policy, autotune_error **error)
+{
+    struct looking_up looking_up = {profile, device, {NULL, tensor}, policy, NULL};
+
+    return look_up_asked(answer, &looking_up, error);
 }
 
 void autotune_answer_free(autotune_answer *answer)

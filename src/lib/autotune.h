@@ -84,7 +84,7 @@ AUTOTUNE_API void autotune_profile_free(autotune_profile *profile);
  * rows and c below cols: all in elements. 0 stands for the value of a dense matrix: ld_src = cols,
  * ld_dst = rows, batch = 1, strides of one whole matrix. */
 typedef struct autotune_problem {
-    int64_t elem_size; /* bytes: 1, 2, 4, 8 or 16 */
+    int64_t elem_size; /* bytes: 1 to 64 */
     int64_t rows, cols;
     int64_t ld_src, ld_dst;
     int64_t batch;
@@ -94,6 +94,19 @@ typedef struct autotune_problem {
      * allocators guarantee, but not views into a matrix. */
     int64_t align_bytes;
 } autotune_problem;
+
+/* A permutation of a tensor, in the terms of NumPy and PyTorch: the first axis is the slowest, and
+ * axis i of the result is axis permutation[i] of the source. Strides are in elements. */
+#define AUTOTUNE_RANK_MAX 24
+typedef struct autotune_tensor {
+    int64_t elem_size;                  /* bytes: 1 to 64 */
+    int64_t rank;                       /* 1 to AUTOTUNE_RANK_MAX */
+    int64_t extents[AUTOTUNE_RANK_MAX]; /* of the source */
+    int64_t permutation[AUTOTUNE_RANK_MAX];
+    int64_t strides_src[AUTOTUNE_RANK_MAX]; /* of the source's axes; the first 0: it is dense */
+    int64_t strides_dst[AUTOTUNE_RANK_MAX]; /* of the result's axes; the first 0: it is dense */
+    int64_t align_bytes;                    /* as in autotune_problem */
+} autotune_tensor;
 
 typedef struct autotune_device autotune_device;
 
@@ -131,6 +144,12 @@ AUTOTUNE_API autotune_status autotune_lookup(autotune_answer **answer,
                                              const autotune_device *device,
                                              const autotune_problem *problem, const char *policy,
                                              autotune_error **error);
+/* The same for a tensor. */
+AUTOTUNE_API autotune_status autotune_tensor_lookup(autotune_answer **answer,
+                                                    const autotune_profile *profile,
+                                                    const autotune_device *device,
+                                                    const autotune_tensor *tensor,
+                                                    const char *policy, autotune_error **error);
 AUTOTUNE_API void autotune_answer_free(autotune_answer *answer);
 
 /* AUTOTUNE_MISMATCH unless the answer was tuned on this model of device. */
@@ -149,7 +168,8 @@ AUTOTUNE_API int autotune_answer_is_predicted(const autotune_answer *answer);
 AUTOTUNE_API const char *autotune_answer_path(const autotune_answer *answer);
 AUTOTUNE_API const char *autotune_answer_tuned_problem(const autotune_answer *answer);
 
-/* The kernel: templates/FAMILY.cu, compiled with each parameter as a macro, and ELEM_SIZE. */
+/* The kernel: templates/FAMILY.cu, compiled with each parameter as a macro, ELEM_SIZE, and
+ * AXES for a batch of several axes. */
 AUTOTUNE_API const char *autotune_answer_family(const autotune_answer *answer);
 AUTOTUNE_API size_t autotune_answer_parameter_count(const autotune_answer *answer);
 AUTOTUNE_API const char *autotune_answer_parameter_name(const autotune_answer *answer,
@@ -184,6 +204,13 @@ AUTOTUNE_API autotune_status autotune_plan_create(autotune_plan **plan,
                                                   const autotune_profile *profile,
                                                   const autotune_problem *problem,
                                                   autotune_error **error);
+
+/* The same for a tensor. AUTOTUNE_INVALID also if elements of one side overlap, or if it takes too
+ * long to find out, which strides that do not nest can cause. */
+AUTOTUNE_API autotune_status autotune_tensor_plan_create(autotune_plan **plan,
+                                                         const autotune_profile *profile,
+                                                         const autotune_tensor *tensor,
+                                                         autotune_error **error);
 
 /* Start the transpose of src into dst, and return before it has ended. Both are device addresses;
  * they must not overlap, or must be equal for a problem in place. `stream` is a CUstream or

@@ -17,7 +17,7 @@ struct making {
     const struct at_config *configs;
     size_t count;
     const char *header;
-    int64_t elem_size;
+    struct at_problem_kind kind;
     struct at_cubin_cache *cache; /* NULL: every plan compiles */
     struct autotune_image images[AUTOTUNE_IMAGES_MAX];
     char keys[AUTOTUNE_IMAGES_MAX][AT_HASH_CHARS];
@@ -43,8 +43,7 @@ static bool find_all(struct making *making, const struct at_compiler *compiler)
     for (size_t i = 0; i < making->count; i++) {
         if (making->images[i].bytes)
             continue;
-        at_kernel_key(making->keys[i], compiler, making->header, &making->configs[i],
-                      making->elem_size);
+        at_kernel_key(making->keys[i], compiler, making->header, &making->configs[i], making->kind);
         all &= find_cached(making->cache, making->keys[i], &making->images[i]);
     }
     return all;
@@ -80,7 +79,7 @@ static enum at_status make_missing(struct making *making, struct at_nvrtc *nvrtc
         if (making->images[i].bytes)
             continue;
         renderings[missing] =
-            (struct at_rendering){.config = &making->configs[i], .elem_size = making->elem_size};
+            (struct at_rendering){.config = &making->configs[i], .kind = making->kind};
         at_kernel_entry(renderings[missing].entry, making->keys[i]);
         numbers[missing++] = i;
     }
@@ -123,10 +122,10 @@ static void close_cache(void *cache)
 
 enum at_status autotune_images_make(struct autotune_image *images, size_t count,
                                     const struct at_config *configs, int64_t compute_capability,
-                                    const char *header, int64_t elem_size, struct at_error *err)
+                                    const char *header, struct at_problem_kind kind,
+                                    struct at_error *err)
 {
-    struct making making = {
-        .configs = configs, .count = count, .header = header, .elem_size = elem_size};
+    struct making making = {.configs = configs, .count = count, .header = header, .kind = kind};
     struct at_cleanup cleanup;
     enum at_status status = AT_OK;
 

@@ -20,6 +20,7 @@ enum { AUTOTUNE_IMAGES_MAX = AUTOTUNE_COMPILED_MAX };
  * kernel. */
 enum at_status autotune_images_make(struct autotune_image *images, size_t count,
                                     const struct at_config *configs, int64_t compute_capability,
-                                    const char *header, int64_t elem_size, struct at_error *err);
+                                    const char *header, struct at_problem_kind kind,
+                                    struct at_error *err);
 
 #endif

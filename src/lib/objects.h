@@ -42,11 +42,17 @@ autotune_status autotune_fail(autotune_error **error, const struct at_error *err
 /* Fail with AUTOTUNE_INVALID: the argument of this name is NULL. */
 autotune_status autotune_fail_null(autotune_error **error, const char *argument);
 
-/* Return what the problem's addresses are multiples of, in bytes. */
-int64_t autotune_align_bytes(const autotune_problem *problem);
+/* What a caller asks for: one of the two. */
+struct autotune_asked {
+    const autotune_problem *problem;
+    const autotune_tensor *tensor;
+};
 
-/* Convert the problem, with its zeroes filled in. AT_USAGE if it makes no sense. */
-enum at_status autotune_take_problem(struct at_problem *problem, const autotune_problem *given,
+/* Return what the asked addresses are multiples of, in bytes. */
+int64_t autotune_align_bytes(const struct autotune_asked *asked);
+
+/* Convert what is asked, with its zeroes filled in. AT_USAGE if it makes no sense. */
+enum at_status autotune_take_problem(struct at_problem *problem, const struct autotune_asked *asked,
                                      struct at_error *err);
 
 /* Fill answer->answer from the profile, by the answer's problem, device and policy. */

@@ -5,6 +5,7 @@
 #include "lib/image.h"
 #include "lib/objects.h"
 #include "lib/process.h"
+#include "problem/arguments.h"
 #include "space/space.h"
 
 /* The tuned kernel needs addresses that are multiples of the problem's align_bytes; the other one,
@@ -16,6 +17,8 @@ struct kernel {
     CUmodule module;
     CUfunction function;
     struct at_launch launch;
+    uint64_t args[AT_CALL_WORDS]; /* but for the addresses */
+    uint8_t arg_words[AT_CALL_ARGS];
 };
 
 struct autotune_plan {
@@ -102,6 +105,7 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
                        "finding a kernel", err);
     if (status == AT_OK)
         status = set_shared(kernel, err);
+    at_problem_args(&answer->problem, &kernel->launch, 0, 0, kernel->args, kernel->arg_words);
     return status;
 }
 
@@ -115,7 +119,7 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
     if (status == AT_OK)
         status = autotune_images_make(images, plan->kernel_count, configs,
                                       answer->device.compute_capability, header,
-                                      answer->problem.elem_size, err);
+                                      at_problem_kind(&answer->problem), err);
     for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
         status = load(&plan->kernels[i], &images[i], &configs[i], answer, err);
     for (size_t i = 0; i < KERNELS; i++)
@@ -128,7 +132,7 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
 
 struct creating {
     const autotune_profile *profile;
-    const autotune_problem *problem;
+    struct autotune_asked asked;
     autotune_plan *made;
 };
 
@@ -138,7 +142,7 @@ static enum at_status fill(autotune_plan *plan, const struct creating *creating,
 {
     struct autotune_answer answer = {.policy = "cold"};
     struct at_config configs[KERNELS];
-    enum at_status status = autotune_take_problem(&answer.problem, creating->problem, err);
+    enum at_status status = autotune_take_problem(&answer.problem, &creating->asked, err);
 
     if (status == AT_OK)
         status = autotune_find_current(&answer.device, err);
@@ -151,7 +155,7 @@ static enum at_status fill(autotune_plan *plan, const struct creating *creating,
     if (status == AT_OK)
         status = autotune_write_answer(&plan->description, &answer, false, err);
     plan->problem = answer.problem;
-    plan->align_bytes = (uintptr_t)autotune_align_bytes(creating->problem);
+    plan->align_bytes = (uintptr_t)autotune_align_bytes(&creating->asked);
     return status;
 }
 
@@ -186,32 +190,49 @@ static enum at_status create(void *data, struct at_error *err)
     return status;
 }
 
+static autotune_status create_asked(autotune_plan **plan, struct creating *creating,
+                                    autotune_error **error)
+{
+    autotune_status status;
+
+    if (!plan || !creating->profile || (!creating->asked.problem && !creating->asked.tensor))
+        return autotune_fail_null(error, !plan                ? "plan"
+                                         : !creating->profile ? "profile"
+                                                              : "problem");
+    status = autotune_call(create, creating, error);
+    if (status == AUTOTUNE_OK)
+        *plan = creating->made;
+    return status;
+}
+
 autotune_status autotune_plan_create(autotune_plan **plan, const autotune_profile *profile,
                                      const autotune_problem *problem, autotune_error **error)
 {
-    struct creating creating = {profile, problem, NULL};
-    autotune_status status;
+    struct creating creating = {profile, {problem, NULL}, NULL};
 
-    if (!plan || !profile || !problem)
-        return autotune_fail_null(error, !plan ? "plan" : !profile ? "profile" : "problem");
-    status = autotune_call(create, &creating, error);
-    if (status == AUTOTUNE_OK)
-        *plan = creating.made;
-    return status;
+    return create_asked(plan, &creating, error);
+}
+
+autotune_status autotune_tensor_plan_create(autotune_plan **plan, const autotune_profile *profile,
+                                            const autotune_tensor *tensor, autotune_error **error)
+{
+    struct creating creating = {profile, {NULL, tensor}, NULL};
+
+    return create_asked(plan, &creating, error);
 }
 
 /* ---- running ---- */
 
-static enum at_status start(const autotune_plan *plan, const struct kernel *kernel, void *dst,
-                            const void *src, void *stream, struct at_error *err)
+static enum at_status start(const struct kernel *kernel, void *dst, const void *src, void *stream,
+                            struct at_error *err)
 {
     const int64_t *size = kernel->launch.field;
-    uint64_t values[AT_PROBLEM_ARGS];
-    void *args[AT_PROBLEM_ARGS];
+    void *args[AT_CALL_ARGS] = {&dst, &src};
 
-    at_problem_args(&plan->problem, (uintptr_t)dst, (uintptr_t)src, values);
-    for (size_t i = 0; i < AT_PROBLEM_ARGS; i++)
-        args[i] = &values[i];
+    for (size_t i = 2, word = 2; i < AT_CALL_ARGS; i++) {
+        args[i] = (void *)&kernel->args[word];
+        word += kernel->arg_words[i] ? kernel->arg_words[i] : 1;
+    }
     return check(at_cuda.cuLaunchKernel(kernel->function, (unsigned)size[AT_GRID_X],
                                         (unsigned)size[AT_GRID_Y], (unsigned)size[AT_GRID_Z],
                                         (unsigned)size[AT_BLOCK_X], (unsigned)size[AT_BLOCK_Y],
@@ -254,7 +275,7 @@ autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, cons
     if (status == AT_OK)
         status = autotune_check_process(&err);
     if (status == AT_OK)
-        status = start(plan, kernel, dst, src, stream, &err);
+        status = start(kernel, dst, src, stream, &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 

@@ -49,11 +49,22 @@ static const float less_weights[AT_COORDINATES] = {
     [AT_SOURCE_ALIGN] = 2, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 64,
 };
 
+static const float batch_of_runs = 4;
+
+/* Runs that stay adjacent take other kernels than matrices. The number of axes matters little. */
+static float batched(const struct at_problem *problem, int64_t matrices)
+{
+    bool runs = problem->rows == 1 && problem->ld_dst == 1;
+
+    return matrices == 1 ? 0 : (runs ? batch_of_runs : 1.0F) + 0.25F * (float)problem->outer_count;
+}
+
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
     float rows = log2f((float)problem->rows), cols = log2f((float)problem->cols);
     float element = log2f((float)problem->elem_size);
-    float elements = rows + cols + (problem->batch > 1 ? log2f((float)problem->batch) : 0);
+    int64_t matrices = at_problem_matrices(problem);
+    float elements = rows + cols + (matrices > 1 ? log2f((float)matrices) : 0);
     float bytes = 1 + elements + element; /* read and written */
     float pitch =
         element + (problem->ld_dst == problem->rows ? rows : log2f((float)problem->ld_dst));
@@ -74,7 +85,7 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
                 [AT_DEST_ALIGN] =
                     alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
                 [AT_DEST_PITCH] = fminf(fmaxf(pitch, log2_pitch_min), log2_pitch_max),
-                [AT_BATCHED] = problem->batch > 1,
+                [AT_BATCHED] = batched(problem, matrices),
             },
         .elements = elements,
         .enough = log2f((float)(BLOCKS_ENOUGH * device->multiprocessors)),
@@ -104,7 +115,9 @@ static const float far = 200;
 
 float at_distance_max(const struct at_traits *to)
 {
-    return fminf(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max ? INFINITY : far;
+    bool runs = to->at[AT_BATCHED] >= batch_of_runs; /* whose default config is no bad one */
+
+    return fminf(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max && !runs ? INFINITY : far;
 }
 
 /* The terms of a distance as people see them: two of the launch, and sums of coordinates. */

@@ -22,7 +22,7 @@ enum at_coordinate {
     AT_SOURCE_ALIGN, /* every source row begins at a multiple of these bytes, up to 128 */
     AT_DEST_ALIGN,   /* the same for the destination */
     AT_DEST_PITCH,   /* bytes from a destination row to the next, from 32 KiB to 4 MiB */
-    AT_BATCHED,      /* 1: more than one matrix */
+    AT_BATCHED,      /* 1: more than one matrix; 4: more than one run; a quarter more per axis */
     AT_COORDINATES,
 };
 

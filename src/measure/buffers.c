@@ -3,6 +3,10 @@
 
 #include "base/memory.h"
 #include "measure/policy.h"
+#include "problem/arguments.h"
+#include "problem/axes.h"
+
+#include <string.h>
 
 enum { HARNESS_THREADS = 256, HARNESS_BLOCKS_PER_MULTIPROCESSOR = 32 };
 
@@ -22,6 +26,7 @@ enum at_outcome at_harness_load(struct at_harness *harness, struct at_device *de
         {"at_poison", &harness->poison},
         {"at_fill_source", &harness->fill_source},
         {"at_check", &harness->check},
+        {"at_check_tensor", &harness->check_tensor},
         {"at_check_source", &harness->check_source},
     };
     enum at_outcome outcome = ops->load(device, image, size, &harness->module, err);
@@ -152,11 +157,49 @@ enum at_outcome at_buffers_reset(const struct at_buffers *buffers, struct at_dev
     return outcome;
 }
 
+/* The same for batches of any axes. The kernel has its own struct `tensor_axes`, with the axes that
+ * are farthest apart in the destination first. */
+static enum at_outcome check_tensor(const struct at_buffers *buffers, struct at_device *device,
+                                    const struct at_harness *harness, int64_t set,
+                                    at_address result, struct at_error *err)
+{
+    const struct at_problem *p = &buffers->problem;
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(p, axes), word = 0;
+    struct at_call call = {.args = {
+                               buffers->dst + (uint64_t)(set * buffers->dst_pitch),
+                               (uint64_t)buffers->dst_zone,
+                               (uint64_t)at_problem_dst_extent(p),
+                               (uint64_t)p->elem_size,
+                               result,
+                           }};
+    uint64_t *words = call.args + 5;
+    int64_t span = 0;
+
+    at_axes_sort(axes, count, AT_DESTINATION);
+    for (size_t i = 0; i < count; i++) { /* from the last word on, for the span of inner axes */
+        const uint64_t entry[] = {(uint64_t)axes[i].extent, (uint64_t)axes[i].stride_src,
+                                  (uint64_t)axes[i].stride_dst, (uint64_t)span};
+
+        memcpy(words + 4 * (AT_AXES_MAX - 1 - i), entry, sizeof entry);
+        span += (axes[i].extent - 1) * axes[i].stride_dst;
+    }
+    for (size_t i = 0; i < 4 * count; i++)
+        words[word++] = words[4 * (AT_AXES_MAX - count) + i];
+    words[4 * AT_AXES_MAX] = (uint64_t)count;
+    call.arg_words[5] = 4 * AT_AXES_MAX + 1;
+    return start(device, &harness->check_tensor, buffers->dst_pitch / p->elem_size, call, err);
+}
+
 enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_device *device,
                                  const struct at_harness *harness, int64_t set, at_address result,
                                  struct at_error *err)
 {
     const struct at_problem *p = &buffers->problem;
+
+    if (at_problem_is_tensor(p))
+        return check_tensor(buffers, device, harness, set, result, err);
+
     struct at_call call = {.args = {
                                buffers->dst + (uint64_t)(set * buffers->dst_pitch),
                                (uint64_t)buffers->dst_zone,
@@ -214,5 +257,5 @@ enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
 void at_call_set_problem(struct at_call *call, const struct at_problem *problem, at_address dst,
                          at_address src)
 {
-    at_problem_args(problem, dst, src, call->args);
+    at_problem_args(problem, &call->launch, dst, src, call->args, call->arg_words);
 }

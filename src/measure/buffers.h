@@ -14,7 +14,7 @@
 /* The kernels of harness.cu. */
 struct at_harness {
     struct at_module *module;
-    struct at_kernel poison, fill_source, check, check_source;
+    struct at_kernel poison, fill_source, check, check_tensor, check_source;
 };
 
 enum at_outcome at_harness_load(struct at_harness *harness, struct at_device *device,

@@ -31,7 +31,8 @@ static const struct argp_option options_table[] = {
      1},
     {"problem", 'p', "SPEC", 0,
      "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
-     "[,offset_src=N][,offset_dst=N][,inplace=1]; may be repeated",
+     "[,offset_src=N][,offset_dst=N][,inplace=1], or for a tensor NxN...:TYPE,perm=AXES; may be "
+     "repeated",
      1},
     {"problems", KEY_PROBLEMS, "FILE", 0, "Take all problems of a list like tuning/problems.yaml",
      1},

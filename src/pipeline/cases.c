@@ -33,6 +33,31 @@ static const struct {
     {288, 544, 0, 0, 1, 0, 0, 0, 0},     /* several tiles each way, the last one partial */
 };
 
+/* Tensors, for problems of at least as many axes. A kernel is compiled for a number of axes: the
+ * rest of them gets an extent of 1. Small ones, because there are many axes to go through. */
+static const struct {
+    const char *extents, *keys;
+} tensors[] = {
+    {"37x5x41", "perm=210"},                    /* matrices inside each other */
+    {"64x3x96", "perm=210"},                    /* the same, aligned */
+    {"67x2x130", "perm=210,offset_src=3"},      /* and odd addresses */
+    {"6x5x48", "perm=102"},                     /* runs of whole vectors */
+    {"11x13x7", "perm=102"},                    /* and odd ones */
+    {"3x5x640", "perm=102"},                    /* and longer than a block of threads */
+    {"3x4x64x128", "perm=1032"},                /* a batch of two axes, aligned */
+    {"4x3x33x65", "perm=1032"},                 /* and odd */
+    {"9x4x33x35", "perm=3021"},                 /* its axes inside the rows */
+    {"35x2x3x2x70", "perm=41320"},              /* three of them */
+    {"16x2x3x2x32", "perm=43210"},              /* small tiles, aligned */
+    {"3x3x3x3x3x3x3", "perm=6543210"},          /* short axes */
+    {"5x2x3x7x2x5", "perm=531420"},             /* */
+    {"2x2x2x2x2x2x2x2x2x2", "perm=9876543210"}, /* */
+    {"7x6x4x10", "perm=0213,strides_src=271x45x11x1,strides_dst=249x60x15x1"}, /* padded */
+    {"5x6x9x8", "perm=3120,strides_src=500x80x8x1,offset_dst=1"},              /* */
+};
+
+_Static_assert(AT_COUNT(tensors) < AT_VERIFICATION_CASES_MAX,
+               "every one and the tuned problem fit");
 _Static_assert(AT_COUNT(shapes) < AT_VERIFICATION_CASES_MAX &&
                    AT_VERIFICATION_CASES_MAX <= 32 /* AT_CASES_MAX of the worker */,
                "every shape and the tuned problem fit");
@@ -73,6 +98,21 @@ static struct at_problem make_problem(size_t shape, const struct at_problem *lik
     return problem;
 }
 
+/* Make a tensor with as many axes as this problem. False if it has more. */
+static bool make_tensor(struct at_problem *problem, size_t tensor, const struct at_problem *like)
+{
+    char *spec =
+        at_format("%s:b%d,%s", tensors[tensor].extents, (int)like->elem_size, tensors[tensor].keys);
+    enum at_status status = at_problem_parse(problem, spec, NULL);
+
+    free(spec);
+    if (status != AT_OK || problem->outer_count > like->outer_count)
+        return false;
+    while (problem->outer_count < like->outer_count)
+        problem->outer[problem->outer_count++] = (struct at_axis){1, 1, 1};
+    return true;
+}
+
 static bool is_among(const struct at_problem *problem, const struct at_gpu_case *cases,
                      size_t count)
 {
@@ -89,7 +129,13 @@ size_t at_cases_for(const struct at_problem *problem, const struct at_policy *po
     size_t count = 0;
 
     cases[count++] = (struct at_gpu_case){*problem, at_policy_buffer_sets(policy, problem, device)};
-    for (size_t i = 0; i < AT_COUNT(shapes); i++) {
+    for (size_t i = 0; i < AT_COUNT(tensors) && at_problem_is_tensor(problem); i++) {
+        struct at_gpu_case *made = &cases[count];
+
+        made->sets = 1;
+        count += make_tensor(&made->problem, i, problem);
+    }
+    for (size_t i = 0; i < AT_COUNT(shapes) && !at_problem_is_tensor(problem); i++) {
         const struct at_gpu_case made = {make_problem(i, problem), 1};
 
         if (!is_among(&made.problem, cases + 1, count - 1)) /* some squares repeat */

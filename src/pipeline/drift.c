@@ -57,7 +57,7 @@ void at_drift_remeasure(struct at_pipeline *p)
         p->remeasuring++;
         at_order_add(p, index);
         at_builder_add(p->session->builder, &p->search->space.configs[index],
-                       p->search->problem.elem_size, &p->search->results[index]);
+                       at_problem_kind(&p->search->problem), &p->search->results[index]);
     }
 }
 

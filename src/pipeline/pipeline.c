@@ -24,7 +24,7 @@ static void start_config(struct at_pipeline *p, size_t index)
     p->in_flight++;
     at_order_add(p, index);
     at_builder_add(p->session->builder, &p->search->space.configs[index],
-                   p->search->problem.elem_size, result);
+                   at_problem_kind(&p->search->problem), result);
 }
 
 static bool ask(struct at_pipeline *p, size_t *index)
@@ -79,7 +79,7 @@ static bool is_compiled(void *state, size_t index)
 
     if (p->compiled[index] == 0 || (p->compiled[index] < 0 && coming))
         p->compiled[index] = at_builder_has(p->session->builder, &p->search->space.configs[index],
-                                            p->search->problem.elem_size)
+                                            at_problem_kind(&p->search->problem))
                                  ? 1
                                  : -1;
     return p->compiled[index] > 0;
@@ -116,7 +116,7 @@ static enum at_status precompile_likely(struct at_pipeline *p, struct at_error *
     for (size_t i = 0; i < count; i++) {
         if (!search->results[indices[i]].started && !p->precompile[indices[i]])
             at_builder_precompile(builder, &search->space.configs[indices[i]],
-                                  search->problem.elem_size);
+                                  at_problem_kind(&search->problem));
         p->precompile[indices[i]] = true;
     }
     return at_builder_step(builder, err);

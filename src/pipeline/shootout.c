@@ -25,7 +25,7 @@ enum at_status at_shootout_build(struct at_session *session, struct at_contestan
     for (size_t i = 0; i < count; i++)
         if (contestants[i].config)
             at_builder_add(session->builder, contestants[i].config,
-                           contestants[i].problem.elem_size, &contestants[i]);
+                           at_problem_kind(&contestants[i].problem), &contestants[i]);
     while (at_builder_pending(session->builder) > 0) {
         struct at_built built;
         struct at_contestant *contestant;
@@ -145,8 +145,8 @@ enum at_status at_shootout_verify(struct at_session *session,
                                   const struct at_contestant *contestant,
                                   struct at_measurement *measurement, struct at_error *err)
 {
-    bool again =
-        at_warm_start_has(&session->warm_start, contestant->config, contestant->problem.elem_size);
+    bool again = at_warm_start_has(&session->warm_start, contestant->config,
+                                   at_problem_kind(&contestant->problem));
     const struct at_gpu_timing timing = {
         .train_ns = session->options.policy->search_train_ns,
         .samples = 1,

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In elements. Alignment repeats before that: accesses have at most 16 bytes, cache lines 128. */
-enum { OFFSET_MAX = 255 };
-
 static enum at_status fill_defaults(struct at_problem *problem, const char *spec,
                                     struct at_error *err)
 {
@@ -51,8 +48,6 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
     int64_t bytes, total = 0;
 
     for (size_t i = 0; i < AT_COUNT(sides); i++) {
-        int64_t matrix;
-
         if (sides[i].ld < sides[i].line)
             return at_fail(err, AT_USAGE,
                            "problem \"%.200s\": %s=%lld is less than the %lld elements of a row",
@@ -61,19 +56,41 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
         if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld, &bytes) ||
             (total += bytes) >> 62 != 0)
             return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
-        if (sides[i].offset > OFFSET_MAX)
+        if (sides[i].offset > AT_OFFSET_MAX)
             return at_fail(err, AT_USAGE,
                            "problem \"%.200s\": %s=%lld is more than %d elements; an offset is the "
                            "distance of a matrix from an aligned address",
-                           spec, sides[i].offset_name, (long long)sides[i].offset, OFFSET_MAX);
-        matrix = (sides[i].lines - 1) * sides[i].ld + sides[i].line;
-        if (sides[i].stride < matrix)
-            return at_fail(err, AT_USAGE,
-                           "problem \"%.200s\": with %s=%lld the matrices overlap: one takes %lld "
-                           "elements",
-                           spec, sides[i].stride_name, (long long)sides[i].stride,
-                           (long long)matrix);
+                           spec, sides[i].offset_name, (long long)sides[i].offset, AT_OFFSET_MAX);
     }
+    return AT_OK;
+}
+
+/* Matrices may lie inside each other, but no two elements in one place. */
+static enum at_status check_strides(const struct at_problem *problem, const char *spec,
+                                    struct at_error *err)
+{
+    int64_t rows = problem->rows, cols = problem->cols;
+    const struct {
+        const char *name;
+        int64_t stride, matrix;
+    } sides[] = {{"stride_src", problem->stride_src, (rows - 1) * problem->ld_src + cols},
+                 {"stride_dst", problem->stride_dst, (cols - 1) * problem->ld_dst + rows}};
+    enum at_status status;
+
+    if (problem->outer_count > 0)
+        return at_problem_check_overlap(problem, spec, err);
+    for (size_t i = 0; i < AT_COUNT(sides); i++)
+        if (sides[i].stride < sides[i].matrix) {
+            status = sides[i].stride < 1 || problem->in_place
+                         ? AT_USAGE
+                         : at_problem_check_overlap(problem, spec, NULL);
+            if (status != AT_OK)
+                return at_fail(err, AT_USAGE,
+                               "problem \"%.200s\": with %s=%lld the matrices overlap: one takes "
+                               "%lld elements",
+                               spec, sides[i].name, (long long)sides[i].stride,
+                               (long long)sides[i].matrix);
+        }
     return AT_OK;
 }
 
@@ -92,13 +109,33 @@ static enum at_status check_in_place(const struct at_problem *problem, const cha
     return AT_OK;
 }
 
+/* Elements of several words are tensors of one more axis. */
+static enum at_status split_elements(struct at_problem *problem, const char *spec,
+                                     struct at_error *err)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+
+    if (problem->in_place)
+        return at_problem_fail(err, spec, "in place, elements have 1, 2, 4, 8 or 16 bytes");
+    return at_problem_of_axes(problem, axes, count, problem->elem_size,
+                              (const int64_t[]){problem->offset_src, problem->offset_dst}, spec,
+                              err);
+}
+
 enum at_status at_problem_fill(struct at_problem *problem, const char *spec, struct at_error *err)
 {
     enum at_status status = fill_defaults(problem, spec, err);
 
     if (status == AT_OK && problem->in_place)
         status = check_in_place(problem, spec, err);
-    return status == AT_OK ? check_layout(problem, spec, err) : status;
+    if (status == AT_OK)
+        status = check_layout(problem, spec, err);
+    if (status == AT_OK)
+        status = check_strides(problem, spec, err);
+    return status == AT_OK && !at_problem_is_word(problem->elem_size)
+               ? split_elements(problem, spec, err)
+               : status;
 }
 
 /* Take the type that is named after the element size, such as "b4". */
@@ -112,6 +149,8 @@ static enum at_status check_elem_size(struct at_problem *problem, const char *sp
             at_problem_take_type(problem, i);
             return AT_OK;
         }
+    if (problem->elem_size > 0 && problem->elem_size <= AT_ELEM_SIZE_MAX)
+        return AT_OK; /* of several words */
     snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
     return at_problem_fail_type(err, type, strlen(type), spec);
 }
@@ -155,19 +194,27 @@ enum at_status at_problem_complete(struct at_problem *problem, struct at_error *
 
 int64_t at_problem_src_extent(const struct at_problem *problem)
 {
-    return (problem->batch - 1) * problem->stride_src + (problem->rows - 1) * problem->ld_src +
-           problem->cols;
+    int64_t extent = (problem->batch - 1) * problem->stride_src +
+                     (problem->rows - 1) * problem->ld_src + problem->cols;
+
+    for (int64_t i = 0; i < problem->outer_count; i++)
+        extent += (problem->outer[i].extent - 1) * problem->outer[i].stride_src;
+    return extent;
 }
 
 int64_t at_problem_dst_extent(const struct at_problem *problem)
 {
-    return (problem->batch - 1) * problem->stride_dst + (problem->cols - 1) * problem->ld_dst +
-           problem->rows;
+    int64_t extent = (problem->batch - 1) * problem->stride_dst +
+                     (problem->cols - 1) * problem->ld_dst + problem->rows;
+
+    for (int64_t i = 0; i < problem->outer_count; i++)
+        extent += (problem->outer[i].extent - 1) * problem->outer[i].stride_dst;
+    return extent;
 }
 
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
-    return 2 * problem->rows * problem->cols * problem->batch * problem->elem_size;
+    return 2 * problem->rows * problem->cols * at_problem_matrices(problem) * problem->elem_size;
 }
 
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
@@ -176,13 +223,14 @@ bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
            a->ld_src == b->ld_src && a->ld_dst == b->ld_dst && a->batch == b->batch &&
            a->stride_src == b->stride_src && a->stride_dst == b->stride_dst &&
            a->offset_src == b->offset_src && a->offset_dst == b->offset_dst &&
-           a->in_place == b->in_place;
+           a->in_place == b->in_place && a->outer_count == b->outer_count &&
+           memcmp(a->outer, b->outer, (size_t)a->outer_count * sizeof *a->outer) == 0;
 }
 
 struct at_problem at_problem_copy_of(const struct at_problem *problem)
 {
     struct at_problem copy = *problem;
-    int64_t count = problem->rows * problem->cols * problem->batch;
+    int64_t count = problem->rows * problem->cols * at_problem_matrices(problem);
 
     copy.rows = 1;
     copy.cols = count;
@@ -193,23 +241,7 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
     copy.stride_src = count;
     copy.stride_dst = count;
     copy.offset_src = copy.offset_dst = 0;
+    copy.outer_count = 0;
+    memset(copy.outer, 0, sizeof copy.outer);
     return copy;
-}
-
-void at_problem_args(const struct at_problem *problem, uint64_t dst, uint64_t src,
-                     uint64_t args[AT_PROBLEM_ARGS])
-{
-    const uint64_t all[AT_PROBLEM_ARGS] = {
-        dst,
-        problem->in_place ? dst : src,
-        (uint64_t)problem->rows,
-        (uint64_t)problem->cols,
-        (uint64_t)problem->ld_src,
-        (uint64_t)problem->ld_dst,
-        (uint64_t)problem->batch,
-        (uint64_t)problem->stride_src,
-        (uint64_t)problem->stride_dst,
-    };
-
-    memcpy(args, all, sizeof all);
 }

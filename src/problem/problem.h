@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A problem: the matrix, or the batch of matrices, to be transposed.
+/* A problem: the matrix, the batch of matrices, or the tensor to be transposed.
  *
  * Row-major src[b*stride_src + r*ld_src + c] becomes dst[b*stride_dst + c*ld_dst + r], for b below
  * batch, r below rows, c below cols. Written ROWSxCOLS:TYPE[,key=value...], for instance
  * 8192x8192:f32 or 10007x10009:f16,ld_src=10016.
+ *
+ * A permutation of a tensor is written like 8x32x2048x128:f16,perm=0213: row-major extents, as
+ * NumPy and PyTorch have them; axis i of the result is axis perm[i] of the source. It becomes a
+ * problem in canonical form: axes of extent 1 are dropped and axes merged that stay neighbours. The
+ * axis whose elements are adjacent in the source is the columns of a matrix, and the one whose
+ * elements are adjacent in the destination its rows. Each of the others is an axis of the batch. If
+ * one axis is both, or there is none, a matrix has one row, or one column. Elements that are no
+ * word of 1, 2, 4, 8 or 16 bytes are words along one more axis: b12 is 3 x b4.
  *
  * An offset is the number of elements from an address that is aligned for every access to the first
  * element of the source or destination. It is 0 by default: buffers are aligned.
@@ -15,7 +23,16 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The rank of a tensor that is read; one more axis has the words of an element. */
+enum { AT_RANK_MAX = 24, AT_OUTER_MAX = AT_RANK_MAX };
+
+/* From one index to the next along an axis, in elements. */
+struct at_axis {
+    int64_t extent, stride_src, stride_dst;
+};
 
 struct at_problem {
     char type[8];      /* as given: "f32", "b4" */
@@ -26,7 +43,17 @@ struct at_problem {
     int64_t stride_src, stride_dst; /* from one matrix to the next, in elements */
     int64_t offset_src, offset_dst; /* of the first element from an aligned address, in elements */
     int64_t in_place;               /* 1 or 0 */
+    /* Further axes of the batch, by their strides in the destination: `batch`, with stride_src and
+     * stride_dst, is the fastest. */
+    int64_t outer_count;
+    struct at_axis outer[AT_OUTER_MAX];
 };
+
+/* What a kernel is compiled for, besides its config: problems of one kind share kernels. */
+struct at_problem_kind {
+    int64_t elem_size, axes; /* bytes; axes of the batch, at least 1 */
+};
+struct at_problem_kind at_problem_kind(const struct at_problem *problem);
 
 /* Read a specification. Defaults are dense: ld_src = cols, ld_dst = rows, batch = 1, strides of one
  * whole matrix (always, with batch = 1), no offsets. In place, the destination's layout is the
@@ -39,6 +66,41 @@ enum at_status at_problem_parse(struct at_problem *problem, const char *spec, st
  * take their defaults; the type is named after the size, such as "b4". Errors are those of
  * at_problem_parse; the problem is then unchanged. */
 enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err);
+
+/* A tensor and its permutation, as NumPy and PyTorch have them: the first axis is the slowest. Axis
+ * i of the result is axis perm[i] of the source. Strides are of the source's axes, and of the
+ * result's, in elements; if the first is 0, they are dense. */
+struct at_tensor {
+    size_t rank;
+    int64_t extents[AT_RANK_MAX], perm[AT_RANK_MAX], strides[2][AT_RANK_MAX];
+    int64_t elem_size, offsets[2];
+};
+
+/* Make a problem in canonical form. Errors are those of at_problem_of_axes; also for a rank that is
+ * not 1 to 24, and a permutation that is none. */
+enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_tensor *tensor,
+                                    const char *spec, struct at_error *err);
+
+/* The same from the axes of a tensor, in any order, with elements of 1 to 64 bytes. Offsets are in
+ * elements. Errors are those of at_problem_parse, with `spec` in the message; also for strides
+ * below 1. */
+enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
+                                  size_t count, int64_t elem_size, const int64_t offsets[2],
+                                  const char *spec, struct at_error *err);
+
+/* All axes of a problem: columns, rows, and the batch's. Returns their number. */
+enum { AT_AXES_MAX = 2 + 1 + AT_OUTER_MAX };
+size_t at_problem_axes(const struct at_problem *problem, struct at_axis axes[AT_AXES_MAX]);
+
+/* The matrices of the batch, over all of its axes. */
+int64_t at_problem_matrices(const struct at_problem *problem);
+
+/* Is it more than a plain batch: has it several axes, or matrices that lie inside each other? */
+bool at_problem_is_tensor(const struct at_problem *problem);
+
+/* The widest word, in bytes, of which runs that are adjacent on both sides consist, with every
+ * stride and offset: 16 at most, and the element's size if no axis is adjacent on both. */
+int64_t at_problem_word_bytes(const struct at_problem *problem);
 
 /* The shortest specification that reads back as the same problem; the caller frees it. */
 char *at_problem_format(const struct at_problem *problem);
@@ -56,11 +118,5 @@ bool at_problem_equal(const struct at_problem *a, const struct at_problem *b);
 /* The dense vector 1xN with as many elements. Its transpose is a copy of the same bytes: the copy
  * limit is measured on it. */
 struct at_problem at_problem_copy_of(const struct at_problem *problem);
-
-/* The arguments of every template's entry point, one word each (HACKING.md). In place, src is dst.
- */
-enum { AT_PROBLEM_ARGS = 9 };
-void at_problem_args(const struct at_problem *problem, uint64_t dst, uint64_t src,
-                     uint64_t args[AT_PROBLEM_ARGS]);
 
 #endif

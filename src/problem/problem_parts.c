@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "problem/problem_parts.h"
 
+#include "base/integer.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +66,23 @@ void at_problem_take_type(struct at_problem *problem, size_t type)
     problem->elem_size = at_problem_types[type].size;
 }
 
+enum at_status at_problem_read_type(const char *text, size_t length, int64_t *elem_size,
+                                    size_t *type, const char *spec, struct at_error *err)
+{
+    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
+        if (strlen(at_problem_types[i].name) == length &&
+            memcmp(at_problem_types[i].name, text, length) == 0) {
+            *elem_size = at_problem_types[i].size;
+            *type = i;
+            return AT_OK;
+        }
+    *type = AT_PROBLEM_TYPES;
+    if (length > 1 && *text == 'b' && at_integer_parse(text + 1, length - 1, elem_size) &&
+        *elem_size >= 1 && *elem_size <= AT_ELEM_SIZE_MAX)
+        return AT_OK;
+    return at_problem_fail_type(err, text, length, spec);
+}
+
 enum at_status at_problem_fail_type(struct at_error *err, const char *text, size_t length,
                                     const char *spec)
 {
@@ -74,6 +93,8 @@ enum at_status at_problem_fail_type(struct at_error *err, const char *text, size
 
         snprintf(known + used, sizeof known - used, " %s", at_problem_types[i].name);
     }
-    return at_fail(err, AT_USAGE, "problem \"%.200s\": unknown type \"%.*s\"; expected one of%s",
-                   spec, length < 40 ? (int)length : 40, text, known);
+    return at_fail(err, AT_USAGE,
+                   "problem \"%.200s\": unknown type \"%.*s\"; expected one of%s, or bN "
+                   "for elements of N bytes, up to %d",
+                   spec, length < 40 ? (int)length : 40, text, known, AT_ELEM_SIZE_MAX);
 }

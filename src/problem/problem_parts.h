@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by problem.c and problem_spec.c: element types, and the optional keys with defaults. */
+/* Shared by the files of this folder: element types, and the optional keys with defaults. */
 #ifndef AT_PROBLEM_PROBLEM_PARTS_H
 #define AT_PROBLEM_PROBLEM_PARTS_H
 
@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { AT_PROBLEM_TYPES = 20, AT_PROBLEM_KEYS = 7 };
+enum { AT_PROBLEM_TYPES = 20, AT_PROBLEM_KEYS = 7, AT_ELEM_SIZE_MAX = 64 };
+
+/* In elements. Alignment repeats before that: accesses have at most 16 bytes, cache lines 128. */
+enum { AT_OFFSET_MAX = 255 };
 
 /* A transpose does not interpret elements, so types of the same size are the same work. The first
  * type of each size is named after the size. */
@@ -32,6 +35,25 @@ int64_t *at_problem_member(struct at_problem *problem, size_t key);
 bool at_problem_default(const struct at_problem *problem, size_t key, int64_t *value);
 
 void at_problem_take_type(struct at_problem *problem, size_t type);
+
+/* Read the name of a type; b1 to b64 are elements of as many bytes. *type is its index in
+ * at_problem_types, AT_PROBLEM_TYPES for an element of several words. */
+enum at_status at_problem_read_type(const char *text, size_t length, int64_t *elem_size,
+                                    size_t *type, const char *spec, struct at_error *err);
+
+/* Tensors as text: tensor_spec.c. */
+enum at_status at_tensor_parse(struct at_problem *problem, const char *spec, struct at_error *err);
+char *at_tensor_format(const struct at_problem *problem);
+
+/* AT_USAGE if elements overlap on either side, or it is undecided. */
+enum at_status at_problem_check_overlap(const struct at_problem *problem, const char *spec,
+                                        struct at_error *err);
+
+/* Is this size an element's own, or that of several words? */
+static inline bool at_problem_is_word(int64_t elem_size)
+{
+    return elem_size >= 1 && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0;
+}
 
 /* Fill in defaults for the keys that are 0, and check the problem. */
 enum at_status at_problem_fill(struct at_problem *problem, const char *spec, struct at_error *err);

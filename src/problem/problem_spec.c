@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...]. */
+/* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...]; tensors: tensor_spec.c. */
 #include "base/integer.h"
 #include "base/memory.h"
 #include "problem/problem_parts.h"
@@ -24,18 +24,6 @@ static enum at_status read_size(int64_t *value, const char *text, size_t length,
     snprintf(reason, sizeof reason, "%s is \"%.*s\", not an integer of at least 1; %s", what,
              length < 40 ? (int)length : 40, text, example);
     return at_problem_fail(err, spec, reason);
-}
-
-static enum at_status read_type(struct at_problem *problem, const char *text, size_t length,
-                                const char *spec, struct at_error *err)
-{
-    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
-        if (strlen(at_problem_types[i].name) == length &&
-            memcmp(at_problem_types[i].name, text, length) == 0) {
-            at_problem_take_type(problem, i);
-            return AT_OK;
-        }
-    return at_problem_fail_type(err, text, length, spec);
 }
 
 /* Read the value of "inplace=1". */
@@ -80,7 +68,7 @@ static enum at_status read_key(struct at_problem *problem, const char *text, siz
 
 static enum at_status read_parts(struct at_problem *problem, const char *spec, struct at_error *err)
 {
-    size_t rows = strcspn(spec, "x:,"), cols, length;
+    size_t rows = strcspn(spec, "x:,"), cols, length, type;
     const char *at = spec + rows;
     enum at_status status;
 
@@ -89,6 +77,9 @@ static enum at_status read_parts(struct at_problem *problem, const char *spec, s
     cols = strcspn(at + 1, ":,");
     if (at[1 + cols] != ':')
         return at_problem_fail(err, spec, example);
+    if (memchr(at + 1, 'x', cols))
+        return at_problem_fail(err, spec,
+                               "a tensor needs its permutation, as in 8x32x2048x128:f16,perm=0213");
     status = read_size(&problem->rows, spec, rows, "ROWS", spec, err);
     if (status == AT_OK)
         status = read_size(&problem->cols, at + 1, cols, "COLS", spec, err);
@@ -96,7 +87,9 @@ static enum at_status read_parts(struct at_problem *problem, const char *spec, s
         return status;
     at += 1 + cols + 1;
     length = strcspn(at, ",");
-    status = read_type(problem, at, length, spec, err);
+    status = at_problem_read_type(at, length, &problem->elem_size, &type, spec, err);
+    if (status == AT_OK && type < AT_PROBLEM_TYPES)
+        at_problem_take_type(problem, type);
     for (at += length; status == AT_OK && *at == ','; at += length) {
         length = strcspn(++at, ",");
         status = read_key(problem, at, length, spec, err);
@@ -107,8 +100,11 @@ static enum at_status read_parts(struct at_problem *problem, const char *spec, s
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err)
 {
     struct at_problem read = {0};
-    enum at_status status = read_parts(&read, spec, err);
+    enum at_status status;
 
+    if (strstr(spec, ",perm="))
+        return at_tensor_parse(problem, spec, err);
+    status = read_parts(&read, spec, err);
     if (status == AT_OK)
         status = at_problem_fill(&read, spec, err);
     if (status == AT_OK)
@@ -123,9 +119,12 @@ static int64_t value_of(const struct at_problem *problem, size_t key)
 
 char *at_problem_format(const struct at_problem *problem)
 {
-    char *spec = at_format("%lldx%lld:%s", (long long)problem->rows, (long long)problem->cols,
-                           problem->type);
+    char *spec;
 
+    if (problem->outer_count > 0)
+        return at_tensor_format(problem);
+    spec = at_format("%lldx%lld:%s", (long long)problem->rows, (long long)problem->cols,
+                     problem->type);
     for (size_t i = 0; i < AT_PROBLEM_KEYS; i++) {
         int64_t value = value_of(problem, i), usual;
         char *longer;

@@ -146,11 +146,13 @@ static bool read_access_address(struct at_ptx_reader *reader, struct at_emu_op *
     return true;
 }
 
-/* All threads share the parameters, so a load of them is checked now. */
+/* All threads share the parameters, so a load of them by name is checked now. */
 static bool check_param(struct at_ptx_reader *reader, const struct at_emu_op *op)
 {
     int64_t bytes = (int64_t)op->unit_bytes * op->units;
 
+    if (op->address != AT_EMU_TRUE_ROW) /* by a register */
+        return true;
     if (op->immediate < 0 || op->immediate > (int64_t)reader->kernel->param_bytes - bytes)
         return at_ptx_fail(reader, "the load reads beyond the parameters");
     return true;

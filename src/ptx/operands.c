@@ -114,7 +114,22 @@ static bool variable_row(struct at_ptx_reader *reader, const struct at_ptx_varia
     return at_ptx_constant_row(reader, bytes, variable->offset + (uint64_t)offset, row);
 }
 
-/* Read a register, a special register, or the address of a variable with an offset. */
+static bool find_param(const struct at_ptx_kernel *kernel, const struct at_ptx_name *name,
+                       int64_t *offset)
+{
+    for (size_t i = 0; i < kernel->param_count; i++) {
+        const struct at_ptx_name known = {kernel->params[i].name, strlen(kernel->params[i].name)};
+
+        if (at_ptx_same(&known, name)) {
+            *offset = kernel->params[i].offset;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Read a register, a special register, or the address of a parameter, or of a variable with an
+ * offset. */
 static bool read_named(struct at_ptx_reader *reader, int bytes, uint32_t *row)
 {
     const struct at_ptx_name name = {reader->token.text, reader->token.size};
@@ -132,6 +147,11 @@ static bool read_named(struct at_ptx_reader *reader, int bytes, uint32_t *row)
     if (found) {
         at_ptx_next(reader);
         return true;
+    }
+    /* The address of a parameter, for loads from a struct. */
+    if (bytes == 8 && find_param(reader->kernel, &name, &offset)) {
+        at_ptx_next(reader);
+        return at_ptx_constant_row(reader, bytes, (uint64_t)offset, row);
     }
     variable = at_ptx_find_variable(reader, &name);
     if (!variable)
@@ -167,20 +187,6 @@ bool at_ptx_read_predicate(struct at_ptx_reader *reader, bool may_flip, uint32_t
     return found || at_ptx_unexpected(reader, "a predicate");
 }
 
-static bool find_param(const struct at_ptx_kernel *kernel, const struct at_ptx_name *name,
-                       int64_t *offset)
-{
-    for (size_t i = 0; i < kernel->param_count; i++) {
-        const struct at_ptx_name known = {kernel->params[i].name, strlen(kernel->params[i].name)};
-
-        if (at_ptx_same(&known, name)) {
-            *offset = kernel->params[i].offset;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool read_base(struct at_ptx_reader *reader, enum at_emu_space space, uint32_t *row,
                       uint8_t *register_bytes, int64_t *base)
 {
@@ -190,9 +196,8 @@ static bool read_base(struct at_ptx_reader *reader, enum at_emu_space space, uin
     bool found;
 
     *base = 0;
-    if (space == AT_EMU_PARAM) {
-        if (reader->token.kind != AT_PTX_WORD || !find_param(reader->kernel, &name, base))
-            return at_ptx_unexpected(reader, "a parameter");
+    if (space == AT_EMU_PARAM && reader->token.kind == AT_PTX_WORD &&
+        find_param(reader->kernel, &name, base)) {
         at_ptx_next(reader);
         return true;
     }
@@ -201,6 +206,8 @@ static bool read_base(struct at_ptx_reader *reader, enum at_emu_space space, uin
     *register_bytes = (uint8_t)bytes;
     if (found)
         return true;
+    if (space == AT_EMU_PARAM)
+        return at_ptx_unexpected(reader, "a parameter");
     *register_bytes = 8;
     if (reader->token.kind == AT_PTX_INTEGER)
         return at_ptx_read_integer(reader, base) && at_ptx_constant_row(reader, 8, 0, row);

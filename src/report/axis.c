@@ -20,26 +20,26 @@ static double scale_of(enum at_axis_unit unit)
                                                                                   : 1;
 }
 
-static bool is_binary(const struct at_axis *axis)
+static bool is_binary(const struct at_plot_axis *axis)
 {
     return axis->unit == AT_AXIS_BYTES || axis->unit == AT_AXIS_BINARY;
 }
 
-struct at_axis at_axis_linear(double low, double high, enum at_axis_unit unit)
+struct at_plot_axis at_axis_linear(double low, double high, enum at_axis_unit unit)
 {
     double scale = scale_of(unit), step;
 
     if (!(high > low))
         high = low + scale;
     step = round_step((high - low) / scale / 5) * scale;
-    return (struct at_axis){.low = floor(low / step + 1e-9) * step,
-                            .high = ceil(high / step - 1e-9) * step,
-                            .unit = unit};
+    return (struct at_plot_axis){.low = floor(low / step + 1e-9) * step,
+                                 .high = ceil(high / step - 1e-9) * step,
+                                 .unit = unit};
 }
 
-struct at_axis at_axis_logarithmic(double low, double high, enum at_axis_unit unit)
+struct at_plot_axis at_axis_logarithmic(double low, double high, enum at_axis_unit unit)
 {
-    struct at_axis axis = {.logarithmic = true, .unit = unit};
+    struct at_plot_axis axis = {.logarithmic = true, .unit = unit};
     double room = pow(high / low, 0.05);
 
     room = fmax(room, 1.02);
@@ -48,7 +48,7 @@ struct at_axis at_axis_logarithmic(double low, double high, enum at_axis_unit un
     return axis;
 }
 
-double at_axis_place(const struct at_axis *axis, double value)
+double at_axis_place(const struct at_plot_axis *axis, double value)
 {
     double share;
 
@@ -58,7 +58,7 @@ double at_axis_place(const struct at_axis *axis, double value)
     return axis->from + share * (axis->to - axis->from);
 }
 
-static size_t add_between(const struct at_axis *axis, double value, size_t count,
+static size_t add_between(const struct at_plot_axis *axis, double value, size_t count,
                           double ticks[AT_AXIS_TICKS_MAX])
 {
     double room = 1e-9 * (axis->high - axis->low);
@@ -69,7 +69,8 @@ static size_t add_between(const struct at_axis *axis, double value, size_t count
 }
 
 /* Powers of 2, of 4, of 16, ... until there are few enough. */
-static size_t binary_ticks(const struct at_axis *axis, int most, double ticks[AT_AXIS_TICKS_MAX])
+static size_t binary_ticks(const struct at_plot_axis *axis, int most,
+                           double ticks[AT_AXIS_TICKS_MAX])
 {
     double octaves = log2(axis->high / axis->low);
     int every = 1;
@@ -82,7 +83,8 @@ static size_t binary_ticks(const struct at_axis *axis, int most, double ticks[AT
     return count;
 }
 
-static size_t linear_ticks(const struct at_axis *axis, int most, double ticks[AT_AXIS_TICKS_MAX])
+static size_t linear_ticks(const struct at_plot_axis *axis, int most,
+                           double ticks[AT_AXIS_TICKS_MAX])
 {
     double scale = scale_of(axis->unit);
     double step = round_step((axis->high - axis->low) / scale / most) * scale;
@@ -94,7 +96,8 @@ static size_t linear_ticks(const struct at_axis *axis, int most, double ticks[AT
 }
 
 /* 1, 2, 5 of each power of ten, or only 1; evenly spaced values within less than a power. */
-static size_t decimal_ticks(const struct at_axis *axis, int most, double ticks[AT_AXIS_TICKS_MAX])
+static size_t decimal_ticks(const struct at_plot_axis *axis, int most,
+                            double ticks[AT_AXIS_TICKS_MAX])
 {
     static const double digits[] = {1, 2, 5};
     double scale = scale_of(axis->unit), powers = log10(axis->high / axis->low);
@@ -111,14 +114,14 @@ static size_t decimal_ticks(const struct at_axis *axis, int most, double ticks[A
     return count;
 }
 
-size_t at_axis_ticks(const struct at_axis *axis, int most, double ticks[AT_AXIS_TICKS_MAX])
+size_t at_axis_ticks(const struct at_plot_axis *axis, int most, double ticks[AT_AXIS_TICKS_MAX])
 {
     if (!axis->logarithmic)
         return linear_ticks(axis, most, ticks);
     return is_binary(axis) ? binary_ticks(axis, most, ticks) : decimal_ticks(axis, most, ticks);
 }
 
-void at_axis_label(FILE *out, const struct at_axis *axis, double value)
+void at_axis_label(FILE *out, const struct at_plot_axis *axis, double value)
 {
     static const char *const bytes[] = {" B", " KiB", " MiB", " GiB", " TiB"};
     static const char *const binary[] = {"", " Ki", " Mi", " Gi", " Ti"};

@@ -19,7 +19,7 @@ enum at_axis_unit {
     AT_AXIS_SECONDS, /* of milliseconds */
 };
 
-struct at_axis {
+struct at_plot_axis {
     double low, high; /* values at the ends; a logarithmic axis is above 0 */
     bool logarithmic;
     enum at_axis_unit unit;
@@ -27,16 +27,16 @@ struct at_axis {
 };
 
 /* Make an axis that holds these values, with a little room and round ends. */
-struct at_axis at_axis_linear(double low, double high, enum at_axis_unit unit);
-struct at_axis at_axis_logarithmic(double low, double high, enum at_axis_unit unit);
+struct at_plot_axis at_axis_linear(double low, double high, enum at_axis_unit unit);
+struct at_plot_axis at_axis_logarithmic(double low, double high, enum at_axis_unit unit);
 
 /* The pixel of a value; values beyond an end are put there. */
-double at_axis_place(const struct at_axis *axis, double value);
+double at_axis_place(const struct at_plot_axis *axis, double value);
 
 /* Fill in the ticks' values; return how many. At most `most` are asked for. */
-size_t at_axis_ticks(const struct at_axis *axis, int most, double ticks[AT_AXIS_TICKS_MAX]);
+size_t at_axis_ticks(const struct at_plot_axis *axis, int most, double ticks[AT_AXIS_TICKS_MAX]);
 
 /* Print a tick's label, without the unit if the axis' title has it. */
-void at_axis_label(FILE *out, const struct at_axis *axis, double value);
+void at_axis_label(FILE *out, const struct at_plot_axis *axis, double value);
 
 #endif

@@ -40,7 +40,8 @@ static double left_of(const struct bars *bars)
     return fmin((double)longest * LETTER + 12, LABEL_MAX);
 }
 
-static void draw_axis(const struct at_axis *axis, const struct bars *bars, double bottom, FILE *out)
+static void draw_axis(const struct at_plot_axis *axis, const struct bars *bars, double bottom,
+                      FILE *out)
 {
     double ticks[AT_AXIS_TICKS_MAX];
     size_t count = at_axis_ticks(axis, 6, ticks);
@@ -59,7 +60,7 @@ static void draw_axis(const struct at_axis *axis, const struct bars *bars, doubl
     fputs("</text></g>\n", out);
 }
 
-static void draw_bar(const struct bar *bar, const struct at_axis *axis, double top, bool last,
+static void draw_bar(const struct bar *bar, const struct at_plot_axis *axis, double top, bool last,
                      FILE *out)
 {
     double end = at_axis_place(axis, bar->value);
@@ -71,7 +72,7 @@ static void draw_bar(const struct bar *bar, const struct at_axis *axis, double t
         fprintf(out,
                 "<path class=\"%s\" d=\"M%.1f %.1fH%.1fv%dH%.1fz\"/><text x=\"%.1f\" y=\"%.1f\">",
                 last ? "f2" : "f0", axis->from, top, end, BAR, axis->from, end + 5, top + BAR - 3);
-        at_axis_label(out, &(struct at_axis){.unit = axis->unit}, bar->value);
+        at_axis_label(out, &(struct at_plot_axis){.unit = axis->unit}, bar->value);
         fputs("</text>\n", out);
     } else {
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">not legal here</text>\n", axis->from + 5,
@@ -82,7 +83,7 @@ static void draw_bar(const struct bar *bar, const struct at_axis *axis, double t
 static void draw(const struct bars *bars, FILE *out)
 {
     double bottom = TOP + (double)bars->count * PITCH, most = bars->limit;
-    struct at_axis axis;
+    struct at_plot_axis axis;
 
     for (size_t i = 0; i < bars->count; i++)
         most = fmax(most, bars->items[i].value);

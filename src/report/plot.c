@@ -74,7 +74,7 @@ static void print_place(FILE *out, double value)
 }
 
 /* A tick: its line and its label. */
-static void print_tick(const struct at_plot *plot, const struct at_axis *axis, double value,
+static void print_tick(const struct at_plot *plot, const struct at_plot_axis *axis, double value,
                        double x, double y)
 {
     FILE *out = plot->out;
@@ -95,7 +95,7 @@ static void print_tick(const struct at_plot *plot, const struct at_axis *axis, d
     fputs("</text>", out);
 }
 
-static void print_axis(const struct at_plot *plot, const struct at_axis *axis, int most)
+static void print_axis(const struct at_plot *plot, const struct at_plot_axis *axis, int most)
 {
     double ticks[AT_AXIS_TICKS_MAX];
     size_t count = at_axis_ticks(axis, most, ticks);

@@ -13,7 +13,7 @@ struct at_plot {
     FILE *out;
     double width, height;            /* of the picture, in its own units */
     double left, right, top, bottom; /* of the frame */
-    struct at_axis x, y;
+    struct at_plot_axis x, y;
     const char *x_title, *y_title;
     bool alone; /* a file of its own */
     bool small; /* fewer ticks */

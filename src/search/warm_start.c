@@ -21,13 +21,18 @@ void at_warm_start_clear(struct at_warm_start *warm_start)
     *warm_start = (struct at_warm_start){0};
 }
 
+static bool is_kind(const struct at_problem *problem, struct at_problem_kind kind)
+{
+    return problem->elem_size == kind.elem_size && at_problem_kind(problem).axes == kind.axes;
+}
+
 bool at_warm_start_has(const struct at_warm_start *warm_start, const struct at_config *config,
-                       int64_t elem_size)
+                       struct at_problem_kind kind)
 {
     for (size_t i = 0; i < warm_start->count; i++) {
         const struct at_winner *winner = &warm_start->winners[i];
 
-        if (winner->verified && winner->problem.elem_size == elem_size &&
+        if (winner->verified && is_kind(&winner->problem, kind) &&
             at_config_equal(&winner->config, config))
             return true;
     }

@@ -26,9 +26,9 @@ struct at_warm_start {
 void at_warm_start_add(struct at_warm_start *warm_start, const struct at_winner *winner);
 void at_warm_start_clear(struct at_warm_start *warm_start);
 
-/* Has this config been verified as a winner of a problem of this element size? */
+/* Has this config been verified as a winner of a problem of this kind? */
 bool at_warm_start_has(const struct at_warm_start *warm_start, const struct at_config *config,
-                       int64_t elem_size);
+                       struct at_problem_kind kind);
 
 /* Has this very problem been tuned on this device, in a space of as many configs? Then *winner is
  * its winner, preferably one whose time still holds, and *index its place in the space. */

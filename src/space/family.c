@@ -68,9 +68,9 @@ static enum at_status take_param(const struct reading *reading, struct at_param_
                           "\"%.60s\" cannot name a parameter: expected a capital, then capitals, "
                           "digits and '_', at most 31 in all",
                           name);
-    if (strcmp(name, "ELEM_SIZE") == 0)
+    if (strcmp(name, "ELEM_SIZE") == 0 || strcmp(name, "AXES") == 0)
         return at_fail_at(reading->err, source_of(reading, &record->name),
-                          "ELEM_SIZE is given to every template and cannot be a parameter");
+                          "%s is given to every template and cannot be a parameter", name);
     for (size_t i = 0; i < family->param_count; i++)
         if (strcmp(family->params[i].name, name) == 0)
             return at_fail_at(reading->err, source_of(reading, &record->name),
@@ -139,6 +139,9 @@ static enum at_status take_rules(const struct reading *reading)
     for (int i = 0; status == AT_OK && i < AT_LAUNCH_FIELDS; i++)
         if (record->launch.field[i].text)
             status = parse(reading, &family->launch[i], &record->launch.field[i]);
+    if (status == AT_OK && family->launch[AT_SIDE_SRC] && family->tensors != AT_TENSORS_PACKED)
+        status = at_fail_at(reading->err, source_of(reading, &record->launch.field[AT_SIDE_SRC]),
+                            "side_src is for families with tensors: packed");
     if (status == AT_OK)
         at_rules_make(family);
     return status;
@@ -181,6 +184,23 @@ static enum at_status take_template(const struct reading *reading, const char *t
     return AT_OK;
 }
 
+static enum at_status take_tensors(const struct reading *reading)
+{
+    static const char *const words[] = {
+        [AT_TENSORS_NONE] = "none", [AT_TENSORS_BATCH] = "batch", [AT_TENSORS_PACKED] = "packed"};
+    const struct at_located *given = &reading->record.tensors;
+
+    for (size_t i = 0; given->text && i < AT_COUNT(words); i++)
+        if (strcmp(given->text, words[i]) == 0) {
+            reading->family->tensors = (enum at_tensors)i;
+            return AT_OK;
+        }
+    return !given->text ? AT_OK
+                        : at_fail_at(reading->err, source_of(reading, given),
+                                     "tensors: expected none, batch or packed, found \"%.60s\"",
+                                     given->text);
+}
+
 static enum at_status take_name(const struct reading *reading)
 {
     const struct at_located *name = &reading->record.family;
@@ -209,6 +229,8 @@ enum at_status at_family_read(struct at_family **family, const char *path, const
     reading.family->preference = reading.record.preference;
     reading.family->in_place = reading.record.in_place;
     status = take_name(&reading);
+    if (status == AT_OK)
+        status = take_tensors(&reading);
     if (status == AT_OK)
         status = take_params(&reading);
     if (status == AT_OK)

@@ -26,12 +26,17 @@ struct at_param {
 
 struct at_rule; /* space/rules.h */
 
+/* Which tensors a family takes: matrices and plain batches only; batches of any axes; or all axes,
+ * from which the host makes the sides of tiles (problem/arguments.h). */
+enum at_tensors { AT_TENSORS_NONE, AT_TENSORS_BATCH, AT_TENSORS_PACKED };
+
 struct at_family {
     char *name; /* an identifier: letters, digits, '_', '-' */
     char *path; /* of the space file */
     char *summary;
     int64_t preference; /* a problem's default config is of the family with the lowest one */
     int64_t in_place;   /* 1: for problems in place only; 0: for others only */
+    enum at_tensors tensors;
     char *template_path;
     char *source; /* the template's text */
     struct at_param *params;

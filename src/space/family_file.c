@@ -26,7 +26,11 @@ static const struct at_field launch_fields[] = {
     AT_FIELD(at_launch_record, "grid_x", field[AT_GRID_X], LOCATED),
     AT_FIELD(at_launch_record, "grid_y", field[AT_GRID_Y], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "grid_z", field[AT_GRID_Z], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "outer_order", field[AT_OUTER_ORDER], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "shared_bytes", field[AT_SHARED_BYTES], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "side_dst", field[AT_SIDE_DST], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "side_src", field[AT_SIDE_SRC], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "word_bytes", field[AT_WORD_BYTES], LOCATED, AT_OPTIONAL),
 };
 static const struct at_schema launch_schema =
     AT_SCHEMA("the launch", at_launch_record, launch_fields);
@@ -42,6 +46,7 @@ static const struct at_field family_fields[] = {
     AT_INT(at_family_record, schema, 1, 1),
     AT_TEXT(at_family_record, summary, SUMMARY_MAX),
     AT_FIELD(at_family_record, "template", template, LOCATED),
+    AT_FIELD(at_family_record, "tensors", tensors, LOCATED, AT_OPTIONAL),
 };
 const struct at_schema at_family_schema =
     AT_SCHEMA("a space file", at_family_record, family_fields);

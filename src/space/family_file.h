@@ -19,7 +19,7 @@ struct at_launch_record {
 
 struct at_family_record {
     int64_t schema;
-    struct at_located family, template;
+    struct at_located family, template, tensors;
     char *summary;
     int64_t preference, in_place;
     struct at_list parameters;         /* of struct at_param_record */

@@ -27,6 +27,8 @@ static const struct {
     PROBLEM(stride_dst),
     PROBLEM(offset_src),
     PROBLEM(offset_dst),
+    {"axes", false, 0}, /* these are made of several members */
+    {"word_bytes", false, 0},
     DEVICE(compute_capability),
     DEVICE(multiprocessors),
     DEVICE(warp_size),
@@ -51,15 +53,34 @@ size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *pa
     return AT_COUNT(given) + param_count;
 }
 
+/* Rules ask whether strides are multiples of a vector, so of several the greatest common divisor
+ * stands for all. */
+static void add_alignment(int64_t *common, int64_t stride)
+{
+    while (stride != 0) {
+        int64_t rest = *common % stride;
+
+        *common = stride;
+        stride = rest;
+    }
+}
+
 struct at_point at_point_make(const struct at_family *family, const struct at_problem *problem,
                               const struct at_device_info *device)
 {
-    struct at_point point = {.family = family, .device = device, .in_place = problem->in_place};
+    struct at_point point = {.family = family, .device = device, .problem = problem};
 
     for (size_t i = 0; i < AT_COUNT(given); i++) {
         const char *record = given[i].of_device ? (const char *)device : (const char *)problem;
 
         point.values[i] = *(const int64_t *)(record + given[i].offset);
+    }
+    point.values[AT_NAME_BATCH] = at_problem_matrices(problem);
+    point.values[AT_NAME_AXES] = at_problem_kind(problem).axes;
+    point.values[AT_NAME_WORD_BYTES] = at_problem_word_bytes(problem);
+    for (int64_t i = 0; i < problem->outer_count; i++) {
+        add_alignment(&point.values[AT_NAME_STRIDE_SRC], problem->outer[i].stride_src);
+        add_alignment(&point.values[AT_NAME_STRIDE_DST], problem->outer[i].stride_dst);
     }
     return point;
 }

@@ -7,13 +7,18 @@
 #include "problem/problem.h"
 #include "space/family.h"
 
-enum { AT_NAMES_GIVEN = 20, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
+enum { AT_NAMES_GIVEN = 22, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
 /* Names are numbered: first the problem's, then the device's, then the parameters'. */
 enum {
     AT_NAME_ELEM_SIZE,
     AT_NAME_SHAPE_FIRST,
-    AT_NAME_DEVICE_FIRST = 10,
+    AT_NAME_BATCH = 5,
+    AT_NAME_STRIDE_SRC,
+    AT_NAME_STRIDE_DST,
+    AT_NAME_AXES = 10,
+    AT_NAME_WORD_BYTES,
+    AT_NAME_DEVICE_FIRST,
     AT_NAME_PARAM_FIRST = AT_NAMES_GIVEN,
 };
 
@@ -25,8 +30,8 @@ size_t at_point_names(const char *names[AT_NAMES_MAX], const struct at_param *pa
 struct at_point {
     const struct at_family *family;
     const struct at_device_info *device;
-    int64_t in_place;             /* the problem's */
-    int64_t values[AT_NAMES_MAX]; /* by the number of the name */
+    const struct at_problem *problem; /* borrowed */
+    int64_t values[AT_NAMES_MAX];     /* by the number of the name */
 };
 
 /* Make a point with all parameters 0. The caller sets values[AT_NAME_PARAM_FIRST + i] for

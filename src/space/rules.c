@@ -2,6 +2,7 @@
 #include "space/rules.h"
 
 #include "base/memory.h"
+#include "problem/arguments.h"
 
 /* Bounds from the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability";
  * the same for every device that NVRTC still compiles for. */
@@ -18,6 +19,10 @@ static const struct {
     [AT_BLOCK_Z] = {"block_z", 1, 1, 64},
     [AT_SHARED_BYTES] = {"shared_bytes", 0, 0, INT32_MAX}, /* the device's limit is lower */
     [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
+    [AT_SIDE_SRC] = {"side_src", 0, 0, AT_SIDE_MAX},
+    [AT_SIDE_DST] = {"side_dst", 0, 0, AT_SIDE_MAX},
+    [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
+    [AT_OUTER_ORDER] = {"outer_order", 0, 0, 1},
 };
 
 _Static_assert(AT_PARAMS_MAX <= 32, "params_used has a bit per parameter");
@@ -78,19 +83,23 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
 
 void at_rules_make(struct at_family *family)
 {
-    size_t most = 1 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
+    size_t most = 2 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
     uint32_t block_params = 0;
 
     family->rules = at_alloc_array(most, sizeof *family->rules);
     /* Every family has this rule, so that space files need not state it. */
     insert(family, (struct at_rule){.kind = AT_RULE_IN_PLACE, .determines = AT_DETERMINES_NOTHING});
+    insert(family, (struct at_rule){.kind = AT_RULE_TENSORS, .determines = AT_DETERMINES_NOTHING});
     insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
     insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
+        bool packed = i == AT_GRID_X && family->tensors == AT_TENSORS_PACKED;
         uint32_t used = params_used(family, family->launch[i]);
 
         if (!family->launch[i])
             continue;
+        for (int side = AT_SIDE_SRC; packed && side <= AT_WORD_BYTES; side++)
+            used |= params_used(family, family->launch[side]);
         insert(family, (struct at_rule){.kind = AT_RULE_LAUNCH,
                                         .field = (enum at_launch_field)i,
                                         .params_used = used,
@@ -104,11 +113,37 @@ void at_rules_make(struct at_family *family)
                                     .determines = AT_DETERMINES_NOTHING});
 }
 
+/* The blocks of a packed family: as many as grid_x says for each of its tiles. */
+static enum at_status packed_blocks(const struct at_point *point, int64_t *value,
+                                    struct at_error *err)
+{
+    struct at_launch launch = {{0}};
+    enum at_status status =
+        at_expr_eval(point->family->launch[AT_GRID_X], point->values, value, err);
+
+    for (int i = AT_SIDE_SRC; status == AT_OK && i <= AT_WORD_BYTES; i++) {
+        status = at_rule_launch(point, (enum at_launch_field)i, &launch.field[i], err);
+        if (status == AT_OK &&
+            !at_rule_launch_fits(point, (enum at_launch_field)i, launch.field[i]))
+            return *value = 0, AT_OK; /* no legal config */
+    }
+    if (status != AT_OK)
+        return status;
+    if (launch.field[AT_WORD_BYTES] < point->problem->elem_size ||
+        point->values[AT_NAME_WORD_BYTES] % launch.field[AT_WORD_BYTES] != 0)
+        return *value = 0, AT_OK;
+    if (__builtin_mul_overflow(*value, at_problem_packed_blocks(point->problem, &launch), value))
+        *value = INT64_MAX;
+    return AT_OK;
+}
+
 enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field field,
                               int64_t *value, struct at_error *err)
 {
     const struct at_expr *expr = point->family->launch[field];
 
+    if (field == AT_GRID_X && point->family->tensors == AT_TENSORS_PACKED)
+        return packed_blocks(point, value, err);
     if (expr)
         return at_expr_eval(expr, point->values, value, err);
     *value = fields[field].usual;
@@ -150,7 +185,13 @@ enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *
 
     switch (rule->kind) {
     case AT_RULE_IN_PLACE:
-        *holds = point->in_place == point->family->in_place;
+        *holds = point->problem->in_place == point->family->in_place;
+        break;
+    case AT_RULE_TENSORS:
+        /* Divisors have 31 bits (problem/arguments.c). */
+        *holds =
+            !at_problem_is_tensor(point->problem) || (point->family->tensors != AT_TENSORS_NONE &&
+                                                      point->values[AT_NAME_BATCH] <= INT32_MAX);
         break;
     case AT_RULE_CONSTRAINT:
     case AT_RULE_NEED:
@@ -175,9 +216,12 @@ char *at_rule_explain(const struct at_rule *rule, const struct at_point *point)
 
     switch (rule->kind) {
     case AT_RULE_IN_PLACE:
-        return at_strdup(point->in_place ? "the family does not transpose in place"
-                                         : "the family transposes in place, and this problem has "
-                                           "two buffers");
+        return at_strdup(point->problem->in_place
+                             ? "the family does not transpose in place"
+                             : "the family transposes in place, and this problem has "
+                               "two buffers");
+    case AT_RULE_TENSORS:
+        return at_strdup("the family does not take tensors of several axes, or of so many");
     case AT_RULE_CONSTRAINT:
         return at_format("the constraint %s does not hold", at_expr_text(rule->expr));
     case AT_RULE_NEED:

@@ -9,6 +9,7 @@
 
 enum at_rule_kind {
     AT_RULE_IN_PLACE, /* family and problem are both in place, or both not */
+    AT_RULE_TENSORS,  /* the family takes batches of as many axes */
     AT_RULE_CONSTRAINT,
     AT_RULE_NEED,
     AT_RULE_LAUNCH,  /* a launch field is within its bounds */

@@ -20,7 +20,7 @@ static void ask_ahead(struct at_session *session, const struct at_problem *probl
     int64_t most = evaluations > 0 && evaluations < ASKED_MAX ? evaluations : ASKED_MAX;
 
     for (int64_t i = 0; i < most && strategy->ask(state, &index); i++)
-        at_builder_precompile(session->builder, &space->configs[index], problem->elem_size);
+        at_builder_precompile(session->builder, &space->configs[index], at_problem_kind(problem));
     strategy->destroy(state);
     free(likely);
 }

@@ -11,6 +11,7 @@
 #include "kernel/builder.h"
 #include "model/description.h"
 #include "model/predict.h"
+#include "problem/arguments.h"
 #include "ptx/ptx.h"
 #include "recording/recording.h"
 #include "roles.h"
@@ -209,15 +210,17 @@ static enum at_status predict_all(struct sample *sample, struct at_error *err)
         at_emu_memory_allocate(memory, at_problem_src_extent(problem) * problem->elem_size);
     uint64_t dst =
         at_emu_memory_allocate(memory, at_problem_dst_extent(problem) * problem->elem_size);
-    uint64_t args[AT_PROBLEM_ARGS];
+    const struct at_launch matrix = {{0}};
+    uint64_t args[AT_CALL_WORDS];
+    uint8_t words[AT_CALL_ARGS];
     struct at_builder *builder = NULL;
     enum at_status status = at_builder_open(&builder, &options, NULL, 0, err);
 
-    at_problem_args(problem, dst, src, args);
+    at_problem_args(problem, &matrix, dst, src, args, words);
     if (status == AT_OK && (!src || !dst))
         status = at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     for (size_t i = 0; i < sample->count && status == AT_OK; i++)
-        at_builder_add(builder, &sample->entries[i].config, problem->elem_size,
+        at_builder_add(builder, &sample->entries[i].config, at_problem_kind(problem),
                        &sample->entries[i]);
     for (size_t i = 0; i < sample->count && status == AT_OK; i++) {
         struct at_built built = {0};

@@ -17,8 +17,8 @@ refuses() {
 }
 
 @test "a problem that is not of the form ROWSxCOLS:TYPE is refused" {
-    refuses 'expected ROWSxCOLS:TYPE' '' 64 64x64 64X64:f32 x64:f32 64x:f32 64x64x64:f32 \
-        ' 64x64:f32' +64x64:f32 064x64:f32 0x40x64:f32 6.4x64:f32 1e3x64:f32
+    refuses 'expected ROWSxCOLS:TYPE' '' 64 64x64 64X64:f32 x64:f32 64x:f32 \
+        ' 64x64:f32' +64x64:f32 064x64:f32 6.4x64:f32 1e3x64:f32
 }
 
 @test "sizes that are zero, negative or no numbers are refused" {
@@ -47,13 +47,22 @@ refuses() {
     refuses 'unknown type "F32"' 64x64:F32
     refuses 'unknown type ""' 64x64:
     refuses 'unknown type "f32 "' '64x64:f32 '
-    refuses 'expected one of b1 b2 b4 b8 b16' 64x64:b3
+    refuses 'expected one of b1 b2 b4 b8 b16' 64x64:b65 64x64:b0 64x64:b03
 }
 
 @test "unknown and repeated keys are refused" {
     refuses 'expected one of ld_src=, ld_dst=, batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=' \
         64x64:f32,foo=3 64x64:f32, 64x64:f32,ld_src 64x64:f32,LD_SRC=64 64x64:f32,=64
     refuses 'ld_src is given twice' 64x64:f32,ld_src=64,ld_src=64
+}
+
+@test "malformed tensors are refused" {
+    refuses 'a tensor needs its permutation' 64x64x64:f32 0x40x64:f32
+    refuses 'expected 1 to 24 extents' 4x0x6:f32,perm=012 4x-5x6:f32,perm=012 4x5x6,perm=012
+    refuses 'each axis of the source once' 4x5x6:f32,perm=01 4x5x6:f32,perm=011 4x5x6:f32,perm=0.1
+    refuses 'expected one of strides_src=' 4x5x6:f32,perm=012,batch=2 4x5x6:f32,perm=012,inplace=1
+    refuses 'elements of the source overlap' 4x5x6:f32,perm=012,strides_src=30x5x1
+    refuses 'elements of the destination overlap' 4x5x6:f32,perm=012,strides_dst=6x6x1
 }
 
 @test "overlapping rows and matrices are refused" {

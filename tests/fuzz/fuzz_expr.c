@@ -3,7 +3,7 @@
  * expression is refused with a message, or evaluated with small values and with the largest. A
  * problem is refused, or formatted and read again, which has to give the same problem. */
 #include "base/memory.h"
-#include "problem/problem.h"
+#include "problem/arguments.h"
 #include "space/expr.h"
 
 #include <stdlib.h>
@@ -38,12 +38,14 @@ static void evaluate(const char *text)
 static void measure(const struct at_problem *problem)
 {
     const struct at_problem copy = at_problem_copy_of(problem);
-    uint64_t args[AT_PROBLEM_ARGS];
+    const struct at_launch launch = {{0}};
+    uint64_t args[AT_CALL_WORDS];
+    uint8_t words[AT_CALL_ARGS];
 
     if (at_problem_src_extent(problem) < 1 || at_problem_dst_extent(problem) < 1 ||
         at_problem_bytes(problem) < 2 || at_problem_bytes(&copy) != at_problem_bytes(problem))
         abort();
-    at_problem_args(problem, 1, 2, args);
+    at_problem_args(problem, &launch, 1, 2, args, words);
 }
 
 static void format(const char *text)

@@ -57,7 +57,7 @@ transposed() {
     python3 -c 'import torch' 2>/dev/null || skip "no PyTorch"
     find_cuda
     use_library
-    transposed '31 tensors are right' python3 "$srcdir/examples/tensors.py"
+    transposed '37 tensors are right' python3 "$srcdir/examples/tensors.py"
 }
 
 @test "all calls are timed" {

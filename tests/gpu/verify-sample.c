@@ -14,8 +14,8 @@ void compile_sample(struct at_builder *builder, struct sample *sample)
     struct at_error err;
 
     for (size_t i = 0; i < sample->count; i++)
-        at_builder_add(builder, &sample->items[i].config, sample->items[i].place->problem.elem_size,
-                       &sample->items[i]);
+        at_builder_add(builder, &sample->items[i].config,
+                       at_problem_kind(&sample->items[i].place->problem), &sample->items[i]);
     require(at_builder_start_workers(builder, &err), &err);
     while (at_builder_pending(builder) > 0) {
         struct at_built built;

@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+static const struct at_problem_kind kind = {4, 1};
+
 static const char header[] = "// shared\n";
 
 /* A family with one parameter N. Its kernel does not compile for N == 13. */
@@ -76,7 +78,7 @@ static size_t build_all(struct at_builder *builder)
         const struct at_config config = {&family, {n}};
 
         owners[n] = n;
-        at_builder_add(builder, &config, 4, &owners[n]);
+        at_builder_add(builder, &config, kind, &owners[n]);
     }
     while (at_builder_pending(builder) > 0) {
         struct at_built built;
@@ -111,7 +113,7 @@ static void test_refused_by_ptxas(void **state)
     struct at_built built;
 
     (void)state;
-    at_builder_add(builder, &config, 4, NULL);
+    at_builder_add(builder, &config, kind, NULL);
     assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
     assert_int_equal(built.outcome, AT_COMPILE);
     assert_non_null(strstr(built.message, "ptxas error"));
@@ -181,7 +183,7 @@ static void test_cache(void **state)
         const struct at_config config = {&family, {n}};
         struct at_built built;
 
-        at_builder_add(builder, &config, 4, NULL);
+        at_builder_add(builder, &config, kind, NULL);
         assert_int_equal(at_builder_take(builder, &built), n != 13);
         if (n != 13)
             at_program_release(built.program);
@@ -196,7 +198,7 @@ static bool is_cached(int n)
     struct at_built built;
     bool cached;
 
-    at_builder_add(builder, &config, 4, NULL);
+    at_builder_add(builder, &config, kind, NULL);
     cached = at_builder_take(builder, &built);
     if (!cached)
         assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
@@ -227,20 +229,20 @@ static void test_precompile(void **state)
     int owner;
 
     (void)state;
-    at_builder_precompile(builder, &ready, 4);
-    at_builder_precompile(builder, &bad, 4);
+    at_builder_precompile(builder, &ready, kind);
+    at_builder_precompile(builder, &bad, kind);
     assert_int_equal(at_builder_idle(builder), 0);
     settle(builder);
     assert_int_equal(at_builder_pending(builder), 0);
     assert_false(at_builder_take(builder, &built));
-    at_builder_add(builder, &ready, 4, &owner);
+    at_builder_add(builder, &ready, kind, &owner);
     assert_true(at_builder_take(builder, &built));
     assert_ptr_equal(built.owner, &owner);
     at_program_release(built.program);
 
-    at_builder_precompile(builder, &late, 4);
+    at_builder_precompile(builder, &late, kind);
     assert_int_equal(at_builder_step(builder, NULL), AT_OK); /* a worker is compiling it */
-    at_builder_add(builder, &late, 4, &owner);
+    at_builder_add(builder, &late, kind, &owner);
     assert_int_equal(at_builder_idle(builder), 1);
     assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
     assert_ptr_equal(built.owner, &owner);
@@ -248,7 +250,7 @@ static void test_precompile(void **state)
     at_program_release(built.program);
     assert_int_equal(at_builder_pending(builder), 0);
 
-    at_builder_precompile(builder, &dropped, 4);
+    at_builder_precompile(builder, &dropped, kind);
     at_builder_drop(builder);
     settle(builder);
     at_builder_close(builder);
@@ -268,8 +270,8 @@ static void test_let_go(void **state)
     (void)state;
     for (size_t i = 0; i < CONFIGS; i++) {
         configs[i] = (struct at_config){&family, {(int32_t)(51 + i)}};
-        assert_false(at_builder_has(builder, &configs[i], 4));
-        at_builder_add(builder, &configs[i], 4, NULL);
+        assert_false(at_builder_has(builder, &configs[i], kind));
+        at_builder_add(builder, &configs[i], kind, NULL);
         if (i == 1) /* the workers compile the first ones, one each */
             assert_int_equal(at_builder_step(builder, NULL), AT_OK);
     }
@@ -278,7 +280,7 @@ static void test_let_go(void **state)
     settle(builder);
     assert_false(at_builder_take(builder, &built));
     for (size_t i = 0; i < CONFIGS; i++)
-        compiled += at_builder_has(builder, &configs[i], 4);
+        compiled += at_builder_has(builder, &configs[i], kind);
     assert_int_equal(compiled, 2);
     at_builder_close(builder);
 }
@@ -362,7 +364,7 @@ static void test_key(void **state)
         const struct at_config config = {&other, {20}};
         struct at_built built;
 
-        at_builder_add(builder, &config, 4, NULL);
+        at_builder_add(builder, &config, kind, NULL);
         assert_false(at_builder_take(builder, &built));
         at_builder_close(builder);
     }

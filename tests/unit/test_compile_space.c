@@ -78,7 +78,7 @@ static struct at_device_info device_of(int compute_capability)
 /* A kernel given to the builder. */
 struct task {
     struct at_config config;
-    int elem_size;
+    struct at_problem_kind kind;
 };
 
 struct tasks {
@@ -88,16 +88,17 @@ struct tasks {
 
 /* All configs of a family for a random problem; if there are none, for the next problem that has
  * some. */
-static bool any_space(struct at_space *space, struct at_family *family, int elem_size,
-                      const struct at_device_info *device, struct at_rng *rng)
+static bool any_space(struct at_space *space, struct at_problem *problem, struct at_family *family,
+                      int elem_size, const struct at_device_info *device, struct at_rng *rng)
 {
     size_t count = family_problem_count(family), first = (size_t)at_rng_below(rng, count);
 
     for (size_t i = 0; i < count; i++) {
-        struct at_problem problem = family_problem(family, (first + i) % count, elem_size);
         struct at_error err = {AT_OK, ""};
 
-        if (at_space_build(space, &family, 1, &problem, device, SPACE_MAX, &err) != AT_OK)
+        *problem = family_problem(family, (first + i) % count, elem_size);
+
+        if (at_space_build(space, &family, 1, problem, device, SPACE_MAX, &err) != AT_OK)
             fail_msg("%s", err.message);
         if (space->count > 0)
             return true;
@@ -111,15 +112,16 @@ static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
                  struct seen *const seen[2], const struct at_device_info *device,
                  struct at_rng *rng)
 {
+    struct at_problem problem;
     struct at_space space;
 
-    if (!any_space(&space, family, elem_size, device, rng))
+    if (!any_space(&space, &problem, family, elem_size, device, rng))
         fail_msg("family %s has no config of %d bytes on compute capability %d", family->name,
                  elem_size, (int)device->compute_capability);
     for (size_t i = 0; i < family_sample(family, SAMPLE) && space.count > 0; i++) {
         size_t news, drawn = draw_news(space.configs, space.count, sizeof *space.configs, seen, 2,
                                        rng, &news);
-        struct task task = {space.configs[drawn], elem_size};
+        struct task task = {space.configs[drawn], at_problem_kind(&problem)};
 
         AT_PUSH(tasks->items, tasks->count, tasks->capacity, task);
         space.configs[drawn] = space.configs[--space.count]; /* so that none is drawn twice */
@@ -133,10 +135,10 @@ static void check_built(const struct at_built *built, int architecture)
     char *config = at_config_format(&task->config);
 
     if (built->outcome != AT_CORRECT)
-        fail_msg("sm_%d, %d bytes: %s %s: %s", architecture, task->elem_size,
+        fail_msg("sm_%d, %d bytes: %s %s: %s", architecture, (int)task->kind.elem_size,
                  task->config.family->name, config, built->message);
     if (built->resources.registers == 0 || !built->program || built->program->size == 0)
-        fail_msg("sm_%d, %d bytes: %s %s: an empty kernel", architecture, task->elem_size,
+        fail_msg("sm_%d, %d bytes: %s %s: an empty kernel", architecture, (int)task->kind.elem_size,
                  task->config.family->name, config);
     free(config);
 }
@@ -152,8 +154,7 @@ static void compile_all(const struct tasks *tasks, int architecture)
         fail_msg("%s", err.message);
     assert_false(at_builder_compiler(builder)->ptx);
     for (size_t i = 0; i < tasks->count; i++)
-        at_builder_add(builder, &tasks->items[i].config, tasks->items[i].elem_size,
-                       &tasks->items[i]);
+        at_builder_add(builder, &tasks->items[i].config, tasks->items[i].kind, &tasks->items[i]);
     while (at_builder_pending(builder) > 0) {
         struct at_built built;
 
@@ -173,7 +174,7 @@ static void test_architecture(void **state)
     struct at_device_info device = device_of(architecture);
     struct at_rng rng = {(uint64_t)architecture};
     struct tasks tasks = {0};
-    struct task verifying = {.config.family = &harness, .elem_size = 1};
+    struct task verifying = {.config.family = &harness, .kind = {1, 1}};
 
     AT_PUSH(tasks.items, tasks.count, tasks.capacity, verifying);
     for (size_t i = 0; i < family_count; i++) {

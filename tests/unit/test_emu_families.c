@@ -8,6 +8,7 @@
 #include "emu/machine.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
+#include "problem/arguments.h"
 #include "ptx/ptx.h"
 #include "space/space.h"
 
@@ -33,6 +34,7 @@ enum {
     DRAWN_FOR = 8,       /* drawn from the spaces of this many problems of the family, */
     PROGRAM_KERNELS = 8, /* this many kernels per program, */
     PROBLEMS = 3,        /* and each kernel runs on this many problems. */
+    PERMUTATIONS = 504,  /* of rank 2 to 8, for one config each */
     HARNESS_PROBLEM = 8, /* a batch with odd gaps */
     SPACE_MAX = 500000,
     BYTES_MAX = 4 << 20,
@@ -214,15 +216,21 @@ static unsigned char *expected(const struct buffers *b)
     const struct at_problem *p = &b->problem;
     size_t size = (size_t)p->elem_size;
     unsigned char *out = at_alloc(b->dst_bytes + 2 * ZONE);
+    struct at_axis axes[AT_AXES_MAX];
+    size_t axis_count = at_problem_axes(p, axes);
 
     memset(out, POISON, b->dst_bytes + 2 * ZONE);
     if (p->in_place)
         memcpy(out + ZONE, b->src_host, b->src_bytes);
-    for (int64_t m = 0; m < p->batch; m++)
-        for (int64_t r = 0; r < p->rows; r++)
-            for (int64_t c = 0; c < p->cols; c++)
-                memcpy(out + ZONE + (size_t)(m * p->stride_dst + c * p->ld_dst + r) * size,
-                       b->src_host + (size_t)(m * p->stride_src + r * p->ld_src + c) * size, size);
+    for (int64_t i = 0; i < at_problem_bytes(p) / 2 / p->elem_size; i++) {
+        int64_t left = i, from = 0, to = 0;
+
+        for (size_t k = 0; k < axis_count; left /= axes[k++].extent) {
+            from += left % axes[k].extent * axes[k].stride_src;
+            to += left % axes[k].extent * axes[k].stride_dst;
+        }
+        memcpy(out + ZONE + (size_t)to * size, b->src_host + (size_t)from * size, size);
+    }
     return out;
 }
 
@@ -243,23 +251,15 @@ static void run_transpose(struct buffers *b, const struct at_ptx_kernel *kernel,
                           const struct at_config *config, const char *what)
 {
     const struct at_problem *p = &b->problem;
-    const uint64_t args[] = {
-        b->dst,
-        p->in_place ? b->dst : b->src,
-        (uint64_t)p->rows,
-        (uint64_t)p->cols,
-        (uint64_t)p->ld_src,
-        (uint64_t)p->ld_dst,
-        (uint64_t)p->batch,
-        (uint64_t)p->stride_src,
-        (uint64_t)p->stride_dst,
-    };
-    struct at_emu_launch launch = {.kernel = kernel, .args = args, .arg_count = AT_COUNT(args)};
+    uint64_t args[AT_CALL_WORDS];
+    uint8_t words[AT_CALL_ARGS];
+    struct at_emu_launch launch = {.kernel = kernel, .args = args, .arg_words = AT_CALL_WORDS};
     struct at_launch wanted;
     struct at_error err = {AT_OK, ""};
 
     assert_int_equal(at_config_launch(config, p, &device, &wanted, &err), AT_OK);
     at_emu_launch_take(&launch, &wanted);
+    launch.arg_count = at_problem_args(p, &wanted, b->dst, b->src, args, words);
     run(b, &launch, what);
 }
 
@@ -291,19 +291,19 @@ static void check_on(const struct at_ptx_kernel *kernel, const struct at_config 
 }
 
 /* Check a config on some problems. If it is legal for none of them, use the one for which it was
- * drawn, unless that is too large. */
+ * drawn, unless that is too large; without rng, that one alone. */
 static void check_config(const struct at_ptx_kernel *kernel, const struct drawn *drawn,
                          struct at_rng *rng, size_t *checked)
 {
-    size_t first = (size_t)at_rng_below(rng, AT_COUNT(problems)), done = 0;
+    size_t first = rng ? (size_t)at_rng_below(rng, AT_COUNT(problems)) : 0, done = 0;
     int elem_size = (int)drawn->problem.elem_size;
 
-    for (size_t i = 0; i < AT_COUNT(problems) && done < PROBLEMS; i++) {
+    for (size_t i = 0; rng && i < AT_COUNT(problems) && done < PROBLEMS; i++) {
         char spec[128];
         struct at_problem problem =
             make_problem((first + i) % AT_COUNT(problems), elem_size, spec, sizeof spec);
 
-        if (!is_legal(&drawn->config, &problem))
+        if (at_problem_kind(&drawn->problem).axes > 1 || !is_legal(&drawn->config, &problem))
             continue;
         check_on(kernel, &drawn->config, &problem);
         done++;
@@ -324,7 +324,7 @@ static void check_program(const struct drawn *drawn, size_t count, struct at_rng
 
     for (size_t i = 0; i < count; i++) {
         renderings[i] = (struct at_rendering){.config = &drawn[i].config,
-                                              .elem_size = drawn[i].problem.elem_size};
+                                              .kind = at_problem_kind(&drawn[i].problem)};
         snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
     }
     source = at_render_program(renderings, count);
@@ -418,6 +418,85 @@ static void test_study_families(void **state)
     check_families(study_families, study_family_count, STUDY_SAMPLE);
 }
 
+/* ---- permutations ---- */
+
+/* A tensor of 2 to 8 axes, of any permutation, some with odd strides and addresses. */
+static struct at_problem draw_permutation(struct at_rng *rng)
+{
+    static const int sizes[] = {1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 3, 6, 12, 24, 32};
+    size_t rank = 2 + (size_t)at_rng_below(rng, 7);
+    int64_t most = 1 + (int64_t)at_rng_below(rng, 8192), src = 1, dst = 1, offsets[2] = {0, 0};
+    bool padded = at_rng_below(rng, 4) == 0;
+    struct at_axis axes[8];
+    struct at_problem problem;
+    struct at_error err = {AT_OK, ""};
+
+    for (size_t i = 0; i < rank; i++) { /* the fastest of the source first */
+        int64_t left = most / src, bound = at_rng_below(rng, 3) == 0 ? 160 : 12;
+
+        bound = left < bound ? left + 1 : bound;
+        axes[i].extent = 1 + (int64_t)at_rng_below(rng, (uint64_t)bound);
+        axes[i].stride_src = src;
+        src *= axes[i].extent + (padded ? (int64_t)at_rng_below(rng, 3) : 0);
+    }
+    for (size_t i = 0; i < rank; i++) {
+        size_t other = i + (size_t)at_rng_below(rng, rank - i);
+        struct at_axis axis = axes[i];
+
+        axes[i] = axes[other];
+        axes[other] = axis;
+        axes[i].stride_dst = dst;
+        dst *= axes[i].extent + (padded ? (int64_t)at_rng_below(rng, 3) : 0);
+    }
+    for (int i = 0; i < 2 && padded; i++)
+        offsets[i] = (int64_t)at_rng_below(rng, 3);
+    if (at_problem_of_axes(&problem, axes, rank, sizes[at_rng_below(rng, AT_COUNT(sizes))], offsets,
+                           "drawn", &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+/* Draw a config of some family; families take turns. */
+static struct at_config draw_config(const struct at_problem *problem, size_t turn,
+                                    struct at_rng *rng)
+{
+    struct at_config config = {0};
+
+    for (size_t i = 0; i < family_count && !config.family; i++) {
+        struct at_family *family = families[(turn + i) % family_count];
+        struct at_space space;
+        struct at_error err = {AT_OK, ""};
+
+        if (at_space_build(&space, &family, 1, problem, &device, SPACE_MAX, &err) != AT_OK)
+            fail_msg("%s", err.message);
+        if (space.count > 0)
+            config = space.configs[at_rng_below(rng, space.count)];
+        at_space_clear(&space);
+    }
+    if (!config.family)
+        fail_msg("no family takes %s", at_problem_format(problem));
+    return config;
+}
+
+/* A seeded sample of all permutations. Each is run by one config. */
+static void test_permutations(void **state)
+{
+    struct at_rng rng = {20};
+    struct drawn drawn[PROGRAM_KERNELS];
+
+    use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
+    for (size_t i = 0; i < PERMUTATIONS; i += PROGRAM_KERNELS) {
+        size_t checked = 0;
+
+        for (size_t k = 0; k < PROGRAM_KERNELS; k++) {
+            drawn[k].problem = draw_permutation(&rng);
+            drawn[k].config = draw_config(&drawn[k].problem, i + k, &rng);
+        }
+        check_program(drawn, PROGRAM_KERNELS, NULL, &checked);
+        assert_int_equal(checked, PROGRAM_KERNELS);
+    }
+}
+
 /* Runs the harness's kernels in the order of a verification, on the default config of naive. */
 struct verification {
     struct at_ptx_module *harness;
@@ -499,7 +578,7 @@ static void test_harness(void **state)
     harness = read_module(harness_source);
     for (size_t k = 0; k < AT_COUNT(elem_sizes); k++) {
         struct verification v = {.harness = harness};
-        struct at_rendering rendering = {.elem_size = elem_sizes[k], .entry = "k"};
+        struct at_rendering rendering = {.kind = {elem_sizes[k], 1}, .entry = "k"};
         struct at_ptx_module *module;
         struct at_problem problem;
         struct at_config config;
@@ -564,6 +643,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"families, compute_75", test_families, NULL, NULL, (void *)&architectures[0]},
         {"families, compute_90", test_families, NULL, NULL, (void *)&architectures[1]},
+        {"permutations, compute_90", test_permutations, NULL, NULL, (void *)&architectures[1]},
         {"study families, compute_90", test_study_families, NULL, NULL, (void *)&architectures[1]},
         {"harness, compute_75", test_harness, NULL, NULL, (void *)&architectures[0]},
         {"harness, compute_90", test_harness, NULL, NULL, (void *)&architectures[1]},

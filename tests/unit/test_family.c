@@ -195,6 +195,12 @@ static void refuses(void **state)
          ":7:11: \"T2345678901234567890123456789012\"" PARAM_RULE},
         {"name: TILE", "name: ELEM_SIZE",
          ":7:11: ELEM_SIZE is given to every template and cannot be a parameter"},
+        {"name: TILE", "name: AXES",
+         ":7:11: AXES is given to every template and cannot be a parameter"},
+        {"preference: 1", "preference: 1\ntensors: all",
+         ":6:10: tensors: expected none, batch or packed, found \"all\""},
+        {"  block_x: TILE\n", "  block_x: TILE\n  side_src: 8\n",
+         ":25:13: side_src is for families with tensors: packed"},
         {"name: BLOCK_ROWS", "name: TILE", ":11:11: a second parameter named TILE"},
         {"[16, 32, 64]", "[]", ":9:13: values: expected 1 to 64 items, found 0"},
         {"[16, 32, 64]", "[16, 32, 16]", ":7:11: TILE: the value 16 is given twice"},
@@ -212,7 +218,8 @@ static void refuses(void **state)
         {"  block_x: TILE\n", "", ":20:3: the launch lacks the key \"block_x\""},
         {"block_y", "blocky",
          ":25:3: unknown key \"blocky\"; expected one of block_x, block_y, block_z, "
-         "carveout_percent, grid_x, grid_y, grid_z, shared_bytes"},
+         "carveout_percent, grid_x, grid_y, grid_z, outer_order, shared_bytes, side_dst, side_src, "
+         "word_bytes"},
         {"summary: through shared memory\n", "", ":1:1: a space file lacks the key \"summary\""},
     };
 

@@ -190,7 +190,7 @@ static void test_bad_profiles(void **state)
 static void test_bad_problems(void **state)
 {
     static const autotune_problem cases[] = {
-        {.elem_size = 3, .rows = 8, .cols = 8},
+        {.elem_size = 65, .rows = 8, .cols = 8},
         {.elem_size = 4, .rows = 0, .cols = 8},
         {.elem_size = 4, .rows = -1, .cols = 8},
         {.elem_size = 4, .rows = 8, .cols = 8, .ld_src = 7},
@@ -213,6 +213,67 @@ static void test_bad_problems(void **state)
                          AUTOTUNE_INVALID);
         assert_null(answer);
         assert_true(strlen(autotune_error_message(error)) > 0);
+        autotune_error_free(error);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
+/* A tensor is looked up by its canonical form: as text, the answer names it. */
+static void test_tensors(void **state)
+{
+    static const struct {
+        autotune_tensor tensor;
+        const char *form; /* NULL: refused */
+    } cases[] = {
+        {{.elem_size = 4, .rank = 2, .extents = {8192, 8192}, .permutation = {1, 0}},
+         "8192x8192:b4 on "},
+        {{.elem_size = 2, .rank = 4, .extents = {8, 32, 2048, 128}, .permutation = {0, 2, 1, 3}},
+         "8x32x2048x128:b2,perm=0213 on "},
+        {{.elem_size = 2,
+          .rank = 4,
+          .extents = {8, 32, 2048, 128},
+          .permutation = {0, 2, 1, 3},
+          .align_bytes = 2},
+         "8x32x2048x128:b2,perm=0213,offset_src=1,offset_dst=1 on "},
+        {{.elem_size = 12, .rank = 2, .extents = {5, 7}, .permutation = {1, 0}},
+         "5x7x3:b4,perm=102 on "},
+        {{.elem_size = 4,
+          .rank = 3,
+          .extents = {4, 5, 6},
+          .permutation = {1, 0, 2},
+          .strides_src = {64, 8, 1}},
+         "4x5x6:b4,perm=102,strides_src=64x8x1 on "},
+        {{.elem_size = 4, .rank = 0}, NULL},
+        {{.elem_size = 4, .rank = 25}, NULL},
+        {{.elem_size = 65, .rank = 1, .extents = {5}}, NULL},
+        {{.elem_size = 4, .rank = 2, .extents = {5, 7}, .permutation = {1, 1}}, NULL},
+        {{.elem_size = 4, .rank = 2, .extents = {5, 0}, .permutation = {1, 0}}, NULL},
+        {{.elem_size = 4,
+          .rank = 2,
+          .extents = {5, 7},
+          .permutation = {1, 0},
+          .strides_src = {6, 1}},
+         NULL},
+    };
+    autotune_profile *profile = open_profile(shipped);
+    autotune_device *device = h200();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_answer *answer = NULL;
+        autotune_error *error = NULL;
+        char text[4096];
+
+        assert_int_equal(
+            autotune_tensor_lookup(&answer, profile, device, &cases[i].tensor, NULL, &error),
+            cases[i].form ? AUTOTUNE_OK : AUTOTUNE_INVALID);
+        if (cases[i].form) {
+            assert_in_range(autotune_answer_describe(answer, text, sizeof text), 1, sizeof text);
+            if (strncmp(text, cases[i].form, strlen(cases[i].form)) != 0)
+                assert_string_equal(text, cases[i].form);
+        }
+        autotune_answer_free(answer);
         autotune_error_free(error);
     }
     autotune_device_free(device);
@@ -317,11 +378,12 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookup),       cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_alignment),    cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_bad_profiles), cmocka_unit_test(test_bad_problems),
-        cmocka_unit_test(test_bad_device),   cmocka_unit_test(test_nothing_to_free),
-        cmocka_unit_test(test_no_context),   cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lookup),          cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_alignment),       cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_bad_profiles),    cmocka_unit_test(test_bad_problems),
+        cmocka_unit_test(test_tensors),         cmocka_unit_test(test_bad_device),
+        cmocka_unit_test(test_nothing_to_free), cmocka_unit_test(test_no_context),
+        cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

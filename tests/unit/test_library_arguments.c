@@ -18,6 +18,9 @@ static autotune_profile *profile;
 static autotune_device *device;
 static const autotune_problem problem = {.elem_size = 4, .rows = 4096, .cols = 4096};
 
+static const autotune_tensor tensor = {
+    .elem_size = 2, .rank = 4, .extents = {8, 32, 2048, 128}, .permutation = {0, 2, 1, 3}};
+
 /* ---- functions with a status: a call with NULL as argument number `missing` ---- */
 
 static autotune_status open_profile(int missing, autotune_error **error)
@@ -47,6 +50,23 @@ static autotune_status look_up(int missing, autotune_error **error)
     return autotune_lookup(missing == 0 ? NULL : &answer, missing == 1 ? NULL : profile,
                            missing == 2 ? NULL : device, missing == 3 ? NULL : &problem, NULL,
                            error);
+}
+
+static autotune_status look_tensor_up(int missing, autotune_error **error)
+{
+    autotune_answer *answer = NULL;
+
+    return autotune_tensor_lookup(missing == 0 ? NULL : &answer, missing == 1 ? NULL : profile,
+                                  missing == 2 ? NULL : device, missing == 3 ? NULL : &tensor, NULL,
+                                  error);
+}
+
+static autotune_status create_tensor_plan(int missing, autotune_error **error)
+{
+    autotune_plan *plan = NULL;
+
+    return autotune_tensor_plan_create(missing == 0 ? NULL : &plan, missing == 1 ? NULL : profile,
+                                       missing == 2 ? NULL : &tensor, error);
 }
 
 static autotune_status check_device(int missing, autotune_error **error)
@@ -167,6 +187,8 @@ static const struct {
     {"autotune_profile_open", open_profile, {"profile"}, NULL},
     {"autotune_profile_skipped", NULL, {NULL}, skipped},
     {"autotune_version", NULL, {NULL}, version},
+    {"autotune_tensor_lookup", look_tensor_up, {"answer", "profile", "device", "problem"}, NULL},
+    {"autotune_tensor_plan_create", create_tensor_plan, {"plan", "profile", "problem"}, NULL},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };

@@ -367,7 +367,7 @@ static const struct scenario scenarios[] = {
      .run = look_up,
      .profile = small,
      .subject = "h200",
-     .problem = {.elem_size = 3, .rows = 8, .cols = 8},
+     .problem = {.elem_size = 65, .rows = 8, .cols = 8},
      .status = AUTOTUNE_INVALID},
     {.name = "check: the same device",
      .run = check_answer,

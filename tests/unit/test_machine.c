@@ -131,6 +131,8 @@ static const struct {
      AT_EMU_SHARED_BOUNDS, 1, 1, 0, 0, ""},
     {"local beyond the end", "mov.u64 %d4, local; st.local.u32 [%d4+16], 1; //!",
      AT_EMU_LOCAL_BOUNDS, 1, 1, 0, 0, "4 bytes of 16"},
+    {"beyond the parameters", "mov.b64 %d4, buffer; ld.param.u64 %d5, [%d4+8]; //!",
+     AT_EMU_PARAM_BOUNDS, 1, 1, 0, 0, "8 bytes of 8"},
     {"misaligned vector", "ld.global.v2.u32 {%r6, %r7}, [%d1]; //!", AT_EMU_MISALIGNED, 1, 32, 0, 1,
      "misaligned access at 0x100000004: 8 bytes"},
     {"misaligned shared", "add.s64 %d4, %d3, 2; st.shared.u32 [%d4], 1; //!", AT_EMU_MISALIGNED, 1,

@@ -65,7 +65,7 @@ static void open_fixture(struct fixture *f, const struct at_config *config, cons
     *f = (struct fixture){0};
     assert_int_equal(at_problem_parse(&f->problem, spec, &err), AT_OK);
     assert_int_equal(at_config_launch(config, &f->problem, &device, &launch, &err), AT_OK);
-    at_builder_add(builder, config, f->problem.elem_size, NULL);
+    at_builder_add(builder, config, at_problem_kind(&f->problem), NULL);
     assert_int_equal(at_builder_wait(builder, &f->built, &err), AT_OK);
     assert_int_equal(f->built.outcome, AT_CORRECT);
     assert_int_equal(

@@ -132,7 +132,7 @@ static void refuses(void **state)
         {"010x5:f32", "ROWS is \"010\", not"},
         {"1e3x5:f32", "ROWS is \"1e3\", not"},
         {"8192X8192:f32", form},
-        {"5x5x5:f32", "COLS is \"5x5\", not"},
+        {"5x5x5:f32", "a tensor needs its permutation, as in 8x32x2048x128:f16,perm=0213"},
         {"99999999999999999999x5:f32", "ROWS is \"99999999999999999999\", not"},
         {"5x5:", "unknown type \"\"; expected one of b1 b2 b4"},
         {"5x5:f31", "unknown type \"f31\"; expected one of b1 b2 b4"},
@@ -251,7 +251,7 @@ static void refuses_numbers(void **state)
         struct at_problem problem;
         const char *words;
     } cases[] = {
-        {{.elem_size = 3, .rows = 8, .cols = 8}, "\"8x8:b3\": unknown type \"b3\""},
+        {{.elem_size = 65, .rows = 8, .cols = 8}, "\"8x8:b65\": unknown type \"b65\""},
         {{.elem_size = 4, .rows = 0, .cols = 8}, "\"0x8:b4\": rows, columns and batch"},
         {{.elem_size = 4, .rows = 8, .cols = -8}, "rows, columns and batch"},
         {{.elem_size = 4, .rows = 8, .cols = 8, .batch = -1}, "rows, columns and batch"},

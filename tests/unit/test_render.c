@@ -42,7 +42,8 @@ static void test_macros(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        char *text = at_render_macros(cases[i].config, cases[i].elem_size);
+        char *text =
+            at_render_macros(cases[i].config, (struct at_problem_kind){cases[i].elem_size, 1});
 
         assert_string_equal(text, cases[i].expected);
         free(text);
@@ -65,9 +66,11 @@ static void test_program(void **state)
                                    "}\n"
                                    "#undef transpose\n"
                                    "#undef ELEM_SIZE\n"
+                                   "#undef AXES\n"
                                    "#undef TILE\n"
                                    "#undef PAD\n"
                                    "#define ELEM_SIZE 8\n"
+                                   "#define AXES 3\n"
                                    "#define TILE 64\n"
                                    "#define PAD 0\n"
                                    "#define transpose k_b\n"
@@ -78,6 +81,7 @@ static void test_program(void **state)
                                    "}\n"
                                    "#undef transpose\n"
                                    "#undef ELEM_SIZE\n"
+                                   "#undef AXES\n"
                                    "#undef TILE\n"
                                    "#undef PAD\n"
                                    "#define ELEM_SIZE 1\n"
@@ -88,12 +92,13 @@ static void test_program(void **state)
                                    "\n"
                                    "}\n"
                                    "#undef transpose\n"
-                                   "#undef ELEM_SIZE\n";
+                                   "#undef ELEM_SIZE\n"
+                                   "#undef AXES\n";
     const struct at_config configs[] = {{&tile, {32, 1}}, {&tile, {64, 0}}, {.family = &plain}};
     const struct at_rendering renderings[] = {
-        {&configs[0], 4, "k_a"},
-        {&configs[1], 8, "k_b"},
-        {&configs[2], 1, "k_c"},
+        {&configs[0], {4, 1}, "k_a"},
+        {&configs[1], {8, 3}, "k_b"},
+        {&configs[2], {1, 1}, "k_c"},
     };
     char *text = at_render_program(renderings, AT_COUNT(renderings));
 

@@ -290,6 +290,7 @@ static void test_problems(void **state)
     check_problems("tuning/problems-emulated.yaml", INT64_C(1) << 24);
     check_problems("tuning/problems-library.yaml", INT64_C(1) << 32);
     check_problems("tuning/bench.yaml", INT64_C(5) << 30);
+    check_problems("tuning/problems-permutations.yaml", INT64_C(9) << 30);
 }
 
 /* The problems that bench shows by default. */

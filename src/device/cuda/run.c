@@ -34,8 +34,10 @@ enum at_outcome at_cuda_start(struct at_device *device, const struct at_call *ca
         return at_cuda_outcome(
             at_cuda.cuMemcpyDtoDAsync(call->args[0], call->args[1], call->args[2], stream),
             "copying", err);
-    for (size_t i = 0; i < AT_CALL_ARGS; i++)
-        args[i] = (void *)&call->args[i];
+    for (size_t i = 0, word = 0; i < AT_CALL_ARGS; i++) {
+        args[i] = (void *)&call->args[word];
+        word += call->arg_words[i] ? call->arg_words[i] : 1;
+    }
     result = set_shared(call->kernel, &call->launch);
     if (result == CUDA_SUCCESS)
         result = at_cuda.cuLaunchKernel(

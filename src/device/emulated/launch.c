@@ -14,6 +14,7 @@ struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
         .kernel = kernel,
         .args = call->args,
         .arg_count = kernel->param_count < AT_CALL_ARGS ? kernel->param_count : AT_CALL_ARGS,
+        .arg_words = AT_CALL_WORDS,
         .instruction_limit = instruction_limit,
         .threads = device->threads,
     };

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of axes: sorting, merging, overlap. */
+#ifndef AT_PROBLEM_AXES_H
+#define AT_PROBLEM_AXES_H
+
+#include "problem/problem.h"
+
+enum at_side { AT_SOURCE, AT_DESTINATION };
+
+static inline int64_t at_axis_stride(const struct at_axis *axis, enum at_side side)
+{
+    return side == AT_SOURCE ? axis->stride_src : axis->stride_dst;
+}
+
+/* Sort by the strides of one side, the shortest first; equal ones by the other side. */
+void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side);
+
+/* Drop axes of extent 1, merge neighbours on both sides, and sort by the source. Returns the number
+ * of axes that are left. */
+size_t at_axes_merge(struct at_axis *axes, size_t count);
+
+/* Do two elements have one place on this side? Exact where strides nest; else a search of bounded
+ * length, well below 1 ms, decides. */
+enum at_overlap { AT_APART, AT_OVERLAP, AT_UNDECIDED };
+enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side);
+
+/* The number of elements from the first to the last one accessed, both included. False if it does
+ * not fit 62 bits. */
+bool at_axes_extent(const struct at_axis *axes, size_t count, enum at_side side, int64_t *extent);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Problems of several axes: from the axes of a tensor to the canonical form, and what it says. */
+#include "problem/axes.h"
+#include "problem/problem_parts.h"
+
+#include <string.h>
+
+enum { WORD_MAX = 16, LINE_BYTES = 128 };
+
+struct at_problem_kind at_problem_kind(const struct at_problem *problem)
+{
+    return (struct at_problem_kind){problem->elem_size, 1 + problem->outer_count};
+}
+
+size_t at_problem_axes(const struct at_problem *problem, struct at_axis axes[AT_AXES_MAX])
+{
+    size_t count = 0;
+
+    axes[count++] = (struct at_axis){problem->cols, 1, problem->ld_dst};
+    axes[count++] = (struct at_axis){problem->rows, problem->ld_src, 1};
+    axes[count++] = (struct at_axis){problem->batch, problem->stride_src, problem->stride_dst};
+    for (int64_t i = 0; i < problem->outer_count; i++)
+        axes[count++] = problem->outer[i];
+    return count;
+}
+
+int64_t at_problem_matrices(const struct at_problem *problem)
+{
+    int64_t matrices = problem->batch;
+
+    for (int64_t i = 0; i < problem->outer_count; i++)
+        matrices *= problem->outer[i].extent;
+    return matrices;
+}
+
+bool at_problem_is_tensor(const struct at_problem *problem)
+{
+    return problem->outer_count > 0 ||
+           (problem->batch > 1 &&
+            (problem->stride_src < (problem->rows - 1) * problem->ld_src + problem->cols ||
+             problem->stride_dst < (problem->cols - 1) * problem->ld_dst + problem->rows));
+}
+
+int64_t at_problem_word_bytes(const struct at_problem *problem)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+    int64_t all = problem->offset_src | problem->offset_dst;
+    bool runs = false;
+
+    for (size_t i = 0; i < count; i++) {
+        bool run = axes[i].stride_src == 1 && axes[i].stride_dst == 1;
+
+        runs = runs || (run && axes[i].extent > 1);
+        if (axes[i].extent > 1)
+            all |= run ? axes[i].extent : axes[i].stride_src | axes[i].stride_dst;
+    }
+    all = runs ? all * problem->elem_size | WORD_MAX : problem->elem_size;
+    return all & -all;
+}
+
+/* Words instead of elements: 3 of 4 bytes for 12. */
+static size_t split_elements(struct at_axis *axes, size_t count, int64_t elem_size,
+                             struct at_problem *problem)
+{
+    int64_t word = (elem_size | WORD_MAX) & -(elem_size | WORD_MAX), words = elem_size / word;
+
+    problem->elem_size = word;
+    if (words == 1)
+        return count;
+    for (size_t i = 0; i < count; i++) /* the extents of both sides fit 62 bits of bytes */
+        if (axes[i].extent > 1) {
+            axes[i].stride_src *= words;
+            axes[i].stride_dst *= words;
+        }
+    /* Alignment repeats with every line. */
+    problem->offset_src = problem->offset_src * words % (LINE_BYTES / word);
+    problem->offset_dst = problem->offset_dst * words % (LINE_BYTES / word);
+    axes[count] = (struct at_axis){words, 1, 1};
+    return count + 1;
+}
+
+/* Take the axis that is adjacent on this side out of the list. Its extent is 1 if there is none. */
+static struct at_axis take_adjacent(struct at_axis *axes, size_t *count, enum at_side side)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (at_axis_stride(&axes[i], side) == 1) {
+            struct at_axis taken = axes[i];
+
+            memmove(&axes[i], &axes[i + 1], (--*count - i) * sizeof *axes);
+            return taken;
+        }
+    return (struct at_axis){1, 1, 1};
+}
+
+/* The canonical form of axes that fit 62 bits. */
+static void take_axes(struct at_problem *problem, struct at_axis *axes, size_t count)
+{
+    struct at_axis cols, rows;
+
+    count = at_axes_merge(axes, count);
+    cols = take_adjacent(axes, &count, AT_SOURCE);
+    rows = cols.extent > 1 && cols.stride_dst == 1 ? (struct at_axis){1, 1, 1}
+                                                   : take_adjacent(axes, &count, AT_DESTINATION);
+    problem->cols = cols.extent;
+    problem->rows = rows.extent;
+    problem->ld_src = rows.extent > 1 ? rows.stride_src : cols.extent;
+    problem->ld_dst = cols.extent > 1 ? cols.stride_dst : rows.extent;
+    at_axes_sort(axes, count, AT_DESTINATION);
+    problem->batch = 1;
+    problem->stride_src = problem->rows * problem->ld_src;
+    problem->stride_dst = problem->cols * problem->ld_dst;
+    if (count == 0)
+        return;
+    problem->batch = axes[0].extent;
+    problem->stride_src = axes[0].stride_src;
+    problem->stride_dst = axes[0].stride_dst;
+    problem->outer_count = (int64_t)count - 1;
+    memcpy(problem->outer, axes + 1, (count - 1) * sizeof *axes);
+}
+
+enum at_status at_problem_check_overlap(const struct at_problem *problem, const char *spec,
+                                        struct at_error *err)
+{
+    static const char *const reasons[2][2] = {
+        {"elements of the source overlap", "elements of the destination overlap"},
+        {"it is undecided whether elements of the source overlap: their strides do not nest",
+         "it is undecided whether elements of the destination overlap: their strides do not nest"}};
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+
+    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
+        enum at_overlap overlap = at_axes_overlap(axes, count, (enum at_side)side);
+
+        if (overlap != AT_APART)
+            return at_problem_fail(err, spec, reasons[overlap == AT_UNDECIDED][side]);
+    }
+    return AT_OK;
+}
+
+/* Do both sides fit 62 bits of bytes together? All strides and extents are at least 1. */
+static bool fits(const struct at_axis *axes, size_t count, int64_t elem_size)
+{
+    int64_t src, dst, elements = 1, bytes;
+
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_mul_overflow(elements, axes[i].extent, &elements))
+            return false;
+    return at_axes_extent(axes, count, AT_SOURCE, &src) &&
+           at_axes_extent(axes, count, AT_DESTINATION, &dst) &&
+           !__builtin_add_overflow(src, dst, &bytes) &&
+           !__builtin_mul_overflow(bytes, elem_size, &bytes) && bytes >> 62 == 0 &&
+           !__builtin_mul_overflow(elements, 2 * elem_size, &bytes) && bytes >> 62 == 0;
+}
+
+enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
+                                  size_t count, int64_t elem_size, const int64_t offsets[2],
+                                  const char *spec, struct at_error *err)
+{
+    struct at_axis left[AT_AXES_MAX];
+    struct at_problem made = {.offset_src = offsets[0], .offset_dst = offsets[1]};
+    size_t used = 0;
+    enum at_status status;
+
+    if (elem_size < 1 || elem_size > AT_ELEM_SIZE_MAX)
+        return at_problem_fail(err, spec, "elements have 1 to 64 bytes");
+    if (count > AT_RANK_MAX)
+        return at_problem_fail(err, spec, "a tensor has at most 24 axes");
+    for (size_t i = 0; i < count; i++) {
+        if (axes[i].extent < 1 ||
+            (axes[i].extent > 1 && (axes[i].stride_src < 1 || axes[i].stride_dst < 1)))
+            return at_problem_fail(err, spec, "extents and strides have to be at least 1");
+        if (axes[i].extent > 1)
+            left[used++] = axes[i];
+    }
+    if (offsets[0] > AT_OFFSET_MAX || offsets[1] > AT_OFFSET_MAX)
+        return at_problem_fail(err, spec, "an offset is more than 255 elements");
+    if (!fits(left, used, elem_size))
+        return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
+    used = split_elements(left, used, elem_size, &made);
+    take_axes(&made, left, used);
+    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
+        if (at_problem_types[i].size == made.elem_size) {
+            at_problem_take_type(&made, i);
+            break;
+        }
+    status = at_problem_check_overlap(&made, spec, err);
+    if (status == AT_OK)
+        *problem = made;
+    return status;
+}
+
+/* Fill in dense strides. */
+static bool default_strides(struct at_tensor *t)
+{
+    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
+        int64_t *strides = t->strides[side], stride = 1;
+
+        for (size_t i = strides[0] == 0 ? t->rank : 0; i-- > 0;) {
+            strides[i] = stride;
+            if (__builtin_mul_overflow(
+                    stride, t->extents[side == AT_SOURCE ? i : (size_t)t->perm[i]], &stride))
+                return false;
+        }
+    }
+    return true;
+}
+
+enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_tensor *tensor,
+                                    const char *spec, struct at_error *err)
+{
+    struct at_tensor t = *tensor;
+    struct at_axis axes[AT_RANK_MAX];
+    uint32_t seen = 0;
+
+    if (t.rank < 1 || t.rank > AT_RANK_MAX)
+        return at_problem_fail(err, spec, "a tensor has 1 to 24 axes");
+    for (size_t i = 0; i < t.rank; i++)
+        if (t.perm[i] >= 0 && t.perm[i] < (int64_t)t.rank)
+            seen |= UINT32_C(1) << t.perm[i];
+    if (seen != (UINT32_C(1) << t.rank) - 1)
+        return at_problem_fail(err, spec, "a permutation has each axis once, from 0 on");
+    for (size_t i = 0; i < t.rank; i++)
+        if (t.extents[i] < 1)
+            return at_problem_fail(err, spec, "extents have to be at least 1");
+    if (!default_strides(&t))
+        return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
+    for (size_t i = 0; i < t.rank; i++)
+        axes[i] = (struct at_axis){t.extents[t.perm[i]], t.strides[AT_SOURCE][t.perm[i]],
+                                   t.strides[AT_DESTINATION][i]};
+    return at_problem_of_axes(problem, axes, t.rank, t.elem_size, t.offsets, spec, err);
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Permutations of tensors from the command line.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+    find_nvrtc
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# Families with few configs: matrices, runs and packed tiles.
+make_small_data() {
+    make_data
+    narrowed naive DIRECTION=0 READ_ONLY=0 BLOCK_X=32 BLOCK_Y=8 >"$AUTOTUNE_DATADIR/tuning/naive.yaml"
+    narrowed rows THREADS=256 UNROLL=4 'LOAD=0' 'STORE=0' >"$AUTOTUNE_DATADIR/tuning/rows.yaml"
+    narrowed packed SIDE_SRC=32 SIDE_DST=32 THREADS=256 UNROLL=4 PAD=1 >"$AUTOTUNE_DATADIR/tuning/packed.yaml"
+}
+
+# becomes SPEC FORM: does lookup call the problem by its canonical form?
+becomes() {
+    run --separate-stderr -0 "$AUTOTUNE" lookup --device h200 --problem "$1"
+    [ "${lines[0]}" = "$2 on NVIDIA H200, cold" ]
+}
+
+@test "a tensor is called by its canonical form" {
+    becomes 3x224x224:f32,perm=120 3x50176:f32
+    becomes 1x64x1x96:f16,perm=3210 64x96:f16
+    becomes 32x49x3x12x512:f16,perm=01342 3x6144:f16,batch=1568
+    becomes 512x12x3x49x32:f16,perm=20314 512x12x3x49x32:f16,perm=20314
+    becomes 5x7:b12 5x7x3:b4,perm=102
+}
+
+@test "permutations are tuned, shown, checked and looked up" {
+    need_nvrtc
+    make_small_data
+    run --separate-stderr -0 "$AUTOTUNE" --gpu emu --out best.yaml \
+        -p 6x5x8x32:f16,perm=0213 -p 3x3x3x3x3x3:f64,perm=543210 \
+        -p 37x5x41:f32,perm=210 -p 33x9:b12
+    [[ $output == *'6x5x8x32:f16,perm=0213'* ]]
+    [[ $output == *'3x3x3x3x3x3:f64,perm=543210'* ]]
+    [[ $output == *'33x9x3:b4,perm=102'* ]]
+    [[ $output == *' 0 wrong'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" show best.yaml
+    [[ $output == *'6x5x8x32:f16,perm=0213'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" check --gpu emu best.yaml
+    run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu -p 6x5x8x32:i16,perm=0213 best.yaml
+    [[ $output == *'tier       1 of 6'* ]]
+}
+
+@test "explain shows a permutation" {
+    need_nvrtc
+    run --separate-stderr -0 "$AUTOTUNE" explain packed WORD=0 -p 3x3x3x3x3x3:f64,perm=543210
+    [[ $output == *'packed.cu'* ]]
+    run --separate-stderr -1 "$AUTOTUNE" explain rows -p 64x64:f32
+    [[ $stderr == *'needs rows == 1'* ]]
+}
+
+@test "a tensor cannot be exported" {
+    refused 'a tensor of several batch axes cannot be exported' export --as header --device h200 \
+        -p 6x5x8x32:f16,perm=0213
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors: their spelling, their canonical form, overlap, and the folds of packed tiles. */
+#include "base/memory.h"
+#include "base/rng.h"
+#include "problem/arguments.h"
+#include "problem/axes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct at_problem parse(const char *spec)
+{
+    struct at_problem problem;
+    struct at_error err = {0};
+
+    if (at_problem_parse(&problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+static void has_a_canonical_form(void **state)
+{
+    static const struct {
+        const char *spec, *form;
+        int64_t axes, word_bytes;
+    } cases[] = {
+        {"64x96:f32,perm=10", "64x96:f32", 1, 4},
+        {"8x64x96:f32,perm=021", "64x96:f32,batch=8", 1, 4},
+        {"1x64x1x96:f32,perm=3210", "64x96:f32", 1, 4},
+        {"2x3x4x5:f32,perm=3012", "24x5:f32", 1, 4},
+        {"8x4x5:f64,perm=012", "1x160:f64", 1, 16},
+        {"7:f16,perm=0", "1x7:f16", 1, 2},
+        {"1x1x1:f16,perm=201", "1x1:f16", 1, 2},
+        /* a batch inside the rows */
+        {"37x5x41:f32,perm=210",
+         "37x41:f32,ld_src=205,ld_dst=185,batch=5,stride_src=41,stride_dst=37", 1, 4},
+        /* runs that stay */
+        {"8x32x2048x128:f16,perm=0213", "8x32x2048x128:f16,perm=0213", 3, 16},
+        {"8x32x64x2:f16,perm=0213", "8x32x64x2:f16,perm=0213", 3, 4},
+        {"32x49x12x3x2:f16,perm=23014", "1568x36x2:f16,perm=102", 2, 4},
+        /* elements of several words */
+        {"5x7:b12", "5x7x3:b4,perm=102", 2, 4},
+        {"5x7:b32,offset_src=1", "5x7x2:b16,perm=102,offset_src=2", 2, 16},
+        {"3x5:b24,batch=4", "4x3x5x3:b8,perm=0213", 3, 8},
+        {"6x7:b48,perm=01", "1x126:b16", 1, 16},
+        /* more than ten axes; neighbours merge */
+        {"2x3x2x3x2x3x2x3x2x3x2x3:b1,perm=11.10.9.8.7.6.5.4.3.2.1.0",
+         "2x3x2x3x2x3x2x3x2x3x2x3:b1,perm=11.10.9.8.7.6.5.4.3.2.1.0", 10, 1},
+        {"2x3x4x5:b1,perm=2.3.0.1", "6x20:b1", 1, 1},
+        /* strides, of the source's axes and of the result's */
+        {"4x5x6:f32,perm=210,strides_src=30x6x1,strides_dst=20x4x1",
+         "4x6:f32,ld_src=30,ld_dst=20,batch=5,stride_src=6,stride_dst=4", 1, 4},
+        {"4x5x6:f32,perm=102,strides_src=64x8x1", "4x5x6:f32,perm=102,strides_src=64x8x1", 2, 8},
+        {"4x5x6:f32,perm=021,strides_dst=64x8x1", "5x6:f32,ld_dst=8,batch=4,stride_dst=64", 1, 4},
+        /* no adjacent elements on either side; strides that do not nest, and do not overlap */
+        {"4x5:f32,perm=10,strides_src=20x2,strides_dst=20x3", "1x1:f32", 0, 4},
+        {"2x3:f32,perm=01,strides_src=3x2,strides_dst=3x1", "2x3:f32,perm=01,strides_src=3x2", 0,
+         4},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem p = parse(cases[i].spec), again;
+        char *form = at_problem_format(&p);
+
+        if (cases[i].axes > 0) {
+            assert_string_equal(form, cases[i].form);
+            assert_int_equal(at_problem_kind(&p).axes, cases[i].axes);
+        }
+        assert_int_equal(at_problem_word_bytes(&p), cases[i].word_bytes);
+        again = parse(form);
+        assert_true(at_problem_equal(&p, &again));
+        assert_memory_equal(&p, &again, sizeof p);
+        free(form);
+    }
+}
+
+static void refuses(void **state)
+{
+    static const struct {
+        const char *spec, *reason;
+    } cases[] = {
+        {"4x5x6:f32,perm=01", "perm is \"01\"; expected each axis of the source once"},
+        {"4x5x6:f32,perm=011", "perm is \"011\""},
+        {"4x5x6:f32,perm=013", "perm is \"013\""},
+        {"4x5x6:f32,perm=0a2", "perm is \"0a2\""},
+        {"4x5x6:f32,perm=0.2", "perm is \"0.2\""},
+        {"4x5x6:f32,perm=", "perm is \"\""},
+        {"4x0x6:f32,perm=012", "expected 1 to 24 extents of at least 1 and a type"},
+        {"4xx6:f32,perm=012", "expected 1 to 24 extents"},
+        {"2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2:f32,perm=0",
+         "expected 1 to 24 extents"},
+        {"4x5x6:f33,perm=012", "unknown type \"f33\""},
+        {"4x5x6:b0,perm=012", "unknown type \"b0\""},
+        {"4x5x6:b65,perm=012", "unknown type \"b65\""},
+        {"4x5x6:f32,perm=012,batch=2", "unknown \"batch=2\"; with perm=, expected one of"},
+        {"4x5x6:f32,perm=012,inplace=1", "unknown \"inplace=1\""},
+        {"4x5x6:f32,perm=012,strides_src=30x6", "strides_src= is \"30x6\"; expected integers"},
+        {"4x5x6:f32,perm=012,strides_src=30x6x0", "strides_src= is \"30x6x0\""},
+        {"4x5x6:f32,perm=012,strides_src=30x5x1", "elements of the source overlap"},
+        {"4x5x6:f32,perm=012,strides_dst=6x6x1", "elements of the destination overlap"},
+        {"4x5x6:f32,perm=012,offset_src=256", "an offset is more than 255 elements"},
+        {"4x5x6:f32,perm=012,offset_src=x", "an offset is \"x\""},
+        {"5x5:b12,inplace=1", "in place, elements have 1, 2, 4, 8 or 16 bytes"},
+        {"4294967296x4294967296x4:f32,perm=012", "the tensors do not fit 62 bits of bytes"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        char *start = at_format("problem \"%s\": %s", cases[i].spec, cases[i].reason);
+        struct at_problem problem = {.rows = 77};
+        struct at_error err = {0};
+
+        assert_int_equal(at_problem_parse(&problem, cases[i].spec, &err), AT_USAGE);
+        if (strncmp(err.message, start, strlen(start)) != 0)
+            assert_string_equal(err.message, start);
+        assert_int_equal(problem.rows, 77);
+        free(start);
+    }
+}
+
+/* Axes of these extents and strides, on both sides alike. */
+static void finds_overlap(void **state)
+{
+    static const struct {
+        int64_t extents[4], strides[4];
+        enum at_overlap overlap;
+    } cases[] = {
+        {{4, 5, 6}, {30, 6, 1}, AT_APART},
+        {{4, 5, 6}, {30, 5, 1}, AT_OVERLAP},
+        {{2, 3}, {3, 2}, AT_APART}, /* 0 2 4 3 5 7 */
+        {{3, 4}, {3, 2}, AT_OVERLAP},
+        {{1001, 1000}, {999, 1000}, AT_OVERLAP},
+        {{1000, 999}, {1001, 1000}, AT_APART},
+        {{2, 2, 2}, {5, 5, 1}, AT_OVERLAP},
+        {{1, 9}, {1, 1}, AT_APART}, /* an extent of 1 goes nowhere */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_axis axes[4];
+        size_t count = 0;
+
+        for (; count < 4 && cases[i].extents[count]; count++)
+            axes[count] = (struct at_axis){cases[i].extents[count], cases[i].strides[count],
+                                           cases[i].strides[count]};
+        assert_int_equal(at_axes_overlap(axes, count, AT_SOURCE), cases[i].overlap);
+        assert_int_equal(at_axes_overlap(axes, count, AT_DESTINATION), cases[i].overlap);
+    }
+}
+
+/* A search has a bound: of many axes with strides of no order it gives up. */
+static void gives_up_on_overlap(void **state)
+{
+    struct at_axis axes[AT_RANK_MAX];
+    enum at_overlap overlap;
+
+    (void)state;
+    for (int i = 0; i < AT_RANK_MAX; i++)
+        axes[i] = (struct at_axis){2, (INT64_C(1) << 40) + (INT64_C(1) << i), 1};
+    overlap = at_axes_overlap(axes, AT_RANK_MAX, AT_SOURCE);
+    assert_int_equal(overlap, AT_UNDECIDED);
+}
+
+/* Where each element goes, from the axes; the caller frees it. */
+static int64_t *map_of(const struct at_axis *axes, size_t count, int64_t extent)
+{
+    int64_t *to = at_alloc_array((size_t)extent, sizeof *to), elements = 1;
+
+    for (size_t i = 0; i < count; i++)
+        elements *= axes[i].extent;
+    for (int64_t i = 0; i < elements; i++) {
+        int64_t left = i, from = 0, at = 0;
+
+        for (size_t k = 0; k < count; left /= axes[k++].extent) {
+            from += left % axes[k].extent * axes[k].stride_src;
+            at += left % axes[k].extent * axes[k].stride_dst;
+        }
+        to[from] = 1 + at;
+    }
+    return to;
+}
+
+static void keeps_the_permutation(void **state)
+{
+    struct at_rng rng = {3};
+
+    (void)state;
+    for (int n = 0; n < 2000; n++) {
+        size_t rank = 1 + (size_t)at_rng_below(&rng, 8);
+        struct at_axis axes[8], canonical[AT_AXES_MAX];
+        struct at_problem problem;
+        struct at_error err = {0};
+        int64_t src = 1, dst = 1, extent, other;
+        int64_t *wanted, *made;
+
+        for (size_t i = 0; i < rank; i++) {
+            axes[i] = (struct at_axis){1 + (int64_t)at_rng_below(&rng, 4), src, 0};
+            src *= axes[i].extent;
+        }
+        for (size_t i = 0; i < rank; i++) {
+            size_t swap = i + (size_t)at_rng_below(&rng, rank - i);
+            struct at_axis axis = axes[i];
+
+            axes[i] = axes[swap];
+            axes[swap] = axis;
+            axes[i].stride_dst = dst;
+            dst *= axes[i].extent;
+        }
+        if (at_problem_of_axes(&problem, axes, rank, 4, (int64_t[]){0, 0}, "drawn", &err) != AT_OK)
+            fail_msg("%s", err.message);
+        assert_true(at_axes_extent(axes, rank, AT_SOURCE, &extent));
+        other = at_problem_src_extent(&problem);
+        assert_int_equal(extent, other);
+        wanted = map_of(axes, rank, extent);
+        made = map_of(canonical, at_problem_axes(&problem, canonical), extent);
+        assert_memory_equal(wanted, made, (size_t)extent * sizeof *made);
+        free(wanted);
+        free(made);
+    }
+}
+
+/* 7 x 5 x 3 x 2 reversed, as matrices and packed with sides of at most 8 words. */
+static void makes_arguments(void **state)
+{
+    struct at_problem p = parse("7x5x3x2:f32,perm=3210");
+    struct at_launch launch = {{0}};
+    uint64_t word[AT_CALL_WORDS];
+    uint8_t words[AT_CALL_ARGS];
+
+    (void)state;
+    assert_int_equal(at_problem_args(&p, &launch, 100, 200, word, words), 9);
+    assert_int_equal(words[6], 1 + 2); /* 15 matrices: an axis of 5, then the other */
+    assert_int_equal(word[6], 15);
+    assert_int_equal((uint32_t)word[7], 5);
+    assert_int_equal(words[7], 2);
+    assert_int_equal(word[9], 6); /* along the 5 in the source; the fastest in the destination */
+    assert_int_equal(word[10], 2);
+    assert_int_equal(word[11], 7);
+    assert_int_equal(word[12], 35);
+    launch.field[AT_OUTER_ORDER] = 1;
+    at_problem_args(&p, &launch, 100, 200, word, words);
+    assert_int_equal((uint32_t)word[7], 3);
+    assert_int_equal(word[9], 2);
+
+    launch.field[AT_SIDE_SRC] = launch.field[AT_SIDE_DST] = 8;
+    launch.field[AT_WORD_BYTES] = 4;
+    assert_int_equal(at_problem_args(&p, &launch, 100, 200, word, words), 3);
+    /* Sides 2 x 3 and 7: five blocks, one for each index of the remaining axis. */
+    assert_int_equal(at_problem_packed_blocks(&p, &launch), 5);
+    launch.field[AT_SIDE_SRC] = launch.field[AT_SIDE_DST] = 4;
+    /* 2 x 2 of the 3, and 4 of the 7: 2 x 5 x 2. */
+    assert_int_equal(at_problem_packed_blocks(&p, &launch), 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(has_a_canonical_form),  cmocka_unit_test(refuses),
+        cmocka_unit_test(finds_overlap),         cmocka_unit_test(gives_up_on_overlap),
+        cmocka_unit_test(keeps_the_permutation), cmocka_unit_test(makes_arguments),
+    };
+
+    return cmocka_run_group_tests_name("tensor", tests, NULL, NULL);
+}
