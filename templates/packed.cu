@@ -43,6 +43,9 @@
 #ifndef TILES
 #define TILES 1 /* per block */
 #endif
+#ifndef MIN_BLOCKS
+#define MIN_BLOCKS 0 /* per multiprocessor, for which registers are limited; 0: no limit */
+#endif
 #ifndef PAD
 #define PAD 1 /* 1: rows of the tile are an odd number of banks, or of words, apart */
 #endif
@@ -224,7 +227,7 @@ struct column {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, const __grid_constant__ packing pack)
 {
     unit *const tile = reinterpret_cast<unit *>(dynamic_shared());

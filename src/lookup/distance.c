@@ -49,7 +49,8 @@ static const float less_weights[AT_COORDINATES] = {
     [AT_SOURCE_ALIGN] = 2, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 64,
 };
 
-static const float batch_of_runs = 4;
+/* More than any number of axes adds. */
+static const float batch_of_runs = 8;
 
 /* Runs that stay adjacent take other kernels than matrices. The number of axes matters little. */
 static float batched(const struct at_problem *problem, int64_t matrices)
@@ -115,9 +116,9 @@ static const float far = 200;
 
 float at_distance_max(const struct at_traits *to)
 {
-    bool runs = to->at[AT_BATCHED] >= batch_of_runs; /* whose default config is no bad one */
+    bool tensor = to->at[AT_BATCHED] > 1; /* whose default config is no bad one */
 
-    return fminf(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max && !runs ? INFINITY : far;
+    return fminf(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max && !tensor ? INFINITY : far;
 }
 
 /* The terms of a distance as people see them: two of the launch, and sums of coordinates. */

@@ -21,8 +21,8 @@ static const struct {
     [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
     [AT_SIDE_SRC] = {"side_src", 0, 0, AT_SIDE_MAX},
     [AT_SIDE_DST] = {"side_dst", 0, 0, AT_SIDE_MAX},
-    [AT_VEC_SRC] = {"vec_src", 1, 1, 16},
-    [AT_VEC_DST] = {"vec_dst", 1, 1, 16},
+    [AT_VEC_SRC] = {"vec_src", 0, 0, 16},
+    [AT_VEC_DST] = {"vec_dst", 0, 0, 16},
     [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
     [AT_OUTER_ORDER] = {"outer_order", 0, 0, 2},
 };

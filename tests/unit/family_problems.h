@@ -17,16 +17,25 @@ static const struct {
 } family_problems[] = {
     {"copy", "1x67108864", ""},
     {"inplace", "8192x8192", ",inplace=1"},
+    {"micro", "8192x8192", ""},
+    {"micro", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes */
     {"narrow", "2048x3", ""},
+    {"narrow", "3x5x2x512x3", ",perm=21043"},
     {"packed", "9x5x3x16x7", ",perm=41203"},
     {"packed", "9x5x3x6x64", ",perm=21304"},
+    {"packed", "16x5x3x9x32", ",perm=42130"}, /* vectors on both sides */
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
     {"small", "32x32", ",batch=65"},
     {"small", "33x17", ",batch=19"},
     {"small", "128x192", ""},
+    {"small", "3x5x2x32x32", ",perm=21043"},
+    {"tile", "8192x8192", ""},
+    {"tile", "3x5x2x64x96", ",perm=21043"},
     {"tma", "8192x8192", ""}, /* takes only rows of whole vectors */
+    {"tma", "3x5x2x64x96", ",perm=21043"},
     {"warp", "8192x8192", ""},
+    {"warp", "3x5x2x64x96", ",perm=21043"},
     /* The families of the studies. */
     {"access", "1x8192", ""},
     {"fields", "8192x1", ""},
