@@ -9,21 +9,32 @@
 
 #include "base/choice.h"
 #include "lookup/lookup.h"
+#include "problem/arguments.h"
 
-enum { AT_EXPORT_KEY_CHARS = 192 };
+enum { AT_EXPORT_KEY_CHARS = 192, AT_EXPORT_PREFIX_CHARS = 33 };
 
 /* A problem with the config that lookup chose for it. */
 struct at_export_item {
     struct at_problem problem;
     struct at_answer answer;
+    char *spec;                    /* the problem as at_problem_format has it */
     char key[AT_EXPORT_KEY_CHARS]; /* "R8192_C8192_B4": a unique identifier */
-    size_t kernel;                 /* the first item with the same config and element size */
+    size_t kernel;                 /* the first item with the same config and kind of problem */
+};
+
+/* The arguments of an item's kernel after dst and src. The words of one follow those of another. */
+struct at_export_arguments {
+    uint64_t words[AT_CALL_WORDS];
+    uint8_t word_counts[AT_CALL_ARGS]; /* of each argument */
+    size_t count, word_count;
 };
 
 struct at_export {
     const struct at_device_info *device;
     const struct at_environment *environment; /* of the device, as in a query */
     const char *policy;
+    char prefix[AT_EXPORT_PREFIX_CHARS]; /* of functions and types, and in capitals of macros */
+    char macro_prefix[AT_EXPORT_PREFIX_CHARS];
     struct at_export_item *items;
     size_t count;
 };
@@ -31,6 +42,7 @@ struct at_export {
 struct at_export_format {
     const char *name;
     const char *summary; /* for the manual page; plain text */
+    bool has_names;      /* that begin with the prefix */
     enum at_status (*write)(const struct at_export *export, FILE *out, struct at_error *err);
     /* Instead of write: writes several files into an existing folder. */
     enum at_status (*write_folder)(const struct at_export *export, const char *folder,
@@ -44,12 +56,42 @@ at_choice_fn at_export_choice;
 enum at_status at_export_format_find(const struct at_export_format **format, const char *name,
                                      struct at_error *err);
 
-/* Look up each problem, equal ones once. The caller frees export->items. */
+/* Set the prefix, "autotune" if there is none. AT_USAGE unless it is an identifier of lower-case
+ * letters, digits and single underscores: two of these also differ in capitals. */
+enum at_status at_export_set_prefix(struct at_export *export, const char *prefix,
+                                    struct at_error *err);
+
+/* Look up each problem, equal ones once. The caller clears the export. AT_USAGE for an offset. */
 enum at_status at_export_make(struct at_export *export, const struct at_lookup *lookup,
                               const struct at_problem *problems, size_t count,
                               struct at_error *err);
+void at_export_clear(struct at_export *export);
 
 /* ---- what formats share ---- */
+
+/* Is it a matrix or a plain batch, which sizes, leading dimensions and strides describe? */
+bool at_export_is_matrix(const struct at_export_item *item);
+
+struct at_export_arguments at_export_arguments(const struct at_export_item *item);
+
+/* The words in hexadecimal, with `separator` between them. The caller frees it. */
+char *at_export_words(const struct at_export_arguments *arguments, const char *separator);
+
+/* The list of word_counts, of int64_t; the caller frees its items. */
+struct at_list at_export_word_counts(const struct at_export_arguments *arguments);
+
+/* Write "8192LL, 8192LL, ...": rows, cols, ld_src, ld_dst, batch, stride_src and stride_dst. All
+ * are 0 if it is no matrix, so that no search by sizes finds it. */
+void at_export_write_sizes(const struct at_export_item *item, FILE *out);
+
+/* Write the elements of an array: the words of all items, an item a line. */
+void at_export_write_words(const struct at_export *export, FILE *out);
+
+/* Write "7, {1, 1, 1, 1, 3, 2, 2}": how many arguments, and the words of each. */
+void at_export_write_word_counts(const struct at_export_arguments *arguments, FILE *out);
+
+/* Write text in which @p is the prefix, and @P the same in capitals. */
+void at_export_write_named(const struct at_export *export, const char *text, FILE *out);
 
 /* Copy text for comments and strings of any language: everything but letters, digits, blanks and
  * "._+()-" becomes '_'. The caller frees it. */

@@ -23,13 +23,73 @@ char *at_export_plain(const char *text)
 char *at_export_defines(const struct at_export_item *item)
 {
     const struct at_config *config = &item->answer.config;
+    const struct at_problem_kind kind = at_problem_kind(&item->problem);
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
-    fprintf(out, "-DELEM_SIZE=%d", (int)item->problem.elem_size);
+    fprintf(out, "-DELEM_SIZE=%d", (int)kind.elem_size);
+    if (kind.axes > 1)
+        fprintf(out, " -DAXES=%d", (int)kind.axes);
     for (size_t i = 0; i < config->family->param_count; i++)
         fprintf(out, " -D%s=%d", config->family->params[i].name, (int)config->values[i]);
     return at_text_close(&stream, NULL);
+}
+
+char *at_export_words(const struct at_export_arguments *arguments, const char *separator)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    for (size_t i = 0; i < arguments->word_count; i++)
+        fprintf(out, "%s0x%jx", i ? separator : "", (uintmax_t)arguments->words[i]);
+    return at_text_close(&stream, NULL);
+}
+
+struct at_list at_export_word_counts(const struct at_export_arguments *arguments)
+{
+    int64_t *counts = at_alloc_array(arguments->count, sizeof *counts);
+
+    for (size_t i = 0; i < arguments->count; i++)
+        counts[i] = arguments->word_counts[i];
+    return (struct at_list){counts, arguments->count};
+}
+
+void at_export_write_sizes(const struct at_export_item *item, FILE *out)
+{
+    static const struct at_problem none;
+    const struct at_problem *problem = at_export_is_matrix(item) ? &item->problem : &none;
+
+    fprintf(out, "%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL", (intmax_t)problem->rows,
+            (intmax_t)problem->cols, (intmax_t)problem->ld_src, (intmax_t)problem->ld_dst,
+            (intmax_t)problem->batch, (intmax_t)problem->stride_src, (intmax_t)problem->stride_dst);
+}
+
+void at_export_write_words(const struct at_export *export, FILE *out)
+{
+    for (size_t i = 0; i < export->count; i++) {
+        struct at_export_arguments arguments = at_export_arguments(&export->items[i]);
+        char *words = at_export_words(&arguments, ", ");
+
+        fprintf(out, "    /* %s */ %s,\n", export->items[i].spec, words);
+        free(words);
+    }
+}
+
+void at_export_write_word_counts(const struct at_export_arguments *arguments, FILE *out)
+{
+    fprintf(out, "%zu, {", arguments->count);
+    for (size_t i = 0; i < arguments->count; i++)
+        fprintf(out, "%s%d", i ? ", " : "", arguments->word_counts[i]);
+    fputc('}', out);
+}
+
+void at_export_write_named(const struct at_export *export, const char *text, FILE *out)
+{
+    for (const char *mark; (mark = strchr(text, '@')); text = mark + 2) {
+        fwrite(text, 1, (size_t)(mark - text), out);
+        fputs(mark[1] == 'P' ? export->macro_prefix : export->prefix, out);
+    }
+    fputs(text, out);
 }
 
 void at_export_write_origin(const struct at_export *export, const char *prefix, FILE *out)
