@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/export: keys, text that is safe everywhere, shared kernels, and the exported .cu under NVRTC.
- * tests/cli/export.bats uses the formats with compilers and build tools. */
+/* src/export: keys, text that is safe everywhere, shared kernels, and the exported .cu under NVRTC
+ * and on the emulated device. tests/cli/export.bats uses the formats with compilers and build
+ * tools. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "emu/machine.h"
 #include "export/export.h"
 #include "kernel/nvrtc.h"
+#include "ptx/ptx.h"
 #include "space/space.h"
 
 #include <setjmp.h>
@@ -265,12 +268,162 @@ static void test_cu_under_nvrtc(void **state)
     at_nvrtc_close(nvrtc);
 }
 
+/* ---- what is exported runs ---- */
+
+/* The words of a problem, from its line in the text. Returns how many. */
+static size_t words_of(const char *text, const char *spec, uint64_t *words)
+{
+    char *line = at_format("/* %s */ ", spec);
+    const char *at = strstr(text, line);
+    size_t count = 0;
+
+    assert_non_null(at);
+    at += strlen(line);
+    free(line);
+    for (; strncmp(at, "0x", 2) == 0; at += strspn(at, ", ")) {
+        char *end;
+
+        assert_true(count < AT_CALL_WORDS);
+        words[count++] = strtoull(at, &end, 16);
+        at = end;
+    }
+    return count;
+}
+
+/* A tensor of bytes that differ from their neighbours, and its permutation. */
+struct tensor {
+    struct at_emu_memory *memory;
+    uint64_t src, dst; /* addresses */
+    size_t src_bytes, dst_bytes;
+    unsigned char *src_host, *dst_host;
+};
+
+static struct tensor make_tensor(const struct at_problem *p)
+{
+    struct tensor t = {.memory = at_emu_memory_new()};
+
+    t.src_bytes = (size_t)(at_problem_src_extent(p) * p->elem_size);
+    t.dst_bytes = (size_t)(at_problem_dst_extent(p) * p->elem_size);
+    t.src = at_emu_memory_allocate(t.memory, (int64_t)t.src_bytes);
+    t.dst = at_emu_memory_allocate(t.memory, (int64_t)t.dst_bytes);
+    t.src_host = at_emu_memory_host(t.memory, t.src, t.src_bytes);
+    t.dst_host = at_emu_memory_host(t.memory, t.dst, t.dst_bytes);
+    assert_non_null(t.src_host);
+    assert_non_null(t.dst_host);
+    for (size_t i = 0; i < t.src_bytes; i++)
+        t.src_host[i] = (unsigned char)(i * 2654435761u >> 13);
+    return t;
+}
+
+static void check_permutation(const struct at_problem *p, const struct tensor *t)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(p, axes), size = (size_t)p->elem_size;
+    int64_t elements = at_problem_bytes(p) / 2 / p->elem_size;
+
+    for (int64_t i = 0; i < elements; i++) {
+        int64_t left = i, from = 0, to = 0;
+
+        for (size_t k = 0; k < count; left /= axes[k++].extent) {
+            from += left % axes[k].extent * axes[k].stride_src;
+            to += left % axes[k].extent * axes[k].stride_dst;
+        }
+        assert_memory_equal(t->dst_host + (size_t)to * size, t->src_host + (size_t)from * size,
+                            size);
+    }
+}
+
+static void run_item(const struct at_export_item *item, const struct at_ptx_module *module,
+                     const char *text)
+{
+    const struct at_ptx_kernel *kernel;
+    struct at_emu_launch launch = {
+        .arg_words = AT_CALL_WORDS, .threads = 1, .instruction_limit = 10000000};
+    struct at_emu_fault fault;
+    struct tensor tensor = make_tensor(&item->problem);
+    struct at_error err = {AT_OK, ""};
+    uint64_t words[2 + AT_CALL_WORDS] = {tensor.dst, tensor.src};
+    struct at_export_arguments arguments = at_export_arguments(item);
+    char *name = at_format("autotune_kernel_%zu", item->kernel);
+
+    if (at_ptx_find(module, name, &kernel, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(words_of(text, item->spec, words + 2), arguments.word_count);
+    launch.kernel = kernel;
+    launch.args = words;
+    launch.arg_count = 2 + arguments.count;
+    at_emu_launch_take(&launch, &item->answer.launch);
+    if (at_emu_run(tensor.memory, &launch, &fault, &err) != AT_OK)
+        fail_msg("%s: %s", item->spec, err.message);
+    if (fault.kind != AT_EMU_NO_FAULT)
+        fail_msg("%s: %s", item->spec, fault.message);
+    check_permutation(&item->problem, &tensor);
+    at_emu_memory_free(tensor.memory);
+    free(name);
+}
+
+/* The kernels of a .cu, launched as its launchers do, permute tensors on the emulated device. */
+static void test_cu_on_emulated_device(void **state)
+{
+    static const char *const specs[] = {
+        "3x3x3x3x3x3:f64,perm=543210", /* packed */
+        "6x5x8x32:f16,perm=0213",      /* rows */
+        "4x3x2x40x40:f64,perm=21043",  /* matrices */
+        "3x64x4x96:f32,perm=2301",     "33x9x3:b4,perm=102", "37x41:f32,batch=2",
+    };
+    const struct at_export_format *format;
+    struct at_nvrtc *nvrtc;
+    struct at_ptx_module *module;
+    struct at_export export;
+    struct at_error err = {AT_OK, ""};
+    struct at_text_stream stream;
+    char *text, *log;
+    void *image;
+    size_t size, packed = 0, rows = 0;
+    FILE *out;
+
+    (void)state;
+    if (at_nvrtc_open(&nvrtc, 90, AT_IMAGE_PTX, &err) != AT_OK)
+        skip();
+    export = export_of(specs, AT_COUNT(specs));
+    assert_int_equal(at_export_format_find(&format, "cu", &err), AT_OK);
+    out = at_text_open(&stream);
+    assert_int_equal(format->write(&export, out, &err), AT_OK);
+    text = at_text_close(&stream, &size);
+    assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
+                     AT_OK);
+    if (!image)
+        fail_msg("%s", log);
+    if (at_ptx_read(&module, image, strlen(image), &err) != AT_OK)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < export.count; i++) {
+        const char *family = export.items[i].answer.config.family->name;
+
+        run_item(&export.items[i], module, text);
+        packed += strcmp(family, "packed") == 0;
+        rows += strcmp(family, "rows") == 0;
+    }
+    /* Their arguments differ most from those of matrices. */
+    assert_in_range(packed, 1, AT_COUNT(specs) - 1);
+    assert_in_range(rows, 1, AT_COUNT(specs) - 1);
+    at_ptx_free(module);
+    free(image);
+    free(log);
+    free(text);
+    at_export_clear(&export);
+    at_nvrtc_close(nvrtc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),      cmocka_unit_test(test_items),
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_plain),     cmocka_unit_test(test_cu_under_nvrtc),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_items),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_cu_under_nvrtc),
+        cmocka_unit_test(test_cu_on_emulated_device),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

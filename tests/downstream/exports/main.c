@@ -74,8 +74,11 @@ int main(void)
         fail("one", "axes");
     CHECK(two, T3_3_3_3_3_3_B8_P543210, &two[TWO_T3_3_3_3_3_3_B8_P543210_INDEX],
           two_transpose_T3_3_3_3_3_3_B8_P543210(dst, src, 0), src);
-    /* A tensor is not the matrix whose sizes are all 0, and 256x256 was not exported. */
+    /* A tensor is neither one of its matrices nor the one whose sizes are all 0, and 256x256 was
+     * not exported. */
     if (one_tuned_find(2, 0, 0, 0, 0, 0, 0, 0, 0) ||
+        one_tuned_find(2, 1, 32, 32, 1, 5, 256, 32, 0) ||
+        one_transpose(2, 1, 32, 32, 1, 5, 256, 32, dst, src, 0) != cudaErrorNotSupported ||
         one_transpose(2, 0, 0, 0, 0, 0, 0, 0, dst, src, 0) != cudaErrorNotSupported ||
         one_transpose(4, 256, 256, 256, 256, 1, 0, 0, dst, src, 0) != cudaErrorNotSupported)
         fail("one_transpose", "answer for what was not exported");
