@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tiles of several axes. Where the fastest axes are shorter than a tile's edge, a few of them
  * together make each edge: those that are fastest in the source, and those that are fastest in the
- * destination. Elements that stay adjacent are moved as one word.
+ * destination. Elements that stay adjacent are moved as one word, and words that are adjacent on
+ * one side in vectors.
  *
  *      source, 3x3x3x3 reversed         shared memory               destination
  *      (a b)(c d): one row per ab  -->  word [ab][cd]
  *                                       word [..ab][dc]  -------->  (d c)(b a): one row per dc
  *
  * An axis that two edges share belongs to the source's, and one that is longer than an edge is cut.
- * The host chooses (src/problem/arguments.c); the kernel gets lists of axes. From these a block
- * makes four small tables in shared memory: the offsets in the source by the index along either
- * edge, and by the two indices of the destination's order its offsets, with the places of the words
- * in the tile. A word's address is the sum of two entries. */
+ * The host chooses (src/problem/arguments.c); the kernel gets lists of axes. A block makes four
+ * small tables from them: the offsets in the source by the index along either edge, and by the two
+ * indices of the destination's order its offsets, with the numbers of the words in the tile. A
+ * thread moves the same words of each tile, so it looks their addresses up once, and keeps them. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -21,7 +22,7 @@
 #define AXES 1 /* of the batch; the tensor has up to two more */
 #endif
 #ifndef WORD
-#define WORD 0 /* bytes that are moved together; 0: an element */
+#define WORD 0 /* bytes that stay adjacent; 0: an element */
 #endif
 #ifndef SIDE_SRC
 #define SIDE_SRC 32 /* words along the source, at most */
@@ -29,27 +30,33 @@
 #ifndef SIDE_DST
 #define SIDE_DST 32 /* and along the destination */
 #endif
+#ifndef VEC_SRC
+#define VEC_SRC 1 /* words per load */
+#endif
+#ifndef VEC_DST
+#define VEC_DST 1 /* words per store */
+#endif
 #ifndef THREADS
 #define THREADS 256 /* per block */
 #endif
-#ifndef UNROLL
-#define UNROLL 4 /* words in flight per thread */
+#ifndef TILES
+#define TILES 1 /* per block */
 #endif
 #ifndef PAD
 #define PAD 1 /* 1: rows of the tile are an odd number of banks, or of words, apart */
-#endif
-#ifndef ORDER
-#define ORDER                                                                                      \
-    0 /* of the tiles: as in the destination (0) or the source (1); the host sorts axes            \
-       */
 #endif
 
 using namespace at;
 
 constexpr int bytes = WORD ? WORD : ELEM_SIZE;
 constexpr int axes_max = AXES + 2;
+constexpr int words = SIDE_SRC * SIDE_DST;
+constexpr int loads = (words + THREADS * VEC_SRC - 1) / (THREADS * VEC_SRC); /* per thread */
+constexpr int stores = (words + THREADS * VEC_DST - 1) / (THREADS * VEC_DST);
 
 using unit = word<bytes>;
+using load_vector = vector<bytes * VEC_SRC, bytes>;
+using store_vector = vector<bytes * VEC_DST, bytes>;
 
 /* What the host sends; the structs of src/problem/arguments.c. */
 enum { SOURCE, REST_OF_SOURCE, DESTINATION, REST_OF_DESTINATION, LISTS };
@@ -72,81 +79,126 @@ struct packing {
     long long cut_count, tiles;
 };
 
-/* The tables, after the tile. */
+/* A word on a list's side: its offset from the tile's first, which 32 bits hold or the config is
+ * not legal, and its number in the tile. */
+struct numbered {
+    int offset, number;
+};
+
+/* Where a tile starts, and how many indices of each list exist in it. */
+struct tile_start {
+    long long from, to;
+    int ends[LISTS];
+};
+
+/* Shared memory: the tile, then these. */
 constexpr int row_words = SIDE_SRC + (PAD ? (bytes < 4 ? 8 / bytes : 1) : 0);
 constexpr int tile_bytes = (row_words * SIDE_DST * bytes + 15) / 16 * 16;
 
-/* Where a word is on a list's side, from the tile's first, and in the tile; 32 bits are enough, or
- * the config is not legal. Reads need only the first: they fill the tile in their own order. */
-struct address {
-    int offset, place;
-};
 struct tables {
-    address destination[SIDE_DST], rest_of_destination[SIDE_SRC];
+    tile_start start[TILES];
+    numbered destination[SIDE_DST], rest_of_destination[SIDE_SRC];
     int source[SIDE_SRC], rest_of_source[SIDE_DST];
 };
 
-/* Return the words between rows of the tile: with PAD, in units of banks, an odd number. */
-__device__ __forceinline__ int pitch_of(int words)
+/* Fill the tables of all lists. Each thread has entries of any of them, so that no list waits for
+ * another. */
+__device__ __forceinline__ void fill_tables(tables &table, const packing &pack)
 {
-    constexpr int bank = bytes < 4 ? 4 / bytes : 1;
+    const int entries = pack.sizes[SOURCE] + pack.sizes[REST_OF_SOURCE] + pack.sizes[DESTINATION] +
+                        pack.sizes[REST_OF_DESTINATION];
 
-    return PAD ? ((words + bank - 1) / bank | 1) * bank : words;
-}
-
-__device__ __forceinline__ void set_entry(int &entry, int offset, int)
-{
-    entry = offset;
-}
-
-__device__ __forceinline__ void set_entry(address &entry, int offset, int place)
-{
-    entry = {offset, place};
-}
-
-/* Fill the table of a list of axes. */
-template <class entry>
-__device__ __forceinline__ void fill_table(entry *table, const packing &pack, int list, int first,
-                                           int pitch)
-{
 #pragma unroll 1
-    for (int i = threadIdx.x; i < pack.sizes[list]; i += THREADS) {
-        unsigned left = i;
-        int offset = 0, number = 0;
+    for (int i = threadIdx.x; i < entries; i += THREADS) {
+        int list = SOURCE, first = 0, at = i;
+        numbered entry = {0, 0};
 
+        while (at >= pack.sizes[list]) {
+            at -= pack.sizes[list];
+            first += pack.counts[list++];
+        }
+        unsigned left = at;
 #pragma unroll 1
         for (int k = first; k < first + pack.counts[list]; k++) {
             const unsigned chunk = pack.axis[k].chunk;
             const unsigned next = left / chunk, index = left - next * chunk;
 
             left = next;
-            offset += (int)index * (int)pack.axis[k].stride;
-            number += (int)index * pack.axis[k].weight;
+            entry.offset += (int)index * (int)pack.axis[k].stride;
+            entry.number += (int)index * pack.axis[k].weight;
         }
-        set_entry(table[i], offset, (number & 0xffff) + (number >> 16) * pitch);
+        if (list == SOURCE)
+            table.source[at] = entry.offset;
+        else if (list == REST_OF_SOURCE)
+            table.rest_of_source[at] = entry.offset;
+        else if (list == DESTINATION)
+            table.destination[at] = entry;
+        else
+            table.rest_of_destination[at] = entry;
     }
 }
 
-/* Steps through a tile: the place of a thread's first word, then of each next one. */
-struct walk {
-    int low, high, step_low, step_high, size;
+/* Find where a tile starts by its number. */
+__device__ __forceinline__ void find_start(tile_start &start, const packing &pack, unsigned tile)
+{
+    start.from = start.to = 0;
+#pragma unroll
+    for (int list = 0; list < LISTS; list++)
+        start.ends[list] = pack.sizes[list];
+#pragma unroll 1
+    for (int i = 0; i < pack.cut_count; i++) {
+        const unsigned next = tile / pack.cuts[i].chunks;
+        const unsigned index = tile - next * pack.cuts[i].chunks.extent;
 
-    __device__ __forceinline__ walk(int row) : size(row)
+        tile = next;
+        start.from += index * pack.cuts[i].step_src;
+        start.to += index * pack.cuts[i].step_dst;
+#pragma unroll
+        for (int list = 0, last = -1; list < LISTS; list++) {
+            last += pack.counts[list];
+            if (pack.cut_of[list] == i) {
+                const int chunk = pack.axis[last].chunk;
+
+                start.ends[list] =
+                    pack.sizes[list] / chunk *
+                    (int)minimum<long long>(chunk, pack.extent[list] - (long long)index * chunk);
+            }
+        }
+    }
+}
+
+/* The tile in shared memory. Both indices are dealt to as many parts as a vector has words, so that
+ * threads with adjacent vectors access adjacent words: one for each bank. */
+struct layout {
+    int part_src, part_dst, pitch;
+
+    __device__ __forceinline__ layout(int source, int rest)
     {
-        high = threadIdx.x / (unsigned)row;
-        low = threadIdx.x - high * row;
-        step_high = THREADS / (unsigned)row;
-        step_low = THREADS - step_high * row;
+        constexpr int bank = bytes < 4 ? 4 / bytes : 1;
+
+        part_src = source / VEC_SRC;
+        part_dst = rest / VEC_DST;
+        pitch = PAD ? ((source + bank - 1) / bank | 1) * bank : source;
     }
 
-    __device__ __forceinline__ void next()
+    /* Return the place of a word by its indices. That of the vector's next word is part_src, or
+     * part_dst * pitch, further on. */
+    __device__ __forceinline__ int operator()(unsigned low, unsigned high) const
     {
-        low += step_low;
-        high += step_high;
-        if (low >= size) {
-            low -= size;
-            high++;
-        }
+        return (high % VEC_DST * part_dst + high / VEC_DST) * pitch + low % VEC_SRC * part_src +
+               low / VEC_SRC;
+    }
+};
+
+/* A vector of a thread. */
+struct address {
+    int offset, place;
+    unsigned indices; /* along the two lists: low, and << 16 high; all bits: there is none */
+
+    __device__ __forceinline__ bool exists(bool whole, int low_end, int high_end) const
+    {
+        return whole ? indices != ~0u
+                     : (int)(indices & 0xffff) < low_end && (int)(indices >> 16) < high_end;
     }
 };
 
@@ -155,79 +207,94 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 {
     unit *const tile = reinterpret_cast<unit *>(dynamic_shared());
     tables &table = *reinterpret_cast<tables *>(dynamic_shared() + tile_bytes);
-    const unit *from = static_cast<const unit *>(src);
-    unit *to = static_cast<unit *>(dst);
-    const int pitch = pitch_of(pack.sizes[SOURCE]);
-    int ends[LISTS]; /* of indices that exist */
-    unsigned left = blockIdx.x;
+    const layout at(pack.sizes[SOURCE], pack.sizes[REST_OF_SOURCE]);
+    const int tiles = ((unsigned)pack.tiles - 1 - blockIdx.x) / gridDim.x + 1;
+    address in[loads], out[stores];
+    load_vector moved[loads];
 
-#pragma unroll
-    for (int list = 0; list < LISTS; list++)
-        ends[list] = pack.sizes[list];
-    fill_table(table.source, pack, SOURCE, 0, pitch);
-    fill_table(table.rest_of_source, pack, REST_OF_SOURCE, pack.counts[SOURCE], pitch);
-    fill_table(table.destination, pack, DESTINATION,
-               pack.counts[SOURCE] + pack.counts[REST_OF_SOURCE], pitch);
-    fill_table(table.rest_of_destination, pack, REST_OF_DESTINATION,
-               pack.counts[SOURCE] + pack.counts[REST_OF_SOURCE] + pack.counts[DESTINATION], pitch);
-#pragma unroll 1
-    for (int i = 0; i < pack.cut_count; i++) {
-        const unsigned next = left / pack.cuts[i].chunks;
-        const unsigned index = left - next * pack.cuts[i].chunks.extent;
+    fill_tables(table, pack);
+    /* Blocks that run together have adjacent tiles. */
+    for (int t = THREADS - 1 - threadIdx.x; t < TILES; t += THREADS) {
+        const long long number = blockIdx.x + (long long)t * gridDim.x;
 
-        left = next;
-        from += index * pack.cuts[i].step_src;
-        to += index * pack.cuts[i].step_dst;
-#pragma unroll
-        for (int list = 0, last = -1; list < LISTS; list++) {
-            last += pack.counts[list];
-            if (pack.cut_of[list] == i) {
-                const int chunk = pack.axis[last].chunk;
-
-                ends[list] =
-                    pack.sizes[list] / chunk *
-                    (int)minimum<long long>(chunk, pack.extent[list] - (long long)index * chunk);
-            }
-        }
+        if (number < pack.tiles)
+            find_start(table.start[t], pack, (unsigned)number);
     }
     __syncthreads();
 
-    /* What comes between load and store of an element belongs between these loops. */
-    walk in(pack.sizes[SOURCE]);
-#pragma unroll 1
-    while (in.high < ends[REST_OF_SOURCE]) {
-        unit moved[UNROLL];
-        int places[UNROLL];
-
 #pragma unroll
-        for (int i = 0; i < UNROLL; i++) {
-            const bool exists = in.low < ends[SOURCE] && in.high < ends[REST_OF_SOURCE];
+    for (int i = 0; i < loads; i++) {
+        const unsigned index = (i * THREADS + threadIdx.x) * VEC_SRC;
+        const unsigned high = index / (unsigned)pack.sizes[SOURCE];
+        const unsigned low = index - high * pack.sizes[SOURCE];
 
-            places[i] = exists ? in.high * pitch + in.low : -1;
-            if (exists)
-                moved[i] =
-                    load<LOAD_PLAIN>(from + (table.source[in.low] + table.rest_of_source[in.high]));
-            in.next();
-        }
-#pragma unroll
-        for (int i = 0; i < UNROLL; i++)
-            if (places[i] >= 0)
-                tile[places[i]] = moved[i];
+        in[i].indices = ~0u;
+        if (high < pack.sizes[REST_OF_SOURCE])
+            in[i] = {table.source[low] + table.rest_of_source[high], at(low, high),
+                     low | high << 16};
     }
-    __syncthreads();
-
-    walk out(pack.sizes[DESTINATION]);
-#pragma unroll 1
-    while (out.high < ends[REST_OF_DESTINATION]) {
 #pragma unroll
-        for (int i = 0; i < UNROLL; i++) {
-            if (out.low < ends[DESTINATION] && out.high < ends[REST_OF_DESTINATION]) {
-                const address low = table.destination[out.low];
-                const address high = table.rest_of_destination[out.high];
+    for (int i = 0; i < stores; i++) {
+        const unsigned index = (i * THREADS + threadIdx.x) * VEC_DST;
+        const unsigned high = index / (unsigned)pack.sizes[DESTINATION];
+        const unsigned low = index - high * pack.sizes[DESTINATION];
 
-                store<STORE_PLAIN>(to + (low.offset + high.offset), tile[low.place + high.place]);
-            }
-            out.next();
+        out[i].indices = ~0u;
+        if (high < pack.sizes[REST_OF_DESTINATION]) {
+            const numbered a = table.destination[low], b = table.rest_of_destination[high];
+            const unsigned number = a.number + b.number;
+
+            out[i] = {a.offset + b.offset, at(number & 0xffff, number >> 16), low | high << 16};
+        }
+    }
+
+    /* While a tile is stored, the next one is loaded. What comes between load and store of an
+     * element belongs to the moved vectors. */
+#pragma unroll 1
+    for (int t = -1; t < tiles; t++) {
+        if (t >= 0) {
+#pragma unroll
+            for (int i = 0; i < loads; i++)
+                if (in[i].indices != ~0u)
+#pragma unroll
+                    for (int k = 0; k < VEC_SRC; k++)
+                        tile[in[i].place + k * at.part_src] = moved[i].part[k];
+            __syncthreads();
+        }
+        if (t + 1 < tiles) {
+            const tile_start &start = table.start[t + 1];
+            const unit *from = static_cast<const unit *>(src) + start.from;
+            const int low_end = start.ends[SOURCE], high_end = start.ends[REST_OF_SOURCE];
+            const bool whole = low_end == pack.sizes[SOURCE] &&
+                               high_end == pack.sizes[REST_OF_SOURCE];
+
+#pragma unroll
+            for (int i = 0; i < loads; i++)
+                if (in[i].exists(whole, low_end, high_end))
+                    moved[i].whole = load<LOAD_PLAIN>(
+                        reinterpret_cast<const decltype(moved[i].whole) *>(from + in[i].offset));
+        }
+        if (t >= 0) {
+            const tile_start &start = table.start[t];
+            unit *to = static_cast<unit *>(dst) + start.to;
+            const int low_end = start.ends[DESTINATION], high_end = start.ends[REST_OF_DESTINATION];
+            const bool whole = low_end == pack.sizes[DESTINATION] &&
+                               high_end == pack.sizes[REST_OF_DESTINATION];
+
+#pragma unroll
+            for (int i = 0; i < stores; i++)
+                if (out[i].exists(whole, low_end, high_end)) {
+                    store_vector gathered;
+
+#pragma unroll
+                    for (int k = 0; k < VEC_DST; k++)
+                        gathered.part[k] = tile[out[i].place + k * at.part_dst * at.pitch];
+                    store<STORE_PLAIN>(
+                        reinterpret_cast<decltype(gathered.whole) *>(to + out[i].offset),
+                        gathered.whole);
+                }
+            if (TILES > 1)
+                __syncthreads();
         }
     }
 }

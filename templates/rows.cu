@@ -26,11 +26,6 @@
 #ifndef UNROLL
 #define UNROLL 4 /* accesses in flight per thread */
 #endif
-#ifndef ORDER
-#define ORDER                                                                                      \
-    0 /* of the runs: as in the destination (0) or the source (1); the host sorts axes             \
-       */
-#endif
 #ifndef LOAD
 #define LOAD 0 /* 0: plain, 1: streaming, 2: read-only */
 #endif

@@ -17,6 +17,8 @@ enum at_launch_field {
     /* How the host arranges a tensor's axes for the kernel: see problem/arguments.h. */
     AT_SIDE_SRC,
     AT_SIDE_DST,
+    AT_VEC_SRC,
+    AT_VEC_DST,
     AT_WORD_BYTES,
     AT_OUTER_ORDER,
     AT_LAUNCH_FIELDS,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool finish_from_cache(struct at_builder *builder, struct at_job *job)
+bool at_builder_finish_from_cache(struct at_builder *builder, struct at_job *job)
 {
     struct at_cached_kernel kernel;
     struct at_program *program;
@@ -51,7 +51,7 @@ void at_builder_add(struct at_builder *builder, const struct at_config *config,
 
     job->owner = owner;
     builder->pending++;
-    if (finish_from_cache(builder, job))
+    if (at_builder_finish_from_cache(builder, job))
         return;
     compiling = at_builder_find_precompiling(builder, job->key);
     if (!compiling) {

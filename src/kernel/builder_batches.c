@@ -34,6 +34,15 @@ static struct at_batch *precompile_batch(struct at_builder *builder)
     return NULL;
 }
 
+/* Configs that differ in what only the host uses share a kernel, and a program has it once. */
+static bool has_key(const struct at_batch *batch, const char *key)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (strcmp(batch->jobs[i]->key, key) == 0)
+            return true;
+    return false;
+}
+
 struct at_batch *at_builder_next_batch(struct at_builder *builder)
 {
     size_t waiting = builder->waiting.count - builder->waiting.first;
@@ -46,9 +55,20 @@ struct at_batch *at_builder_next_batch(struct at_builder *builder)
     if (waiting == 0)
         return precompile_batch(builder);
     batch = at_batch_new(size);
-    while (batch->count < size)
-        batch->jobs[batch->count++] = at_job_pop(&builder->waiting);
-    return batch;
+    while (waiting-- > 0 && batch->count < size) {
+        struct at_job *job = at_job_pop(&builder->waiting);
+
+        if (at_builder_finish_from_cache(builder, job))
+            continue;
+        if (has_key(batch, job->key))
+            at_job_push(&builder->waiting, job); /* this batch brings its kernel to the cache */
+        else
+            batch->jobs[batch->count++] = job;
+    }
+    if (batch->count > 0)
+        return batch;
+    at_batch_free(batch);
+    return precompile_batch(builder);
 }
 
 static void retry_part(struct at_builder *builder, struct at_job **jobs, size_t count)

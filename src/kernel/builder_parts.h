@@ -39,6 +39,9 @@ struct at_program *at_program_add(struct at_builder *builder, const char *hash, 
 /* Finish a job, with a kernel of the program, or without one (NULL). */
 void at_builder_finish(struct at_builder *builder, struct at_job *job, struct at_program *program);
 
+/* Finish a job if the cache has its kernel. */
+bool at_builder_finish_from_cache(struct at_builder *builder, struct at_job *job);
+
 /* Find a precompile job with this key that a worker is compiling. NULL: none. */
 struct at_job *at_builder_find_precompiling(const struct at_builder *builder, const char *key);
 

@@ -57,10 +57,13 @@ static struct at_list parameters_of(const struct at_config *config)
 {
     const struct at_family *family = config->family;
     struct at_named_int *named = at_alloc_array(family->param_count, sizeof *named);
+    size_t count = 0;
 
     for (size_t i = 0; i < family->param_count; i++)
-        named[i] = (struct at_named_int){at_strdup(family->params[i].name), config->values[i]};
-    return (struct at_list){named, family->param_count};
+        if (at_param_is_written(&family->params[i], config->values[i]))
+            named[count++] =
+                (struct at_named_int){at_strdup(family->params[i].name), config->values[i]};
+    return (struct at_list){named, count};
 }
 
 static struct at_list terms_of(const struct at_distance *distance)
@@ -150,7 +153,9 @@ static void show_config(const struct at_answer *answer, FILE *out)
 
     at_flow_add(&flow, "%s", family->name);
     for (size_t i = 0; i < family->param_count; i++)
-        at_flow_add(&flow, "%s=%d", family->params[i].name, (int)answer->config.values[i]);
+        if (at_param_is_written(&family->params[i], answer->config.values[i]))
+            at_flow_add(&flow, "%s=%d", family->params[i].name,
+                        (int)answer->config.values[i]);
     at_flow_end(&flow);
     flow = line(out, "launch");
     at_flow_add(&flow, "grid %jd x %jd x %jd, block %jd x %jd x %jd,", (intmax_t)launch[AT_GRID_X],

@@ -67,6 +67,10 @@ static void put_batch(struct writing *writing, const struct at_axis *axes, size_
 
 /* ---- packed ---- */
 
+/* The bytes that L2 reads and writes at once (CUDA C++ Best Practices Guide, "Coalesced Access to
+ * Global Memory"). */
+enum { SECTOR = 32 };
+
 /* An axis of a packed problem, cut into chunks of which a tile has one. */
 struct piece {
     struct at_axis axis;
@@ -79,8 +83,18 @@ struct packing {
     size_t by_destination[AT_AXES_MAX], count;
 };
 
+/* Cut an axis into equal parts, of which each fits. On the first axis of a side they are made of
+ * whole sectors, if these fit too. */
+static int64_t chunk_of(int64_t extent, int64_t most, int64_t sector_words)
+{
+    int64_t parts = (extent + most - 1) / most, equal = (extent + parts - 1) / parts,
+            whole = (equal + sector_words - 1) / sector_words * sector_words;
+
+    return parts > 1 && whole <= most ? whole : equal;
+}
+
 /* Take the fastest axes of a side, as many as make a tile's edge; the last one may be cut. */
-static void take_side(struct packing *packing, int64_t edge, enum at_side side)
+static void take_side(struct packing *packing, int64_t edge, enum at_side side, int64_t word_bytes)
 {
     int64_t product = 1;
 
@@ -92,7 +106,8 @@ static void take_side(struct packing *packing, int64_t edge, enum at_side side)
 
         if (left < 2 || (piece->in_source && extent > left))
             return;
-        piece->chunk = extent < left ? extent : left;
+        piece->chunk =
+            chunk_of(extent, left, product == 1 && word_bytes < SECTOR ? SECTOR / word_bytes : 1);
         product *= piece->chunk;
         if (side == AT_SOURCE)
             piece->in_source = true;
@@ -135,8 +150,8 @@ static struct packing pack(const struct at_problem *problem, const struct at_lau
     for (size_t i = 0; i < count; i++)
         packing.pieces[i] = (struct piece){.axis = axes[i], .chunk = 1};
     packing.count = count;
-    take_side(&packing, launch->field[AT_SIDE_SRC], AT_SOURCE);
-    take_side(&packing, launch->field[AT_SIDE_DST], AT_DESTINATION);
+    take_side(&packing, launch->field[AT_SIDE_SRC], AT_SOURCE, launch->field[AT_WORD_BYTES]);
+    take_side(&packing, launch->field[AT_SIDE_DST], AT_DESTINATION, launch->field[AT_WORD_BYTES]);
     return packing;
 }
 
@@ -145,20 +160,64 @@ static int64_t chunks_of(const struct piece *piece)
     return (piece->axis.extent + piece->chunk - 1) / piece->chunk;
 }
 
-int64_t at_problem_packed_blocks(const struct at_problem *problem, const struct at_launch *launch)
+/* Is this piece one of those that make the tile's edge on a side? */
+static bool is_on_edge(const struct piece *piece, enum at_side side)
+{
+    return side == AT_SOURCE ? piece->in_source : piece->of_destination;
+}
+
+/* Can the words of a tile's edge be moved in vectors of so many? Vectors do not cross from one run
+ * of adjacent words to the next, and each starts at a multiple of its size. A vector of the
+ * destination takes words from as many rows of the tile, so none of its axes is the source's. */
+static bool takes_vectors(const struct packing *packing, enum at_side side, int64_t words)
+{
+    int64_t run = 1;
+    bool adjacent = true;
+
+    for (size_t i = 0; i < packing->count; i++) {
+        const struct piece *piece =
+            &packing->pieces[side == AT_SOURCE ? i : packing->by_destination[i]];
+        int64_t stride = at_axis_stride(&piece->axis, side);
+
+        if (side == AT_DESTINATION && piece->in_source && piece->of_destination)
+            return false;
+        adjacent = adjacent && is_on_edge(piece, side) && stride == run;
+        if (!adjacent) {
+            if (stride % words != 0)
+                return false;
+            continue;
+        }
+        if (run * (piece->axis.extent % piece->chunk) % words != 0)
+            return false;
+        run *= piece->chunk;
+        adjacent = piece->chunk == piece->axis.extent;
+    }
+    return run % words == 0;
+}
+
+int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch)
 {
     struct packing packing = pack(problem, launch);
-    int64_t blocks = 1, src = 0, dst = 0;
+    int64_t tiles = 1, src = 0, dst = 0;
+
+    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
+        int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST],
+                offset = side == AT_SOURCE ? problem->offset_src : problem->offset_dst;
+
+        if (words > 1 && (offset * problem->elem_size % (words * launch->field[AT_WORD_BYTES]) ||
+                          !takes_vectors(&packing, (enum at_side)side, words)))
+            return 0;
+    }
 
     for (size_t i = 0; i < packing.count; i++) {
         const struct piece *piece = &packing.pieces[i];
 
         src += (piece->chunk - 1) * piece->axis.stride_src;
         dst += (piece->chunk - 1) * piece->axis.stride_dst;
-        if (__builtin_mul_overflow(blocks, chunks_of(piece), &blocks))
+        if (__builtin_mul_overflow(tiles, chunks_of(piece), &tiles))
             return INT64_MAX;
     }
-    return src > INT32_MAX || dst > INT32_MAX ? 0 : blocks;
+    return src > INT32_MAX || dst > INT32_MAX ? 0 : tiles;
 }
 
 /* The lists of `packing` in templates/packed.cu: which axes index the words of a tile, the fastest
@@ -230,6 +289,26 @@ static void put_lists(struct writing *writing, const struct packing *packing, in
     }
 }
 
+/* Put the cut of an axis, and note it for the lists whose last axis that is. */
+static void put_cut(struct writing *writing, const struct packing *packing,
+                    const struct at_axis *axis, int32_t number, int32_t cut_of[LISTS],
+                    int64_t extents[LISTS])
+{
+    const struct piece *piece = packing->pieces;
+    struct cut cut;
+
+    while (memcmp(&piece->axis, axis, sizeof *axis) != 0)
+        piece++;
+    for (int list = 0; list < LISTS; list++)
+        if (is_listed(piece, list)) {
+            cut_of[list] = number;
+            extents[list] = axis->extent;
+        }
+    cut = (struct cut){divisor_of(chunks_of(piece)), axis->stride_src * piece->chunk,
+                       axis->stride_dst * piece->chunk};
+    put(writing, &cut, sizeof cut);
+}
+
 /* The template's struct `packing`, of kind.axes + 2 axes. Unused entries remain as they are. */
 static void put_packing(struct writing *writing, const struct at_problem *problem,
                         const struct at_launch *launch)
@@ -238,33 +317,24 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     size_t axes = (size_t)problem->outer_count + 3, began = writing->used, cuts = 0;
     int32_t counts[LISTS], sizes[LISTS], cut_of[LISTS] = {-1, -1, -1, -1};
     int64_t extents[LISTS] = {1, 1, 1, 1};
-    bool by_source = launch->field[AT_OUTER_ORDER] == 1;
+    struct at_axis axes_cut[AT_AXES_MAX];
 
     memset(writing->word + began, 0, (AT_CALL_WORDS - began) * sizeof *writing->word);
     put_lists(writing, &packing, counts, sizes);
     writing->used = began + 2 * 2 * axes;
-    for (size_t i = 0; i < packing.count; i++) {
-        const struct piece *piece = &packing.pieces[by_source ? i : packing.by_destination[i]];
-        struct cut cut = {divisor_of(chunks_of(piece)), piece->axis.stride_src * piece->chunk,
-                          piece->axis.stride_dst * piece->chunk};
-
-        if (chunks_of(piece) == 1)
-            continue;
-        for (int list = 0; list < LISTS; list++)
-            if (is_listed(piece, list)) { /* as its last */
-                cut_of[list] = (int32_t)cuts;
-                extents[list] = piece->axis.extent;
-            }
-        put(writing, &cut, sizeof cut);
-        cuts++;
-    }
+    for (size_t i = 0; i < packing.count; i++)
+        if (chunks_of(&packing.pieces[i]) > 1)
+            axes_cut[cuts++] = packing.pieces[i].axis;
+    at_axes_order(axes_cut, cuts, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
+    for (size_t i = 0; i < cuts; i++)
+        put_cut(writing, &packing, &axes_cut[i], (int32_t)i, cut_of, extents);
     writing->used = began + (2 * 2 + 4) * axes;
     put(writing, counts, sizeof counts);
     put(writing, sizes, sizeof sizes);
     put(writing, cut_of, sizeof cut_of);
     put(writing, extents, sizeof extents);
     put_int(writing, (int64_t)cuts);
-    put_int(writing, at_problem_packed_blocks(problem, launch));
+    put_int(writing, at_problem_packed_tiles(problem, launch));
     end_argument(writing, began);
 }
 
@@ -294,8 +364,7 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
     if (problem->outer_count == 0)
         return AT_COUNT(first);
     count = at_problem_axes(problem, axes) - 2;
-    if (launch->field[AT_OUTER_ORDER] == 1)
-        at_axes_sort(axes + 2, count, AT_SOURCE);
+    at_axes_order(axes + 2, count, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
     writing.used = writing.argument = 6;
     put_batch(&writing, axes + 2, count, at_problem_matrices(problem));
     return writing.argument;

@@ -11,8 +11,7 @@
  *
  * With one axis of the batch, each is one word. With more, batch, stride_src and stride_dst are
  * structs (templates/transpose.cuh: batch_extents, batch_strides), and AT_OUTER_ORDER of the launch
- * says which axis changes from one matrix to the next: the one that is fastest in the destination
- * (0) or in the source (1).
+ * says which axis changes from one matrix to the next (enum at_outer_order).
  *
  * If the launch has sides, the family is packed: it takes dst, src, and the struct `packing` of
  * templates/packed.cu, for a tile of those sides. */
@@ -20,8 +19,9 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
                        uint64_t dst, uint64_t src, uint64_t word[AT_CALL_WORDS],
                        uint8_t words[AT_CALL_ARGS]);
 
-/* The blocks of a packed launch, one per tile. 0 if 32 bits are not enough for the words from a
- * tile's first to its last on either side; more than INT32_MAX if there are more. */
-int64_t at_problem_packed_blocks(const struct at_problem *problem, const struct at_launch *launch);
+/* The tiles of a packed launch. 0 if 32 bits are not enough for the words from a tile's first to its
+ * last on either side, or if the words cannot be moved in the launch's vectors; more than INT32_MAX
+ * if there are more. */
+int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch);
 
 #endif

@@ -26,10 +26,11 @@ char *at_config_format(const struct at_config *config)
 {
     const struct at_param *params = config->family->params, *sorted[AT_PARAMS_MAX];
     char *text = at_strdup("");
-    size_t count = config->family->param_count;
+    size_t count = 0;
 
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = &params[i];
+    for (size_t i = 0; i < config->family->param_count; i++)
+        if (at_param_is_written(&params[i], config->values[i]))
+            sorted[count++] = &params[i];
     qsort(sorted, count, sizeof *sorted, by_name);
     for (size_t i = 0; i < count; i++) {
         char *longer = at_format("%s%s%s=%d", text, i ? " " : "", sorted[i]->name,
@@ -48,6 +49,11 @@ size_t at_param_level(const struct at_param *param, int64_t value)
     while (level < param->value_count && param->values[level] != value)
         level++;
     return level;
+}
+
+bool at_param_is_written(const struct at_param *param, int64_t value)
+{
+    return !param->host || value != param->default_value;
 }
 
 bool at_param_has_value(const struct at_param *param, int64_t value)

@@ -85,6 +85,7 @@ static enum at_status take_param(const struct reading *reading, struct at_param_
         .values = record->values.items,
         .value_count = record->values.count,
         .default_value = record->default_value,
+        .host = record->host == 1,
     };
     *record = (struct at_param_record){0};
     return AT_OK;

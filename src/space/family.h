@@ -22,6 +22,9 @@ struct at_param {
     int64_t *values; /* in the order of the file; 32 bits each, without duplicates */
     size_t value_count;
     int64_t default_value; /* one of values */
+    /* Only the host uses it, so configs that differ in it alone share a kernel. It is written only
+     * where it is not the default: families get such parameters without a change to old profiles. */
+    bool host;
 };
 
 struct at_rule; /* space/rules.h */
@@ -64,6 +67,7 @@ void at_family_free(struct at_family *family);
 
 /* The index of value in param->values; value_count if it is not there. */
 size_t at_param_level(const struct at_param *param, int64_t value);
+bool at_param_is_written(const struct at_param *param, int64_t value);
 bool at_param_has_value(const struct at_param *param, int64_t value);
 
 /* Are family and values the same? */

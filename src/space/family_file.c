@@ -10,6 +10,7 @@ enum { RULES_MAX = 64, SUMMARY_MAX = 400 };
 static const struct at_field param_fields[] = {
     AT_FIELD(at_param_record, "default", default_value, .kind = AT_FIELD_INT, .min = INT32_MIN,
              .max = INT32_MAX),
+    AT_FIELD(at_param_record, "host", host, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_FIELD(at_param_record, "name", name, LOCATED),
     AT_TEXT(at_param_record, summary, SUMMARY_MAX),
     AT_LIST(at_param_record, values, AT_FIELD_INTS, 1, AT_PARAM_VALUES_MAX),
@@ -30,6 +31,8 @@ static const struct at_field launch_fields[] = {
     AT_FIELD(at_launch_record, "shared_bytes", field[AT_SHARED_BYTES], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_dst", field[AT_SIDE_DST], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_src", field[AT_SIDE_SRC], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "vec_dst", field[AT_VEC_DST], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "vec_src", field[AT_VEC_SRC], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "word_bytes", field[AT_WORD_BYTES], LOCATED, AT_OPTIONAL),
 };
 static const struct at_schema launch_schema =

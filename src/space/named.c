@@ -49,6 +49,16 @@ enum at_status at_config_from_some_names(struct at_config *config,
     return AT_OK;
 }
 
+static bool is_named(const struct at_list *parameters, const char *name)
+{
+    const struct at_named_int *named = parameters->items;
+
+    for (size_t i = 0; i < parameters->count; i++)
+        if (strcmp(named[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 enum at_status at_config_from_names(struct at_config *config, struct at_family *const *families,
                                     size_t family_count, const char *family,
                                     const struct at_list *parameters, struct at_error *err)
@@ -59,10 +69,10 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
 
     if (status != AT_OK)
         return status;
-    /* Names in a mapping are unique, so this count means that every parameter is named. */
-    if (parameters->count != found.family->param_count)
-        return at_fail(err, AT_USAGE, "family %s has %zu parameters, not %zu", family,
-                       found.family->param_count, parameters->count);
+    for (size_t i = 0; i < found.family->param_count; i++)
+        if (!found.family->params[i].host && !is_named(parameters, found.family->params[i].name))
+            return at_fail(err, AT_USAGE, "a config of family %s needs parameter %s", family,
+                           found.family->params[i].name);
     *config = found;
     return AT_OK;
 }

@@ -21,8 +21,10 @@ static const struct {
     [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
     [AT_SIDE_SRC] = {"side_src", 0, 0, AT_SIDE_MAX},
     [AT_SIDE_DST] = {"side_dst", 0, 0, AT_SIDE_MAX},
+    [AT_VEC_SRC] = {"vec_src", 1, 1, 16},
+    [AT_VEC_DST] = {"vec_dst", 1, 1, 16},
     [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
-    [AT_OUTER_ORDER] = {"outer_order", 0, 0, 1},
+    [AT_OUTER_ORDER] = {"outer_order", 0, 0, 2},
 };
 
 _Static_assert(AT_PARAMS_MAX <= 32, "params_used has a bit per parameter");
@@ -113,13 +115,14 @@ void at_rules_make(struct at_family *family)
                                     .determines = AT_DETERMINES_NOTHING});
 }
 
-/* The blocks of a packed family: as many as grid_x says for each of its tiles. */
+/* The blocks of a packed family, of which each has as many tiles as grid_x says. */
 static enum at_status packed_blocks(const struct at_point *point, int64_t *value,
                                     struct at_error *err)
 {
     struct at_launch launch = {{0}};
+    int64_t tiles, tiles_per_block;
     enum at_status status =
-        at_expr_eval(point->family->launch[AT_GRID_X], point->values, value, err);
+        at_expr_eval(point->family->launch[AT_GRID_X], point->values, &tiles_per_block, err);
 
     for (int i = AT_SIDE_SRC; status == AT_OK && i <= AT_WORD_BYTES; i++) {
         status = at_rule_launch(point, (enum at_launch_field)i, &launch.field[i], err);
@@ -132,8 +135,8 @@ static enum at_status packed_blocks(const struct at_point *point, int64_t *value
     if (launch.field[AT_WORD_BYTES] < point->problem->elem_size ||
         point->values[AT_NAME_WORD_BYTES] % launch.field[AT_WORD_BYTES] != 0)
         return *value = 0, AT_OK;
-    if (__builtin_mul_overflow(*value, at_problem_packed_blocks(point->problem, &launch), value))
-        *value = INT64_MAX;
+    tiles = at_problem_packed_tiles(point->problem, &launch);
+    *value = tiles_per_block < 1 ? 0 : tiles / tiles_per_block + (tiles % tiles_per_block > 0);
     return AT_OK;
 }
 

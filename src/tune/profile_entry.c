@@ -35,12 +35,13 @@ static int by_name(const void *left, const void *right)
 
 static struct at_list parameters_of(const struct at_config *config)
 {
-    size_t count = config->family->param_count;
-    struct at_named_int *items = at_alloc_array(count, sizeof *items);
+    struct at_named_int *items = at_alloc_array(config->family->param_count, sizeof *items);
+    size_t count = 0;
 
-    for (size_t i = 0; i < count; i++)
-        items[i] =
-            (struct at_named_int){at_strdup(config->family->params[i].name), config->values[i]};
+    for (size_t i = 0; i < config->family->param_count; i++)
+        if (at_param_is_written(&config->family->params[i], config->values[i]))
+            items[count++] =
+                (struct at_named_int){at_strdup(config->family->params[i].name), config->values[i]};
     qsort(items, count, sizeof *items, by_name);
     return (struct at_list){items, count};
 }

@@ -253,10 +253,10 @@ static void makes_arguments(void **state)
     launch.field[AT_WORD_BYTES] = 4;
     assert_int_equal(at_problem_args(&p, &launch, 100, 200, word, words), 3);
     /* Sides 2 x 3 and 7: five blocks, one for each index of the remaining axis. */
-    assert_int_equal(at_problem_packed_blocks(&p, &launch), 5);
+    assert_int_equal(at_problem_packed_tiles(&p, &launch), 5);
     launch.field[AT_SIDE_SRC] = launch.field[AT_SIDE_DST] = 4;
     /* 2 x 2 of the 3, and 4 of the 7: 2 x 5 x 2. */
-    assert_int_equal(at_problem_packed_blocks(&p, &launch), 20);
+    assert_int_equal(at_problem_packed_tiles(&p, &launch), 20);
 }
 
 int main(void)
