@@ -83,8 +83,9 @@ static void write_macros(const struct at_export *export, size_t index, FILE *out
         fprintf(out, "#define %s_%s_LAUNCH_%s %jd\n", export->macro_prefix, item->key,
                 launched[i].name, (intmax_t)launch[launched[i].field]);
     for (size_t i = 0; i < config->family->param_count; i++)
-        fprintf(out, "#define %s_%s_PARAM_%s (%d)\n", export->macro_prefix, item->key,
-                config->family->params[i].name, (int)config->values[i]);
+        if (!config->family->params[i].host) /* it is in the launch and the arguments */
+            fprintf(out, "#define %s_%s_PARAM_%s (%d)\n", export->macro_prefix, item->key,
+                    config->family->params[i].name, (int)config->values[i]);
     fputc('\n', out);
 }
 
@@ -95,13 +96,12 @@ static size_t write_entry(const struct at_export *export, const struct at_export
     const struct at_problem *problem = &item->problem;
     const int64_t *launch = item->answer.launch.field;
     const struct at_export_arguments arguments = at_export_arguments(item);
-    char *defines = at_export_defines(item);
 
     fprintf(out, "    {\"%s\",\n     ", item->spec);
     at_export_write_sizes(item, out);
     fprintf(out, ", %d, %d, %d,\n", (int)problem->elem_size, (int)problem->in_place,
             (int)item->answer.expected_of_copy_permille);
-    fprintf(out, "     \"%s\",\n     \"%s\",\n", item->answer.config.family->name, defines);
+    fprintf(out, "     \"%s\",\n     \"%s\",\n", item->answer.config.family->name, item->defines);
     fprintf(out, "     {%ju, %ju, %ju}, {%ju, %ju, %ju}, %ju, %jd, \"%s_transpose_%s\",\n",
             (uintmax_t)launch[AT_GRID_X], (uintmax_t)launch[AT_GRID_Y],
             (uintmax_t)launch[AT_GRID_Z], (uintmax_t)launch[AT_BLOCK_X],
@@ -111,7 +111,6 @@ static size_t write_entry(const struct at_export *export, const struct at_export
     fprintf(out, "     %s_tuned_words + %zu, ", export->prefix, first);
     at_export_write_word_counts(&arguments, out);
     fputs("},\n", out);
-    free(defines);
     return arguments.word_count;
 }
 

@@ -69,13 +69,27 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
         snprintf(key + used, (size_t)(AT_EXPORT_KEY_CHARS - used), "_IP");
 }
 
+static char *make_defines(const struct at_export_item *item)
+{
+    const struct at_config *config = &item->answer.config;
+    const struct at_problem_kind kind = at_problem_kind(&item->problem);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    fprintf(out, "-DELEM_SIZE=%d", (int)kind.elem_size);
+    if (kind.axes > 1)
+        fprintf(out, " -DAXES=%d", (int)kind.axes);
+    for (size_t i = 0; i < config->family->param_count; i++)
+        if (!config->family->params[i].host)
+            fprintf(out, " -D%s=%d", config->family->params[i].name, (int)config->values[i]);
+    return at_text_close(&stream, NULL);
+}
+
+/* Configs that differ in what only the host uses share a kernel. */
 static bool same_kernel(const struct at_export_item *a, const struct at_export_item *b)
 {
-    const struct at_problem_kind kind = at_problem_kind(&a->problem),
-                                 other = at_problem_kind(&b->problem);
-
-    return kind.elem_size == other.elem_size && kind.axes == other.axes &&
-           at_config_equal(&a->answer.config, &b->answer.config);
+    return a->answer.config.family == b->answer.config.family &&
+           strcmp(a->defines, b->defines) == 0;
 }
 
 static size_t find_kernel(const struct at_export *export, size_t item)
@@ -122,6 +136,7 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
     }
     item->problem = *problem;
     item->spec = spec;
+    item->defines = make_defines(item);
     memcpy(item->key, key, sizeof key);
     item->kernel = find_kernel(export, export->count);
     export->count++;
@@ -147,8 +162,10 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
 
 void at_export_clear(struct at_export *export)
 {
-    for (size_t i = 0; i < export->count; i++)
+    for (size_t i = 0; i < export->count; i++) {
         free(export->items[i].spec);
+        free(export->items[i].defines);
+    }
     free(export->items);
     export->items = NULL;
     export->count = 0;

@@ -20,21 +20,6 @@ char *at_export_plain(const char *text)
     return copy;
 }
 
-char *at_export_defines(const struct at_export_item *item)
-{
-    const struct at_config *config = &item->answer.config;
-    const struct at_problem_kind kind = at_problem_kind(&item->problem);
-    struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-
-    fprintf(out, "-DELEM_SIZE=%d", (int)kind.elem_size);
-    if (kind.axes > 1)
-        fprintf(out, " -DAXES=%d", (int)kind.axes);
-    for (size_t i = 0; i < config->family->param_count; i++)
-        fprintf(out, " -D%s=%d", config->family->params[i].name, (int)config->values[i]);
-    return at_text_close(&stream, NULL);
-}
-
 char *at_export_words(const struct at_export_arguments *arguments, const char *separator)
 {
     struct at_text_stream stream;

@@ -58,17 +58,15 @@ static void write_arguments(const struct target *target, const struct at_export_
 static void write_item(const struct target *target, const struct at_export_item *item)
 {
     const int64_t *launch = item->answer.launch.field;
-    char *defines = at_export_defines(item);
 
     write_text(target, "PROBLEM", item->spec);
     write_text(target, "FAMILY", item->answer.config.family->name);
-    write_list(target, "DEFINES", defines);
+    write_list(target, "DEFINES", item->defines);
     write_extents(target, "GRID", &launch[AT_GRID_X]);
     write_extents(target, "BLOCK", &launch[AT_BLOCK_X]);
     write_number(target, "SHARED_BYTES", launch[AT_SHARED_BYTES]);
     write_number(target, "CARVEOUT", launch[AT_CARVEOUT_PERCENT]);
     write_arguments(target, item);
-    free(defines);
 }
 
 static char *list_keys(const struct at_export *export)
