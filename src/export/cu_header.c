@@ -38,14 +38,9 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
     (void)err;
     fputs("/*\n", out);
     at_export_write_origin(export, " * ", out);
-    at_export_write_named(export,
-                          " */\n"
-                          "#ifndef @P_LAUNCHERS_H\n"
-                          "#define @P_LAUNCHERS_H\n"
-                          "\n"
-                          "#include <cuda_runtime_api.h>\n"
-                          "\n",
-                          out);
+    fputs(" */\n", out);
+    at_export_write_guard(export, "LAUNCHERS", out);
+    fputs("#include <cuda_runtime_api.h>\n\n", out);
     at_export_write_prototypes(export, out);
     fputs("\n#endif\n", out);
     return AT_OK;

@@ -102,6 +102,10 @@ char *at_export_plain(const char *text);
  * each line after `prefix`. */
 void at_export_write_origin(const struct at_export *export, const char *prefix, FILE *out);
 
+/* Write the beginning of a header's guard, PREFIX_NAME_H, which #endif ends. Another export with
+ * the same prefix is an error: its problems would be missing. */
+void at_export_write_guard(const struct at_export *export, const char *name, FILE *out);
+
 /* Is this the first item with its kernel? */
 bool at_export_is_kernel(const struct at_export *export, size_t item);
 

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 
 static const char beginning[] =
-    "#ifndef @P_TUNED_H\n"
-    "#define @P_TUNED_H\n"
-    "\n"
     "/* How the kernel of a problem is made and launched. */\n"
     "struct @p_tuned {\n"
     "    const char *problem;         /* as autotune spells it */\n"
@@ -123,6 +120,7 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
     fputs("/*\n", out);
     at_export_write_origin(export, " * ", out);
     fputs(" */\n", out);
+    at_export_write_guard(export, "TUNED", out);
     at_export_write_named(export, beginning, out);
     fprintf(out, "#define %s_TUNED_DEVICE \"%s\"\n", export->macro_prefix, device);
     fprintf(out, "#define %s_TUNED_COMPUTE_CAPABILITY %jd\n", export->macro_prefix,

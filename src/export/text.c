@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the formats share: text that is safe in any language. */
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
@@ -94,6 +95,38 @@ void at_export_write_origin(const struct at_export *export, const char *prefix, 
         fprintf(out, "%sSome were chosen on an emulated device: their shares are predicted.\n",
                 prefix);
     free(device);
+}
+
+/* 32 bits that two exports are unlikely to share: of the problems, and of how they are launched. */
+static uint32_t identity_of(const struct at_export *export)
+{
+    uint64_t hash = (uint64_t) export->device->compute_capability;
+
+    for (size_t i = 0; i < export->count; i++) {
+        const struct at_export_item *item = &export->items[i];
+
+        hash = at_hash64(item->key, strlen(item->key), hash);
+        hash = at_hash64(item->defines, strlen(item->defines), hash);
+        hash = at_hash64(&item->answer.launch, sizeof item->answer.launch, hash);
+    }
+    return (uint32_t)hash;
+}
+
+void at_export_write_guard(const struct at_export *export, const char *name, FILE *out)
+{
+    const char *prefix = export->macro_prefix;
+    uint32_t identity = identity_of(export);
+
+    fprintf(out,
+            "#ifdef %s_%s_H\n"
+            "#if %s_%s_EXPORT != 0x%08x\n"
+            "#error \"two exports have the prefix %s: give them different ones with --prefix\"\n"
+            "#endif\n"
+            "#else\n"
+            "#define %s_%s_H\n"
+            "#define %s_%s_EXPORT 0x%08x\n\n",
+            prefix, name, prefix, name, identity, export->prefix, prefix, name, prefix, name,
+            identity);
 }
 
 bool at_export_is_kernel(const struct at_export *export, size_t item)

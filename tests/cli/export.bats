@@ -164,6 +164,10 @@ int main(void)
 END
     cc -std=c99 -Wall -Wextra -Wpedantic -Werror main.c -o main
     ./main
+    # With one prefix, the second is not ignored without a word.
+    export_as header two.h --prefix one -p 512x512:f32 -p 64x64:f32
+    run ! cc -std=c99 -c main.c
+    [[ $output == *'#error "two exports have the prefix one: give them different ones with --prefix"'* ]]
 }
 
 @test "two exports in one program and in two shared libraries" {
