@@ -12,7 +12,8 @@
  * The host chooses (src/problem/arguments.c); the kernel gets lists of axes. A block makes four
  * small tables from them: the offsets in the source by the index along either edge, and by the two
  * indices of the destination's order its offsets, with the numbers of the words in the tile. A
- * thread moves the same words of each tile, so it looks their addresses up once, and keeps them. */
+ * word's address is the sum of two entries. A thread has one column of each tile, so it looks one
+ * of the two up once. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -50,9 +51,20 @@ using namespace at;
 
 constexpr int bytes = WORD ? WORD : ELEM_SIZE;
 constexpr int axes_max = AXES + 2;
-constexpr int words = SIDE_SRC * SIDE_DST;
-constexpr int loads = (words + THREADS * VEC_SRC - 1) / (THREADS * VEC_SRC); /* per thread */
-constexpr int stores = (words + THREADS * VEC_DST - 1) / (THREADS * VEC_DST);
+
+/* Return the vectors of a thread, at most, if a row has so many words and there are so many rows.
+ */
+__device__ constexpr int vectors_of_thread(int row, int words, int rows)
+{
+    const int block_rows = THREADS / ((row + words - 1) / words);
+
+    return (rows + block_rows - 1) / block_rows;
+}
+
+constexpr int loads = vectors_of_thread(SIDE_SRC, VEC_SRC, SIDE_DST);
+constexpr int stores = vectors_of_thread(SIDE_DST, VEC_DST, SIDE_SRC);
+
+enum { INDEX_MAX = 1 << 30 }; /* more than any index of a tile */
 
 using unit = word<bytes>;
 using load_vector = vector<bytes * VEC_SRC, bytes>;
@@ -89,6 +101,12 @@ struct numbered {
 struct tile_start {
     long long from, to;
     int ends[LISTS];
+
+    /* Return how many rows of a column exist, by the lists along a row and across. */
+    __device__ __forceinline__ int rows(int low, int along, int across) const
+    {
+        return low < ends[along] ? ends[across] : 0;
+    }
 };
 
 /* Shared memory: the tile, then these. */
@@ -190,15 +208,19 @@ struct layout {
     }
 };
 
-/* A vector of a thread. */
-struct address {
-    int offset, place;
-    unsigned indices; /* along the two lists: low, and << 16 high; all bits: there is none */
+/* What a thread moves of each tile on one side: the vectors of one column. Threads of a row have
+ * adjacent vectors, and the rows of a block follow one another. */
+struct column {
+    int low, high, step; /* its words' index; its first row, and from one of its rows to the next */
 
-    __device__ __forceinline__ bool exists(bool whole, int low_end, int high_end) const
+    /* vectors: of a row. Threads that are left over have no row. */
+    __device__ __forceinline__ column(unsigned vectors, int words)
     {
-        return whole ? indices != ~0u
-                     : (int)(indices & 0xffff) < low_end && (int)(indices >> 16) < high_end;
+        step = THREADS / vectors;
+        high = threadIdx.x / vectors;
+        low = (threadIdx.x - high * vectors) * words;
+        if (high >= step)
+            high = INDEX_MAX;
     }
 };
 
@@ -209,7 +231,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     tables &table = *reinterpret_cast<tables *>(dynamic_shared() + tile_bytes);
     const layout at(pack.sizes[SOURCE], pack.sizes[REST_OF_SOURCE]);
     const int tiles = ((unsigned)pack.tiles - 1 - blockIdx.x) / gridDim.x + 1;
-    address in[loads], out[stores];
+    const column in((unsigned)pack.sizes[SOURCE] / VEC_SRC, VEC_SRC);
+    const column out((unsigned)pack.sizes[DESTINATION] / VEC_DST, VEC_DST);
     load_vector moved[loads];
 
     fill_tables(table, pack);
@@ -222,77 +245,67 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
 
-#pragma unroll
-    for (int i = 0; i < loads; i++) {
-        const unsigned index = (i * THREADS + threadIdx.x) * VEC_SRC;
-        const unsigned high = index / (unsigned)pack.sizes[SOURCE];
-        const unsigned low = index - high * pack.sizes[SOURCE];
-
-        in[i].indices = ~0u;
-        if (high < pack.sizes[REST_OF_SOURCE])
-            in[i] = {table.source[low] + table.rest_of_source[high], at(low, high),
-                     low | high << 16};
-    }
-#pragma unroll
-    for (int i = 0; i < stores; i++) {
-        const unsigned index = (i * THREADS + threadIdx.x) * VEC_DST;
-        const unsigned high = index / (unsigned)pack.sizes[DESTINATION];
-        const unsigned low = index - high * pack.sizes[DESTINATION];
-
-        out[i].indices = ~0u;
-        if (high < pack.sizes[REST_OF_DESTINATION]) {
-            const numbered a = table.destination[low], b = table.rest_of_destination[high];
-            const unsigned number = a.number + b.number;
-
-            out[i] = {a.offset + b.offset, at(number & 0xffff, number >> 16), low | high << 16};
-        }
-    }
+    const int from_low = table.source[in.low];
+    const numbered to_low = table.destination[out.low];
 
     /* While a tile is stored, the next one is loaded. What comes between load and store of an
      * element belongs to the moved vectors. */
+    int rows = 0; /* that exist in the column: of the tile that was loaded */
 #pragma unroll 1
     for (int t = -1; t < tiles; t++) {
         if (t >= 0) {
 #pragma unroll
-            for (int i = 0; i < loads; i++)
-                if (in[i].indices != ~0u)
+            for (int i = 0; i < loads; i++) {
+                const int high = in.high + i * in.step;
+
+                if (high < rows) {
+                    const int place = at(in.low, high);
+
 #pragma unroll
                     for (int k = 0; k < VEC_SRC; k++)
-                        tile[in[i].place + k * at.part_src] = moved[i].part[k];
+                        tile[place + k * at.part_src] = moved[i].part[k];
+                }
+            }
             __syncthreads();
         }
         if (t + 1 < tiles) {
             const tile_start &start = table.start[t + 1];
-            const unit *from = static_cast<const unit *>(src) + start.from;
-            const int low_end = start.ends[SOURCE], high_end = start.ends[REST_OF_SOURCE];
-            const bool whole = low_end == pack.sizes[SOURCE] &&
-                               high_end == pack.sizes[REST_OF_SOURCE];
+            const unit *from = static_cast<const unit *>(src) + start.from + from_low;
 
+            rows = start.rows(in.low, SOURCE, REST_OF_SOURCE);
 #pragma unroll
-            for (int i = 0; i < loads; i++)
-                if (in[i].exists(whole, low_end, high_end))
-                    moved[i].whole = load<LOAD_PLAIN>(
-                        reinterpret_cast<const decltype(moved[i].whole) *>(from + in[i].offset));
+            for (int i = 0; i < loads; i++) {
+                const int high = in.high + i * in.step;
+
+                if (high < rows)
+                    moved[i].whole =
+                        load<LOAD_PLAIN>(reinterpret_cast<const decltype(moved[i].whole) *>(
+                            from + table.rest_of_source[high]));
+            }
         }
         if (t >= 0) {
             const tile_start &start = table.start[t];
-            unit *to = static_cast<unit *>(dst) + start.to;
-            const int low_end = start.ends[DESTINATION], high_end = start.ends[REST_OF_DESTINATION];
-            const bool whole = low_end == pack.sizes[DESTINATION] &&
-                               high_end == pack.sizes[REST_OF_DESTINATION];
+            const int rows_out = start.rows(out.low, DESTINATION, REST_OF_DESTINATION);
+            unit *to = static_cast<unit *>(dst) + start.to + to_low.offset;
 
 #pragma unroll
-            for (int i = 0; i < stores; i++)
-                if (out[i].exists(whole, low_end, high_end)) {
+            for (int i = 0; i < stores; i++) {
+                const int high = out.high + i * out.step;
+
+                if (high < rows_out) {
+                    const numbered rest = table.rest_of_destination[high];
+                    const unsigned number = to_low.number + rest.number;
+                    const int place = at(number & 0xffff, number >> 16);
                     store_vector gathered;
 
 #pragma unroll
                     for (int k = 0; k < VEC_DST; k++)
-                        gathered.part[k] = tile[out[i].place + k * at.part_dst * at.pitch];
+                        gathered.part[k] = tile[place + k * at.part_dst * at.pitch];
                     store<STORE_PLAIN>(
-                        reinterpret_cast<decltype(gathered.whole) *>(to + out[i].offset),
+                        reinterpret_cast<decltype(gathered.whole) *>(to + rest.offset),
                         gathered.whole);
                 }
+            }
             if (TILES > 1)
                 __syncthreads();
         }

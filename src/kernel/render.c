@@ -28,8 +28,7 @@ static void write_macros(FILE *out, const struct at_config *config, struct at_pr
         fprintf(out, "#define AXES %d\n", (int)kind.axes);
     for (size_t i = 0; i < config->family->param_count; i++)
         if (!config->family->params[i].host)
-            fprintf(out, "#define %s %d\n", config->family->params[i].name,
-                    (int)config->values[i]);
+            fprintf(out, "#define %s %d\n", config->family->params[i].name, (int)config->values[i]);
 }
 
 static void write_kernel(FILE *out, const struct at_rendering *rendering)

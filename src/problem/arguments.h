@@ -19,9 +19,9 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
                        uint64_t dst, uint64_t src, uint64_t word[AT_CALL_WORDS],
                        uint8_t words[AT_CALL_ARGS]);
 
-/* The tiles of a packed launch. 0 if 32 bits are not enough for the words from a tile's first to its
- * last on either side, or if the words cannot be moved in the launch's vectors; more than INT32_MAX
- * if there are more. */
+/* The tiles of a packed launch. 0 if 32 bits are not enough for the words from a tile's first to
+ * its last on either side, or if the words cannot be moved in the launch's vectors; more than
+ * INT32_MAX if there are more. */
 int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch);
 
 #endif

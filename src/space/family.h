@@ -23,7 +23,8 @@ struct at_param {
     size_t value_count;
     int64_t default_value; /* one of values */
     /* Only the host uses it, so configs that differ in it alone share a kernel. It is written only
-     * where it is not the default: families get such parameters without a change to old profiles. */
+     * where it is not the default: families get such parameters without a change to old profiles.
+     */
     bool host;
 };
 
