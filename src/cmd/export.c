@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY };
+enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY, KEY_PREFIX };
 
 static const struct argp_option options_table[] = {
     {"as", KEY_AS, "FORMAT", 0, "Format to write {exports}", 0},
@@ -26,6 +26,8 @@ static const struct argp_option options_table[] = {
      0},
     {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
      0},
+    {"prefix", KEY_PREFIX, "NAME", 0,
+     "Begin the names of functions, types, macros and variables with NAME (default: autotune)", 0},
     {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
     {0},
 };
@@ -33,7 +35,7 @@ static const struct argp_option options_table[] = {
 struct export_options {
     struct at_device_options device;
     struct at_run_options run; /* for its --space and --problem */
-    const char *file, *out;
+    const char *file, *out, *prefix;
     const struct at_policy *policy;
     const struct at_export_format *format;
 };
@@ -59,6 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (at_policy_find(&options->policy, arg, &err) != AT_OK)
             argp_error(state, "%s", err.message);
         return 0;
+    case KEY_PREFIX:
+        options->prefix = arg;
+        return 0;
     case KEY_SPACE:
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
         return 0;
@@ -76,6 +81,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (options->format->write_folder && !options->out)
             argp_error(state, "%s has several files: name a folder with --out",
                        options->format->name);
+        if (options->prefix && !options->format->has_names)
+            argp_error(state, "%s has no names that --prefix would change", options->format->name);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -142,8 +149,8 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
             struct at_problem problem;
 
             at_problem_parse(&problem, entries[j].problem, NULL); /* the reader has seen it parse */
-            /* No format tells offsets apart, or has several axes. */
-            if (!problem.offset_src && !problem.offset_dst && problem.outer_count == 0)
+            /* No format tells offsets apart. */
+            if (!problem.offset_src && !problem.offset_dst)
                 AT_PUSH(*problems, *count, *capacity, problem);
         }
     }
@@ -219,14 +226,15 @@ static enum at_status export_problems(struct export_options *options,
                                .policy = options->policy->name};
     struct at_problem *problems = NULL;
     size_t count;
-    enum at_status status =
-        find_problems(options, profiles, &target->device, &problems, &count, err);
+    enum at_status status = at_export_set_prefix(&export, options->prefix, err);
 
+    if (status == AT_OK)
+        status = find_problems(options, profiles, &target->device, &problems, &count, err);
     if (status == AT_OK)
         status = at_export_make(&export, lookup, problems, count, err);
     if (status == AT_OK)
         status = write_export(&export, options, err);
-    free(export.items);
+    at_export_clear(&export);
     free(problems);
     at_lookup_close(lookup);
     return status;

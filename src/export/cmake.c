@@ -2,9 +2,13 @@
 /* CMake: variables for a CMakeLists.txt to include. */
 #include "export/variables.h"
 
-static void write_variable(FILE *out, const char *name, const char *part, const char *value)
+static void write_variable(FILE *out, const char *prefix, const char *name, const char *part,
+                           const char *value, bool is_list)
 {
-    fprintf(out, "set(AUTOTUNE_%s%s%s \"%s\")\n", name, part ? "_" : "", part ? part : "", value);
+    fprintf(out, "set(%s_%s%s%s \"", prefix, name, part ? "_" : "", part ? part : "");
+    for (const char *c = value; *c; c++)
+        fputc(is_list && *c == ' ' ? ';' : *c, out);
+    fputs("\")\n", out);
 }
 
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
@@ -17,6 +21,7 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 
 const struct at_export_format at_export_cmake = {
     .name = "cmake",
-    .summary = "variables for a CMakeLists.txt to include",
+    .summary = "variables for a CMakeLists.txt to include, lists as CMake has them",
+    .has_names = true,
     .write = write,
 };

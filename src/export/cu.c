@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One self-contained .cu: the kernels, and functions that launch them. NVRTC takes the same file
- * too; it skips the functions, which need nvcc. */
+ * too; it skips the functions, which need nvcc.
+ *
+ * Only the functions of launchers.h are visible outside, so that programs can have several such
+ * files: everything else is static or in a namespace of the file's prefix. NVRTC finds kernels by
+ * their names, so there they are not static. */
 #include "base/memory.h"
-#include "export/export.h"
+#include "export/launchers.h"
 #include "kernel/render.h"
 
 #include <stdlib.h>
@@ -15,14 +19,27 @@ static void name_kernel(char name[AT_ENTRY_NAME_CHARS], size_t kernel)
 }
 
 /* Copy text without the lines that include the shared header, which the file already contains. They
- * become empty lines, so that line numbers stay. */
-static void write_without_include(const char *text, FILE *out)
+ * become empty lines, so that line numbers stay. Entry points get the linkage of this file. */
+static void write_adapted(const char *text, FILE *out)
 {
-    static const char include[] = "#include \"" AT_TEMPLATE_HEADER "\"\n";
+    static const struct {
+        const char *text, *instead;
+    } changes[] = {{"#include \"" AT_TEMPLATE_HEADER "\"\n", "\n"},
+                   {"extern \"C\" __global__", "AUTOTUNE_ENTRY __global__"}};
 
-    for (const char *found; (found = strstr(text, include)); text = found + sizeof include - 2)
-        fwrite(text, 1, (size_t)(found - text), out);
-    fputs(text, out);
+    while (*text) {
+        size_t i = 0;
+
+        while (i < AT_COUNT(changes) &&
+               strncmp(text, changes[i].text, strlen(changes[i].text)) != 0)
+            i++;
+        if (i < AT_COUNT(changes)) {
+            fputs(changes[i].instead, out);
+            text += strlen(changes[i].text);
+        } else {
+            fputc(*text++, out);
+        }
+    }
 }
 
 static void write_kernels(const struct at_export *export, FILE *out)
@@ -43,43 +60,62 @@ static void write_kernels(const struct at_export *export, FILE *out)
         count++;
     }
     program = at_render_program(renderings, count);
-    write_without_include(program, out);
+    write_adapted(program, out);
     free(program);
     free(renderings);
 }
 
+static const char kernels_begin[] = "#ifdef __CUDACC_RTC__\n"
+                                    "#define AUTOTUNE_ENTRY extern \"C\"\n"
+                                    "#else\n"
+                                    "#define AUTOTUNE_ENTRY static\n"
+                                    "#endif\n"
+                                    "\n"
+                                    "namespace @p_kernels\n"
+                                    "{\n"
+                                    "\n";
+
+/* The line numbers of templates end here. Another such file may follow in the same program. */
+static const char kernels_end[] = "#line 1 \"autotune_launchers.cu\"\n"
+                                  "} // namespace @p_kernels\n"
+                                  "\n"
+                                  "#undef AUTOTUNE_ENTRY\n"
+                                  "#undef AT_TRANSPOSE_CUH\n"
+                                  "\n";
+
 static const char beginning[] =
-    "\n"
     "#ifndef __CUDACC_RTC__\n"
     "#include <cuda_runtime.h>\n"
     "#include <stdint.h>\n"
     "\n"
-    "namespace\n"
+    "namespace @p_kernels\n"
     "{\n"
     "\n"
-    "using autotune_kernel = void (*)(void *, const void *, long long, long long, long long, long "
-    "long,\n"
-    "                                 long long, long long, long long);\n"
-    "\n"
-    "struct autotune_launch {\n"
-    "    long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst; /* in elements */\n"
-    "    int elem_size;                                                       /* bytes */\n"
-    "    int in_place;                                                        /* dst is src */\n"
-    "    autotune_kernel kernel;\n"
+    "struct launch {\n"
+    "    /* In elements. All are 0 for a tensor of several batch axes. */\n"
+    "    long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;\n"
+    "    int elem_size; /* bytes */\n"
+    "    int in_place;  /* dst is src */\n"
+    "    const void *kernel;\n"
     "    unsigned grid[3], block[3], shared_bytes;\n"
     "    int carveout_percent; /* -1: the driver's choice */\n"
+    "    /* The arguments after dst and src: the words of one follow those of another. */\n"
+    "    const unsigned long long *words;\n"
+    "    int argument_count;\n"
+    "    unsigned char word_counts[10];\n"
     "};\n"
     "\n"
-    "const autotune_launch autotune_launches[] = {\n";
+    "static const unsigned long long words[] = {\n";
 
 static const char middle[] =
     "};\n"
     "\n"
     "/* Kernels may move 16 bytes at once, so source and destination must begin at multiples of "
     "16. */\n"
-    "cudaError_t autotune_start(const autotune_launch &l, void *dst, const void *src,\n"
-    "                           cudaStream_t stream)\n"
+    "static cudaError_t start(const launch &l, void *dst, const void *src, cudaStream_t stream)\n"
     "{\n"
+    "    void *arguments[12] = {&dst, &src};\n"
+    "    const unsigned long long *word = l.words;\n"
     "    cudaError_t error = cudaSuccess;\n"
     "\n"
     "    if (((uintptr_t)dst | (uintptr_t)src) % 16 != 0)\n"
@@ -87,64 +123,92 @@ static const char middle[] =
     "    if ((dst == src) != l.in_place)\n"
     "        return cudaErrorInvalidValue;\n"
     "    if (l.shared_bytes > 0)\n"
-    "        error = cudaFuncSetAttribute((const void *)l.kernel,\n"
-    "                                     cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
+    "        error = cudaFuncSetAttribute(l.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
     "                                     (int)l.shared_bytes);\n"
     "    if (error == cudaSuccess && l.carveout_percent >= 0)\n"
-    "        error = cudaFuncSetAttribute((const void *)l.kernel,\n"
-    "                                     cudaFuncAttributePreferredSharedMemoryCarveout,\n"
+    "        error = cudaFuncSetAttribute(l.kernel, "
+    "cudaFuncAttributePreferredSharedMemoryCarveout,\n"
     "                                     l.carveout_percent);\n"
     "    if (error != cudaSuccess)\n"
     "        return error;\n"
-    "    l.kernel<<<dim3(l.grid[0], l.grid[1], l.grid[2]), dim3(l.block[0], l.block[1], "
-    "l.block[2]),\n"
-    "               l.shared_bytes, stream>>>(dst, src, l.rows, l.cols, l.ld_src, l.ld_dst, "
-    "l.batch,\n"
-    "                                         l.stride_src, l.stride_dst);\n"
-    "    return cudaGetLastError();\n"
+    "    for (int i = 0; i < l.argument_count; i++) {\n"
+    "        arguments[2 + i] = const_cast<unsigned long long *>(word);\n"
+    "        word += l.word_counts[i];\n"
+    "    }\n"
+    "    return cudaLaunchKernel(l.kernel, dim3(l.grid[0], l.grid[1], l.grid[2]),\n"
+    "                            dim3(l.block[0], l.block[1], l.block[2]), arguments, "
+    "l.shared_bytes,\n"
+    "                            stream);\n"
     "}\n"
     "\n"
-    "} // namespace\n"
+    "} // namespace @p_kernels\n"
+    "\n";
+
+static const char transpose[] =
     "\n"
-    "/* Transposes: dst[c*ld_dst + r] = src[r*ld_src + c], for each matrix of the batch; in place "
-    "where "
-    "dst\n"
-    " * is src. cudaErrorNotSupported for a problem that is not in this file. */\n"
-    "extern \"C\" cudaError_t autotune_transpose(int elem_size, long long rows, long long cols,\n"
-    "                                          long long ld_src, long long ld_dst, long long "
-    "batch,\n"
-    "                                          long long stride_src, long long stride_dst, void "
-    "*dst,\n"
-    "                                          const void *src, cudaStream_t stream)\n"
+    "extern \"C\" cudaError_t @p_transpose(int elem_size, long long rows, long long cols, long "
+    "long ld_src,\n"
+    "                                  long long ld_dst, long long batch, long long stride_src,\n"
+    "                                  long long stride_dst, void *dst, const void *src,\n"
+    "                                  cudaStream_t stream)\n"
     "{\n"
-    "    for (const autotune_launch &l : autotune_launches)\n"
-    "        if (l.elem_size == elem_size && l.rows == rows && l.cols == cols && l.ld_src == "
-    "ld_src &&\n"
-    "            l.ld_dst == ld_dst && l.batch == batch && l.in_place == (dst == src) &&\n"
+    "    for (const @p_kernels::launch &l : @p_kernels::launches)\n"
+    "        if (l.rows > 0 && l.elem_size == elem_size && l.rows == rows && l.cols == cols &&\n"
+    "            l.ld_src == ld_src && l.ld_dst == ld_dst && l.batch == batch &&\n"
+    "            l.in_place == (dst == src) &&\n"
     "            (batch == 1 || (l.stride_src == stride_src && l.stride_dst == stride_dst)))\n"
-    "            return autotune_start(l, dst, src, stream);\n"
+    "            return @p_kernels::start(l, dst, src, stream);\n"
     "    return cudaErrorNotSupported;\n"
     "}\n"
-    "\n"
-    "/* The same, one function per problem. */\n";
+    "\n";
 
-static void write_launch(const struct at_export_item *item, FILE *out)
+/* The struct's word_counts. */
+_Static_assert(AT_CALL_ARGS == 10 + 2, "room for all arguments but dst and src");
+
+/* Returns the number of its words, of which `first` come before. */
+static size_t write_launch(const struct at_export_item *item, size_t first, FILE *out)
 {
     const struct at_problem *problem = &item->problem;
     const int64_t *launch = item->answer.launch.field;
+    const struct at_export_arguments arguments = at_export_arguments(item);
     char kernel[AT_ENTRY_NAME_CHARS];
 
     name_kernel(kernel, item->kernel);
-    fprintf(out, "    {%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %d, %d, %s_source::%s,\n",
-            (intmax_t)problem->rows, (intmax_t)problem->cols, (intmax_t)problem->ld_src,
-            (intmax_t)problem->ld_dst, (intmax_t)problem->batch, (intmax_t)problem->stride_src,
-            (intmax_t)problem->stride_dst, (int)problem->elem_size, (int)problem->in_place, kernel,
-            kernel);
-    fprintf(out, "     {%ju, %ju, %ju}, {%ju, %ju, %ju}, %ju, %jd},\n",
+    fputs("    {", out);
+    at_export_write_sizes(item, out);
+    fprintf(out, ", %d, %d,\n     (const void *)%s_source::%s,\n", (int)problem->elem_size,
+            (int)problem->in_place, kernel, kernel);
+    fprintf(out, "     {%ju, %ju, %ju}, {%ju, %ju, %ju}, %ju, %jd, words + %zu, ",
             (uintmax_t)launch[AT_GRID_X], (uintmax_t)launch[AT_GRID_Y],
             (uintmax_t)launch[AT_GRID_Z], (uintmax_t)launch[AT_BLOCK_X],
             (uintmax_t)launch[AT_BLOCK_Y], (uintmax_t)launch[AT_BLOCK_Z],
-            (uintmax_t)launch[AT_SHARED_BYTES], (intmax_t)launch[AT_CARVEOUT_PERCENT]);
+            (uintmax_t)launch[AT_SHARED_BYTES], (intmax_t)launch[AT_CARVEOUT_PERCENT], first);
+    at_export_write_word_counts(&arguments, out);
+    fputs("},\n", out);
+    return arguments.word_count;
+}
+
+static void write_launchers(const struct at_export *export, FILE *out)
+{
+    size_t words = 0;
+
+    at_export_write_named(export, beginning, out);
+    at_export_write_words(export, out);
+    fputs("};\n\nstatic const launch launches[] = {\n", out);
+    for (size_t i = 0; i < export->count; i++)
+        words += write_launch(&export->items[i], words, out);
+    at_export_write_named(export, middle, out);
+    at_export_write_prototypes(export, out);
+    at_export_write_named(export, transpose, out);
+    for (size_t i = 0; i < export->count; i++)
+        fprintf(out,
+                "extern \"C\" cudaError_t %s_transpose_%s(void *dst, const void *src,\n"
+                "                                         cudaStream_t stream)\n"
+                "{\n"
+                "    return %s_kernels::start(%s_kernels::launches[%zu], dst, src, stream);\n"
+                "}\n",
+                export->prefix, export->items[i].key, export->prefix, export->prefix, i);
+    fputs("#endif\n", out);
 }
 
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
@@ -158,24 +222,12 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
     at_export_write_origin(export, " * ", out);
     fprintf(out, " *\n * nvcc -std=c++17 -arch=sm_%d -c FILE.cu\n */\n",
             (int)export->device->compute_capability);
+    at_export_write_named(export, kernels_begin, out);
     fprintf(out, "%s\n", header);
     free(header);
     write_kernels(export, out);
-    /* The line numbers of templates end here. */
-    fputs("#line 1 \"autotune_launchers.cu\"", out);
-    fputs(beginning, out);
-    for (size_t i = 0; i < export->count; i++)
-        write_launch(&export->items[i], out);
-    fputs(middle, out);
-    for (size_t i = 0; i < export->count; i++)
-        fprintf(out,
-                "extern \"C\" cudaError_t autotune_transpose_%s(void *dst, const void *src,\n"
-                "                                           cudaStream_t stream)\n"
-                "{\n"
-                "    return autotune_start(autotune_launches[%zu], dst, src, stream);\n"
-                "}\n",
-                export->items[i].key, i);
-    fputs("#endif\n", out);
+    at_export_write_named(export, kernels_end, out);
+    write_launchers(export, out);
     return AT_OK;
 }
 
@@ -183,7 +235,8 @@ const struct at_export_format at_export_cu = {
     .name = "cu",
     .summary =
         "the kernels as one self-contained file, for NVRTC and nvcc. For nvcc it also has "
-        "autotune_transpose() and one function per problem, which launch the kernels. Source and "
-        "destination must begin at multiples of 16 bytes.",
+        "autotune_transpose() for matrices and batches, and one function per problem, which launch "
+        "the kernels. Source and destination must begin at multiples of 16 bytes.",
+    .has_names = true,
     .write = write,
 };

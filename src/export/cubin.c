@@ -13,8 +13,8 @@
 #include <string.h>
 
 struct kernel_record {
-    char *image, *kernel, *problem;
-    struct at_list block, grid; /* of int64_t */
+    char *image, *kernel, *problem, *words;
+    struct at_list block, grid, word_counts; /* of int64_t */
     int64_t carveout_percent, elem_size, registers, shared_bytes;
 };
 
@@ -34,6 +34,8 @@ static const struct at_field kernel_fields[] = {
     AT_WRITTEN(kernel_record, problem, AT_FIELD_TEXT),
     AT_WRITTEN(kernel_record, registers, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, shared_bytes, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, word_counts, AT_FIELD_INTS),
+    AT_WRITTEN(kernel_record, words, AT_FIELD_TEXT),
 };
 static const struct at_schema kernel_schema = AT_SCHEMA("a kernel", kernel_record, kernel_fields);
 static const struct at_field index_fields[] = {
@@ -64,17 +66,20 @@ static struct kernel_record record_of(const struct at_export_item *item, const c
                                       const struct at_built *built)
 {
     const int64_t *launch = item->answer.launch.field;
+    const struct at_export_arguments arguments = at_export_arguments(item);
 
     return (struct kernel_record){
         .image = at_strdup(image),
         .kernel = at_strdup(built->entry),
-        .problem = at_problem_format(&item->problem),
+        .problem = at_strdup(item->spec),
         .block = extents(&launch[AT_BLOCK_X]),
         .grid = extents(&launch[AT_GRID_X]),
         .carveout_percent = launch[AT_CARVEOUT_PERCENT],
         .elem_size = item->problem.elem_size,
         .registers = built->resources.registers,
         .shared_bytes = launch[AT_SHARED_BYTES],
+        .word_counts = at_export_word_counts(&arguments),
+        .words = at_export_words(&arguments, " "),
     };
 }
 
@@ -167,6 +172,6 @@ const struct at_export_format at_export_cubin = {
     .name = "cubin",
     .summary =
         "a folder of compiled kernels with an index.json. For each problem the index names the "
-        "image, the kernel in it, and its launch. Needs NVRTC.",
+        "image, the kernel in it, its launch, and its arguments. Needs NVRTC.",
     .write_folder = write_folder,
 };

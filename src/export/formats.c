@@ -6,6 +6,7 @@
 #define EACH_FORM(each) \
     each(header) \
     each(cu) \
+    each(cu_header) \
     each(cubin) \
     each(make_file) \
     each(cmake) \

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 
 static const char beginning[] =
-    "#ifndef AUTOTUNE_TUNED_H\n"
-    "#define AUTOTUNE_TUNED_H\n"
-    "\n"
     "/* How the kernel of a problem is made and launched. */\n"
-    "struct autotune_tuned {\n"
-    "    long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst; /* in elements */\n"
+    "struct @p_tuned {\n"
+    "    const char *problem;         /* as autotune spells it */\n"
+    "    /* In elements. All are 0 for a tensor of several batch axes: its index is a macro. */\n"
+    "    long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;\n"
     "    int elem_size;               /* bytes */\n"
     "    int in_place;                /* 1: dst is src */\n"
     "    int expected_permille;       /* of the copy limit; 0: not known */\n"
@@ -23,21 +22,27 @@ static const char beginning[] =
     "    int carveout_percent;        /* preferred share of shared memory in L1; -1: the driver's "
     "*/\n"
     "    const char *launcher;        /* the function in what --as cu exports */\n"
+    "    /* The kernel's arguments after dst and src: the words of one follow those of another. "
+    "*/\n"
+    "    const unsigned long long *words;\n"
+    "    int argument_count;\n"
+    "    unsigned char word_counts[10];\n"
     "};\n"
     "\n";
 
 static const char ending[] =
-    "/* The entry of exactly this problem, or a null pointer. */\n"
-    "static inline const struct autotune_tuned *autotune_tuned_find(\n"
+    "/* The entry of exactly this matrix or batch, or a null pointer. */\n"
+    "static inline const struct @p_tuned *@p_tuned_find(\n"
     "    int elem_size, long long rows, long long cols, long long ld_src, long long ld_dst,\n"
     "    long long batch, long long stride_src, long long stride_dst, int in_place)\n"
     "{\n"
     "    int i;\n"
     "\n"
-    "    for (i = 0; i < AUTOTUNE_TUNED_COUNT; i++) {\n"
-    "        const struct autotune_tuned *t = &autotune_tuned_entries[i];\n"
+    "    for (i = 0; i < @P_TUNED_COUNT; i++) {\n"
+    "        const struct @p_tuned *t = &@p_tuned_entries[i];\n"
     "\n"
-    "        if (t->elem_size == elem_size && t->rows == rows && t->cols == cols &&\n"
+    "        if (t->rows > 0 && t->elem_size == elem_size && t->rows == rows && t->cols == cols "
+    "&&\n"
     "            t->ld_src == ld_src && t->ld_dst == ld_dst && t->batch == batch &&\n"
     "            t->in_place == in_place &&\n"
     "            (batch == 1 || (t->stride_src == stride_src && t->stride_dst == stride_dst)))\n"
@@ -48,8 +53,12 @@ static const char ending[] =
     "\n"
     "#endif\n";
 
-static void write_macros(const struct at_export_item *item, FILE *out)
+/* The struct's word_counts. */
+_Static_assert(AT_CALL_ARGS == 10 + 2, "room for all arguments but dst and src");
+
+static void write_macros(const struct at_export *export, size_t index, FILE *out)
 {
+    const struct at_export_item *item = &export->items[index];
     const struct at_config *config = &item->answer.config;
     const int64_t *launch = item->answer.launch.field;
     static const struct {
@@ -65,57 +74,68 @@ static void write_macros(const struct at_export_item *item, FILE *out)
         {"SHARED_BYTES", AT_SHARED_BYTES},
     };
 
+    fprintf(out, "#define %s_%s_INDEX %zu\n", export->macro_prefix, item->key, index);
     /* LAUNCH and PARAM: a parameter may be called GRID_X, or like the end of a key. */
     for (size_t i = 0; i < AT_COUNT(launched); i++)
-        fprintf(out, "#define AUTOTUNE_%s_LAUNCH_%s %jd\n", item->key, launched[i].name,
-                (intmax_t)launch[launched[i].field]);
+        fprintf(out, "#define %s_%s_LAUNCH_%s %jd\n", export->macro_prefix, item->key,
+                launched[i].name, (intmax_t)launch[launched[i].field]);
     for (size_t i = 0; i < config->family->param_count; i++)
-        fprintf(out, "#define AUTOTUNE_%s_PARAM_%s (%d)\n", item->key,
-                config->family->params[i].name, (int)config->values[i]);
+        if (!config->family->params[i].host) /* it is in the launch and the arguments */
+            fprintf(out, "#define %s_%s_PARAM_%s (%d)\n", export->macro_prefix, item->key,
+                    config->family->params[i].name, (int)config->values[i]);
     fputc('\n', out);
 }
 
-static void write_entry(const struct at_export_item *item, FILE *out)
+/* Returns the number of its words, of which `first` come before. */
+static size_t write_entry(const struct at_export *export, const struct at_export_item *item,
+                          size_t first, FILE *out)
 {
     const struct at_problem *problem = &item->problem;
     const int64_t *launch = item->answer.launch.field;
-    char *defines = at_export_defines(item);
+    const struct at_export_arguments arguments = at_export_arguments(item);
 
-    fprintf(out, "    {%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %d, %d, %d,\n",
-            (intmax_t)problem->rows, (intmax_t)problem->cols, (intmax_t)problem->ld_src,
-            (intmax_t)problem->ld_dst, (intmax_t)problem->batch, (intmax_t)problem->stride_src,
-            (intmax_t)problem->stride_dst, (int)problem->elem_size, (int)problem->in_place,
+    fprintf(out, "    {\"%s\",\n     ", item->spec);
+    at_export_write_sizes(item, out);
+    fprintf(out, ", %d, %d, %d,\n", (int)problem->elem_size, (int)problem->in_place,
             (int)item->answer.expected_of_copy_permille);
-    fprintf(out, "     \"%s\",\n     \"%s\",\n", item->answer.config.family->name, defines);
-    fprintf(out, "     {%ju, %ju, %ju}, {%ju, %ju, %ju}, %ju, %jd, \"autotune_transpose_%s\"},\n",
+    fprintf(out, "     \"%s\",\n     \"%s\",\n", item->answer.config.family->name, item->defines);
+    fprintf(out, "     {%ju, %ju, %ju}, {%ju, %ju, %ju}, %ju, %jd, \"%s_transpose_%s\",\n",
             (uintmax_t)launch[AT_GRID_X], (uintmax_t)launch[AT_GRID_Y],
             (uintmax_t)launch[AT_GRID_Z], (uintmax_t)launch[AT_BLOCK_X],
             (uintmax_t)launch[AT_BLOCK_Y], (uintmax_t)launch[AT_BLOCK_Z],
-            (uintmax_t)launch[AT_SHARED_BYTES], (intmax_t)launch[AT_CARVEOUT_PERCENT], item->key);
-    free(defines);
+            (uintmax_t)launch[AT_SHARED_BYTES], (intmax_t)launch[AT_CARVEOUT_PERCENT],
+            export->prefix, item->key);
+    fprintf(out, "     %s_tuned_words + %zu, ", export->prefix, first);
+    at_export_write_word_counts(&arguments, out);
+    fputs("},\n", out);
+    return arguments.word_count;
 }
 
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
 {
     char *device = at_export_plain(export->device->name);
+    size_t words = 0;
 
     (void)err;
     fputs("/*\n", out);
     at_export_write_origin(export, " * ", out);
     fputs(" */\n", out);
-    fputs(beginning, out);
-    fprintf(out, "#define AUTOTUNE_TUNED_DEVICE \"%s\"\n", device);
-    fprintf(out, "#define AUTOTUNE_TUNED_COMPUTE_CAPABILITY %jd\n",
+    at_export_write_guard(export, "TUNED", out);
+    at_export_write_named(export, beginning, out);
+    fprintf(out, "#define %s_TUNED_DEVICE \"%s\"\n", export->macro_prefix, device);
+    fprintf(out, "#define %s_TUNED_COMPUTE_CAPABILITY %jd\n", export->macro_prefix,
             (intmax_t) export->device->compute_capability);
-    fprintf(out, "#define AUTOTUNE_TUNED_COUNT %zu\n\n", export->count);
+    fprintf(out, "#define %s_TUNED_COUNT %zu\n\n", export->macro_prefix, export->count);
     for (size_t i = 0; i < export->count; i++)
-        write_macros(&export->items[i], out);
-    fputs("static const struct autotune_tuned autotune_tuned_entries[AUTOTUNE_TUNED_COUNT] = {\n",
-          out);
+        write_macros(export, i, out);
+    at_export_write_named(export, "static const unsigned long long @p_tuned_words[] = {\n", out);
+    at_export_write_words(export, out);
+    at_export_write_named(
+        export, "};\n\nstatic const struct @p_tuned @p_tuned_entries[@P_TUNED_COUNT] = {\n", out);
     for (size_t i = 0; i < export->count; i++)
-        write_entry(&export->items[i], out);
+        words += write_entry(export, &export->items[i], words, out);
     fputs("};\n\n", out);
-    fputs(ending, out);
+    at_export_write_named(export, ending, out);
     free(device);
     return AT_OK;
 }
@@ -124,6 +144,8 @@ const struct at_export_format at_export_header = {
     .name = "header",
     .summary =
         "a header for C99, C++ and nvcc. It has macros with the parameters and the launch of each "
-        "problem, a table of them, and autotune_tuned_find(), which finds a problem in the table.",
+        "problem, a table of them, and autotune_tuned_find(), which finds a matrix or a batch in "
+        "the table. The index of any problem is a macro too.",
+    .has_names = true,
     .write = write,
 };

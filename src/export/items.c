@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks up the problems of an export, and gives each a key. */
+#include "base/hash.h"
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "export/export.h"
 
 #include <stdlib.h>
@@ -13,6 +15,44 @@ static int add_number(char *key, int used, const char *letter, int64_t value, in
         return used;
     return used + snprintf(key + used, (size_t)(AT_EXPORT_KEY_CHARS - used), "_%s%jd", letter,
                            (intmax_t)value);
+}
+
+/* "6x5x8:f32,perm=021,strides_src=..." becomes "T6_5_8_B4_P021_SS...". Nothing but digits stays, so
+ * the key is as unique as the specification. If it is too long, a hash stands for it. */
+static void make_tensor_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem,
+                            const char *spec)
+{
+    static const struct {
+        const char *name, *in_key;
+    } parts[] = {{",perm=", "_P"}, {",strides_src=", "_SS"}, {",strides_dst=", "_SD"}};
+    const char *at = strchr(spec, ':');
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    char *text;
+    size_t size;
+
+    fputc('T', out);
+    for (const char *c = spec; c < at; c++)
+        fputc(*c == 'x' ? '_' : *c, out);
+    fprintf(out, "_B%jd", (intmax_t)problem->elem_size);
+    for (at += strcspn(at, ","); *at; at++) {
+        for (size_t i = 0; i < AT_COUNT(parts); i++)
+            if (strncmp(at, parts[i].name, strlen(parts[i].name)) == 0) {
+                fputs(parts[i].in_key, out);
+                at += strlen(parts[i].name);
+            }
+        fputc(*at >= '0' && *at <= '9' ? *at : '_', out);
+    }
+    text = at_text_close(&stream, &size);
+    if (size < AT_EXPORT_KEY_CHARS) {
+        memcpy(key, text, size + 1);
+    } else {
+        char hash[AT_HASH_CHARS];
+
+        at_hash(hash, text, size);
+        snprintf(key, AT_EXPORT_KEY_CHARS, "T_%s", hash);
+    }
+    free(text);
 }
 
 static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem)
@@ -29,10 +69,27 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
         snprintf(key + used, (size_t)(AT_EXPORT_KEY_CHARS - used), "_IP");
 }
 
+static char *make_defines(const struct at_export_item *item)
+{
+    const struct at_config *config = &item->answer.config;
+    const struct at_problem_kind kind = at_problem_kind(&item->problem);
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    fprintf(out, "-DELEM_SIZE=%d", (int)kind.elem_size);
+    if (kind.axes > 1)
+        fprintf(out, " -DAXES=%d", (int)kind.axes);
+    for (size_t i = 0; i < config->family->param_count; i++)
+        if (!config->family->params[i].host)
+            fprintf(out, " -D%s=%d", config->family->params[i].name, (int)config->values[i]);
+    return at_text_close(&stream, NULL);
+}
+
+/* Configs that differ in what only the host uses share a kernel. */
 static bool same_kernel(const struct at_export_item *a, const struct at_export_item *b)
 {
-    return a->problem.elem_size == b->problem.elem_size &&
-           at_config_equal(&a->answer.config, &b->answer.config);
+    return a->answer.config.family == b->answer.config.family &&
+           strcmp(a->defines, b->defines) == 0;
 }
 
 static size_t find_kernel(const struct at_export *export, size_t item)
@@ -52,43 +109,115 @@ static bool has_key(const struct at_export *export, const char *key)
     return false;
 }
 
+static enum at_status add_item(struct at_export *export, const struct at_lookup *lookup,
+                               const struct at_problem *problem, struct at_error *err)
+{
+    struct at_export_item *item = &export->items[export->count];
+    struct at_query query = {problem, export->device, export->environment, export->policy};
+    char key[AT_EXPORT_KEY_CHARS], *spec;
+    enum at_status status;
+
+    if (problem->offset_src || problem->offset_dst)
+        return at_fail(err, AT_USAGE,
+                       "a transpose at an offset cannot be exported; the library runs it");
+    spec = at_problem_format(problem);
+    if (problem->outer_count > 0)
+        make_tensor_key(key, problem, spec);
+    else
+        make_key(key, problem);
+    if (has_key(export, key)) {
+        free(spec);
+        return AT_OK;
+    }
+    status = at_lookup_find(lookup, &query, &item->answer, err);
+    if (status != AT_OK) {
+        free(spec);
+        return status;
+    }
+    item->problem = *problem;
+    item->spec = spec;
+    item->defines = make_defines(item);
+    memcpy(item->key, key, sizeof key);
+    item->kernel = find_kernel(export, export->count);
+    export->count++;
+    return AT_OK;
+}
+
 enum at_status at_export_make(struct at_export *export, const struct at_lookup *lookup,
                               const struct at_problem *problems, size_t count, struct at_error *err)
 {
     struct at_export made = *export;
+    enum at_status status = AT_OK;
 
     made.items = at_alloc_array(count, sizeof *made.items);
     made.count = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct at_export_item *item = &made.items[made.count];
-        struct at_query query = {&problems[i], export->device, export->environment, export->policy};
-        char key[AT_EXPORT_KEY_CHARS];
-        enum at_status status;
+    for (size_t i = 0; i < count && status == AT_OK; i++)
+        status = add_item(&made, lookup, &problems[i], err);
+    if (status == AT_OK)
+        *export = made;
+    else
+        at_export_clear(&made);
+    return status;
+}
 
-        if (problems[i].offset_src || problems[i].offset_dst) {
-            free(made.items);
-            return at_fail(err, AT_USAGE,
-                           "a transpose of matrices at an offset cannot be exported");
-        }
-        if (problems[i].outer_count > 0) {
-            free(made.items);
-            return at_fail(
-                err, AT_USAGE,
-                "a tensor of several batch axes cannot be exported; the library runs it");
-        }
-        make_key(key, &problems[i]);
-        if (has_key(&made, key))
-            continue;
-        status = at_lookup_find(lookup, &query, &item->answer, err);
-        if (status != AT_OK) {
-            free(made.items);
-            return status;
-        }
-        item->problem = problems[i];
-        memcpy(item->key, key, sizeof key);
-        item->kernel = find_kernel(&made, made.count);
-        made.count++;
+void at_export_clear(struct at_export *export)
+{
+    for (size_t i = 0; i < export->count; i++) {
+        free(export->items[i].spec);
+        free(export->items[i].defines);
     }
-    *export = made;
+    free(export->items);
+    export->items = NULL;
+    export->count = 0;
+}
+
+bool at_export_is_matrix(const struct at_export_item *item)
+{
+    return item->problem.outer_count == 0;
+}
+
+struct at_export_arguments at_export_arguments(const struct at_export_item *item)
+{
+    enum { POINTERS = 2 }; /* dst and src, a word each */
+    struct at_export_arguments arguments;
+    uint64_t word[AT_CALL_WORDS];
+    uint8_t words[AT_CALL_ARGS];
+
+    memset(&arguments, 0, sizeof arguments);
+    arguments.count =
+        at_problem_args(&item->problem, &item->answer.launch, 0, 0, word, words) - POINTERS;
+    for (size_t i = 0; i < arguments.count; i++) {
+        arguments.word_counts[i] = words[POINTERS + i] ? words[POINTERS + i] : 1;
+        arguments.word_count += arguments.word_counts[i];
+    }
+    memcpy(arguments.words, word + POINTERS, arguments.word_count * sizeof *word);
+    return arguments;
+}
+
+static bool is_prefix(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+    return *text >= 'a' && *text <= 'z' && !text[length] && length < AT_EXPORT_PREFIX_CHARS &&
+           !strstr(text, "__") && text[length - 1] != '_';
+}
+
+enum at_status at_export_set_prefix(struct at_export *export, const char *prefix,
+                                    struct at_error *err)
+{
+    if (!prefix)
+        prefix = "autotune";
+    if (!is_prefix(prefix))
+        return at_fail(
+            err, AT_USAGE,
+            "the prefix \"%.40s\" is not a name of at most %d lower-case letters, digits "
+            "and single underscores that begins with a letter, such as \"fft_rows\"",
+            prefix, AT_EXPORT_PREFIX_CHARS - 1);
+    for (size_t i = 0; i <= strlen(prefix); i++) {
+        char c = prefix[i];
+
+        export->prefix[i] = c;
+        export->macro_prefix[i] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    }
     return AT_OK;
 }

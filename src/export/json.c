@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON: the answer of lookup for each problem. */
+/* JSON: the answer of lookup for each problem, and the arguments of its kernel. */
 #include "base/memory.h"
 #include "export/export.h"
 #include "lookup/answer.h"
+#include "schema/table.h"
+
+struct arguments_record {
+    char *problem, *words;
+    struct at_list word_counts; /* of int64_t */
+};
 
 struct document {
-    struct at_list answers; /* of struct at_answer_record */
+    struct at_list answers;   /* of struct at_answer_record */
+    struct at_list arguments; /* of struct arguments_record */
     int64_t schema;
 };
+
+static const struct at_field arguments_fields[] = {
+    AT_WRITTEN(arguments_record, problem, AT_FIELD_TEXT),
+    AT_WRITTEN(arguments_record, word_counts, AT_FIELD_INTS),
+    AT_WRITTEN(arguments_record, words, AT_FIELD_TEXT),
+};
+static const struct at_schema arguments_schema =
+    AT_SCHEMA("arguments", arguments_record, arguments_fields);
 
 static const struct at_field fields[] = {
     {.key = "answers",
      .kind = AT_FIELD_OBJECTS,
      .offset = offsetof(struct document, answers),
      .object = &at_answer_schema},
+    AT_WRITTEN(document, arguments, AT_FIELD_OBJECTS, .object = &arguments_schema),
     {.key = "schema", .kind = AT_FIELD_INT, .offset = offsetof(struct document, schema)},
 };
 static const struct at_schema document_schema = {"an export", sizeof(struct document), fields,
@@ -22,7 +38,9 @@ static const struct at_schema document_schema = {"an export", sizeof(struct docu
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
 {
     struct at_answer_record *records = at_alloc_array(export->count, sizeof *records);
-    struct document document = {.answers = {records, export->count}, .schema = 1};
+    struct arguments_record *arguments = at_alloc_array(export->count, sizeof *arguments);
+    struct document document = {
+        .answers = {records, export->count}, .arguments = {arguments, export->count}, .schema = 1};
     enum at_status status;
 
     for (size_t i = 0; i < export->count; i++) {
@@ -30,7 +48,14 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
         const struct at_query query = {&item->problem, export->device, export->environment,
                                        export->policy};
 
+        const struct at_export_arguments made = at_export_arguments(item);
+
         records[i] = at_answer_record(&item->answer, &query);
+        arguments[i] = (struct arguments_record){
+            .problem = at_strdup(item->spec),
+            .words = at_export_words(&made, " "),
+            .word_counts = at_export_word_counts(&made),
+        };
     }
     status = at_schema_write_json(&document_schema, &document, out, err);
     at_schema_clear(&document_schema, &document);
@@ -39,6 +64,7 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 
 const struct at_export_format at_export_json = {
     .name = "json",
-    .summary = "what lookup --format=json prints, for each problem",
+    .summary =
+        "what lookup --format=json prints, for each problem, and the arguments of its kernel",
     .write = write,
 };

@@ -2,9 +2,11 @@
 /* Make: variables for a Makefile to include. */
 #include "export/variables.h"
 
-static void write_variable(FILE *out, const char *name, const char *part, const char *value)
+static void write_variable(FILE *out, const char *prefix, const char *name, const char *part,
+                           const char *value, bool is_list)
 {
-    fprintf(out, "AUTOTUNE_%s%s%s := %s\n", name, part ? "_" : "", part ? part : "", value);
+    (void)is_list;
+    fprintf(out, "%s_%s%s%s := %s\n", prefix, name, part ? "_" : "", part ? part : "", value);
 }
 
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
@@ -18,5 +20,6 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 const struct at_export_format at_export_make_file = {
     .name = "make",
     .summary = "variables for a Makefile to include",
+    .has_names = true,
     .write = write,
 };

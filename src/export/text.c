@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the formats share: text that is safe in any language. */
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
@@ -20,16 +21,61 @@ char *at_export_plain(const char *text)
     return copy;
 }
 
-char *at_export_defines(const struct at_export_item *item)
+char *at_export_words(const struct at_export_arguments *arguments, const char *separator)
 {
-    const struct at_config *config = &item->answer.config;
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
-    fprintf(out, "-DELEM_SIZE=%d", (int)item->problem.elem_size);
-    for (size_t i = 0; i < config->family->param_count; i++)
-        fprintf(out, " -D%s=%d", config->family->params[i].name, (int)config->values[i]);
+    for (size_t i = 0; i < arguments->word_count; i++)
+        fprintf(out, "%s0x%jx", i ? separator : "", (uintmax_t)arguments->words[i]);
     return at_text_close(&stream, NULL);
+}
+
+struct at_list at_export_word_counts(const struct at_export_arguments *arguments)
+{
+    int64_t *counts = at_alloc_array(arguments->count, sizeof *counts);
+
+    for (size_t i = 0; i < arguments->count; i++)
+        counts[i] = arguments->word_counts[i];
+    return (struct at_list){counts, arguments->count};
+}
+
+void at_export_write_sizes(const struct at_export_item *item, FILE *out)
+{
+    static const struct at_problem none;
+    const struct at_problem *problem = at_export_is_matrix(item) ? &item->problem : &none;
+
+    fprintf(out, "%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL", (intmax_t)problem->rows,
+            (intmax_t)problem->cols, (intmax_t)problem->ld_src, (intmax_t)problem->ld_dst,
+            (intmax_t)problem->batch, (intmax_t)problem->stride_src, (intmax_t)problem->stride_dst);
+}
+
+void at_export_write_words(const struct at_export *export, FILE *out)
+{
+    for (size_t i = 0; i < export->count; i++) {
+        struct at_export_arguments arguments = at_export_arguments(&export->items[i]);
+        char *words = at_export_words(&arguments, ", ");
+
+        fprintf(out, "    /* %s */ %s,\n", export->items[i].spec, words);
+        free(words);
+    }
+}
+
+void at_export_write_word_counts(const struct at_export_arguments *arguments, FILE *out)
+{
+    fprintf(out, "%zu, {", arguments->count);
+    for (size_t i = 0; i < arguments->count; i++)
+        fprintf(out, "%s%d", i ? ", " : "", arguments->word_counts[i]);
+    fputc('}', out);
+}
+
+void at_export_write_named(const struct at_export *export, const char *text, FILE *out)
+{
+    for (const char *mark; (mark = strchr(text, '@')); text = mark + 2) {
+        fwrite(text, 1, (size_t)(mark - text), out);
+        fputs(mark[1] == 'P' ? export->macro_prefix : export->prefix, out);
+    }
+    fputs(text, out);
 }
 
 void at_export_write_origin(const struct at_export *export, const char *prefix, FILE *out)
@@ -49,6 +95,38 @@ void at_export_write_origin(const struct at_export *export, const char *prefix, 
         fprintf(out, "%sSome were chosen on an emulated device: their shares are predicted.\n",
                 prefix);
     free(device);
+}
+
+/* 32 bits that two exports are unlikely to share: of the problems, and of how they are launched. */
+static uint32_t identity_of(const struct at_export *export)
+{
+    uint64_t hash = (uint64_t) export->device->compute_capability;
+
+    for (size_t i = 0; i < export->count; i++) {
+        const struct at_export_item *item = &export->items[i];
+
+        hash = at_hash64(item->key, strlen(item->key), hash);
+        hash = at_hash64(item->defines, strlen(item->defines), hash);
+        hash = at_hash64(&item->answer.launch, sizeof item->answer.launch, hash);
+    }
+    return (uint32_t)hash;
+}
+
+void at_export_write_guard(const struct at_export *export, const char *name, FILE *out)
+{
+    const char *prefix = export->macro_prefix;
+    uint32_t identity = identity_of(export);
+
+    fprintf(out,
+            "#ifdef %s_%s_H\n"
+            "#if %s_%s_EXPORT != 0x%08x\n"
+            "#error \"two exports have the prefix %s: give them different ones with --prefix\"\n"
+            "#endif\n"
+            "#else\n"
+            "#define %s_%s_H\n"
+            "#define %s_%s_EXPORT 0x%08x\n\n",
+            prefix, name, prefix, name, identity, export->prefix, prefix, name, prefix, name,
+            identity);
 }
 
 bool at_export_is_kernel(const struct at_export *export, size_t item)

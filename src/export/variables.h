@@ -5,13 +5,15 @@
 
 #include "export/export.h"
 
-/* Write the variable AUTOTUNE_NAME, or AUTOTUNE_NAME_PART unless part is NULL. The value is words
- * with blanks between them, which need no quoting. */
-typedef void at_variable_writer(FILE *out, const char *name, const char *part, const char *value);
+/* Write the variable PREFIX_NAME, or PREFIX_NAME_PART unless part is NULL. The value needs no
+ * quoting. If it is a list, it has blanks between the words. */
+typedef void at_variable_writer(FILE *out, const char *prefix, const char *name, const char *part,
+                                const char *value, bool is_list);
 
 /* Write all variables:
  *   DEVICE, ARCH (sm_90), PROBLEMS (the keys), and for each key
- *   KEY_FAMILY, KEY_DEFINES, KEY_GRID, KEY_BLOCK, KEY_SHARED_BYTES, KEY_CARVEOUT. */
+ *   KEY_PROBLEM, KEY_FAMILY, KEY_DEFINES, KEY_GRID, KEY_BLOCK, KEY_SHARED_BYTES, KEY_CARVEOUT,
+ *   KEY_WORD_COUNTS (of the kernel's arguments after dst and src), KEY_WORDS. */
 void at_export_variables(const struct at_export *export, at_variable_writer *writer, FILE *out);
 
 #endif

@@ -51,7 +51,7 @@ zsh_offers() {
     [ "$(offers autotune replay --search ra)" = random ]
     [ "$(offers autotune show -f "" | xargs)" = "table json" ]
     [ -z "$(offers autotune show --search "")" ]
-    [[ "$(offers autotune export --as c | xargs)" == *"cu cubin"*cmake* ]]
+    [[ "$(offers autotune export --as c | xargs)" == *"cu cu-header cubin"*cmake* ]]
     [ "$(offers autotune lookup --policy "" | xargs)" = "cold warm" ]
     [ -z "$(offers autotune show re)" ]
     [[ $(complete -p autotune 2>/dev/null) == "" ]]

@@ -40,7 +40,7 @@ knows() {
 }
 
 @test "export names its options" {
-    knows export --as --device --gpu --out --policy --problem --space
+    knows export --as --device --gpu --out --policy --prefix --problem --space
 }
 
 @test "merge and diff name their options" {

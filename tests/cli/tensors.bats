@@ -36,7 +36,7 @@ becomes() {
     becomes 5x7:b12 5x7x3:b4,perm=102
 }
 
-@test "permutations are tuned, shown, checked and looked up" {
+@test "permutations are tuned, shown, checked, looked up and exported" {
     need_nvrtc
     make_small_data
     run --separate-stderr -0 "$AUTOTUNE" --gpu emu --out best.yaml \
@@ -51,6 +51,10 @@ becomes() {
     run --separate-stderr -0 "$AUTOTUNE" check --gpu emu best.yaml
     run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu -p 6x5x8x32:i16,perm=0213 best.yaml
     [[ $output == *'tier       1 of 6'* ]]
+    # What is tuned on a device is exported, tensors too.
+    run --separate-stderr -0 "$AUTOTUNE" export --as make best.yaml
+    [[ $output == *'AUTOTUNE_PROBLEMS := '*'T6_5_8_32_B2_P0213'* ]]
+    [[ $output == *'AUTOTUNE_T3_3_3_3_3_3_B8_P543210_WORDS := 0x'* ]]
 }
 
 @test "explain shows a permutation" {
@@ -59,9 +63,4 @@ becomes() {
     [[ $output == *'packed.cu'* ]]
     run --separate-stderr -1 "$AUTOTUNE" explain rows -p 64x64:f32
     [[ $stderr == *'needs rows == 1'* ]]
-}
-
-@test "a tensor cannot be exported" {
-    refused 'a tensor of several batch axes cannot be exported' export --as header --device h200 \
-        -p 6x5x8x32:f16,perm=0213
 }

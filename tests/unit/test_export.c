@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/export: keys, text that is safe everywhere, shared kernels, and the exported .cu under NVRTC.
- * tests/cli/export.bats uses the formats with compilers and build tools. */
+/* src/export: keys, text that is safe everywhere, shared kernels, and the exported .cu under NVRTC
+ * and on the emulated device. tests/cli/export.bats uses the formats with compilers and build
+ * tools. */
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "emu/machine.h"
 #include "export/export.h"
 #include "kernel/nvrtc.h"
+#include "ptx/ptx.h"
 #include "space/space.h"
 
 #include <setjmp.h>
@@ -60,6 +64,7 @@ static struct at_export export_of(const char *const *specs, size_t count)
     assert_true(count <= AT_COUNT(problems));
     for (size_t i = 0; i < count; i++)
         assert_int_equal(at_problem_parse(&problems[i], specs[i], &err), AT_OK);
+    assert_int_equal(at_export_set_prefix(&export, NULL, &err), AT_OK);
     if (at_export_make(&export, lookup, problems, count, &err) != AT_OK)
         fail_msg("%s", err.message);
     return export;
@@ -73,14 +78,28 @@ static void test_keys(void **state)
         {"512x256:f16,batch=7", "R512_C256_B2_N7"},
         {"512x256:f16,batch=7,stride_src=262144", "R512_C256_B2_N7_SS262144"},
         {"512x256:f16,batch=7,stride_dst=262144", "R512_C256_B2_N7_SD262144"},
+        {"6x5x8x32:f16,perm=0213", "T6_5_8_32_B2_P0213"},
+        {"33x9:b12", "T33_9_3_B4_P102"},
+        {"2x3x4x5:f32,perm=3210,strides_src=1000x100x10x1", "T2_3_4_5_B4_P3210_SS1000_100_10_1"},
+        {"2x3x4x5:f32,perm=3210,strides_dst=1000x100x10x2", "T2_3_4_5_B4_P3210_SD1000_100_10_2"},
+        {"3x3x3x3x3x3x3x3x3x3x3:b1,perm=10.9.8.7.6.5.4.3.2.1.0",
+         "T3_3_3_3_3_3_3_3_3_3_3_B1_P10_9_8_7_6_5_4_3_2_1_0"},
+        /* Too long: a hash. */
+        {"3x3x3x3x3x3x3x3x3x3x3:b1,perm=10.9.8.7.6.5.4.3.2.1.0,strides_src=100000000000000000x"
+         "10000000000000000x1000000000000000x100000000000000x10000000000000x1000000000000x"
+         "100000000000x10000000000x1000000000x100000000x10000000",
+         "T_HASH"},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         struct at_export export = export_of(&cases[i][0], 1);
 
-        assert_string_equal(export.items[0].key, cases[i][1]);
-        free(export.items);
+        if (strcmp(cases[i][1], "T_HASH") == 0)
+            assert_int_equal(strlen(export.items[0].key), 2 + AT_HASH_CHARS - 1);
+        else
+            assert_string_equal(export.items[0].key, cases[i][1]);
+        at_export_clear(&export);
     }
 }
 
@@ -88,6 +107,8 @@ static void test_items(void **state)
 {
     static const char *const specs[] = {"8192x8192:f32", "8192x8192:i32", "7001x7013:f64",
                                         "7003x7013:f64"};
+    static const char *const tensors[] = {"2x3x4x512:f32,perm=2103", "2x2x3x4x512:f32,perm=30214",
+                                          "4x5x6x512:f32,perm=2103"};
     struct at_export export = export_of(specs, AT_COUNT(specs));
 
     (void)state;
@@ -96,7 +117,89 @@ static void test_items(void **state)
     assert_true(at_export_is_kernel(&export, 1));
     assert_false(at_export_is_kernel(&export, 2));
     assert_int_equal(export.items[2].kernel, 1);
-    free(export.items);
+    at_export_clear(&export);
+    export = export_of(tensors, AT_COUNT(tensors));
+    assert_string_equal(export.items[0].answer.config.family->name, "rows");
+    assert_true(at_config_equal(&export.items[0].answer.config, &export.items[1].answer.config));
+    assert_true(at_export_is_kernel(&export, 1)); /* for another number of axes */
+    assert_false(at_export_is_kernel(&export, 2));
+    at_export_clear(&export);
+}
+
+/* They are what at_problem_args gives, without dst and src. */
+static void test_arguments(void **state)
+{
+    static const struct {
+        const char *spec, *words;
+        int count, word_counts[7];
+    } cases[] = {
+        {"8x16:f32,batch=3", "0x8 0x10 0x10 0x8 0x3 0x80 0x80", 7, {1, 1, 1, 1, 1, 1, 1}},
+        /* Runs of 1024 in 2 x 3 x 4. */
+        {"2x3x4x1024:f32,perm=2103",
+         "0x1 0x400 0x400 0x1 0x18 0x8000000000000002 0x20 0xaaaaaaab00000003 0x21 "
+         "0x3000 0x1000 0x400 0x400 0x800 0x1800",
+         7,
+         {1, 1, 1, 1, 5, 3, 3}},
+        /* Its struct is not this test's matter. */
+        {"3x3x3x3x3x3:f64,perm=543210", NULL, 1, {0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_export export = export_of(&cases[i].spec, 1);
+        struct at_export_arguments arguments = at_export_arguments(&export.items[0]);
+        uint64_t word[AT_CALL_WORDS];
+        uint8_t words[AT_CALL_ARGS];
+        char *text = at_export_words(&arguments, " ");
+        size_t count = at_problem_args(&export.items[0].problem, &export.items[0].answer.launch, 7,
+                                       8, word, words);
+
+        assert_int_equal(arguments.count, cases[i].count);
+        assert_int_equal(arguments.count, count - 2);
+        assert_memory_equal(arguments.words, word + 2, arguments.word_count * sizeof *word);
+        if (cases[i].words)
+            assert_string_equal(text, cases[i].words);
+        else
+            assert_int_equal(arguments.word_count, words[2]);
+        for (int j = 0; j < cases[i].count && cases[i].words; j++)
+            assert_int_equal(arguments.word_counts[j], cases[i].word_counts[j]);
+        free(text);
+        at_export_clear(&export);
+    }
+}
+
+static void test_prefixes(void **state)
+{
+    static const struct {
+        const char *prefix, *in_capitals; /* NULL: refused */
+    } cases[] = {
+        {NULL, "AUTOTUNE"},
+        {"a", "A"},
+        {"fft_rows2", "FFT_ROWS2"},
+        {"a1234567890123456789012345678901", "A1234567890123456789012345678901"},
+        {"a12345678901234567890123456789012", NULL}, /* 33 characters */
+        {"", NULL},
+        {"2d", NULL},
+        {"_a", NULL},
+        {"a_", NULL},
+        {"a__b", NULL},
+        {"Fft", NULL},
+        {"a-b", NULL},
+        {"a;b", NULL},
+        {"\xc3\xa4", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_export export = {0};
+        struct at_error err = {AT_OK, ""};
+        enum at_status status = at_export_set_prefix(&export, cases[i].prefix, &err);
+
+        assert_int_equal(status, cases[i].in_capitals ? AT_OK : AT_USAGE);
+        assert_string_equal(export.macro_prefix, cases[i].in_capitals ? cases[i].in_capitals : "");
+        if (status == AT_OK && cases[i].prefix)
+            assert_string_equal(export.prefix, cases[i].prefix);
+    }
 }
 
 static void test_plain(void **state)
@@ -120,8 +223,13 @@ static void test_plain(void **state)
 /* NVRTC compiles all kernels of the shipped profile in one file. */
 static void test_cu_under_nvrtc(void **state)
 {
-    static const char *const specs[] = {"8192x8192:f32", "1024x1024:b1", "4194304x8:f32",
-                                        "5003x5009:c128", "512x512:f16,batch=512"};
+    static const char *const specs[] = {"8192x8192:f32",
+                                        "1024x1024:b1",
+                                        "4194304x8:f32",
+                                        "5003x5009:c128",
+                                        "512x512:f16,batch=512",
+                                        "6x5x8x32:f16,perm=0213",
+                                        "3x3x3x3x3x3:f64,perm=543210"};
     const struct at_export_format *format;
     struct at_nvrtc *nvrtc;
     struct at_export export;
@@ -141,6 +249,7 @@ static void test_cu_under_nvrtc(void **state)
     assert_int_equal(format->write(&export, out, &err), AT_OK);
     text = at_text_close(&stream, &size);
     assert_null(strstr(text, "#include \"transpose.cuh\""));
+    assert_null(strstr(text, "extern \"C\" __global__")); /* global under nvcc */
     /* The file must contain the header: this one cannot be included. */
     assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
                      AT_OK);
@@ -155,7 +264,153 @@ static void test_cu_under_nvrtc(void **state)
     free(image);
     free(log);
     free(text);
-    free(export.items);
+    at_export_clear(&export);
+    at_nvrtc_close(nvrtc);
+}
+
+/* ---- what is exported runs ---- */
+
+/* The words of a problem, from its line in the text. Returns how many. */
+static size_t words_of(const char *text, const char *spec, uint64_t *words)
+{
+    char *line = at_format("/* %s */ ", spec);
+    const char *at = strstr(text, line);
+    size_t count = 0;
+
+    assert_non_null(at);
+    at += strlen(line);
+    free(line);
+    for (; strncmp(at, "0x", 2) == 0; at += strspn(at, ", ")) {
+        char *end;
+
+        assert_true(count < AT_CALL_WORDS);
+        words[count++] = strtoull(at, &end, 16);
+        at = end;
+    }
+    return count;
+}
+
+/* A tensor of bytes that differ from their neighbours, and its permutation. */
+struct tensor {
+    struct at_emu_memory *memory;
+    uint64_t src, dst; /* addresses */
+    size_t src_bytes, dst_bytes;
+    unsigned char *src_host, *dst_host;
+};
+
+static struct tensor make_tensor(const struct at_problem *p)
+{
+    struct tensor t = {.memory = at_emu_memory_new()};
+
+    t.src_bytes = (size_t)(at_problem_src_extent(p) * p->elem_size);
+    t.dst_bytes = (size_t)(at_problem_dst_extent(p) * p->elem_size);
+    t.src = at_emu_memory_allocate(t.memory, (int64_t)t.src_bytes);
+    t.dst = at_emu_memory_allocate(t.memory, (int64_t)t.dst_bytes);
+    t.src_host = at_emu_memory_host(t.memory, t.src, t.src_bytes);
+    t.dst_host = at_emu_memory_host(t.memory, t.dst, t.dst_bytes);
+    assert_non_null(t.src_host);
+    assert_non_null(t.dst_host);
+    for (size_t i = 0; i < t.src_bytes; i++)
+        t.src_host[i] = (unsigned char)(i * 2654435761u >> 13);
+    return t;
+}
+
+static void check_permutation(const struct at_problem *p, const struct tensor *t)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(p, axes), size = (size_t)p->elem_size;
+    int64_t elements = at_problem_bytes(p) / 2 / p->elem_size;
+
+    for (int64_t i = 0; i < elements; i++) {
+        int64_t left = i, from = 0, to = 0;
+
+        for (size_t k = 0; k < count; left /= axes[k++].extent) {
+            from += left % axes[k].extent * axes[k].stride_src;
+            to += left % axes[k].extent * axes[k].stride_dst;
+        }
+        assert_memory_equal(t->dst_host + (size_t)to * size, t->src_host + (size_t)from * size,
+                            size);
+    }
+}
+
+static void run_item(const struct at_export_item *item, const struct at_ptx_module *module,
+                     const char *text)
+{
+    const struct at_ptx_kernel *kernel;
+    struct at_emu_launch launch = {
+        .arg_words = AT_CALL_WORDS, .threads = 1, .instruction_limit = 10000000};
+    struct at_emu_fault fault;
+    struct tensor tensor = make_tensor(&item->problem);
+    struct at_error err = {AT_OK, ""};
+    uint64_t words[2 + AT_CALL_WORDS] = {tensor.dst, tensor.src};
+    struct at_export_arguments arguments = at_export_arguments(item);
+    char *name = at_format("autotune_kernel_%zu", item->kernel);
+
+    if (at_ptx_find(module, name, &kernel, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(words_of(text, item->spec, words + 2), arguments.word_count);
+    launch.kernel = kernel;
+    launch.args = words;
+    launch.arg_count = 2 + arguments.count;
+    at_emu_launch_take(&launch, &item->answer.launch);
+    if (at_emu_run(tensor.memory, &launch, &fault, &err) != AT_OK)
+        fail_msg("%s: %s", item->spec, err.message);
+    if (fault.kind != AT_EMU_NO_FAULT)
+        fail_msg("%s: %s", item->spec, fault.message);
+    check_permutation(&item->problem, &tensor);
+    at_emu_memory_free(tensor.memory);
+    free(name);
+}
+
+/* The kernels of a .cu, launched as its launchers do, permute tensors on the emulated device. */
+static void test_cu_on_emulated_device(void **state)
+{
+    static const char *const specs[] = {
+        "3x3x3x3x3x3:f64,perm=543210", /* packed */
+        "6x5x8x32:f16,perm=0213",      /* rows */
+        "4x3x2x40x40:f64,perm=21043",  /* matrices */
+        "3x64x4x96:f32,perm=2301",     "33x9x3:b4,perm=102", "37x41:f32,batch=2",
+    };
+    const struct at_export_format *format;
+    struct at_nvrtc *nvrtc;
+    struct at_ptx_module *module;
+    struct at_export export;
+    struct at_error err = {AT_OK, ""};
+    struct at_text_stream stream;
+    char *text, *log;
+    void *image;
+    size_t size, packed = 0, rows = 0;
+    FILE *out;
+
+    (void)state;
+    if (at_nvrtc_open(&nvrtc, 90, AT_IMAGE_PTX, &err) != AT_OK)
+        skip();
+    export = export_of(specs, AT_COUNT(specs));
+    assert_int_equal(at_export_format_find(&format, "cu", &err), AT_OK);
+    out = at_text_open(&stream);
+    assert_int_equal(format->write(&export, out, &err), AT_OK);
+    text = at_text_close(&stream, &size);
+    assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
+                     AT_OK);
+    if (!image)
+        fail_msg("%s", log);
+    if (at_ptx_read(&module, image, strlen(image), &err) != AT_OK)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < export.count; i++) {
+        const char *family = export.items[i].answer.config.family->name;
+
+        run_item(&export.items[i], module, text);
+        packed += strcmp(family, "packed") == 0;
+        rows += strcmp(family, "rows") == 0;
+    }
+    /* Their arguments differ most from those of matrices. */
+    assert_in_range(packed, 1, AT_COUNT(specs) - 1);
+    assert_in_range(rows, 1, AT_COUNT(specs) - 1);
+    at_ptx_free(module);
+    free(image);
+    free(log);
+    free(text);
+    at_export_clear(&export);
     at_nvrtc_close(nvrtc);
 }
 
@@ -164,8 +419,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_items),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_prefixes),
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_cu_under_nvrtc),
+        cmocka_unit_test(test_cu_on_emulated_device),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

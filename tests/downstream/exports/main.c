@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches each problem of two exports. The runtime must see the right kernel, with the launch and
+ * the arguments that the tables have. */
+#include "one_launchers.h"
+#include "one_tuned.h"
+#include "runtime.h"
+#include "two_launchers.h"
+#include "two_tuned.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ELEMENTS = 4 };
+static _Alignas(16) int dst[ELEMENTS], src[ELEMENTS];
+static int launched, failed;
+
+static void fail(const char *launcher, const char *what)
+{
+    printf("%s: wrong %s\n", launcher, what);
+    failed = 1;
+}
+
+static int is_wrong(struct dim3 extent, const unsigned wanted[3])
+{
+    return extent.x != wanted[0] || extent.y != wanted[1] || extent.z != wanted[2];
+}
+
+static int words_are_wrong(const unsigned long long *words, int count,
+                           const unsigned char *word_counts)
+{
+    for (int i = 0; i < count; words += word_counts[i++])
+        if (memcmp(last_launch.arguments[2 + i], words, 8 * word_counts[i]) != 0)
+            return 1;
+    return 0;
+}
+
+/* Check the last launch against an entry; both exports' entries have the same members. */
+#define CHECK(prefix, problem, entry, status, from)                                                \
+    do {                                                                                           \
+        const char *name = #prefix "_transpose_" #problem;                                         \
+                                                                                                   \
+        if ((status) != cudaSuccess)                                                               \
+            fail(name, "status");                                                                  \
+        if (!strstr(last_launch.kernel, #prefix "_kernels"))                                       \
+            fail(name, last_launch.kernel);                                                        \
+        if (strcmp(name, (entry)->launcher) != 0)                                                  \
+            fail(name, "entry");                                                                   \
+        if (is_wrong(last_launch.grid, (entry)->grid) ||                                           \
+            is_wrong(last_launch.block, (entry)->block) ||                                         \
+            last_launch.shared_bytes != (entry)->shared_bytes)                                     \
+            fail(name, "launch");                                                                  \
+        if (last_launch.dst != dst || last_launch.src != (from) ||                                 \
+            words_are_wrong((entry)->words, (entry)->argument_count, (entry)->word_counts))        \
+            fail(name, "arguments");                                                               \
+        launched++;                                                                                \
+    } while (0)
+
+int main(void)
+{
+    const struct one_tuned *one = one_tuned_entries;
+    const struct two_tuned *two = two_tuned_entries;
+
+    CHECK(one, R512_C512_B4, &one[ONE_R512_C512_B4_INDEX], one_transpose_R512_C512_B4(dst, src, 0),
+          src);
+    CHECK(one, R512_C512_B4, one_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 0),
+          one_transpose(4, 512, 512, 512, 512, 1, 0, 0, dst, src, 0), src);
+    CHECK(two, R512_C512_B4, &two[TWO_R512_C512_B4_INDEX], two_transpose_R512_C512_B4(dst, src, 0),
+          src);
+    CHECK(two, R512_C512_B4_IP, two_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 1),
+          two_transpose(4, 512, 512, 512, 512, 1, 0, 0, dst, dst, 0), dst);
+    CHECK(one, T6_5_8_32_B2_P0213, &one[ONE_T6_5_8_32_B2_P0213_INDEX],
+          one_transpose_T6_5_8_32_B2_P0213(dst, src, 0), src);
+    if (!strstr(one[ONE_T6_5_8_32_B2_P0213_INDEX].defines, "-DAXES=3 "))
+        fail("one", "axes");
+    CHECK(two, T3_3_3_3_3_3_B8_P543210, &two[TWO_T3_3_3_3_3_3_B8_P543210_INDEX],
+          two_transpose_T3_3_3_3_3_3_B8_P543210(dst, src, 0), src);
+    /* A tensor is neither one of its matrices nor the one whose sizes are all 0, and 256x256 was
+     * not exported. */
+    if (one_tuned_find(2, 0, 0, 0, 0, 0, 0, 0, 0) ||
+        one_tuned_find(2, 1, 32, 32, 1, 5, 256, 32, 0) ||
+        one_transpose(2, 1, 32, 32, 1, 5, 256, 32, dst, src, 0) != cudaErrorNotSupported ||
+        one_transpose(2, 0, 0, 0, 0, 0, 0, 0, dst, src, 0) != cudaErrorNotSupported ||
+        one_transpose(4, 256, 256, 256, 256, 1, 0, 0, dst, src, 0) != cudaErrorNotSupported)
+        fail("one_transpose", "answer for what was not exported");
+    if (one_transpose_R512_C512_B4(dst, src + 1, 0) != cudaErrorMisalignedAddress ||
+        one_transpose_R512_C512_B4(dst, dst, 0) != cudaErrorInvalidValue)
+        fail("one_transpose", "refusal");
+    printf("%d launches of two exports\n", launched);
+    return failed;
+}
