@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 0x200, KEY_LOOKUP, KEY_FORMAT };
+enum { KEY_PROFILE = 0x200, KEY_LOOKUP };
 
 static const char *const default_problems[] = {"8192x8192:f32", "8192x8192:f64"};
 static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"};
@@ -50,8 +50,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'o':
         options->out = arg;
         return 0;
-    case KEY_FORMAT:
-        options->format = at_parse_format(state, arg);
+    case 'f':
+        options->format = at_parse_document_format(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument \"%s\"; a problem goes with --problem", arg);
@@ -66,8 +66,8 @@ static const struct argp_option options_table[] = {
     {"lookup", KEY_LOOKUP, "FILE", 0,
      "Also time the config that lookup chooses from FILE, which need not have the problem", 0},
     {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
-    {"format", KEY_FORMAT, "NAME", 0,
-     "How to print the result, json as one line per problem; the first is the default {formats}",
+    {"format", 'f', "NAME", 0,
+     "How to print the result, json as one line per problem; the first is the default {documents}",
      0},
     {0},
 };

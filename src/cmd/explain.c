@@ -26,7 +26,7 @@ static const struct argp_option options_table[] = {
     {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 0},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family: a space file with its template beside it; may be repeated", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {documents}", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit on a GPU, as for tune", 0},
     {0},
 };
@@ -58,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
         return 0;
     case 'f':
-        options->format = at_parse_format(state, arg);
+        options->format = at_parse_document_format(state, arg);
         return 0;
     case KEY_TIMEOUT:
         options->run.session.timeout_ns = at_parse_timeout(state, arg);

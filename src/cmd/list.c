@@ -30,7 +30,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->emulated = true;
         return 0;
     case 'f':
-        options->format = at_parse_format(state, arg);
+        options->format = at_parse_document_format(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument \"%s\"", arg);
@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"emulated", 'e', NULL, 0, "List the devices that can be emulated, for --gpu emu:NAME", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {documents}", 0},
     {0},
 };
 static const struct argp argp = {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNERS, KEY_FORMAT };
+enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNERS };
 
 enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000 };
 
@@ -43,8 +43,7 @@ static const struct argp_option options_table[] = {
      "Start each search from the best configs of the other recordings, like a run that tunes "
      "several problems",
      0},
-    {"format", KEY_FORMAT, "NAME", 0, "How to print the result; the first is the default {formats}",
-     0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {documents}", 0},
     {0},
 };
 
@@ -91,8 +90,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_WINNERS:
         options->comparison.winners_known = true;
         return 0;
-    case KEY_FORMAT:
-        options->format = at_parse_format(state, arg);
+    case 'f':
+        options->format = at_parse_document_format(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         AT_PUSH(options->files, options->file_count, options->file_capacity, at_strdup(arg));

@@ -20,7 +20,7 @@ enum {
     KEY_SEED,
     KEY_JOURNAL,
     KEY_RESUME,
-    KEY_FORMAT,
+    KEY_CONFIGS,
     KEY_DRY_RUN,
     KEY_FRESH,
     KEY_RECORD,
@@ -46,8 +46,8 @@ static const struct argp_option options_table[] = {
     {"record", KEY_RECORD, "DIR", 0,
      "Write a recording of each problem to DIR, for autotune replay; needs --search=exhaustive", 0},
     {"fresh", KEY_FRESH, NULL, 0, "Do not start from the winners of earlier profiles", 0},
-    {"format", KEY_FORMAT, "NAME", 0, "How to print the result; the first is the default {formats}",
-     0},
+    {"configs", KEY_CONFIGS, NULL, 0, "Also print each winner's parameters and launch", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 0},
     {0},
 };
@@ -112,7 +112,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (at_share_option(&options->share, &options->launcher, arg, &err) != AT_OK)
             argp_error(state, "%s", err.message);
         return 0;
-    case KEY_FORMAT:
+    case KEY_CONFIGS:
+        options->configs = true;
+        return 0;
+    case 'f':
         options->format = at_parse_format(state, arg);
         return 0;
     case KEY_FRESH:

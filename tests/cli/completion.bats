@@ -49,7 +49,7 @@ zsh_offers() {
     done
     [ "$(offers autotune tune --search ra)" = random ]
     [ "$(offers autotune replay --search ra)" = random ]
-    [ "$(offers autotune show -f "" | xargs)" = "table json" ]
+    [ "$(offers autotune show -f "" | xargs)" = "table json csv markdown" ]
     [ -z "$(offers autotune show --search "")" ]
     [[ "$(offers autotune export --as c | xargs)" == *"cu cubin"*cmake* ]]
     [ "$(offers autotune lookup --policy "" | xargs)" = "cold warm" ]

@@ -25,12 +25,12 @@ knows() {
 
 @test "tune names its options" {
     # shellcheck disable=SC2086 # a list
-    knows tune --budget --dry-run --format --fresh --journal --out --record --resume --search --seed --shard $run_options
+    knows tune --budget --configs --dry-run --format --fresh --journal --out --record --resume --search --seed --shard $run_options
 }
 
 @test "list, show, check and cache name their options" {
     knows list --emulated --format
-    knows show --format
+    knows show --configs --format
     knows check --gpu --quiet --space
     knows cache --clear
 }

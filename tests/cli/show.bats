@@ -16,6 +16,17 @@ golden=$srcdir/tests/golden/profile
     [[ $output != *$'\e'* ]]
 }
 
+@test "a line for each problem, at most 80 columns wide" {
+    for profile in "$srcdir"/results/*.yaml; do
+        run -0 "$AUTOTUNE" show "$profile"
+        shown=$output
+        run ! grep -E '.{81}' <<<"$shown"
+        # From the titles to the empty line below them.
+        count=$(awk '/^problem/ {on = 1; next} /^$/ {on = 0} on' <<<"$shown" | wc -l)
+        [ "$count" -eq "$(grep -c 'problem: ' "$profile")" ]
+    done
+}
+
 # files.bats shows profiles that are refused.
 @test "a file that there is not" {
     run --separate-stderr -2 "$AUTOTUNE" show "$BATS_TEST_TMPDIR/none.yaml"

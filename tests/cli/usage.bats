@@ -56,7 +56,6 @@ load helpers
     refused 'a problem goes with --problem' tune 64x64:f32
     refused 'a problem goes with --problem' bench 64x64:f32
     refused 'unexpected argument' list 0
-    refused 'one profile at a time' show a b
     refused 'one profile at a time' check a b
 }
 
