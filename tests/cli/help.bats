@@ -29,7 +29,7 @@ knows() {
 }
 
 @test "list, show, check and cache name their options" {
-    knows list --emulated --format
+    knows list --emulated --families --format
     knows show --configs --format
     knows check --gpu --quiet --space
     knows cache --clear
@@ -66,7 +66,7 @@ knows() {
 }
 
 @test "explain names its options" {
-    knows explain --blocks --format --gpu --problem --space --timeout
+    knows explain --blocks --format --gpu --params --problem --profile --space --timeout
 }
 
 @test "study names its options" {
