@@ -53,9 +53,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'f':
         options->format = at_parse_document_format(state, arg);
         return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument \"%s\"; a problem goes with --problem", arg);
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -76,6 +73,7 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
+    .args_doc = "[PROBLEM...]",
     .doc = "Times the textbook's transpose kernels, the default config and the tuned kernel, and "
            "compares them with the copy limit."
            "\vWithout --problem it uses 8192x8192:f32 and 8192x8192:f64; on an emulated device "
@@ -325,7 +323,7 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_run_options_init(&options.run);
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
     at_run_options_finish(&options.run);
     at_interrupt_catch();
     status = prepare(&run, &options, err);

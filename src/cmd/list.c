@@ -223,6 +223,8 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (options.families)
         return list_families(options.format, err);
+    if (options.emulated && at_path_require_data(err) != AT_OK)
+        return AT_USAGE;
     status = options.emulated ? at_gpu_list(AT_KIND_EMULATED, &infos, &count, err)
                               : at_select_devices("all", &infos, &count, err);
     if (status != AT_OK)

@@ -106,7 +106,11 @@ static enum at_status find_studies(struct study_names *names, struct at_error *e
         names->items[i] = at_strndup(base, strlen(base) - strlen(suffix));
     }
     if (names->files.gl_pathc == 0)
-        status = at_fail(err, AT_USAGE, "there is no study: expected %s", pattern);
+        status =
+            at_fail(err, AT_USAGE,
+                    "there is no study: expected %s; AUTOTUNE_DATADIR names the folder that holds "
+                    "tuning, templates and results",
+                    pattern);
     free(pattern);
     return status;
 }
