@@ -2,6 +2,7 @@
 /* autotune show: print profiles. */
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "cmd/show_top.h"
 #include "options/argument.h"
 #include "options/format.h"
 #include "options/print_profile.h"
@@ -10,13 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEY_CONFIGS = 0x100 };
+enum { KEY_CONFIGS = 0x100, KEY_TOP, TOP_MAX = 1000000 };
 
 struct show_options {
     char **files;
     size_t count;
     enum at_output_format format;
     bool configs;
+    size_t top; /* 0: the winners alone */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -29,6 +31,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CONFIGS:
         options->configs = true;
+        return 0;
+    case KEY_TOP:
+        options->top = (size_t)at_parse_integer(state, "top", arg, 1, TOP_MAX);
         return 0;
     case ARGP_KEY_ARGS:
         options->files = &state->argv[state->next];
@@ -45,6 +50,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"configs", KEY_CONFIGS, NULL, 0, "Also print each winner's parameters and launch", 0},
+    {"top", KEY_TOP, "N", 0,
+     "Instead print each problem's N fastest configs, from the journal of the profile", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
@@ -66,6 +73,10 @@ static enum at_status run_show(int argc, char **argv, struct at_error *err)
     enum at_status status = AT_OK;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (options.top > 0 && options.count > 1)
+        return at_fail(err, AT_USAGE, "--top takes one file at a time, not %zu", options.count);
+    if (options.top > 0)
+        return at_show_top(options.files[0], options.top, options.format, err);
     for (size_t i = 0; i < options.count && status == AT_OK; i++) {
         struct at_profile profile = {0};
         const struct at_device_record *read;

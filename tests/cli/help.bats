@@ -30,7 +30,7 @@ knows() {
 
 @test "list, show, check and cache name their options" {
     knows list --emulated --families --format
-    knows show --configs --format
+    knows show --configs --format --top
     knows check --gpu --quiet --space
     knows cache --clear
 }
