@@ -51,7 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->out = arg;
         return 0;
     case 'f':
-        options->format = at_parse_document_format(state, arg);
+        options->format = at_parse_format(state, arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -64,7 +64,7 @@ static const struct argp_option options_table[] = {
      "Also time the config that lookup chooses from FILE, which need not have the problem", 0},
     {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
     {"format", 'f', "NAME", 0,
-     "How to print the result, json as one line per problem; the first is the default {documents}",
+     "How to print the result, json as one line per problem; the first is the default {formats}",
      0},
     {0},
 };
@@ -93,6 +93,7 @@ struct bench_run {
     struct at_session *session;
     struct at_bench_report *reports; /* for the page */
     size_t report_count, report_capacity;
+    struct at_table table; /* of all problems, for formats that are one table */
 };
 
 /* ---- the tuned kernel ---- */
@@ -231,8 +232,10 @@ static enum at_status bench_problem(struct bench_run *run, size_t index, struct 
         at_bench_table_report(table, run->session, &report);
         if (run->options->format == AT_FORMAT_JSON)
             at_bench_report_print_json(&report);
-        else
+        else if (run->options->format == AT_FORMAT_TABLE)
             at_bench_report_print(&report);
+        else
+            at_bench_report_tabulate(&report, &run->table);
         if (run->options->out)
             AT_PUSH(run->reports, run->report_count, run->report_capacity, report);
         else
@@ -319,7 +322,8 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
 static enum at_status run_bench(int argc, char **argv, struct at_error *err)
 {
     struct bench_options options = {0};
-    struct bench_run run = {.options = &options};
+    struct bench_run run = {.options = &options,
+                            .table = {at_bench_columns, AT_BENCH_COLUMNS, NULL, 0, 0}};
     enum at_status status;
 
     at_run_options_init(&options.run);
@@ -331,6 +335,8 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
         status = bench_all(&run, err);
     if (status == AT_OK && options.out)
         status = write_page(&run, err);
+    if (run.table.count > 0)
+        at_print_table(&run.table, options.format);
     for (size_t i = 0; i < run.report_count; i++)
         at_bench_report_clear(&run.reports[i]);
     free(run.reports);

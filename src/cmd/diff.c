@@ -19,7 +19,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case 'f':
-        options->format = at_parse_document_format(state, arg);
+        options->format = at_parse_format(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         if (options->file_count == 2)
@@ -36,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {documents}", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
 static const struct argp argp = {
@@ -59,8 +59,10 @@ static enum at_status compare(const struct diff_options *options, const struct a
 
     if (options->format == AT_FORMAT_JSON)
         status = at_diff_write_json(&diff, stdout, err);
-    else
+    else if (options->format == AT_FORMAT_TABLE)
         at_diff_show(&diff, stdout);
+    else
+        at_diff_tabulate(&diff, at_table_form(options->format), stdout);
     if (status == AT_OK && diff.count > 0)
         status = AT_FAILED; /* no message: the output says it */
     at_diff_clear(&diff);

@@ -32,7 +32,7 @@ static const struct argp_option options_table[] = {
      "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
      "one, or auto (the default): the first GPU, else an emulated one",
      0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {documents}", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
     {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit of one kernel, as for tune", 0},
@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->run.gpu = arg;
         return 0;
     case 'f':
-        options->format = at_parse_document_format(state, arg);
+        options->format = at_parse_format(state, arg);
         return 0;
     case 'q':
         options->run.quiet = true;
@@ -228,8 +228,10 @@ static enum at_status run_one(struct study_options *options, const char *path, s
             at_study_run(&study, options->name, path, &device, &options->run.session, &result, err);
     if (status == AT_OK && options->format == AT_FORMAT_JSON)
         status = at_print_json(&at_study_result_schema, &result, err);
-    else if (status == AT_OK)
+    else if (status == AT_OK && options->format == AT_FORMAT_TABLE)
         at_study_print(&study, &result);
+    else if (status == AT_OK)
+        at_study_tabulate(&study, &result, at_table_form(options->format));
     if (status == AT_OK && options->out)
         status = write_page(options->out, &result, err);
     at_schema_clear(&at_study_result_schema, &result);

@@ -156,11 +156,11 @@ void at_show_heading(const struct at_device_record *record, const struct at_show
             device->name, style->plain, (intmax_t)(device->compute_capability / 10),
             (intmax_t)(device->compute_capability % 10), (intmax_t)device->multiprocessors,
             at_show_fixed(cell, device->memory_bytes, (int64_t)1 << 30, 1));
-    if (record->problems.count > 0)
-        show_summary(&record->problems, style, out);
     if (at_device_is_emulated(device))
         fprintf(out, "  %semulated: %s%s\n", style->strong, at_emulated_times(device),
                 style->plain);
+    if (record->problems.count > 0)
+        show_summary(&record->problems, style, out);
     show_software(&record->environment, out);
     if (at_device_is_emulated(device)) {
         fprintf(out, "  %-*s%s\n", AT_SHOW_LABEL_WIDTH - 2, "policy", record->policy.name);
