@@ -10,11 +10,36 @@ _autotune_options() {
     autotune "$1" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u
 }
 
+# _autotune_rows ARGUMENT...: the first column of a table.
+_autotune_rows() {
+    autotune "$@" --format csv 2>/dev/null | sed '1d; s/,.*//'
+}
+
+# _autotune_arguments COMMAND WORD...: what may stand behind these arguments of the command.
+_autotune_arguments() {
+    local command=$1 family=
+    shift
+    while [[ ${1-} == -* ]]; do shift; done
+    family=${1-}
+    case $command in
+    explain)
+        if [[ -z $family ]]; then
+            _autotune_rows list --families
+        else
+            _autotune_rows explain "$family" --params | sed 's/$/=/'
+        fi
+        ;;
+    study) [[ -n $family ]] || autotune study 2>/dev/null | sed -n 's/^ *\([a-z-]*\)  .*/\1/p' ;;
+    esac
+}
+
 # _autotune_values COMMAND OPTION: the words that the option takes. An option with fixed words refuses
 # "?" and names them. Any other option accepts it, and --version ends the program.
 _autotune_values() {
     case $2 in
-    -g | --gpu) echo auto all emu 0 ;;
+    -g | --gpu) echo auto all emu 0 && _autotune_rows list --emulated ;;
+    -d | --device) _autotune_rows list --emulated | sed 's/^emu://' ;;
+    --family) _autotune_rows list --families ;;
     -*) autotune "$1" "$2" '?' --version 2>&1 | sed -n 's/,//g; s/.*; known are //p' ;;
     esac
 }
@@ -32,7 +57,9 @@ _autotune() {
     elif ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W "$(_autotune_commands)" -- "$word")
     else
-        COMPREPLY=()
+        values=$(_autotune_arguments "$command" "${COMP_WORDS[@]:2:COMP_CWORD-2}")
+        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+        [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null || :
     fi
 }
 

@@ -7,6 +7,7 @@
 #include "roles.h"
 #include "system/streams.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,10 +32,16 @@ static void print_overview(void)
 
 static enum at_status unknown_command(const char *word, struct at_error *err)
 {
+    const char *dot = strrchr(word, '.');
     const char *known[16];
     char nearest[128];
     size_t count = 0;
 
+    if (access(word, F_OK) == 0 || (dot && strcmp(dot, ".yaml") == 0))
+        return at_fail(err, AT_USAGE,
+                       "\"%s\" is no command; autotune show %s prints a profile, autotune check, "
+                       "report and others take one too. See autotune --help",
+                       word, word);
     while (at_commands[count] && count < AT_COUNT(known)) {
         known[count] = at_commands[count]->name;
         count++;
@@ -52,18 +59,24 @@ static const struct at_command *find_command(const char *name)
     return NULL;
 }
 
-/* Options without a command belong to the default one. */
+/* Options and problems without a command belong to the default one. */
 static enum at_status dispatch(int argc, char **argv, struct at_error *err)
 {
     const struct at_command *command = at_commands[0];
     char *name;
+    bool help = argc > 1 && strcmp(argv[1], "help") == 0;
     enum at_status status;
 
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0)) {
+    if (argc > 1 &&
+        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || (help && argc == 2))) {
         print_overview();
         return AT_OK;
     }
-    if (argc > 1 && argv[1][0] != '-') {
+    if (help && argc == 3) { /* help COMMAND: COMMAND --help */
+        argv[1] = argv[2];
+        argv[2] = "--help";
+    }
+    if (argc > 1 && argv[1][0] != '-' && !isdigit((unsigned char)argv[1][0])) {
         command = find_command(argv[1]);
         if (!command)
             return unknown_command(argv[1], err);

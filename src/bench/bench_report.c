@@ -60,3 +60,26 @@ void at_bench_report_clear(struct at_bench_report *report)
 {
     at_schema_clear(&report_schema, report);
 }
+
+const struct at_table_column at_bench_columns[AT_BENCH_COLUMNS] = {
+    {"device", true},   {"times", true}, {"problem", true},    {"kernel", true},
+    {"time us", false}, {"GB/s", false}, {"% of copy", false}, {"spread %", false},
+};
+
+void at_bench_report_tabulate(const struct at_bench_report *report, struct at_table *table)
+{
+    const struct at_bench_row *rows = report->rows.items;
+
+    for (size_t i = 0; i < report->rows.count; i++) {
+        if (rows[i].time_ns == 0) /* not legal */
+            continue;
+        at_table_add(table, "%s", report->device);
+        at_table_add(table, "%s", report->predicted ? "predicted" : report->policy);
+        at_table_add(table, "%s", report->problem);
+        at_table_add(table, "%s", rows[i].label);
+        at_table_add(table, "%.2f", (double)rows[i].time_ns / 1000);
+        at_table_add(table, "%.0f", (double)rows[i].bandwidth_MB_per_s / 1000);
+        at_table_add(table, "%.1f", (double)rows[i].of_copy_permille / 10);
+        at_table_add(table, "%.1f", (double)rows[i].spread_permille / 10);
+    }
+}

@@ -3,6 +3,7 @@
 #ifndef AT_BENCH_BENCH_REPORT_H
 #define AT_BENCH_BENCH_REPORT_H
 
+#include "base/table.h"
 #include "profile/profile.h"
 #include "schema/schema.h"
 
@@ -27,6 +28,10 @@ struct at_bench_report {
 
 void at_bench_report_print(const struct at_bench_report *report);
 void at_bench_report_print_json(const struct at_bench_report *report);
+/* Add the rows to a table of at_bench_columns. */
+extern const struct at_table_column at_bench_columns[];
+enum { AT_BENCH_COLUMNS = 8 };
+void at_bench_report_tabulate(const struct at_bench_report *report, struct at_table *table);
 void at_bench_report_clear(struct at_bench_report *report);
 
 #endif

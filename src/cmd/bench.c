@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 0x200, KEY_LOOKUP, KEY_FORMAT };
+enum { KEY_PROFILE = 0x200, KEY_LOOKUP };
 
 static const char *const default_problems[] = {"8192x8192:f32", "8192x8192:f64"};
 static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"};
@@ -50,11 +50,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'o':
         options->out = arg;
         return 0;
-    case KEY_FORMAT:
+    case 'f':
         options->format = at_parse_format(state, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument \"%s\"; a problem goes with --problem", arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -66,7 +63,7 @@ static const struct argp_option options_table[] = {
     {"lookup", KEY_LOOKUP, "FILE", 0,
      "Also time the config that lookup chooses from FILE, which need not have the problem", 0},
     {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
-    {"format", KEY_FORMAT, "NAME", 0,
+    {"format", 'f', "NAME", 0,
      "How to print the result, json as one line per problem; the first is the default {formats}",
      0},
     {0},
@@ -76,6 +73,7 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
+    .args_doc = "[PROBLEM...]",
     .doc = "Times the textbook's transpose kernels, the default config and the tuned kernel, and "
            "compares them with the copy limit."
            "\vWithout --problem it uses 8192x8192:f32 and 8192x8192:f64; on an emulated device "
@@ -95,6 +93,7 @@ struct bench_run {
     struct at_session *session;
     struct at_bench_report *reports; /* for the page */
     size_t report_count, report_capacity;
+    struct at_table table; /* of all problems, for formats that are one table */
 };
 
 /* ---- the tuned kernel ---- */
@@ -233,8 +232,10 @@ static enum at_status bench_problem(struct bench_run *run, size_t index, struct 
         at_bench_table_report(table, run->session, &report);
         if (run->options->format == AT_FORMAT_JSON)
             at_bench_report_print_json(&report);
-        else
+        else if (run->options->format == AT_FORMAT_TABLE)
             at_bench_report_print(&report);
+        else
+            at_bench_report_tabulate(&report, &run->table);
         if (run->options->out)
             AT_PUSH(run->reports, run->report_count, run->report_capacity, report);
         else
@@ -321,11 +322,12 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
 static enum at_status run_bench(int argc, char **argv, struct at_error *err)
 {
     struct bench_options options = {0};
-    struct bench_run run = {.options = &options};
+    struct bench_run run = {.options = &options,
+                            .table = {at_bench_columns, AT_BENCH_COLUMNS, NULL, 0, 0}};
     enum at_status status;
 
     at_run_options_init(&options.run);
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
     at_run_options_finish(&options.run);
     at_interrupt_catch();
     status = prepare(&run, &options, err);
@@ -333,6 +335,8 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
         status = bench_all(&run, err);
     if (status == AT_OK && options.out)
         status = write_page(&run, err);
+    if (run.table.count > 0)
+        at_print_table(&run.table, options.format);
     for (size_t i = 0; i < run.report_count; i++)
         at_bench_report_clear(&run.reports[i]);
     free(run.reports);

@@ -183,7 +183,8 @@ enum at_status at_check_times(const struct at_profile *profile, const char *file
     for (size_t i = 0; i < count && status == AT_OK; i++)
         status = check_device(&recheck, &devices[i], err);
     if (status == AT_OK && recheck.matched == 0)
-        status = at_fail(err, AT_MISMATCH, "%s has no entry for %s", file, devices[0].name);
+        status = at_fail(err, AT_MISMATCH, "%s has no entry for %s%s", file,
+                         at_device_is_emulated(&devices[0]) ? "an emulated " : "", devices[0].name);
     free(devices);
     failed = recheck.counts[DRIFTED] + recheck.counts[BROKEN];
     if (status == AT_OK && failed > 0)

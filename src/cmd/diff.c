@@ -59,8 +59,10 @@ static enum at_status compare(const struct diff_options *options, const struct a
 
     if (options->format == AT_FORMAT_JSON)
         status = at_diff_write_json(&diff, stdout, err);
-    else
+    else if (options->format == AT_FORMAT_TABLE)
         at_diff_show(&diff, stdout);
+    else
+        at_diff_tabulate(&diff, at_table_form(options->format), stdout);
     if (status == AT_OK && diff.count > 0)
         status = AT_FAILED; /* no message: the output says it */
     at_diff_clear(&diff);

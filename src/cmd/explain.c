@@ -2,9 +2,10 @@
 /* autotune explain: print what each source line of a kernel costs in memory transactions, and how
  * long the kernel takes: predicted, and on a GPU also measured. */
 #include "explain/explain.h"
-#include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "cmd/explain_config.h"
+#include "cmd/family_table.h"
 #include "explain/table.h"
 #include "kernel/render.h"
 #include "measure/select.h"
@@ -18,10 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_BLOCKS, KEY_TIMEOUT, BLOCKS_MAX = 1000000 };
+enum { KEY_SPACE = 0x100, KEY_BLOCKS, KEY_TIMEOUT, KEY_PROFILE, KEY_PARAMS, BLOCKS_MAX = 1000000 };
 
 static const struct argp_option options_table[] = {
-    {"problem", 'p', "SPEC", 0, "Problem (default: 1024x1024:f32)", 0},
+    {"problem", 'p', "SPEC", 0,
+     "Problem (default: one that suits the family, such as 1024x1024:f32)", 0},
+    {"profile", KEY_PROFILE, "FILE", 0,
+     "Explain the winner of --problem in a profile, instead of a family's default config", 0},
+    {"params", KEY_PARAMS, NULL, 0,
+     "Only list the family's parameters: what they mean, their values and defaults", 0},
     {"gpu", 'g', "SEL", 0, "Device, as for tune (default: emu)", 0},
     {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 0},
     {"space", KEY_SPACE, "FILE", 0,
@@ -33,12 +39,27 @@ static const struct argp_option options_table[] = {
 
 struct explain_options {
     struct at_run_options run; /* for its --gpu and --space, and the session on a GPU */
-    const char *family, *problem;
-    char **settings; /* "PAD=0" */
-    int setting_count;
+    struct at_explain_choice choice;
+    bool params;
     int64_t blocks;
     enum at_output_format format;
 };
+
+/* The first argument is the family, unless a profile has it. */
+static void take_family(struct argp_state *state, struct explain_options *options)
+{
+    struct at_explain_choice *choice = &options->choice;
+
+    if (choice->setting_count > 0 && !strchr(choice->settings[0], '=')) {
+        if (choice->profile)
+            argp_error(state, "--profile has the family, so \"%s\" is one too many",
+                       choice->settings[0]);
+        choice->family = *choice->settings++;
+        choice->setting_count--;
+    }
+    if (!choice->family && (options->params || !choice->profile))
+        argp_error(state, "which family? autotune list --families names them");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -46,7 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case 'p':
-        options->problem = arg;
+        options->choice.problem = arg;
         return 0;
     case 'g':
         options->run.gpu = arg;
@@ -63,14 +84,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TIMEOUT:
         options->run.session.timeout_ns = at_parse_timeout(state, arg);
         return 0;
+    case KEY_PROFILE:
+        options->choice.profile = arg;
+        return 0;
+    case KEY_PARAMS:
+        options->params = true;
+        return 0;
     case ARGP_KEY_ARGS:
-        options->family = state->argv[state->next];
-        options->settings = &state->argv[state->next + 1];
-        options->setting_count = state->argc - state->next - 1;
+        options->choice.settings = &state->argv[state->next];
+        options->choice.setting_count = state->argc - state->next;
         state->next = state->argc;
         return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which family?");
+    case ARGP_KEY_END:
+        take_family(state, options);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -81,55 +107,15 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
-    .args_doc = "FAMILY [PARAM=VALUE]...",
+    .args_doc = "FAMILY [PARAM=VALUE]...\n--profile=FILE [PARAM=VALUE]...",
     .doc =
         "Runs a config on the emulated device and prints what the memory accesses of each source "
         "line cost: sectors for global memory, wavefronts for shared memory, and the least "
         "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
-        "(--gpu 0) it measures the time too.\vParameters that are not given have their default.",
+        "(--gpu 0) it measures the time too.\vParameters that are not given have their default, or "
+        "with --profile the "
+        "winner's value.",
 };
-
-/* ---- which config ---- */
-
-static enum at_status apply_setting(struct at_config *config, const char *setting,
-                                    struct at_error *err)
-{
-    const struct at_family *family = config->family;
-    size_t name = strcspn(setting, "=");
-    int64_t value;
-
-    if (!setting[name] || !at_integer_parse(setting + name + 1, strlen(setting + name + 1), &value))
-        return at_fail(err, AT_USAGE, "\"%s\" is not PARAM=VALUE", setting);
-    for (size_t i = 0; i < family->param_count; i++) {
-        if (strlen(family->params[i].name) != name ||
-            strncmp(family->params[i].name, setting, name) != 0)
-            continue;
-        if (!at_param_has_value(&family->params[i], value))
-            return at_fail(err, AT_USAGE, "%s is not in the space of family %s", setting,
-                           family->name);
-        config->values[i] = (int32_t)value;
-        return AT_OK;
-    }
-    return at_fail(err, AT_USAGE, "family %s has no parameter %.*s", family->name, (int)name,
-                   setting);
-}
-
-static enum at_status choose_config(const struct explain_options *options, struct at_config *config,
-                                    struct at_error *err)
-{
-    const struct at_session_options *known = &options->run.session;
-    enum at_status status = AT_OK;
-
-    config->family = NULL;
-    for (size_t i = 0; i < known->family_count; i++)
-        if (strcmp(known->families[i]->name, options->family) == 0)
-            *config = at_family_default(known->families[i]);
-    if (!config->family)
-        return at_fail(err, AT_USAGE, "there is no family \"%s\"", options->family);
-    for (int i = 0; i < options->setting_count && status == AT_OK; i++)
-        status = apply_setting(config, options->settings[i], err);
-    return status;
-}
 
 /* ---- on which device ---- */
 
@@ -188,15 +174,11 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     struct at_config config;
     struct at_explanation explanation = {0};
     char *header = NULL;
-    enum at_status status = at_problem_parse(&problem, options->problem, err);
+    enum at_status status = find_target(options->run.gpu, &target, err);
 
     if (status == AT_OK)
-        status = choose_config(options, &config, err);
-    if (status == AT_OK)
-        status = find_target(options->run.gpu, &target, err);
-    if (status == AT_OK)
-        status =
-            at_config_require(&config, &problem, &target.device, "not legal for this problem", err);
+        status = at_explain_choose(&options->choice, &options->run.session, &target.device, &config,
+                                   &problem, err);
     if (status == AT_OK)
         status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK)
@@ -210,16 +192,27 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     }
     if (status == AT_OK && options->format == AT_FORMAT_JSON)
         status = at_print_json(&at_explanation_schema, &explanation, err);
-    else if (status == AT_OK)
+    else if (status == AT_OK && options->format == AT_FORMAT_TABLE)
         at_explanation_print(&explanation, config.family);
+    else if (status == AT_OK)
+        at_explanation_tabulate(&explanation, config.family, at_table_form(options->format));
     at_schema_clear(&at_explanation_schema, &explanation);
     free(header);
     return status;
 }
 
+static enum at_status list_params(const struct explain_options *options, struct at_error *err)
+{
+    const struct at_family *family;
+    enum at_status status =
+        at_explain_family(&family, &options->run.session, options->choice.family, err);
+
+    return status == AT_OK ? at_print_params(family, options->format, err) : status;
+}
+
 static enum at_status run_explain(int argc, char **argv, struct at_error *err)
 {
-    struct explain_options options = {.problem = "1024x1024:f32", .blocks = 256};
+    struct explain_options options = {.blocks = 256};
     enum at_status status;
 
     at_run_options_init(&options.run);
@@ -228,7 +221,7 @@ static enum at_status run_explain(int argc, char **argv, struct at_error *err)
     at_run_options_finish(&options.run);
     status = at_run_families(&options.run, err);
     if (status == AT_OK)
-        status = explain(&options, err);
+        status = options.params ? list_params(&options, err) : explain(&options, err);
     at_run_options_clear(&options.run);
     return status;
 }

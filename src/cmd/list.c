@@ -2,12 +2,14 @@
 /* autotune list: the devices that can be tuned. */
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "cmd/family_table.h"
 #include "device/relation.h"
 #include "device/schema.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
 #include "options/argument.h"
 #include "options/format.h"
+#include "options/run_options.h"
 #include "profile/profile.h"
 #include "system/paths.h"
 
@@ -16,9 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KEY_FAMILIES = 0x100 };
+
 struct list_options {
     enum at_output_format format;
-    bool emulated;
+    bool emulated, families;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -28,6 +32,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'e':
         options->emulated = true;
+        return 0;
+    case KEY_FAMILIES:
+        options->families = true;
         return 0;
     case 'f':
         options->format = at_parse_format(state, arg);
@@ -42,6 +49,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"emulated", 'e', NULL, 0, "List the devices that can be emulated, for --gpu emu:NAME", 0},
+    {"families", KEY_FAMILIES, NULL, 0,
+     "List the families of kernels, for --family and explain FAMILY --params", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
@@ -50,7 +59,8 @@ static const struct argp argp = {
     .parser = parse,
     .help_filter = at_help_filter,
     .doc =
-        "Lists the devices that can be tuned.\vThe copy limit comes from the shipped profile of "
+        "Lists the devices that can be tuned, or what else is known.\vThe copy limit comes from "
+        "the shipped profile of "
         "the same model, if there is one. Predictions for an emulated device are \"calibrated\" if "
         "they were fitted to times measured on such a GPU. Otherwise they are scaled from another "
         "GPU by data-sheet figures.",
@@ -134,37 +144,71 @@ static int64_t shipped_copy_limit(const struct at_device_info *device)
     return best;
 }
 
-static void print_table(const struct listed_device *devices, size_t count)
-{
-    printf("%-3s  %-28s %-4s %9s %7s %10s  %-12s  %s\n", "GPU", "name", "cc", "memory", "L2",
-           "copy limit", "PCI", "UUID");
-    for (size_t i = 0; i < count; i++) {
-        const struct at_device_info *d = &devices[i].device;
-        char limit[32] = "unknown";
+static const struct at_table_column columns[] = {
+    {"GPU", true}, {"name", true},        {"cc", true},  {"memory", false},
+    {"L2", false}, {"copy limit", false}, {"PCI", true}, {"UUID", true},
+};
+static const struct at_table_column emulated_columns[] = {
+    {"GPU", true},     {"name", true}, {"cc", true},    {"SMs", false},
+    {"memory", false}, {"L2", false},  {"DRAM", false}, {"predictions", true},
+};
 
-        if (devices[i].copy_limit_MB_per_s > 0)
-            snprintf(limit, sizeof limit, "%jd GB/s",
-                     (intmax_t)(devices[i].copy_limit_MB_per_s + 500) / 1000);
-        printf("%-3jd  %-28s %jd.%-2jd %5jd GiB %3jd MiB %10s  %-12s  %s\n", (intmax_t)d->ordinal,
-               d->name, (intmax_t)d->compute_capability / 10, (intmax_t)d->compute_capability % 10,
-               (intmax_t)(d->memory_bytes >> 30), (intmax_t)(d->l2_bytes >> 20), limit,
-               d->pci_bus_id, d->uuid);
-    }
+static void add_device(struct at_table *table, const struct listed_device *device)
+{
+    const struct at_device_info *d = &device->device;
+
+    at_table_add(table, "%jd", (intmax_t)d->ordinal);
+    at_table_add(table, "%s", d->name);
+    at_table_add(table, "%jd.%jd", (intmax_t)d->compute_capability / 10,
+                 (intmax_t)d->compute_capability % 10);
+    at_table_add(table, "%jd GiB", (intmax_t)(d->memory_bytes >> 30));
+    at_table_add(table, "%jd MiB", (intmax_t)(d->l2_bytes >> 20));
+    if (device->copy_limit_MB_per_s > 0)
+        at_table_add(table, "%jd GB/s", (intmax_t)(device->copy_limit_MB_per_s + 500) / 1000);
+    else
+        at_table_add(table, "unknown");
+    at_table_add(table, "%s", d->pci_bus_id);
+    at_table_add(table, "%s", d->uuid);
 }
 
-static void print_emulated(const struct listed_device *devices, size_t count)
+static void add_emulated(struct at_table *table, const struct listed_device *device)
 {
-    printf("%-12s  %-28s %-4s %4s %9s %7s %9s  %s\n", "GPU", "name", "cc", "SMs", "memory", "L2",
-           "DRAM", "predictions");
-    for (size_t i = 0; i < count; i++) {
-        const struct at_device_info *d = &devices[i].device;
+    const struct at_device_info *d = &device->device;
 
-        printf("%-12s  %-28s %2jd.%jd %4jd %5jd GiB %3jd MiB %4jd GB/s  %s\n", d->uuid, d->name,
-               (intmax_t)d->compute_capability / 10, (intmax_t)d->compute_capability % 10,
-               (intmax_t)d->multiprocessors, (intmax_t)(d->memory_bytes >> 30),
-               (intmax_t)(d->l2_bytes >> 20), (intmax_t)(d->peak_bandwidth_MB_per_s + 500) / 1000,
-               d->predictions);
-    }
+    at_table_add(table, "%s", d->uuid);
+    at_table_add(table, "%s", d->name);
+    at_table_add(table, "%jd.%jd", (intmax_t)d->compute_capability / 10,
+                 (intmax_t)d->compute_capability % 10);
+    at_table_add(table, "%jd", (intmax_t)d->multiprocessors);
+    at_table_add(table, "%jd GiB", (intmax_t)(d->memory_bytes >> 30));
+    at_table_add(table, "%jd MiB", (intmax_t)(d->l2_bytes >> 20));
+    at_table_add(table, "%jd GB/s", (intmax_t)(d->peak_bandwidth_MB_per_s + 500) / 1000);
+    at_table_add(table, "%s", d->predictions);
+}
+
+static void print_devices(const struct listed_device *devices, size_t count,
+                          const struct list_options *options)
+{
+    struct at_table table = {options->emulated ? emulated_columns : columns, AT_COUNT(columns),
+                             NULL, 0, 0};
+
+    for (size_t i = 0; i < count; i++)
+        (options->emulated ? add_emulated : add_device)(&table, &devices[i]);
+    at_print_table(&table, options->format);
+}
+
+static enum at_status list_families(enum at_output_format format, struct at_error *err)
+{
+    struct at_run_options run;
+    enum at_status status;
+
+    at_run_options_init(&run);
+    at_run_options_finish(&run);
+    status = at_run_families(&run, err);
+    if (status == AT_OK)
+        status = at_print_families(run.session.families, run.session.family_count, format, err);
+    at_run_options_clear(&run);
+    return status;
 }
 
 static enum at_status run_list(int argc, char **argv, struct at_error *err)
@@ -177,6 +221,10 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (options.families)
+        return list_families(options.format, err);
+    if (options.emulated && at_path_require_data(err) != AT_OK)
+        return AT_USAGE;
     status = options.emulated ? at_gpu_list(AT_KIND_EMULATED, &infos, &count, err)
                               : at_select_devices("all", &infos, &count, err);
     if (status != AT_OK)
@@ -188,7 +236,7 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     if (options.format == AT_FORMAT_JSON)
         status = at_print_json(&list_schema, &list, err);
     else
-        (options.emulated ? print_emulated : print_table)(devices, count);
+        print_devices(devices, count, &options);
     free(devices);
     free(infos);
     return status;
@@ -196,6 +244,6 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
 
 const struct at_command at_command_list = {
     .name = "list",
-    .summary = "the devices that can be tuned",
+    .summary = "devices, emulated devices and kernel families",
     .run = run_list,
 };

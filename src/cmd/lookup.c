@@ -23,7 +23,7 @@ static const struct argp_option options_table[] = {
     {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 0},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family: a space file with its template beside it; may be repeated", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {documents}", 0},
     {0},
 };
 
@@ -61,7 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
         return 0;
     case 'f':
-        options->format = at_parse_format(state, arg);
+        options->format = at_parse_document_format(state, arg);
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &options->device;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNERS, KEY_FORMAT };
+enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNERS };
 
 enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000 };
 
@@ -43,8 +43,7 @@ static const struct argp_option options_table[] = {
      "Start each search from the best configs of the other recordings, like a run that tunes "
      "several problems",
      0},
-    {"format", KEY_FORMAT, "NAME", 0, "How to print the result; the first is the default {formats}",
-     0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
 
@@ -91,7 +90,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_WINNERS:
         options->comparison.winners_known = true;
         return 0;
-    case KEY_FORMAT:
+    case 'f':
         options->format = at_parse_format(state, arg);
         return 0;
     case ARGP_KEY_ARG:
@@ -193,8 +192,10 @@ static enum at_status replay(const struct replay_options *options, struct at_err
     if (status == AT_OK) {
         if (options->format == AT_FORMAT_JSON)
             status = at_print_json(&at_comparison_schema, &comparison, err);
-        else
+        else if (options->format == AT_FORMAT_TABLE)
             at_replay_print_table(&comparison);
+        else
+            at_replay_tabulate(&comparison, at_table_form(options->format));
         at_schema_clear(&at_comparison_schema, &comparison);
     }
     for (size_t i = 0; i < options->file_count; i++)

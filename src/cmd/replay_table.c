@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/replay_table.h"
 
+#include "base/memory.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { CELL_CHARS = 32 };
+enum { CELL_CHARS = 32, REACHES = 3 };
 
 /* Write "median/p95", each divided by `per`; "-" means never. */
 static void format_pair(char cell[CELL_CHARS], int64_t median, int64_t p95, double per, int digits)
@@ -74,4 +76,49 @@ void at_replay_print_table(const struct at_comparison *comparison)
            "score: share of the gap between random search and the best that is closed (1: all)\n"
            "stops: evaluations until it stops by itself; found: searches that came within 1 %%\n",
            comparison->all.count > 0 ? all[0].runs / (int64_t)comparison->recordings.count : 0);
+}
+
+/* 0 means never. */
+static void add_count(struct at_table *table, int64_t count)
+{
+    if (count > 0)
+        at_table_add(table, "%" PRId64, count);
+    else
+        at_table_add(table, "%s", "");
+}
+
+static void add_strategies(struct at_table *table, const char *problem, const char *device,
+                           const struct at_list *strategies)
+{
+    const struct at_strategy_record *records = strategies->items;
+
+    for (size_t i = 0; i < strategies->count; i++) {
+        const struct at_reach_record *reaches = records[i].reaches.items;
+
+        at_table_add(table, "%s", problem);
+        at_table_add(table, "%s", device);
+        at_table_add(table, "%s", records[i].name);
+        for (size_t j = 0; j < REACHES; j++)
+            add_count(table, j < records[i].reaches.count ? reaches[j].median_evaluations : 0);
+        at_table_add(table, "%.3f", (double)records[i].score_permille / 1000);
+        add_count(table, records[i].stopped_evaluations);
+        at_table_add(table, "%" PRId64, records[i].ended_within_1_percent);
+    }
+}
+
+void at_replay_tabulate(const struct at_comparison *comparison, enum at_table_form form)
+{
+    static const struct at_table_column columns[] = {
+        {"problem", true}, {"device", true}, {"search", true}, {"to 5 %", false}, {"to 1 %", false},
+        {"to 0 %", false}, {"score", false}, {"stops", false}, {"found", false},
+    };
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+
+    for (size_t i = 0; i < comparison->recordings.count; i++)
+        add_strategies(&table, recordings[i].problem, recordings[i].device,
+                       &recordings[i].strategies);
+    add_strategies(&table, "all", "", &comparison->all);
+    at_table_print(&table, form, stdout);
+    at_table_clear(&table);
 }

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune show: print a profile. */
+/* autotune show: print profiles. */
+#include "base/memory.h"
 #include "cmd/cmd.h"
+#include "cmd/show_top.h"
 #include "options/argument.h"
 #include "options/format.h"
+#include "options/print_profile.h"
 #include "profile/profile.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { KEY_CONFIGS = 0x100, KEY_TOP, TOP_MAX = 1000000 };
 
 struct show_options {
-    const char *file;
+    char **files;
+    size_t count;
     enum at_output_format format;
+    bool configs;
+    size_t top; /* 0: the winners alone */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -20,10 +29,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'f':
         options->format = at_parse_format(state, arg);
         return 0;
-    case ARGP_KEY_ARG:
-        if (options->file)
-            argp_error(state, "one profile at a time");
-        options->file = arg;
+    case KEY_CONFIGS:
+        options->configs = true;
+        return 0;
+    case KEY_TOP:
+        options->top = (size_t)at_parse_integer(state, "top", arg, 1, TOP_MAX);
+        return 0;
+    case ARGP_KEY_ARGS:
+        options->files = &state->argv[state->next];
+        options->count = (size_t)(state->argc - state->next);
+        state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which profile?");
@@ -34,6 +49,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
+    {"configs", KEY_CONFIGS, NULL, 0, "Also print each winner's parameters and launch", 0},
+    {"top", KEY_TOP, "N", 0,
+     "Instead print each problem's N fastest configs, from the journal of the profile", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
@@ -41,30 +59,44 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
-    .args_doc = "FILE",
-    .doc = "Prints a profile.",
+    .args_doc = "FILE...",
+    .doc = "Prints profiles.",
 };
 
+/* All profiles are read before the first is printed. Their devices make one list. */
 static enum at_status run_show(int argc, char **argv, struct at_error *err)
 {
     struct show_options options = {0};
-    struct at_profile profile = {0};
-    enum at_status status;
+    struct at_profile all = {.schema = AT_PROFILE_SCHEMA};
+    struct at_device_record *records = NULL;
+    size_t count = 0, capacity = 0;
+    enum at_status status = AT_OK;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
-    status = at_profile_read(&profile, options.file, err);
-    if (status != AT_OK)
-        return status;
-    if (options.format == AT_FORMAT_JSON)
-        status = at_profile_write_json(&profile, stdout, err);
-    else
-        at_profile_show(&profile, at_stdout_color(), stdout);
-    at_profile_clear(&profile);
+    if (options.top > 0 && options.count > 1)
+        return at_fail(err, AT_USAGE, "--top takes one file at a time, not %zu", options.count);
+    if (options.top > 0)
+        return at_show_top(options.files[0], options.top, options.format, err);
+    for (size_t i = 0; i < options.count && status == AT_OK; i++) {
+        struct at_profile profile = {0};
+        const struct at_device_record *read;
+
+        status = at_profile_read(&profile, options.files[i], err);
+        read = profile.devices.items;
+        for (size_t j = 0; status == AT_OK && j < profile.devices.count; j++)
+            AT_PUSH(records, count, capacity, read[j]);
+        if (status == AT_OK)
+            free(profile.devices.items); /* the records have moved */
+    }
+    all.devices = (struct at_list){records, count};
+    if (status == AT_OK)
+        status = at_print_profile(&all, options.format, options.configs, err);
+    at_profile_clear(&all);
     return status;
 }
 
 const struct at_command at_command_show = {
     .name = "show",
-    .summary = "print a profile as a table",
+    .summary = "print profiles as tables",
     .run = run_show,
 };

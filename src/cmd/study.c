@@ -106,7 +106,11 @@ static enum at_status find_studies(struct study_names *names, struct at_error *e
         names->items[i] = at_strndup(base, strlen(base) - strlen(suffix));
     }
     if (names->files.gl_pathc == 0)
-        status = at_fail(err, AT_USAGE, "there is no study: expected %s", pattern);
+        status =
+            at_fail(err, AT_USAGE,
+                    "there is no study: expected %s; AUTOTUNE_DATADIR names the folder that holds "
+                    "tuning, templates and results",
+                    pattern);
     free(pattern);
     return status;
 }
@@ -224,8 +228,10 @@ static enum at_status run_one(struct study_options *options, const char *path, s
             at_study_run(&study, options->name, path, &device, &options->run.session, &result, err);
     if (status == AT_OK && options->format == AT_FORMAT_JSON)
         status = at_print_json(&at_study_result_schema, &result, err);
-    else if (status == AT_OK)
+    else if (status == AT_OK && options->format == AT_FORMAT_TABLE)
         at_study_print(&study, &result);
+    else if (status == AT_OK)
+        at_study_tabulate(&study, &result, at_table_form(options->format));
     if (status == AT_OK && options->out)
         status = write_page(options->out, &result, err);
     at_schema_clear(&at_study_result_schema, &result);

@@ -4,6 +4,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/tune_run.h"
+#include "cmd/tune_spaces.h"
 #include "options/argument.h"
 #include "options/format.h"
 #include "options/run_problems.h"
@@ -20,7 +21,7 @@ enum {
     KEY_SEED,
     KEY_JOURNAL,
     KEY_RESUME,
-    KEY_FORMAT,
+    KEY_CONFIGS,
     KEY_DRY_RUN,
     KEY_FRESH,
     KEY_RECORD,
@@ -46,8 +47,8 @@ static const struct argp_option options_table[] = {
     {"record", KEY_RECORD, "DIR", 0,
      "Write a recording of each problem to DIR, for autotune replay; needs --search=exhaustive", 0},
     {"fresh", KEY_FRESH, NULL, 0, "Do not start from the winners of earlier profiles", 0},
-    {"format", KEY_FORMAT, "NAME", 0, "How to print the result; the first is the default {formats}",
-     0},
+    {"configs", KEY_CONFIGS, NULL, 0, "Also print each winner's parameters and launch", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 0},
     {0},
 };
@@ -112,7 +113,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (at_share_option(&options->share, &options->launcher, arg, &err) != AT_OK)
             argp_error(state, "%s", err.message);
         return 0;
-    case KEY_FORMAT:
+    case KEY_CONFIGS:
+        options->configs = true;
+        return 0;
+    case 'f':
         options->format = at_parse_format(state, arg);
         return 0;
     case KEY_FRESH:
@@ -120,9 +124,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DRY_RUN:
         options->dry_run = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument \"%s\"; a problem goes with --problem", arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -134,35 +135,12 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
+    .args_doc = "[PROBLEM...]",
     .doc = "Finds the fastest transpose kernel for each problem on a GPU and writes a profile."
-           "\vWithout --problem and --problems it tunes the list in tuning/problems.yaml, or on an "
+           "\vWithout problems it tunes the list in tuning/problems.yaml, or on an "
            "emulated device the list in tuning/problems-emulated.yaml.",
     .children = children,
 };
-
-/* ---- dry run ---- */
-
-static enum at_status print_spaces(const struct at_tune_run *run,
-                                   const struct at_device_info *device, struct at_error *err)
-{
-    const struct at_session_options *session = &run->options->run.session;
-
-    printf("%s\n  %-40s %10s %14s\n", device->name, "problem", "configs", "of raw points");
-    for (size_t i = 0; i < run->problem_count; i++) {
-        struct at_space space = {0};
-        char *problem = at_problem_format(&run->problems[i]);
-        enum at_status status = at_space_build(&space, session->tuned, session->tuned_count,
-                                               &run->problems[i], device, AT_SPACE_MAX, err);
-
-        if (status == AT_OK)
-            printf("  %-40s %10zu %14jd\n", problem, space.count, (intmax_t)space.raw);
-        free(problem);
-        at_space_clear(&space);
-        if (status != AT_OK)
-            return status;
-    }
-    return AT_OK;
-}
 
 /* Unless the user chose them, take the shorter list of problems and a budget. It is each problem's
  * own, so that the result is the same in whatever shares the list is tuned. */
@@ -275,14 +253,13 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_run_options_init(&options.run);
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
     at_run_options_finish(&options.run);
     status = settle_journal(&options, &journal, err);
     if (status == AT_OK)
         status = prepare(&run, &options, err);
     if (status == AT_OK && options.dry_run)
-        for (size_t i = 0; i < run.device_count && status == AT_OK; i++)
-            status = print_spaces(&run, &run.devices[i], err);
+        status = at_tune_print_spaces(&run, err);
     else if (status == AT_OK && run.problem_count > 0)
         status = at_tune_run_all(&run, err);
     at_output_close(run.output);

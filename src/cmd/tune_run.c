@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/tune_run.h"
-#include "options/format.h"
-
+#include "options/print_profile.h"
 #include "system/interrupt.h"
 
 #include <stdio.h>
@@ -13,19 +12,16 @@
 static enum at_status deliver(struct at_tune_run *run, struct at_error *err)
 {
     const struct at_tune_options *options = run->options;
-    enum at_status status = AT_OK;
+    enum at_status status = AT_OK, printed;
 
     if (options->out)
         status = at_profile_write(&run->profile, run->output, err);
     if (options->out && strcmp(options->out, "-") == 0)
         return status;
-    if (options->format == AT_FORMAT_TABLE)
-        at_profile_show(&run->profile, at_stdout_color(), stdout);
-    else if (status == AT_OK)
-        status = at_profile_write_json(&run->profile, stdout, err);
-    else
-        (void)at_profile_write_json(&run->profile, stdout, NULL);
-    return status;
+    if (status != AT_OK)
+        err = NULL; /* which has the first failure */
+    printed = at_print_profile(&run->profile, options->format, options->configs, err);
+    return status == AT_OK ? printed : status;
 }
 
 /* Return how a run without errors ended. */

@@ -18,6 +18,7 @@ struct at_tune_options {
     enum at_output_format format;
     struct at_share share;
     const char *launcher; /* that said which share; NULL: the user */
+    bool configs;         /* print each winner's parameters */
     bool dry_run;
     bool fresh; /* ignore earlier profiles */
 };

@@ -104,3 +104,33 @@ void at_explanation_print(const struct at_explanation *e, const struct at_family
     puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
     print_traffic(e);
 }
+
+static const struct at_table_column columns[] = {
+    {"line", true}, {"access", true}, {"bytes per lane", false}, {"requests", false},
+    {"unit", true}, {"cost", false},  {"least", false},          {"source", true},
+};
+
+void at_explanation_tabulate(const struct at_explanation *e, const struct at_family *family,
+                             enum at_table_form form)
+{
+    const struct at_explained_line *lines = e->lines.items;
+    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+
+    for (size_t i = 0; i < e->lines.count; i++) {
+        bool shared = lines[i].wavefronts > 0;
+        char *text = at_explained_source(family, &lines[i]);
+
+        at_table_add(&table, "%s:%jd", lines[i].file, (intmax_t)lines[i].line);
+        at_table_add(&table, "%s", lines[i].access);
+        at_table_add(&table, "%jd", (intmax_t)lines[i].bytes);
+        at_table_add(&table, "%jd", (intmax_t)lines[i].requests);
+        at_table_add(&table, shared ? "wavefronts" : "sectors");
+        at_table_add(&table, "%jd", (intmax_t)(shared ? lines[i].wavefronts : lines[i].sectors));
+        at_table_add(&table, "%jd",
+                     (intmax_t)(shared ? lines[i].least_wavefronts : lines[i].least_sectors));
+        at_table_add(&table, "%s", text);
+        free(text);
+    }
+    at_table_print(&table, form, stdout);
+    at_table_clear(&table);
+}

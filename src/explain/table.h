@@ -3,6 +3,7 @@
 #ifndef AT_EXPLAIN_TABLE_H
 #define AT_EXPLAIN_TABLE_H
 
+#include "base/table.h"
 #include "explain/explain.h"
 #include "space/family.h"
 
@@ -11,5 +12,9 @@ void at_explanation_print(const struct at_explanation *explanation, const struct
 /* The text of a line of the family's template, without indentation; "" for other files. The caller
  * frees it. */
 char *at_explained_source(const struct at_family *family, const struct at_explained_line *line);
+
+/* Print the cost of each line, summed over its requests, as a plain table. */
+void at_explanation_tabulate(const struct at_explanation *explanation,
+                             const struct at_family *family, enum at_table_form form);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver: the main process of a run on several devices. Each device is tuned in a process of
  * its own. The driver deals problems, takes results, and does without a process that dies. */
+#include "base/clock.h"
 #include "base/memory.h"
 #include "fleet/parts.h"
 #include "fleet/tuner_process.h"
@@ -186,7 +187,11 @@ static enum at_status take_frame(struct at_fleet *fleet, struct at_member *membe
 
 static void draw(const struct at_fleet *fleet)
 {
+    double left_s = -1, past_s = (double)(at_now_ns() - fleet->started_ns) / 1e9;
     char what[32];
+
+    if (fleet->finished > 0)
+        left_s = past_s * (double)at_fleet_open(fleet) / (double)fleet->finished;
 
     snprintf(what, sizeof what, "%zu devices", fleet->count);
     at_progress_draw(fleet->progress,
@@ -194,10 +199,11 @@ static void draw(const struct at_fleet *fleet)
                          .what = what,
                          .index = fleet->finished,
                          .of = fleet->options->problem_count * fleet->models,
-                         .started_ns = fleet->started_ns,
-                         .budget_ends_ns = fleet->options->budget.ns > 0
-                                               ? fleet->started_ns + fleet->options->budget.ns
-                                               : 0});
+                         .left_s = -1,
+                         .run_left_s = left_s,
+                         .run_ends_ns = fleet->options->budget.ns > 0
+                                            ? fleet->started_ns + fleet->options->budget.ns
+                                            : 0});
 }
 
 /* Wait for frames and take one of each member that has sent some. */

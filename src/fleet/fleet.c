@@ -132,6 +132,7 @@ static void open_fleet(struct at_fleet *fleet)
             .problems = options->problems,
             .problem_count = options->problem_count,
             .replaced = options->replaced,
+            .run_ends_ns = options->budget.ns > 0 ? fleet->started_ns + options->budget.ns : 0,
             .fresh = options->fresh,
         };
         member->tuner.session.journal = member->journal;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/tuner.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "fleet/deck.h"
 #include "tune/precompile.h"
@@ -15,6 +16,7 @@ struct work {
     const struct at_dealer *dealer;
     struct at_session *session;
     struct at_device_record record;
+    double waiting; /* how long the problems that are not dealt take, by at_tune_weight */
 };
 
 /* Read the winners of earlier profiles, which the search tries first. Not for an emulated device:
@@ -102,12 +104,20 @@ static enum at_status tune(struct work *work, const struct at_deal *dealt, struc
 {
     struct at_entry entry = {0};
     struct at_error failure = {0};
+    const struct at_problem *problem = &work->tuner->problems[dealt->problem];
+    double weight = at_tune_weight(problem, work->tuner->device);
     int64_t before = work->session->measured;
     struct at_tuned tuned = {.problem = dealt->problem, .message = failure.message};
 
-    tuned.status = at_tune_problem(
-        work->session, &work->tuner->problems[dealt->problem], &dealt->budget,
-        (struct at_tune_place){dealt->number, dealt->of, compile_ahead, work}, &entry, &failure);
+    work->waiting -= weight;
+    at_forecast_begin(&work->session->forecast, weight, work->waiting, at_now_ns());
+    tuned.status =
+        at_tune_problem(work->session, problem, &dealt->budget,
+                        (struct at_tune_place){dealt->number, dealt->of, work->tuner->run_ends_ns,
+                                               compile_ahead, work},
+                        &entry, &failure);
+    if (tuned.status == AT_OK)
+        at_forecast_end(&work->session->forecast, at_now_ns());
     if (tuned.status != AT_OK && tuned.status != AT_FAILED && tuned.status != AT_INTERRUPTED)
         return at_fail(err, tuned.status, "%s", failure.message);
     at_profile_device_fill(&work->record, work->session);
@@ -121,6 +131,9 @@ static enum at_status tune_all(struct work *work, struct at_error *err)
 {
     struct at_deal dealt;
     enum at_status status = deal(work, true, &dealt, err);
+
+    for (size_t i = 0; i < work->tuner->problem_count; i++)
+        work->waiting += at_tune_weight(&work->tuner->problems[i], work->tuner->device);
 
     /* Compile the first problem's configs while its copies are searched. */
     if (status == AT_OK && dealt.problem != AT_DECK_NONE)

@@ -12,6 +12,7 @@ struct at_tuner {
     const struct at_problem *problems; /* all of the run */
     size_t problem_count;
     const char *replaced; /* path of the profile that the run replaces; NULL: none */
+    int64_t run_ends_ns;  /* when the run's budget is spent, on at_now_ns's clock; 0: never */
     bool fresh;           /* do not start from the winners of earlier profiles */
 };
 

@@ -151,9 +151,11 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
     struct description description = {0};
     char *below = at_format("%s/%s%s", devices, is_name(name) ? name : "", suffix);
     char *path = at_path_data_file(below);
-    enum at_status status;
+    enum at_status status = at_path_require_data(err);
 
-    if (!is_name(name) || access(path, F_OK) != 0) {
+    if (status != AT_OK) {
+        /* no device has a description there */
+    } else if (!is_name(name) || access(path, F_OK) != 0) {
         char *known = list_names();
 
         status =

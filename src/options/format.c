@@ -1,36 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options/format.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+static const struct at_choice formats[] = {
+    [AT_FORMAT_TABLE] = {"table", NULL},
+    [AT_FORMAT_JSON] = {"json", "has all details"},
+    [AT_FORMAT_CSV] = {"csv", NULL},
+    [AT_FORMAT_MARKDOWN] = {"markdown", NULL},
+};
 
 struct at_choice at_format_choice(size_t index)
 {
-    static const struct at_choice formats[] = {
-        [AT_FORMAT_TABLE] = {"table", NULL},
-        [AT_FORMAT_JSON] = {"json", "has all details"},
-        {0},
-    };
-
-    return formats[index];
+    return index < AT_COUNT(formats) ? formats[index] : (struct at_choice){0};
 }
 
-enum at_output_format at_parse_format(struct argp_state *state, const char *word)
+struct at_choice at_document_choice(size_t index)
+{
+    return index <= AT_FORMAT_JSON ? formats[index] : (struct at_choice){0};
+}
+
+static enum at_output_format parse(struct argp_state *state, const char *word,
+                                   at_choice_fn *choices)
 {
     struct at_error err;
     size_t index = AT_FORMAT_TABLE;
 
-    if (at_choose(&index, "format", word, at_format_choice, &err) != AT_OK)
+    if (at_choose(&index, "format", word, choices, &err) != AT_OK)
         argp_error(state, "%s", err.message);
     return (enum at_output_format)index;
 }
 
+enum at_output_format at_parse_format(struct argp_state *state, const char *word)
+{
+    return parse(state, word, at_format_choice);
+}
+
+enum at_output_format at_parse_document_format(struct argp_state *state, const char *word)
+{
+    return parse(state, word, at_document_choice);
+}
+
+enum at_table_form at_table_form(enum at_output_format format)
+{
+    return format == AT_FORMAT_CSV        ? AT_TABLE_CSV
+           : format == AT_FORMAT_MARKDOWN ? AT_TABLE_MARKDOWN
+                                          : AT_TABLE_TEXT;
+}
+
+void at_print_table(struct at_table *table, enum at_output_format format)
+{
+    at_table_print(table, at_table_form(format), stdout);
+    at_table_clear(table);
+}
+
 bool at_stdout_color(void)
 {
-    const char *no_color = getenv("NO_COLOR");
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color);
+    return isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color) && term && *term &&
+           strcmp(term, "dumb") != 0;
 }
 
 enum at_status at_print_json(const struct at_schema *schema, const void *record,

@@ -3,19 +3,29 @@
 #define AT_OPTIONS_FORMAT_H
 
 #include "base/choice.h"
+#include "base/table.h"
 #include "schema/schema.h"
 
 #include <argp.h>
 #include <stdbool.h>
 
 /* How a result is printed: for people or for programs. */
-enum at_output_format { AT_FORMAT_TABLE, AT_FORMAT_JSON };
-at_choice_fn at_format_choice;
+enum at_output_format { AT_FORMAT_TABLE, AT_FORMAT_JSON, AT_FORMAT_CSV, AT_FORMAT_MARKDOWN };
+at_choice_fn at_format_choice;   /* of what is a table */
+at_choice_fn at_document_choice; /* of what is not: a table for people, or JSON */
 
 /* Parse the argument of --format. An unknown word ends the program with a usage message. */
 enum at_output_format at_parse_format(struct argp_state *state, const char *word);
+enum at_output_format at_parse_document_format(struct argp_state *state, const char *word);
 
-/* May standard output have colours? It must be a terminal, without NO_COLOR (no-color.org). */
+/* The form of a table; not for JSON. */
+enum at_table_form at_table_form(enum at_output_format format);
+
+/* Print a table in a format other than JSON, and clear it. */
+void at_print_table(struct at_table *table, enum at_output_format format);
+
+/* May standard output have colours? It must be a terminal that is not dumb, without NO_COLOR
+ * (no-color.org). */
 bool at_stdout_color(void);
 
 /* Print a record as JSON. A failed write is reported when the program ends, as for all output. */

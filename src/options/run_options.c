@@ -30,7 +30,8 @@ static const struct argp_option options_table[] = {
      "several of these (0,2), all, or auto (the default): the first GPU, else an emulated one",
      1},
     {"problem", 'p', "SPEC", 0,
-     "Problem, as ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
+     "Problem, also without this option, as "
+     "ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
      "[,offset_src=N][,offset_dst=N][,inplace=1], or for a tensor NxN...:TYPE,perm=AXES; may be "
      "repeated",
      1},
@@ -65,6 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'g':
         options->gpu = arg;
         return 0;
+    case ARGP_KEY_ARG:
     case 'p':
         AT_PUSH(options->problems, options->problem_count, options->problem_capacity, arg);
         return 0;
@@ -153,7 +155,10 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
 {
     char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
     size_t capacity;
-    enum at_status status = at_families_read(&options->families, count, tuning, templates, err);
+    enum at_status status = at_path_require_data(err);
+
+    if (status == AT_OK)
+        status = at_families_read(&options->families, count, tuning, templates, err);
 
     capacity = options->session.own_first = *count;
     for (size_t i = 0; i < options->space_count && status == AT_OK; i++) {

@@ -104,7 +104,7 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
     char *own = at_run_problems_given(options) ? NULL : at_path_data_file(fallback);
     const char *list = own ? own : options->problem_list;
     struct problems found = {0};
-    enum at_status status = AT_OK;
+    enum at_status status = own ? at_path_require_data(err) : AT_OK;
 
     for (size_t i = 0; i < options->problem_count && status == AT_OK; i++)
         status = add(&found, options->problems[i], err);

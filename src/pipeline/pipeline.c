@@ -178,12 +178,35 @@ static void check_end(struct at_pipeline *p)
     drop_waiting(p);
 }
 
+static struct at_forecast_search forecast_search(const struct at_pipeline *p)
+{
+    const struct at_search *search = p->search;
+    size_t most = search->space.count;
+
+    if (search->budget.evaluations > 0 && (size_t)search->budget.evaluations < most)
+        most = (size_t)search->budget.evaluations;
+    return (struct at_forecast_search){
+        .done = p->evaluations,
+        .found = p->found,
+        .most = most,
+        .stops = search->strategy->reason != NULL,
+        .copies = search->for_copies,
+    };
+}
+
 static void draw(struct at_pipeline *p)
 {
     struct at_search *search = p->search;
     struct at_progress_state *state = &search->progress;
+    struct at_forecast_search now = forecast_search(p);
+    struct at_time_left left;
 
     state->done = p->evaluations;
+    state->total = at_forecast_configs(&p->session->forecast, &now);
+    state->total_is_known = !now.stops || state->total == now.most;
+    left = at_forecast_left(&p->session->forecast, &now, at_now_ns());
+    state->left_s = left.problem;
+    state->run_left_s = left.run;
     if (search->counts[AT_CORRECT] > 0) {
         double best_ns = search->results[search->best].time_ns;
 
@@ -245,10 +268,6 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
         search->start.compiled = (struct at_compiled){is_compiled, p};
     p->strategy = search->strategy->create(&search->space, &search->start);
     search->results = at_alloc_array(search->space.count, sizeof *search->results);
-    search->progress.total = search->space.count;
-    if (search->budget.evaluations > 0 && (size_t)search->budget.evaluations < search->space.count)
-        search->progress.total = (size_t)search->budget.evaluations;
-    search->progress.started_ns = at_now_ns();
     search->progress.budget_ends_ns = search->budget.ends_ns;
     p->case_count = at_cases_for(&search->problem, p->session->options.policy,
                                  at_gpu_info(p->session->gpu), p->cases);
@@ -257,6 +276,7 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
         status = at_drift_open(p, err);
     if (status == AT_OK)
         status = at_pipeline_resume(p, err);
+    p->found = p->evaluations;
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", p->problem_text);
 }
 
@@ -269,6 +289,11 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
         status = loop(&p, err);
     if (status != AT_OK)
         abandon(&p);
+    if (status == AT_OK) {
+        struct at_forecast_search end = forecast_search(&p);
+
+        at_forecast_searched(&search->session->forecast, &end, at_now_ns());
+    }
     search->complete = p.evaluations == search->space.count;
     if (!p.stopping && search->strategy->reason)
         search->reason = search->strategy->reason(p.strategy);

@@ -8,6 +8,7 @@
 #include "kernel/builder.h"
 #include "measure/gpu.h"
 #include "measure/policy.h"
+#include "pipeline/forecast.h"
 #include "search/strategy.h"
 #include "search/warm_start.h"
 #include "space/space.h"
@@ -58,6 +59,7 @@ struct at_session {
     bool *compile_failure_shown;          /* by family: its first failure was shown */
     int64_t measured; /* configs measured in all problems' searches, including failed ones */
     int64_t drifts, remeasured; /* drifts found, and configs measured again after them */
+    struct at_forecast forecast;
     bool told_of_others, told_of_slowing;
 };
 

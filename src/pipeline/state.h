@@ -45,6 +45,7 @@ struct at_pipeline {
     struct at_ordered *order; /* a ring of window entries, on an emulated device; else NULL */
     size_t order_first, order_count;
     size_t evaluations; /* made by this run or found in the journal */
+    size_t found;       /* of them, those found when it began */
     int failures;       /* consecutive failures of the device */
     struct at_canary canary;
     struct at_contestant copy; /* the canary's kernel; config is NULL without a canary */

@@ -44,6 +44,8 @@ const struct at_entry *at_diff_counterpart(const struct at_profile *profile,
                                            const struct at_device_record **found);
 
 void at_diff_show(const struct at_diff *diff, FILE *out);
+/* Print the differences as one plain table. */
+void at_diff_tabulate(const struct at_diff *diff, enum at_table_form form, FILE *out);
 enum at_status at_diff_write_json(const struct at_diff *diff, FILE *out, struct at_error *err);
 
 #endif

@@ -109,6 +109,14 @@ static bool same_heading(const struct at_device_record *a, const struct at_devic
            strcmp(a->device.kind, b->device.kind) == 0;
 }
 
+static void add_time(struct at_table *table, const struct at_entry *entry)
+{
+    if (entry)
+        at_table_add(table, "%jd", (intmax_t)entry->winner.time_ns);
+    else
+        at_table_add(table, "%s", "");
+}
+
 void at_diff_show(const struct at_diff *diff, FILE *out)
 {
     size_t counts[4] = {0};
@@ -132,6 +140,37 @@ void at_diff_show(const struct at_diff *diff, FILE *out)
             "%zu with another config, %zu with another time, %zu removed, %zu added, %zu alike\n",
             counts[AT_CHANGE_CONFIG], counts[AT_CHANGE_TIME], counts[AT_CHANGE_REMOVED],
             counts[AT_CHANGE_ADDED], diff->alike);
+}
+
+void at_diff_tabulate(const struct at_diff *diff, enum at_table_form form, FILE *out)
+{
+    static const struct at_table_column columns[] = {
+        {"change", true},  {"device", true},     {"policy", true},
+        {"problem", true}, {"old kernel", true}, {"new kernel", true},
+        {"old ns", false}, {"new ns", false},    {"slower %", false},
+    };
+    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct at_difference *d = &diff->items[i];
+        int64_t permille = at_difference_permille(d);
+
+        at_table_add(&table, "%s", at_change_names[d->change]);
+        at_table_add(&table, "%s", record_of(d)->device.name);
+        at_table_add(&table, "%s", record_of(d)->policy.name);
+        at_table_add(&table, "%s", problem_of(d));
+        at_table_add(&table, "%s", d->from ? d->from->winner.family : "");
+        at_table_add(&table, "%s", d->to ? d->to->winner.family : "");
+        add_time(&table, d->from);
+        add_time(&table, d->to);
+        if (d->from && d->to)
+            at_table_add(&table, "%s%jd.%jd", permille < 0 ? "-" : "",
+                         (intmax_t)llabs(permille) / 10, (intmax_t)llabs(permille) % 10);
+        else
+            at_table_add(&table, "%s", "");
+    }
+    at_table_print(&table, form, out);
+    at_table_clear(&table);
 }
 
 /* ---- as JSON ---- */

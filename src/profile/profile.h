@@ -5,6 +5,7 @@
 #define AT_PROFILE_PROFILE_H
 
 #include "base/outcome.h"
+#include "base/table.h"
 #include "device/info.h"
 #include "schema/schema.h"
 
@@ -156,7 +157,16 @@ enum at_status at_profile_write(struct at_profile *profile, struct at_output *ou
 /* Write the profile as JSON with the same keys. */
 enum at_status at_profile_write_json(struct at_profile *profile, FILE *out, struct at_error *err);
 
-/* Print the profile as a table for people, with ANSI attributes if `color` is set. */
-void at_profile_show(const struct at_profile *profile, bool color, FILE *out);
+struct at_show_options {
+    bool color;   /* with ANSI attributes */
+    bool configs; /* with each winner's parameters and launch */
+};
+
+/* Print the profile as a table for people. */
+void at_profile_show(const struct at_profile *profile, const struct at_show_options *options,
+                     FILE *out);
+
+/* Print the profile as one table with a row per problem. */
+void at_profile_tabulate(const struct at_profile *profile, enum at_table_form form, FILE *out);
 
 #endif

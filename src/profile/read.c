@@ -65,6 +65,8 @@ static enum at_status read_schema(struct at_profile *profile, const char *path, 
     status = check_version(path, text, schema, err);
     if (status == AT_OK)
         status = parse(&read, path, text, size, err);
+    if (status != AT_OK && text[0] > ' ' && !find_key(text, "devices:"))
+        at_fail_within(err, "%s is no profile", path);
     at_free(text);
     if (status != AT_OK)
         return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile as a table for people, 100 columns wide where names allow. */
+/* A profile as a table for people: a line per problem, 80 columns wide where names allow. */
 #include "profile/show.h"
 #include "base/memory.h"
 #include "base/outcome.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { PROBLEM_WIDTH = 30, DETAIL_INDENT = 4 };
+enum { DETAIL_INDENT = 4, MARK_WIDTH = 2 };
 
 static const struct at_show_style no_style = {"", "", ""};
 static const struct at_show_style ansi_style = {"\033[1m", "\033[2m", "\033[0m"};
@@ -38,11 +38,6 @@ static void format_of_copy(char cell[AT_SHOW_CELL_CHARS], const struct at_entry 
     at_show_fixed(cell, entry->winner.of_copy_permille, 10, 1);
 }
 
-static void format_spread(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *entry)
-{
-    at_show_fixed(cell, entry->winner.spread_permille, 10, 1);
-}
-
 static void format_gain(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *entry)
 {
     if (entry->fallback.time_ns)
@@ -62,7 +57,6 @@ static const struct {
     {"time us", "predicted us", format_time, false},
     {"GB/s", "GB/s", format_bandwidth, false},
     {"% of copy", "% of copy", format_of_copy, false},
-    {"spread %", "spread %", format_spread, false},
     {"over default", "over default", format_gain, false},
 };
 
@@ -72,9 +66,15 @@ static bool is_from_l2(const struct at_entry *entry)
     return entry->from_l2;
 }
 
-static bool is_incomplete(const struct at_entry *entry)
+static bool is_noisy(const struct at_entry *entry)
 {
-    return entry->ended != AT_ENDED_EXHAUSTED;
+    return entry->winner.spread_permille >= AT_SHOW_NOISY_PERMILLE;
+}
+
+static bool is_cut_short(const struct at_entry *entry)
+{
+    return entry->ended == AT_ENDED_BUDGET || entry->ended == AT_ENDED_INTERRUPTED ||
+           entry->ended == AT_ENDED_UNKNOWN;
 }
 
 static const struct {
@@ -83,8 +83,20 @@ static const struct {
     const char *text;
 } footnotes[] = {
     {'*', is_from_l2, "faster than the device's memory can be: the data stayed in the L2 cache"},
-    {'+', is_incomplete, "the search ended before every config was measured: there may be better"},
+    {'~', is_noisy, "repeated times differ: their spread is 5 % or more"},
+    {'+', is_cut_short, "the search was cut short: there may be better"},
 };
+
+/* What all of several problems have is said once, without marks. */
+static bool applies_to_all(size_t footnote, const struct at_list *problems)
+{
+    const struct at_entry *entries = problems->items;
+
+    for (size_t i = 0; i < problems->count; i++)
+        if (!footnotes[footnote].applies(&entries[i]))
+            return false;
+    return problems->count > 1;
+}
 
 /* Format {128, 128, 1} as "128x128". */
 static const char *extents(char cell[AT_SHOW_CELL_CHARS], const struct at_list *list)
@@ -107,6 +119,7 @@ static void show_details(const struct at_result_record *winner, const struct at_
     const struct at_named_int *parameters = winner->parameters.items;
     struct at_flow flow;
     char grid[AT_SHOW_CELL_CHARS], block[AT_SHOW_CELL_CHARS], spill[AT_SHOW_CELL_CHARS] = "";
+    char spread[AT_SHOW_CELL_CHARS];
 
     fputs(style->faint, out);
     flow = at_flow_begin(out, AT_SHOW_WIDTH, DETAIL_INDENT, "");
@@ -114,9 +127,10 @@ static void show_details(const struct at_result_record *winner, const struct at_
         at_flow_add(&flow, "%s=%jd", parameters[i].name, (intmax_t)parameters[i].value);
     if (winner->spill_bytes)
         snprintf(spill, sizeof spill, ", %jd B spilled", (intmax_t)winner->spill_bytes);
-    at_flow_add(&flow, "(grid %s, block %s, %jd registers, %jd B shared%s)",
+    at_flow_add(&flow, "(grid %s, block %s, %jd registers, %jd B shared%s,",
                 extents(grid, &winner->grid), extents(block, &winner->block),
                 (intmax_t)winner->registers, (intmax_t)winner->shared_bytes, spill);
+    at_flow_add(&flow, "spread %s %%)", at_show_fixed(spread, winner->spread_permille, 10, 1));
     at_flow_end(&flow);
     fputs(style->plain, out);
 }
@@ -126,19 +140,22 @@ static const char *title_of(size_t column, const struct at_device_info *device)
     return at_device_is_emulated(device) ? columns[column].emulated_title : columns[column].title;
 }
 
+/* The problems' column gets what the others leave. */
 static void find_widths(int widths[AT_COUNT(columns)], const struct at_device_info *device,
                         const struct at_list *problems)
 {
     const struct at_entry *entries = problems->items;
+    int problem_width = AT_SHOW_WIDTH - MARK_WIDTH;
     char cell[AT_SHOW_CELL_CHARS];
 
-    for (size_t c = 0; c < AT_COUNT(columns); c++) {
+    for (size_t c = AT_COUNT(columns); c-- > 0;) {
         widths[c] = (int)strlen(title_of(c, device));
         for (size_t i = 0; i < problems->count; i++) {
             columns[c].format(cell, &entries[i]);
-            if ((int)strlen(cell) > widths[c] && (c > 0 || strlen(cell) <= PROBLEM_WIDTH))
+            if ((int)strlen(cell) > widths[c] && (c > 0 || (int)strlen(cell) <= problem_width))
                 widths[c] = (int)strlen(cell);
         }
+        problem_width -= widths[c] + 2;
     }
 }
 
@@ -153,9 +170,10 @@ static void show_titles(const int widths[AT_COUNT(columns)], const struct at_dev
 }
 
 static void show_entry(const struct at_entry *entry, const int widths[AT_COUNT(columns)],
-                       const struct at_show_style *style, FILE *out)
+                       const bool unmarked[AT_COUNT(footnotes)], FILE *out)
 {
     char cell[AT_SHOW_CELL_CHARS];
+    int marks = 0;
 
     for (size_t c = 0; c < AT_COUNT(columns); c++) {
         columns[c].format(cell, entry);
@@ -167,13 +185,13 @@ static void show_entry(const struct at_entry *entry, const int widths[AT_COUNT(c
         fprintf(out, "%s%*s", c ? "  " : "", columns[c].left ? -widths[c] : widths[c], cell);
     }
     for (size_t i = 0; i < AT_COUNT(footnotes); i++)
-        if (footnotes[i].applies(entry))
-            fprintf(out, " %c", footnotes[i].mark);
+        if (!unmarked[i] && footnotes[i].applies(entry))
+            fprintf(out, "%s%c", marks++ == 0 ? " " : "", footnotes[i].mark);
     putc('\n', out);
-    show_details(&entry->winner, style, out);
 }
 
-static void show_footnotes(const struct at_list *problems, FILE *out)
+static void show_footnotes(const struct at_list *problems, const bool unmarked[AT_COUNT(footnotes)],
+                           FILE *out)
 {
     const struct at_entry *entries = problems->items;
 
@@ -182,58 +200,74 @@ static void show_footnotes(const struct at_list *problems, FILE *out)
 
         while (i < problems->count && !footnotes[f].applies(&entries[i]))
             i++;
-        if (i < problems->count)
+        if (i < problems->count && unmarked[f])
+            fprintf(out, "of all: %s\n", footnotes[f].text);
+        else if (i < problems->count)
             fprintf(out, "%c %s\n", footnotes[f].mark, footnotes[f].text);
     }
 }
 
 _Static_assert(AT_PROFILE_PROBLEMS_MAX <= INT64_MAX / AT_RAW_MAX, "the sum does not overflow");
 
-/* Show how all evaluations of a device ended; with those not measured they add up to all points. */
+/* Show how the evaluations on a device ended. */
 static void show_evaluations(const struct at_list *problems, FILE *out)
 {
     const struct at_entry *entries = problems->items;
-    int64_t counts[AT_OUTCOMES] = {0}, points = 0, rest;
+    int64_t counts[AT_OUTCOMES] = {0}, configs = 0, measured = 0;
     struct at_flow flow;
+    int last = 0;
 
     for (size_t i = 0; i < problems->count; i++) {
         const struct at_evaluations *e = &entries[i].evaluations;
 
-        points += e->points;
-        counts[AT_CONSTRAINT] += e->points - e->configs;
+        configs += e->configs;
+        measured += at_evaluations_total(e);
         for (int outcome = 0; outcome < AT_OUTCOMES; outcome++)
             counts[outcome] += e->counts[outcome];
     }
-    rest = points;
     flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  evaluations");
-    at_flow_add(&flow, "%jd points:", (intmax_t)points);
-    for (int i = 0; i < AT_OUTCOMES; i++) {
-        at_flow_add(&flow, "%jd %s,", (intmax_t)counts[i], at_outcome_names[i]);
-        rest -= counts[i];
-    }
-    at_flow_add(&flow, "%jd not measured", (intmax_t)rest);
+    at_flow_add(&flow, "%jd of %jd legal configs:", (intmax_t)measured, (intmax_t)configs);
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        last = counts[i] > 0 ? i : last;
+    for (int i = 0; i <= last; i++)
+        if (counts[i] > 0)
+            at_flow_add(&flow, "%jd %s%s", (intmax_t)counts[i], at_outcome_names[i],
+                        i < last ? "," : "");
     at_flow_end(&flow);
 }
 
-void at_profile_show(const struct at_profile *profile, bool color, FILE *out)
+static void show_device(const struct at_device_record *record,
+                        const struct at_show_options *options, FILE *out)
+{
+    const struct at_show_style *style = options->color ? &ansi_style : &no_style;
+    const struct at_list *problems = &record->problems;
+    const struct at_entry *entries = problems->items;
+    int widths[AT_COUNT(columns)];
+    bool unmarked[AT_COUNT(footnotes)];
+
+    for (size_t f = 0; f < AT_COUNT(footnotes); f++)
+        unmarked[f] = applies_to_all(f, problems);
+    at_show_heading(record, style, out);
+    find_widths(widths, &record->device, problems);
+    show_titles(widths, &record->device, style, out);
+    for (size_t i = 0; i < problems->count; i++) {
+        show_entry(&entries[i], widths, unmarked, out);
+        if (options->configs)
+            show_details(&entries[i].winner, style, out);
+    }
+    putc('\n', out);
+    show_footnotes(problems, unmarked, out);
+    show_evaluations(problems, out);
+}
+
+void at_profile_show(const struct at_profile *profile, const struct at_show_options *options,
+                     FILE *out)
 {
     const struct at_device_record *devices = profile->devices.items;
-    const struct at_show_style *style = color ? &ansi_style : &no_style;
 
     for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_list *problems = &devices[i].problems;
-        const struct at_entry *entries = problems->items;
-        int widths[AT_COUNT(columns)];
-
         if (i > 0)
             putc('\n', out);
-        at_show_heading(&devices[i], style, out);
-        find_widths(widths, &devices[i].device, problems);
-        show_titles(widths, &devices[i].device, style, out);
-        for (size_t j = 0; j < problems->count; j++)
-            show_entry(&entries[j], widths, style, out);
-        putc('\n', out);
-        show_footnotes(problems, out);
-        show_evaluations(problems, out);
+        show_device(&devices[i], options, out);
     }
 }

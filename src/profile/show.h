@@ -5,7 +5,9 @@
 
 #include "profile/profile.h"
 
-enum { AT_SHOW_WIDTH = 100, AT_SHOW_LABEL_WIDTH = 15, AT_SHOW_CELL_CHARS = 192 };
+enum { AT_SHOW_WIDTH = 80, AT_SHOW_LABEL_WIDTH = 15, AT_SHOW_CELL_CHARS = 192 };
+
+enum { AT_SHOW_NOISY_PERMILLE = 50 }; /* spread of a time that is called noisy */
 
 struct at_show_style {
     const char *strong, *faint, *plain;

@@ -3,6 +3,10 @@
 #include "profile/flow.h"
 #include "profile/show.h"
 
+#include <math.h>
+
+enum { SUMMARY_INDENT = 2 };
+
 char *at_show_fixed(char cell[AT_SHOW_CELL_CHARS], int64_t value, int64_t unit, int decimals)
 {
     int64_t scale = 1, scaled;
@@ -89,6 +93,59 @@ static void show_conditions(const struct at_conditions *seen, FILE *out)
     at_flow_end(&flow);
 }
 
+/* Return the geometric mean of the problems' share of the copy limit in permille, and of the
+ * default configs' times over the winners' in permille (0: none was measured); *worst is the entry
+ * with the smallest share. */
+static int64_t find_means(const struct at_list *problems, const struct at_entry **worst,
+                          int64_t *over_default_permille)
+{
+    const struct at_entry *entries = problems->items;
+    double copies = 0, gains = 0;
+    size_t gain_count = 0;
+
+    *worst = &entries[0];
+    for (size_t i = 0; i < problems->count; i++) {
+        const struct at_result_record *winner = &entries[i].winner;
+
+        copies += log((double)(winner->of_copy_permille > 0 ? winner->of_copy_permille : 1));
+        if (winner->of_copy_permille < (*worst)->winner.of_copy_permille)
+            *worst = &entries[i];
+        if (entries[i].fallback.time_ns == 0)
+            continue;
+        gains += log((double)entries[i].fallback.time_ns / (double)winner->time_ns);
+        gain_count++;
+    }
+    *over_default_permille =
+        gain_count > 0 ? (int64_t)llround(1000 * exp(gains / (double)gain_count)) : 0;
+    return (int64_t)llround(exp(copies / (double)problems->count));
+}
+
+/* Show the answer first: "50 problems: 97.1 % of copy, worst 88.0 % (4095x4097:f32), 2.31x over
+ * default". */
+static void show_summary(const struct at_list *problems, const struct at_show_style *style,
+                         FILE *out)
+{
+    const struct at_entry *worst;
+    int64_t over_default_permille;
+    int64_t of_copy_permille = find_means(problems, &worst, &over_default_permille);
+    char cell[AT_SHOW_CELL_CHARS];
+    struct at_flow flow;
+
+    fputs(style->strong, out);
+    flow = at_flow_begin(out, AT_SHOW_WIDTH, SUMMARY_INDENT, "");
+    at_flow_add(&flow, "%zu problem%s: %s %% of copy%s", problems->count,
+                problems->count == 1 ? "" : "s", at_show_fixed(cell, of_copy_permille, 10, 1),
+                problems->count > 1 || over_default_permille > 0 ? "," : "");
+    if (problems->count > 1)
+        at_flow_add(&flow, "worst %s %% (%s)%s",
+                    at_show_fixed(cell, worst->winner.of_copy_permille, 10, 1), worst->problem,
+                    over_default_permille > 0 ? "," : "");
+    if (over_default_permille > 0)
+        at_flow_add(&flow, "%sx over default", at_show_fixed(cell, over_default_permille, 1000, 2));
+    at_flow_end(&flow);
+    fputs(style->plain, out);
+}
+
 void at_show_heading(const struct at_device_record *record, const struct at_show_style *style,
                      FILE *out)
 {
@@ -102,6 +159,8 @@ void at_show_heading(const struct at_device_record *record, const struct at_show
     if (at_device_is_emulated(device))
         fprintf(out, "  %semulated: %s%s\n", style->strong, at_emulated_times(device),
                 style->plain);
+    if (record->problems.count > 0)
+        show_summary(&record->problems, style, out);
     show_software(&record->environment, out);
     if (at_device_is_emulated(device)) {
         fprintf(out, "  %-*s%s\n", AT_SHOW_LABEL_WIDTH - 2, "policy", record->policy.name);

@@ -4,6 +4,7 @@
 #ifndef AT_STUDY_STUDY_RUN_H
 #define AT_STUDY_STUDY_RUN_H
 
+#include "base/table.h"
 #include "pipeline/session.h"
 #include "study/study_file.h"
 
@@ -64,5 +65,9 @@ enum at_status at_study_time(const struct at_study_case *cases, struct at_study_
 
 /* Prints the result as a table. */
 void at_study_print(const struct at_study *study, const struct at_study_result *result);
+
+/* Print the same figures as one plain table. */
+void at_study_tabulate(const struct at_study *study, const struct at_study_result *result,
+                       enum at_table_form form);
 
 #endif

@@ -169,3 +169,35 @@ void at_study_print(const struct at_study *study, const struct at_study_result *
     putchar('\n');
     print_reading(result->reading);
 }
+
+void at_study_tabulate(const struct at_study *study, const struct at_study_result *result,
+                       enum at_table_form form)
+{
+    const struct at_study_line *lines = result->lines.items;
+    const struct column *chosen[AT_STUDY_COLUMNS + 2];
+    size_t count = choose(study, strcmp(result->times, "predicted") == 0, chosen);
+    struct at_table_column columns[AT_STUDY_COLUMNS + 4] = {{"problem", true}, {"kernel", true}};
+    struct at_table table = {columns, count + 2, NULL, 0, 0};
+    char *titles[AT_STUDY_COLUMNS + 2];
+
+    for (size_t i = 0; i < count; i++) {
+        titles[i] = at_format("%s %s", chosen[i]->above, chosen[i]->title);
+        columns[i + 2] = (struct at_table_column){titles[i], false};
+    }
+    for (size_t i = 0; i < result->lines.count; i++) {
+        at_table_add(&table, "%s", lines[i].problem);
+        at_table_add(&table, "%s", lines[i].label);
+        for (size_t j = 0; j < count; j++) {
+            double figure = chosen[j]->figure(&lines[i]);
+
+            if (figure < 0)
+                at_table_add(&table, "%s", "");
+            else
+                at_table_add(&table, "%.*f", chosen[j]->digits, figure);
+        }
+    }
+    at_table_print(&table, form, stdout);
+    at_table_clear(&table);
+    for (size_t i = 0; i < count; i++)
+        free(titles[i]);
+}

@@ -40,6 +40,20 @@ char *at_path_data_file(const char *name)
     return path;
 }
 
+enum at_status at_path_require_data(struct at_error *err)
+{
+    char *tuning = at_path_data_file("tuning");
+    enum at_status status = AT_OK;
+
+    if (access(tuning, R_OK | X_OK) != 0)
+        status = at_fail(err, AT_USAGE,
+                         "cannot read the folder %s: %s; AUTOTUNE_DATADIR names the folder that "
+                         "holds tuning, templates and results",
+                         tuning, strerror(errno));
+    at_free(tuning);
+    return status;
+}
+
 /* $HOME, or the home folder in the user database: cron and containers may not set HOME. */
 static char *find_home(void)
 {

@@ -9,26 +9,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+enum { SHORT_NAME = 16 };
 
 static const int64_t draw_interval_ns = 100000000;
 
 void at_progress_init(struct at_progress *progress, bool quiet)
 {
-    *progress = (struct at_progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO) == 1};
-}
+    const char *term = getenv("TERM");
+    bool can_erase = term && *term && strcmp(term, "dumb") != 0;
 
-/* Seconds until all configs are done at the current rate, or until the budget ends; -1: unknown. */
-static double seconds_left(const struct at_progress_state *state, double rate)
-{
-    double by_rate = rate > 0 ? (double)(state->total - state->done) / rate : -1;
-    double by_budget =
-        state->budget_ends_ns ? (double)(state->budget_ends_ns - at_now_ns()) / 1e9 : -1;
-
-    if (by_budget >= 0 && (by_rate < 0 || by_budget < by_rate))
-        return by_budget;
-    return by_rate;
+    *progress =
+        (struct at_progress){.quiet = quiet, .terminal = can_erase && isatty(STDERR_FILENO) == 1};
 }
 
 static int terminal_width(void)
@@ -38,35 +33,98 @@ static int terminal_width(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
 }
 
+/* The time left, no longer than until the budget ends. Negative: unknown. */
+static double within_budget(double left_s, int64_t ends_ns, int64_t now_ns)
+{
+    double budget_s = (double)(ends_ns - now_ns) / 1e9;
+
+    if (ends_ns == 0 || (left_s >= 0 && left_s < budget_s))
+        return left_s;
+    return budget_s > 0 ? budget_s : 0;
+}
+
+/* "45 s", "12 min", "3.5 h" */
+static void print_duration(FILE *out, double seconds)
+{
+    if (seconds < 100)
+        fprintf(out, "%.0f s", seconds);
+    else if (seconds < 100 * 60)
+        fprintf(out, "%.0f min", seconds / 60);
+    else
+        fprintf(out, "%.1f h", seconds / 3600);
+}
+
+static void print_left(FILE *out, const struct at_progress_state *state, int64_t now_ns)
+{
+    double left_s = within_budget(state->left_s, state->budget_ends_ns, now_ns);
+    double run_left_s = within_budget(state->run_left_s, state->run_ends_ns, now_ns);
+    const char *between = "  ";
+
+    if (run_left_s >= 0 && left_s > run_left_s)
+        left_s = run_left_s;
+    if (left_s >= 0) {
+        fputs("  ", out);
+        print_duration(out, left_s);
+        between = ", run ";
+    }
+    if (run_left_s >= 0 && state->of > 1) {
+        fputs(between, out);
+        print_duration(out, run_left_s);
+    }
+    if (left_s >= 0 || (run_left_s >= 0 && state->of > 1))
+        fputs(" left", out);
+}
+
+/* What is left out to save columns, one after the other. */
+enum { DETAIL_ALL, DETAIL_NO_GBPS, DETAIL_SHORT, DETAIL_LEAST };
+
+static char *format_line(const struct at_progress_state *state, int detail, int64_t now_ns)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    bool shortened = detail >= DETAIL_SHORT && strlen(state->what) > SHORT_NAME;
+
+    fprintf(out, "[%zu/%zu] %.*s%s", state->index, state->of,
+            shortened ? SHORT_NAME - 2 : (int)strlen(state->what), state->what,
+            shortened ? ".." : "");
+    if (state->total > 0)
+        fprintf(out, "  %zu of %s%zu", state->done, state->total_is_known ? "" : "~", state->total);
+    if (state->best_gbps > 0 && (detail == DETAIL_ALL || state->of_copy <= 0))
+        fprintf(out, "  best %.0f GB/s%s", state->best_gbps, state->predicted ? " predicted" : "");
+    if (state->best_gbps > 0 && state->of_copy > 0 && detail == DETAIL_ALL)
+        fprintf(out, " (%.1f%% of copy)", 100 * state->of_copy);
+    else if (state->best_gbps > 0 && state->of_copy > 0 && detail < DETAIL_LEAST)
+        fprintf(out, "  %.1f%% of copy%s", 100 * state->of_copy,
+                state->predicted ? ", predicted" : "");
+    print_left(out, state, now_ns);
+    return at_text_close(&stream, NULL);
+}
+
+char *at_progress_line(const struct at_progress_state *state, int width, int64_t now_ns)
+{
+    char *line = format_line(state, DETAIL_ALL, now_ns);
+
+    for (int detail = DETAIL_ALL + 1; detail <= DETAIL_LEAST && (int)strlen(line) > width;
+         detail++) {
+        free(line);
+        line = format_line(state, detail, now_ns);
+    }
+    if ((int)strlen(line) > width)
+        line[width > 0 ? width : 0] = '\0';
+    return line;
+}
+
 void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state)
 {
     int64_t now_ns = at_now_ns();
-    double elapsed_s = (double)(now_ns - state->started_ns) / 1e9;
-    double rate = elapsed_s > 0 ? (double)state->done / elapsed_s : 0;
-    double left_s = seconds_left(state, rate);
-    struct at_text_stream stream;
     char *line;
-    size_t size;
-    FILE *out;
 
     if (progress->quiet || !progress->terminal || now_ns < progress->next_draw_ns)
         return;
     progress->next_draw_ns = now_ns + draw_interval_ns;
     progress->line_shown = true;
-    out = at_text_open(&stream);
-    fprintf(out, "[%zu/%zu] %s  %zu of %zu", state->index, state->of, state->what, state->done,
-            state->total);
-    if (rate > 0)
-        fprintf(out, "  %.0f/s", rate);
-    if (state->best_gbps > 0)
-        fprintf(out, "  best %.0f GB/s%s", state->best_gbps, state->predicted ? " predicted" : "");
-    if (state->best_gbps > 0 && state->of_copy > 0)
-        fprintf(out, " (%.1f%% of copy)", 100 * state->of_copy);
-    if (left_s >= 0)
-        fprintf(out, "  %.0f s left", left_s);
-    line = at_text_close(&stream, &size);
-    /* A line that wraps could not be redrawn. */
-    fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
+    line = at_progress_line(state, terminal_width() - 1, now_ns); /* a line that wraps stays */
+    fprintf(stderr, "\r\033[K%s", line);
     fflush(stderr);
     free(line);
 }

@@ -10,23 +10,28 @@
 
 struct at_progress {
     bool quiet;           /* warnings only */
-    bool terminal;        /* stderr is one */
+    bool terminal;        /* stderr is one that can erase a line */
     bool line_shown;      /* the progress line is on the screen */
     int64_t next_draw_ns; /* at most ten times a second */
 };
 
 void at_progress_init(struct at_progress *progress, bool quiet);
 
-/* The content of the progress line. Unknown numbers are 0. */
+/* The content of the progress line. Unknown numbers are 0, unknown times negative. */
 struct at_progress_state {
-    const char *what;   /* the problem */
-    size_t index, of;   /* problem 3 of 30 */
-    size_t done, total; /* configs */
-    int64_t started_ns, budget_ends_ns;
+    const char *what;    /* the problem */
+    size_t index, of;    /* problem 3 of 30 */
+    size_t done, total;  /* configs */
+    bool total_is_known; /* else it is expected */
+    double left_s, run_left_s;
+    int64_t budget_ends_ns, run_ends_ns; /* on at_now_ns's clock */
     double best_gbps;
     double of_copy; /* fraction of the copy limit: 1 is the limit */
     bool predicted; /* best_gbps is predicted, not measured */
 };
+
+/* Return the progress line, at most width columns long: what matters least is left out. */
+char *at_progress_line(const struct at_progress_state *state, int width, int64_t now_ns);
 
 void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state);
 

@@ -96,6 +96,7 @@ static enum at_status search_copies(struct at_session *session, struct at_family
         .start = {.seed = session->options.seed},
         .budget = {budget->ends_ns, enough ? wanted : budget->evaluations},
         .progress = *progress,
+        .for_copies = true,
     };
     size_t best[AT_COPIES_MAX], *likely = NULL;
     enum at_status status = at_space_build(&search.space, family, 1, &search.problem,

@@ -12,6 +12,7 @@
 #include "tune/profile_entry.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -295,6 +296,17 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
     return status;
 }
 
+/* A GPU's time goes into compiling, and into trains of launches that take as long for each problem.
+ * An emulated one runs part of the grid: the time that 64x64 to 2048x2048 take grows like this. */
+double at_tune_weight(const struct at_problem *problem, const struct at_device_info *device)
+{
+    static const double bytes_of_constant_part = 512 << 10;
+
+    return at_device_is_emulated(device)
+               ? 1 + sqrt((double)at_problem_bytes(problem) / bytes_of_constant_part)
+               : 1;
+}
+
 enum at_status at_tune_problem(struct at_session *session, const struct at_problem *problem,
                                const struct at_budget *budget, struct at_tune_place place,
                                struct at_entry *entry, struct at_error *err)
@@ -314,6 +326,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     search.progress.what = what;
     search.progress.index = place.index;
     search.progress.of = place.of;
+    search.progress.run_ends_ns = place.run_ends_ns;
     search.progress.predicted = at_device_is_emulated(at_gpu_info(session->gpu));
     if (status == AT_OK)
         warn_of_empty_families(&search);

@@ -12,9 +12,13 @@ enum { AT_SPACE_MAX = 500000 };
 /* The problem's place in the run. */
 struct at_tune_place {
     size_t index, of;           /* for the progress line */
+    int64_t run_ends_ns;        /* for it too: when the run's budget is spent; 0: never */
     void (*ahead)(void *state); /* called once while the GPU times the finalists; NULL: nothing */
     void *state;
 };
+
+/* Return how long a problem takes, compared with others on the device. */
+double at_tune_weight(const struct at_problem *problem, const struct at_device_info *device);
 
 /* Tune one problem. AT_OK: the entry is filled, and the caller clears it with the profile;
  * entry->ended tells if the budget or an interrupt cut the search short. AT_INTERRUPTED: either

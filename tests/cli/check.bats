@@ -199,6 +199,6 @@ use_own() {
     use_own
     sed -i 's/multiprocessors: 132/multiprocessors: 78/' best.yaml
     run --separate-stderr -4 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
-    [[ $stderr == 'autotune: best.yaml has no entry for NVIDIA H200' ]]
+    [[ $stderr == 'autotune: best.yaml has no entry for an emulated NVIDIA H200' ]]
     run --separate-stderr -3 "$AUTOTUNE" check --quiet --gpu 0 --space own.yaml best.yaml
 }

@@ -49,7 +49,7 @@ zsh_offers() {
     done
     [ "$(offers autotune tune --search ra)" = random ]
     [ "$(offers autotune replay --search ra)" = random ]
-    [ "$(offers autotune show -f "" | xargs)" = "table json" ]
+    [ "$(offers autotune show -f "" | xargs)" = "table json csv markdown" ]
     [ -z "$(offers autotune show --search "")" ]
     [[ "$(offers autotune export --as c | xargs)" == *"cu cu-header cubin"*cmake* ]]
     [ "$(offers autotune lookup --policy "" | xargs)" = "cold warm" ]
@@ -58,6 +58,28 @@ zsh_offers() {
     # shellcheck source=/dev/null
     source "$srcdir/completion/autotune.bash"
     [[ $(complete -p autotune) == *"-o default"* ]]
+}
+
+@test "bash: families, parameters, studies and devices" {
+    families=$(autotune list --families --format csv | sed '1d; s/,.*//')
+    [ "$(offers autotune tune --family "")" = "$families" ]
+    [ "$(offers autotune explain "")" = "$families" ]
+    [ "$(offers autotune explain tile PA)" = PAD= ]
+    [ "$(offers autotune explain tile PAD=0 OR)" = ORDER= ]
+    [ "$(offers autotune study sh)" = shared ]
+    [ "$(offers autotune study "" | wc -l)" -eq "$(find "$srcdir/tuning/study" -name '*.yaml' | wc -l)" ]
+    [ "$(offers autotune tune --gpu emu:h2)" = emu:h200 ]
+    [ "$(offers autotune lookup --device h2)" = h200 ]
+}
+
+@test "zsh: families, parameters, studies and devices" {
+    command -v zsh >/dev/null || skip "no zsh"
+    zsh_offers autotune tune --family "" | grep -qx tile
+    zsh_offers autotune explain "" | grep -qx tile
+    zsh_offers autotune explain tile PA | grep -qx -e PAD=
+    zsh_offers autotune study "" | grep -qx shared
+    zsh_offers autotune tune --gpu "" | grep -qx emu:h200
+    zsh_offers autotune lookup --device "" | grep -qx h200
 }
 
 @test "zsh: commands, options, values and files" {

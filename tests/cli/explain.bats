@@ -128,15 +128,19 @@ least() {
 
 @test "bad arguments and illegal configs are refused" {
     refused 'which family?' explain
-    refused 'there is no family "nothing"' explain nothing
-    refused 'has no parameter NOTHING' explain tile NOTHING=1
-    refused 'PAD=3 is not in the space' explain tile PAD=3
+    refused 'there is no family "tlie"; did you mean tile' explain tlie
+    refused 'has no parameter PADD; did you mean PAD?' explain tile PADD=1
+    refused 'PAD=3 is not in the space of family tile: PAD takes 0, 1, 2, 4' explain tile PAD=3
+    refused 'one too many' explain tile --profile "$srcdir/tests/golden/profile/least.yaml"
+    refused 'which family?' explain --params
     refused '"PAD" is not PARAM=VALUE' explain tile PAD
     refused '"PAD=x" is not PARAM=VALUE' explain tile PAD=x
     refused '--blocks takes a whole number' explain tile --blocks 0
     refused 'unknown format' explain tile --format xml
     run --separate-stderr -1 "$AUTOTUNE" explain tile LOAD_VEC=4 --problem 1001x1001:f32
     [[ $stderr == *'not legal for this problem'* ]]
+    run --separate-stderr -1 "$AUTOTUNE" explain narrow --problem 1024x1024:f32
+    [[ $stderr == *'not legal for this problem'*'; it is for 1048576x3:f32' ]]
 }
 
 @test "a predicted time is called a prediction" {
@@ -147,4 +151,55 @@ least() {
     [[ $output == *'bound by DRAM '* ]]
     fast=$(sed -n 's/^  predicted \([0-9]*\)\..*/\1/p' <<<"$output")
     [ "$fast" -lt "$slow" ]
+}
+
+families() {
+    "$AUTOTUNE" list --families --format csv | sed '1d; s/,.*//'
+}
+
+@test "each family has a default problem" {
+    [ "$(families | wc -l)" -gt 5 ]
+    for family in $(families); do
+        explain "$family" --blocks 1
+        [ "$status" -eq 0 ]
+    done
+}
+
+@test "--params has every parameter, value and meaning of the space file" {
+    for family in $(families); do
+        run --separate-stderr -0 "$AUTOTUNE" explain "$family" --params
+        shown=$(tr -s ' \n' ' ' <<<"$output")
+        run ! grep -E '.{81}' <<<"$output"
+        while read -r key rest; do
+            case $key in
+            name:) [[ $shown == *" $rest "* ]] ;;
+            summary:) [[ $shown == *"$rest"* ]] ;;
+            values:) [[ $shown == *"$(tr -d '[],' <<<"$rest")"* ]] ;;
+            esac
+        done < <(sed -n '/^parameters:/,/^constraints:/s/^  *-* *//p' "$srcdir/tuning/$family.yaml")
+        run -0 "$AUTOTUNE" explain "$family" --params --format json
+        [ "$(grep -c '"default"' <<<"$output")" -eq "$(grep -c '^  - name:' "$srcdir/tuning/$family.yaml")" ]
+    done
+}
+
+@test "--profile explains a winner" {
+    profile=$srcdir/results/nvidia-h200.yaml
+    explain --profile "$profile" --problem 8192x8192:f32 --blocks 2
+    [ "$status" -eq 0 ]
+    [[ ${lines[1]} == 'on 8192x8192:f32, NVIDIA H200 (emulated)' ]]
+    run -0 "$AUTOTUNE" show "$profile" --format csv
+    while IFS=, read -r _ _ problem family config _; do
+        [ "$problem" = 8192x8192:f32 ] && winner="$family $config"
+    done <<<"$output"
+    explain --profile "$profile" --problem 8192x8192:f32 --blocks 2
+    [ "${lines[0]}" = "$winner" ]
+    refused 'has no 8192x8193:f32; it has' explain --profile "$profile" --problem 8192x8193:f32
+    refused 'has several problems: name one with --problem, such as' explain --profile "$profile"
+}
+
+@test "--format csv and markdown have a row for each access" {
+    explain tile --format csv
+    [ "$(grep -c '^tile.cu:' <<<"$output")" -eq 4 ]
+    explain tile --format markdown
+    [[ ${lines[1]} == '|---|---|---:'* ]]
 }

@@ -25,12 +25,12 @@ knows() {
 
 @test "tune names its options" {
     # shellcheck disable=SC2086 # a list
-    knows tune --budget --dry-run --format --fresh --journal --out --record --resume --search --seed --shard $run_options
+    knows tune --budget --configs --dry-run --format --fresh --journal --out --record --resume --search --seed --shard $run_options
 }
 
 @test "list, show, check and cache name their options" {
-    knows list --emulated --format
-    knows show --format
+    knows list --emulated --families --format
+    knows show --configs --format --top
     knows check --gpu --quiet --space
     knows cache --clear
 }
@@ -66,7 +66,7 @@ knows() {
 }
 
 @test "explain names its options" {
-    knows explain --blocks --format --gpu --problem --space --timeout
+    knows explain --blocks --format --gpu --params --problem --profile --space --timeout
 }
 
 @test "study names its options" {

@@ -125,6 +125,10 @@ merge() {
 1 with another config, 1 with another time, 1 removed, 1 added, 47 alike" ]
     run --separate-stderr -1 "$AUTOTUNE" diff -f json old.yaml new.yaml
     [[ $output == *'"change": "time"'*'"time_change_permille": 50'* ]]
+    run --separate-stderr -1 "$AUTOTUNE" diff -f csv old.yaml new.yaml
+    [ "${#lines[@]}" -eq 5 ]
+    [[ $output == *$'\ntime,NVIDIA H200,cold,3x1048576:c128,narrow,narrow,25661,26944,5.0\n'* ]]
+    [[ $output == *'added,NVIDIA H200,cold,16384x4096:f32,,'* ]]
 }
 
 @test "diff: a time within the spreads is alike" {

@@ -111,9 +111,9 @@ need_full() {
     export AUTOTUNE_DATADIR=$PWD/data
     refused "$PWD/data/tuning" --problem 1x1:f32
     refused "$PWD/data/tuning" bench --problem 1x1:f32
-    refused "$PWD/data/tuning/problems.yaml"
     refused "$PWD/data/tuning" check "$sound"
     mkdir data/tuning
+    refused "$PWD/data/tuning/problems.yaml"
     refused "no family found: expected NAME.yaml in $PWD/data/tuning and NAME.cu in $PWD/data/templates" \
         check "$sound"
     run -0 "$AUTOTUNE" show "$sound" # it needs no data folder

@@ -70,6 +70,13 @@ stops() {
     [ "$(figure random 8 | awk '{ print ($1 > -0.3 && $1 < 0.3) }')" -eq 1 ]
 }
 
+@test "--format csv has a row for each recording and strategy" {
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search random,exhaustive --runs 3 --format csv
+    [ "${#lines[@]}" -eq 5 ]
+    [[ ${lines[2]} == *,exhaustive,*,178,* ]]
+    [[ ${lines[3]} == all,,random,* ]]
+}
+
 @test "a budget is kept exactly" {
     # Exhaustive search comes within 1 % at evaluation 178.
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search exhaustive --budget 177 --runs 1 \

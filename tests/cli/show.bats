@@ -5,6 +5,11 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
+setup_file() {
+    find_nvrtc
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+}
+
 golden=$srcdir/tests/golden/profile
 
 @test "tables and JSON" {
@@ -14,6 +19,17 @@ golden=$srcdir/tests/golden/profile
 @test "a pipe gets no colours" {
     run -0 "$AUTOTUNE" show "$golden/two-devices.yaml"
     [[ $output != *$'\e'* ]]
+}
+
+@test "a line for each problem, at most 80 columns wide" {
+    for profile in "$srcdir"/results/*.yaml; do
+        run -0 "$AUTOTUNE" show "$profile"
+        shown=$output
+        run ! grep -E '.{81}' <<<"$shown"
+        # From the titles to the empty line below them.
+        count=$(awk '/^problem/ {on = 1; next} /^$/ {on = 0} on' <<<"$shown" | wc -l)
+        [ "$count" -eq "$(grep -c 'problem: ' "$profile")" ]
+    done
 }
 
 # files.bats shows profiles that are refused.
@@ -27,4 +43,31 @@ golden=$srcdir/tests/golden/profile
     # shellcheck disable=SC2016 # the inner shell expands it
     run --separate-stderr -5 bash -c '"$AUTOTUNE" show "$1" >/dev/full' - "$golden/least.yaml"
     [[ $stderr == *"cannot write to standard output"* ]]
+}
+
+@test "--top ranks the configs of the newest run in the journal" {
+    need_nvrtc
+    cd "$BATS_TEST_TMPDIR"
+    tune=("$AUTOTUNE" tune --gpu emu --quiet --out best.yaml 64x64:f32 48x80:f16)
+    "${tune[@]}" --budget 12 >/dev/null
+    run -0 "$AUTOTUNE" show --top 100 --format csv best.yaml
+    rows=$(sed 1d <<<"$output")
+    [ "$(wc -l <<<"$rows")" -eq 12 ]
+    for problem in 64x64:f32 48x80:f16; do
+        # Ranks count from 1, and times do not fall.
+        awk -F, -v problem="$problem" '$1 == problem {
+            if ($2 != ++rank || $3 + 0 < time) wrong = 1
+            time = $3
+        } END {exit wrong || rank != 6}' <<<"$rows"
+        # An emulated device repeats its times: the first is the profile's winner.
+        winner=$("$AUTOTUNE" show --format csv best.yaml | awk -F, -v problem="$problem" '$3 == problem {print $4, $5}')
+        [ "$winner" = "$(awk -F, -v problem="$problem" '$1 == problem && $2 == 1 {print $6, $7}' <<<"$rows")" ]
+    done
+    run -0 "$AUTOTUNE" show --top 2 best.yaml.journal
+    run ! grep -E '.{81}' <<<"$output"
+    "${tune[@]}" --budget 4 >/dev/null
+    run -0 "$AUTOTUNE" show --top 100 --format csv best.yaml
+    [ "$(sed 1d <<<"$output" | wc -l)" -eq 4 ]
+    refused 'is not a journal' show --top 3 "$golden/least.yaml"
+    refused 'one file at a time' show --top 3 best.yaml best.yaml
 }

@@ -145,6 +145,14 @@ END_OF_TABLE
     done
 }
 
+@test "--format csv and markdown print the same lines" {
+    study shared --quiet --format csv
+    [ "$(sed 1d <<<"$output" | wc -l)" -eq 16 ]
+    [[ ${lines[0]} == *',predicted us,rate GB/s' ]]
+    study shared --quiet --format markdown
+    [ "$(grep -c '^| ' <<<"$output")" -eq 17 ]
+}
+
 @test "--format json prints the same figures" {
     study shared --quiet --format json
     [ -z "$stderr" ]

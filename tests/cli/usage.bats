@@ -53,11 +53,63 @@ load helpers
 }
 
 @test "a stray argument is refused" {
-    refused 'a problem goes with --problem' tune 64x64:f32
-    refused 'a problem goes with --problem' bench 64x64:f32
     refused 'unexpected argument' list 0
-    refused 'one profile at a time' show a b
     refused 'one profile at a time' check a b
+}
+
+# Data: what is typed, and what must be in the message.
+@test "messages name what would work" {
+    while IFS='|' read -r arguments words; do
+        read -ra arguments <<<"$arguments"
+        refused "$words" "${arguments[@]}"
+    done <<END
+tune 64x64|for instance 10007x10009:f16
+64x64|for instance 10007x10009:f16
+nonsense.yaml|autotune show nonsense.yaml prints a profile
+sho|did you mean show
+explain tlie|did you mean tile
+show $srcdir/README.md|README.md is no profile
+show $srcdir/tuning/problems.yaml|problems.yaml is no profile
+END
+    run --separate-stderr -4 "$AUTOTUNE" check --gpu emu "$srcdir/results/nvidia-h200.yaml"
+    [[ $stderr == *'has no entry for an emulated NVIDIA H200' ]]
+}
+
+@test "without its data each command names AUTOTUNE_DATADIR" {
+    export AUTOTUNE_DATADIR=/nonexistent
+    refused AUTOTUNE_DATADIR explain tile
+    refused AUTOTUNE_DATADIR study
+    refused AUTOTUNE_DATADIR study shared
+    refused AUTOTUNE_DATADIR tune --gpu emu
+    refused AUTOTUNE_DATADIR list --emulated
+    refused AUTOTUNE_DATADIR list --families
+    refused AUTOTUNE_DATADIR lookup --device h200 --problem 64x64:f32
+}
+
+@test "help is --help" {
+    diff <("$AUTOTUNE" help) <("$AUTOTUNE" --help)
+    diff <("$AUTOTUNE" help show) <("$AUTOTUNE" show --help)
+}
+
+@test "problems are taken without --problem, with and without tune" {
+    run --separate-stderr -0 "$AUTOTUNE" tune --dry-run --gpu emu -p 64x64:f32 -p 64x96:f32
+    spaces=$output
+    run --separate-stderr -0 "$AUTOTUNE" 64x64:f32 --dry-run --gpu emu 64x96:f32
+    [ "$output" = "$spaces" ]
+    run --separate-stderr -0 "$AUTOTUNE" tune 64x64:f32 -p 64x96:f32 --dry-run --gpu emu
+    [ "$output" = "$spaces" ]
+}
+
+@test "--dry-run prints in each format" {
+    dry=(--dry-run --quiet --gpu emu 64x64:f32 64x96:f32)
+    run --separate-stderr -0 "$AUTOTUNE" "${dry[@]}"
+    count=$(awk '$1 == "64x96:f32" {print $2}' <<<"$output")
+    run -0 "$AUTOTUNE" "${dry[@]}" --format json
+    [[ $output == *'"problem": "64x96:f32",'*'"configs": '"$count,"* ]]
+    run -0 "$AUTOTUNE" "${dry[@]}" --format csv
+    [[ ${lines[2]} == "NVIDIA H200,64x96:f32,$count,"* ]]
+    run -0 "$AUTOTUNE" "${dry[@]}" --format markdown
+    [[ ${lines[3]} == "| NVIDIA H200 | 64x96:f32 | $count |"* ]]
 }
 
 @test "a missing argument is refused" {
@@ -110,5 +162,6 @@ load helpers
 }
 
 @test "missing data are named" {
+    mkdir "$BATS_TEST_TMPDIR/tuning"
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused "$BATS_TEST_TMPDIR/tuning/problems.yaml"
 }

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at_profile_read_schema1(&profile, path, &err) != AT_OK)
         return 0;
     out = at_text_open(&stream);
-    at_profile_show(&profile, true, out);
+    at_profile_show(&profile, &(struct at_show_options){true, true}, out);
     at_profile_write_json(&profile, out, NULL);
     text = at_text_close(&stream, &length);
     free(text);

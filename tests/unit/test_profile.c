@@ -122,7 +122,7 @@ static char *shown(const struct at_profile *profile, bool color)
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    at_profile_show(profile, color, out);
+    at_profile_show(profile, &(struct at_show_options){color, true}, out);
     assert_int_equal(fclose(out), 0);
     return text;
 }

@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What a real terminal (tmux) shows, 80 and 120 columns wide, with and without colours, and as a dumb one.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+    find_nvrtc
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+}
+
+setup() {
+    command -v tmux >/dev/null || skip "no tmux"
+    export LC_ALL=C.UTF-8 TMUX_TMPDIR=$BATS_TEST_TMPDIR
+    unset TMUX NO_COLOR
+}
+
+teardown() {
+    tmux -L autotune kill-server 2>/dev/null || true
+}
+
+# in_terminal COLUMNS TERM COMMAND...: run it there to its end. $raw has all that it wrote to the terminal,
+# escapes too, and $screen what is left to be seen.
+in_terminal() {
+    local columns=$1 term=$2 log=$BATS_TEST_TMPDIR/raw
+    shift 2
+    : >"$log"
+    tmux -L autotune -f /dev/null new-session -d -x "$columns" -y 60 \
+        "sleep 0.5; export TERM=$term; $(printf '%q ' "$@"); echo the end; sleep 600"
+    tmux -L autotune pipe-pane -o "cat >>$(printf %q "$log")"
+    for _ in $(seq 600); do
+        screen=$(tmux -L autotune capture-pane -p)
+        [[ $screen != *'the end'* ]] || break
+        sleep 0.1
+    done
+    [[ $screen == *'the end'* ]]
+    until grep -q 'the end' "$log"; do sleep 0.1; done
+    raw=$(tr -d '\r' <"$log")
+}
+
+profile=tests/golden/profile/two-devices.yaml
+
+@test "a table keeps its lines at 80 and 120 columns, in bold" {
+    cd "$srcdir"
+    plain=$("$AUTOTUNE" show "$profile" | sed '/^$/d')
+    for columns in 80 120; do
+        in_terminal "$columns" xterm-256color "$AUTOTUNE" show "$profile"
+        [[ $raw == *$'\e[1mproblem'* ]]
+        diff <(sed '/^$/d; /^the end$/d' <<<"$screen") <(cat <<<"$plain")
+        tmux -L autotune kill-server
+    done
+}
+
+@test "NO_COLOR and dumb terminals get no escapes" {
+    cd "$srcdir"
+    in_terminal 80 dumb "$AUTOTUNE" show "$profile"
+    [[ $raw != *$'\e'* && $raw == *'the end'* ]]
+    tmux -L autotune kill-server
+    export NO_COLOR=1
+    in_terminal 80 xterm-256color env NO_COLOR=1 "$AUTOTUNE" show "$profile"
+    [[ $raw != *$'\e'* ]]
+}
+
+@test "the progress line is redrawn, and fits" {
+    [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
+    for columns in 80 120; do
+        in_terminal "$columns" xterm-256color "$AUTOTUNE" tune --gpu emu --no-cache --budget 8 \
+            257x383:f32,ld_src=390,offset_src=1,offset_dst=3 64x64:f32
+        # Each drawing begins with an erased line; none is as wide as the terminal.
+        grep -o $'\e\[K\[[12]/2\][^\e]*' <<<"$raw" >"$BATS_TEST_TMPDIR/drawn"
+        grep -q 'left' "$BATS_TEST_TMPDIR/drawn"
+        [ -z "$(sed 's/^...//' "$BATS_TEST_TMPDIR/drawn" | awk -v most="$columns" 'length($0) >= most')" ]
+        run ! grep -F '[1/2]' <<<"$screen"
+        tmux -L autotune kill-server
+    done
+}
+
+@test "a dumb terminal gets whole lines only" {
+    [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
+    in_terminal 80 dumb "$AUTOTUNE" tune --gpu emu --budget 4 64x64:f32
+    [[ $raw != *$'\e'* && $raw != *'[1/1]'* ]]
+    [[ $screen == *'tuned in'* ]]
+}
