@@ -517,7 +517,7 @@ static void test_config_from_wrong_names(void **state)
         {"tile", "TILE=4294967328 is not in the space of family tile", 1, 2},
         {"tile", "family tile has no parameter WIDTH", 2, 2},
         {"tile", "a config of family tile needs parameter TILE", 3, 1},
-        {"tile", "a config of family tile needs parameter PAD", 3, 0},
+        {"tile", "a config of family tile needs parameter TILE", 3, 0},
         {"tile", "family tile has no parameter X", 4, 3},
         {"tile", "family tile has no parameter pad", 5, 2},
         {"bare", "family bare has no parameter PAD", 3, 1},
