@@ -165,7 +165,7 @@ static const char transpose[] =
 /* The struct's word_counts. */
 _Static_assert(AT_CALL_ARGS == 10 + 2, "room for all arguments but dst and src");
 
-/* Returns the number of its words, of which `first` come before. */
+/* `first` words of other problems come before its own. Returns the number of its own. */
 static size_t write_launch(const struct at_export_item *item, size_t first, FILE *out)
 {
     const struct at_problem *problem = &item->problem;

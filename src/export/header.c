@@ -86,7 +86,7 @@ static void write_macros(const struct at_export *export, size_t index, FILE *out
     fputc('\n', out);
 }
 
-/* Returns the number of its words, of which `first` come before. */
+/* `first` words of other problems come before its own. Returns the number of its own. */
 static size_t write_entry(const struct at_export *export, const struct at_export_item *item,
                           size_t first, FILE *out)
 {

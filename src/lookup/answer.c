@@ -53,19 +53,6 @@ static int64_t thousandths(double value)
     return llround(1000 * value);
 }
 
-static struct at_list parameters_of(const struct at_config *config)
-{
-    const struct at_family *family = config->family;
-    struct at_named_int *named = at_alloc_array(family->param_count, sizeof *named);
-    size_t count = 0;
-
-    for (size_t i = 0; i < family->param_count; i++)
-        if (at_param_is_written(&family->params[i], config->values[i]))
-            named[count++] =
-                (struct at_named_int){at_strdup(family->params[i].name), config->values[i]};
-    return (struct at_list){named, count};
-}
-
 static struct at_list terms_of(const struct at_distance *distance)
 {
     struct at_named_int *named = at_alloc_array(AT_DISTANCE_TERMS, sizeof *named);
@@ -112,7 +99,7 @@ struct at_answer_record at_answer_record(const struct at_answer *answer,
         .block = extents(&answer->launch.field[AT_BLOCK_X]),
         .grid = extents(&answer->launch.field[AT_GRID_X]),
         .facts = facts_of(answer, query),
-        .parameters = parameters_of(&answer->config),
+        .parameters = at_config_to_names(&answer->config),
         .terms = terms_of(&answer->distance),
     };
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct at_forecast {
-    /* Learnt: means over finished problems, of which the last count most. 0: nothing yet. */
+    /* Means over finished problems; later ones count more. 0: nothing is known yet. */
     double seconds_per_weight; /* whole problems */
     double configs;            /* of searches that stop by themselves */
     double copies_part;        /* their time over that of copies and search */
@@ -35,7 +35,7 @@ struct at_time_left {
     double problem, run;
 };
 
-/* Begin and end a problem. `waiting`: the sum of the weights of those that come later. */
+/* Begin and end a problem. `waiting` is the sum of the weights of all later problems. */
 void at_forecast_begin(struct at_forecast *forecast, double weight, double waiting, int64_t now_ns);
 void at_forecast_end(struct at_forecast *forecast, int64_t now_ns);
 

@@ -83,8 +83,8 @@ struct packing {
     size_t by_destination[AT_AXES_MAX], count;
 };
 
-/* Cut an axis into equal parts, of which each fits. On the first axis of a side they are made of
- * whole sectors, if these fit too. */
+/* Return the length of a part, if an axis is cut into equal parts that fit. On the first axis of a
+ * side a part is made of whole sectors, if that fits too. */
 static int64_t chunk_of(int64_t extent, int64_t most, int64_t sector_words)
 {
     int64_t parts = (extent + most - 1) / most, equal = (extent + parts - 1) / parts,
@@ -160,15 +160,15 @@ static int64_t chunks_of(const struct piece *piece)
     return (piece->axis.extent + piece->chunk - 1) / piece->chunk;
 }
 
-/* Is this piece one of those that make the tile's edge on a side? */
+/* Is this axis part of the tile's edge on a side? */
 static bool is_on_edge(const struct piece *piece, enum at_side side)
 {
     return side == AT_SOURCE ? piece->in_source : piece->of_destination;
 }
 
-/* Can the words of a tile's edge be moved in vectors of so many? Vectors do not cross from one run
- * of adjacent words to the next, and each starts at a multiple of its size. A vector of the
- * destination takes words from as many rows of the tile, so none of its axes is the source's. */
+/* Can vectors of this many words move a tile's edge? A vector lies within one run of adjacent words
+ * and starts at a multiple of its size. A vector of the destination takes each word from another
+ * row of the tile, so none of its axes is the source's. */
 static bool takes_vectors(const struct packing *packing, enum at_side side, int64_t words)
 {
     int64_t run = 1;
@@ -195,10 +195,21 @@ static bool takes_vectors(const struct packing *packing, enum at_side side, int6
     return run % words == 0;
 }
 
+/* Return the number of tiles; INT64_MAX if there are more. */
+static int64_t count_tiles(const struct packing *packing)
+{
+    int64_t tiles = 1;
+
+    for (size_t i = 0; i < packing->count; i++)
+        if (__builtin_mul_overflow(tiles, chunks_of(&packing->pieces[i]), &tiles))
+            return INT64_MAX;
+    return tiles;
+}
+
 int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch)
 {
     struct packing packing = pack(problem, launch);
-    int64_t tiles = 1, src = 0, dst = 0;
+    int64_t tiles = count_tiles(&packing), src = 0, dst = 0;
 
     for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
         int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST],
@@ -208,16 +219,13 @@ int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct a
                           !takes_vectors(&packing, (enum at_side)side, words)))
             return 0;
     }
-
     for (size_t i = 0; i < packing.count; i++) {
         const struct piece *piece = &packing.pieces[i];
 
         src += (piece->chunk - 1) * piece->axis.stride_src;
         dst += (piece->chunk - 1) * piece->axis.stride_dst;
-        if (__builtin_mul_overflow(tiles, chunks_of(piece), &tiles))
-            return INT64_MAX;
     }
-    return src > INT32_MAX || dst > INT32_MAX ? 0 : tiles;
+    return tiles < INT64_MAX && (src > INT32_MAX || dst > INT32_MAX) ? 0 : tiles;
 }
 
 /* The lists of `packing` in templates/packed.cu: which axes index the words of a tile, the fastest
@@ -334,7 +342,7 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     put(writing, cut_of, sizeof cut_of);
     put(writing, extents, sizeof extents);
     put_int(writing, (int64_t)cuts);
-    put_int(writing, at_problem_packed_tiles(problem, launch));
+    put_int(writing, count_tiles(&packing));
     end_argument(writing, began);
 }
 

@@ -115,7 +115,7 @@ void at_rules_make(struct at_family *family)
                                     .determines = AT_DETERMINES_NOTHING});
 }
 
-/* The blocks of a packed family, of which each has as many tiles as grid_x says. */
+/* The blocks of a packed family. Each block has as many tiles as grid_x says. */
 static enum at_status packed_blocks(const struct at_point *point, int64_t *value,
                                     struct at_error *err)
 {

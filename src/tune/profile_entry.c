@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/stats.h"
+#include "space/named.h"
 #include "system/interrupt.h"
 #include "tune/tune.h"
 
@@ -33,19 +34,6 @@ static int by_name(const void *left, const void *right)
                   ((const struct at_named_int *)right)->name);
 }
 
-static struct at_list parameters_of(const struct at_config *config)
-{
-    struct at_named_int *items = at_alloc_array(config->family->param_count, sizeof *items);
-    size_t count = 0;
-
-    for (size_t i = 0; i < config->family->param_count; i++)
-        if (at_param_is_written(&config->family->params[i], config->values[i]))
-            items[count++] =
-                (struct at_named_int){at_strdup(config->family->params[i].name), config->values[i]};
-    qsort(items, count, sizeof *items, by_name);
-    return (struct at_list){items, count};
-}
-
 static void record_result(const struct at_contestant *contestant, size_t samples, bool predicted,
                           int64_t copy_time_ns, struct at_result_record *record)
 {
@@ -53,7 +41,8 @@ static void record_result(const struct at_contestant *contestant, size_t samples
     double low_ns, high_ns;
 
     snprintf(record->family, sizeof record->family, "%s", contestant->config->family->name);
-    record->parameters = parameters_of(contestant->config);
+    record->parameters = at_config_to_names(contestant->config);
+    qsort(record->parameters.items, record->parameters.count, sizeof(struct at_named_int), by_name);
     record->grid = list_of(&launch->field[AT_GRID_X], 3);
     record->block = list_of(&launch->field[AT_BLOCK_X], 3);
     record->clock_sm_khz = contestant->kernel.clock_sm_khz;

@@ -70,6 +70,18 @@ static struct at_export export_of(const char *const *specs, size_t count)
     return export;
 }
 
+/* Return the export as CUDA source. The caller frees it. */
+static char *cu_of(const struct at_export *export)
+{
+    const struct at_export_format *format;
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    assert_int_equal(at_export_format_find(&format, "cu", NULL), AT_OK);
+    assert_int_equal(format->write(export, out, NULL), AT_OK);
+    return at_text_close(&stream, NULL);
+}
+
 static void test_keys(void **state)
 {
     static const char *const cases[][2] = {
@@ -230,24 +242,18 @@ static void test_cu_under_nvrtc(void **state)
                                         "512x512:f16,batch=512",
                                         "6x5x8x32:f16,perm=0213",
                                         "3x3x3x3x3x3:f64,perm=543210"};
-    const struct at_export_format *format;
     struct at_nvrtc *nvrtc;
     struct at_export export;
     struct at_error err = {AT_OK, ""};
-    struct at_text_stream stream;
     char *text, *log;
     void *image;
     size_t size;
-    FILE *out;
 
     (void)state;
     if (at_nvrtc_open(&nvrtc, 90, AT_IMAGE_CUBIN, &err) != AT_OK)
         skip();
     export = export_of(specs, AT_COUNT(specs));
-    assert_int_equal(at_export_format_find(&format, "cu", &err), AT_OK);
-    out = at_text_open(&stream);
-    assert_int_equal(format->write(&export, out, &err), AT_OK);
-    text = at_text_close(&stream, &size);
+    text = cu_of(&export);
     assert_null(strstr(text, "#include \"transpose.cuh\""));
     assert_null(strstr(text, "extern \"C\" __global__")); /* global under nvcc */
     /* The file must contain the header: this one cannot be included. */
@@ -371,25 +377,19 @@ static void test_cu_on_emulated_device(void **state)
         "4x3x2x40x40:f64,perm=21043",  /* matrices */
         "3x64x4x96:f32,perm=2301",     "33x9x3:b4,perm=102", "37x41:f32,batch=2",
     };
-    const struct at_export_format *format;
     struct at_nvrtc *nvrtc;
     struct at_ptx_module *module;
     struct at_export export;
     struct at_error err = {AT_OK, ""};
-    struct at_text_stream stream;
     char *text, *log;
     void *image;
     size_t size, packed = 0, rows = 0;
-    FILE *out;
 
     (void)state;
     if (at_nvrtc_open(&nvrtc, 90, AT_IMAGE_PTX, &err) != AT_OK)
         skip();
     export = export_of(specs, AT_COUNT(specs));
-    assert_int_equal(at_export_format_find(&format, "cu", &err), AT_OK);
-    out = at_text_open(&stream);
-    assert_int_equal(format->write(&export, out, &err), AT_OK);
-    text = at_text_close(&stream, &size);
+    text = cu_of(&export);
     assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
                      AT_OK);
     if (!image)
