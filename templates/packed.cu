@@ -191,12 +191,16 @@ __device__ __forceinline__ void find_start(tile_start &start, const packing &pac
 /* The tile in shared memory. Both indices are dealt to as many parts as a vector has words, so that
  * threads with adjacent vectors access adjacent words: one for each bank. */
 struct layout {
+    bool mixed;
     int part_src, part_dst, pitch;
 
-    __device__ __forceinline__ layout(int source, int rest)
+    /* mixed: an edge of the destination has axes of the source's. Then a vector's words are
+     * anywhere in the tile, and rows are not dealt. */
+    __device__ __forceinline__ layout(int source, int rest, int destination)
     {
         constexpr int bank = bytes < 4 ? 4 / bytes : 1;
 
+        mixed = VEC_DST > 1 && destination != rest;
         part_src = source / VEC_SRC;
         part_dst = rest / VEC_DST;
         pitch = PAD ? ((source + bank - 1) / bank | 1) * bank : source;
@@ -206,8 +210,9 @@ struct layout {
      * part_dst * pitch, further on. */
     __device__ __forceinline__ int operator()(unsigned low, unsigned high) const
     {
-        return (high % VEC_DST * part_dst + high / VEC_DST) * pitch + low % VEC_SRC * part_src +
-               low / VEC_SRC;
+        const unsigned row = mixed ? high : high % VEC_DST * part_dst + high / VEC_DST;
+
+        return row * pitch + low % VEC_SRC * part_src + low / VEC_SRC;
     }
 };
 
@@ -232,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     unit *const tile = reinterpret_cast<unit *>(dynamic_shared());
     tables &table = *reinterpret_cast<tables *>(dynamic_shared() + tile_bytes);
-    const layout at(pack.sizes[SOURCE], pack.sizes[REST_OF_SOURCE]);
+    const layout at(pack.sizes[SOURCE], pack.sizes[REST_OF_SOURCE], pack.sizes[DESTINATION]);
     const int tiles = ((unsigned)pack.tiles - 1 - blockIdx.x) / gridDim.x + 1;
     const column in((unsigned)pack.sizes[SOURCE] / VEC_SRC, VEC_SRC);
     const column out((unsigned)pack.sizes[DESTINATION] / VEC_DST, VEC_DST);
@@ -301,9 +306,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                     const int place = at(number & 0xffff, number >> 16);
                     store_vector gathered;
 
+                    if (at.mixed) {
 #pragma unroll
-                    for (int k = 0; k < VEC_DST; k++)
-                        gathered.part[k] = tile[place + k * at.part_dst * at.pitch];
+                        for (int k = 0; k < VEC_DST; k++) {
+                            const unsigned word = table.destination[out.low + k].number + rest.number;
+
+                            gathered.part[k] = tile[at(word & 0xffff, word >> 16)];
+                        }
+                    } else {
+#pragma unroll
+                        for (int k = 0; k < VEC_DST; k++)
+                            gathered.part[k] = tile[place + k * at.part_dst * at.pitch];
+                    }
                     store<STORE_PLAIN>(
                         reinterpret_cast<decltype(gathered.whole) *>(to + rest.offset),
                         gathered.whole);

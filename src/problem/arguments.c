@@ -93,7 +93,10 @@ static int64_t chunk_of(int64_t extent, int64_t most, int64_t sector_words)
     return parts > 1 && whole <= most ? whole : equal;
 }
 
-/* Take the fastest axes of a side, as many as make a tile's edge; the last one may be cut. */
+/* Take the fastest axes of a side, as many as make a tile's edge; the last one may be cut. The
+ * source leaves to the destination what is fastest there, unless it is the source's fastest, too:
+ * of these words the destination needs as many as it can get, and the source reads them one after
+ * the other in any case. */
 static void take_side(struct packing *packing, int64_t edge, enum at_side side, int64_t word_bytes)
 {
     int64_t product = 1;
@@ -105,6 +108,8 @@ static void take_side(struct packing *packing, int64_t edge, enum at_side side, 
                 left = edge / product;
 
         if (left < 2 || (piece->in_source && extent > left))
+            return;
+        if (side == AT_SOURCE && i > 0 && at == packing->by_destination[0])
             return;
         piece->chunk =
             chunk_of(extent, left, product == 1 && word_bytes < SECTOR ? SECTOR / word_bytes : 1);
@@ -167,8 +172,7 @@ static bool is_on_edge(const struct piece *piece, enum at_side side)
 }
 
 /* Can vectors of this many words move a tile's edge? A vector lies within one run of adjacent words
- * and starts at a multiple of its size. A vector of the destination takes each word from another
- * row of the tile, so none of its axes is the source's. */
+ * and starts at a multiple of its size. */
 static bool takes_vectors(const struct packing *packing, enum at_side side, int64_t words)
 {
     int64_t run = 1;
@@ -179,8 +183,6 @@ static bool takes_vectors(const struct packing *packing, enum at_side side, int6
             &packing->pieces[side == AT_SOURCE ? i : packing->by_destination[i]];
         int64_t stride = at_axis_stride(&piece->axis, side);
 
-        if (side == AT_DESTINATION && piece->in_source && piece->of_destination)
-            return false;
         adjacent = adjacent && is_on_edge(piece, side) && stride == run;
         if (!adjacent) {
             if (stride % words != 0)

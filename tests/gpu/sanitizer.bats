@@ -24,6 +24,10 @@ few=(--family small --family inplace --family warp --problem '96x96:f16,ld_src=1
 unaligned=(--family narrow --family odd --family skew --problem 3072x3:f32 --problem '9x1024:b1,ld_src=1027'
     --problem '64x144:f16,ld_src=147,ld_dst=67' --problem '144x64:f64,ld_src=65,ld_dst=147')
 
+# Families for tensors, and one of the others.
+tensors=(--family packed --family rows --family micro --problem '9x5x3x16x7:f16,perm=41203'
+    --problem '3x5x2x64x96:f32,perm=21043' --problem '64x40x3:b1,perm=102' --problem '3x3x3x3x3x3:f64,perm=543210')
+
 # Configs over the four problems together, and copies for each problem.
 configs=60 copies=12
 race_configs=12 race_copies=2
@@ -38,9 +42,11 @@ setup_file() {
     start racecheck usual $race_configs --copies $race_copies "${usual[@]}"
     start racecheck few $race_configs --copies $race_copies "${few[@]}"
     start racecheck unaligned $((race_configs / 2)) --copies $race_copies "${unaligned[@]}"
+    start racecheck tensors $race_configs --copies $race_copies "${tensors[@]}"
     start memcheck usual $configs --copies $copies "${usual[@]}"
     start memcheck few $configs --copies $copies "${few[@]}"
     start memcheck unaligned $configs --copies $copies "${unaligned[@]}"
+    start memcheck tensors $configs --copies $copies "${tensors[@]}"
     fault=(--space fault.yaml --family fault --problem 96x64:f32)
     variant 2
     start memcheck fault 1 "${fault[@]}"
@@ -107,6 +113,10 @@ examine() {
     examine memcheck unaligned $((configs + 4 * copies)) 4
 }
 
+@test "no kernel for tensors accesses memory out of bounds" {
+    examine memcheck tensors $((configs + 4 * copies)) 4
+}
+
 @test "no kernel races in shared memory" {
     examine racecheck usual $((race_configs + 4 * race_copies)) '[0-9]+'
 }
@@ -117,6 +127,10 @@ examine() {
 
 @test "no kernel for short or unaligned rows races in shared memory" {
     examine racecheck unaligned $((race_configs / 2 + 4 * race_copies)) 4
+}
+
+@test "no kernel for tensors races in shared memory" {
+    examine racecheck tensors $((race_configs + 4 * race_copies)) 4
 }
 
 # found TOOL WORDS: the tool reports the faulty kernel with these words.
