@@ -161,6 +161,32 @@ void at_search_refuse(struct at_search *search, size_t index, const struct at_me
     search->results[index].outcome = failure->outcome;
 }
 
+void at_search_file_final(const struct at_search *search, const struct at_config *config,
+                          const double *samples_ns, int64_t place, bool won)
+{
+    struct at_session *session = search->session;
+    struct at_error err = {AT_OK, ""};
+    const struct at_journal_final final = {
+        .place = place,
+        .won = won,
+        .samples_ns = samples_ns,
+        .sample_count = (size_t)session->options.policy->shootout_samples,
+    };
+    struct at_journal_key key;
+    char *problem_text, *text;
+
+    if (!session->journal)
+        return;
+    problem_text = at_problem_format(&search->problem);
+    key = key_of(search, problem_text, (size_t)(config - search->space.configs), &text);
+    warn_of_journal(
+        session,
+        at_journal_add_final(session->journal, &key, at_gpu_info(session->gpu)->uuid, &final, &err),
+        &err);
+    free(text);
+    free(problem_text);
+}
+
 enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
                                            struct at_error *err)
 {

@@ -213,6 +213,14 @@ wide() {
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements AS a JOIN measurements AS b
         ON a.id < b.id AND a.measured_utc_ms > b.measured_utc_ms')" -eq 0 ]
     grep -q 'uuid: emu:a100$' best.yaml
+    # The last shoot-out, of which the profile has the winner; power and temperature are not emulated.
+    [ "$(query best.yaml.journal "SELECT min(place), max(place) = count(*) - 1, sum(won), group_concat(DISTINCT gpu),
+        min(json_array_length(samples_ns)), (SELECT count(*) FROM looks) FROM finals")" = '0|1|1|emu:a100|15|0' ]
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM finals WHERE (problem, family, family_hash, config) NOT IN
+        (SELECT problem, family, family_hash, config FROM measurements)')" -eq 0 ]
+    "$AUTOTUNE" report best.yaml --journal best.yaml.journal --out report.html
+    grep -q 'Predicted times have no spread: equal ones are a tie' report.html
+    run ! grep -E 'Power over time|Temperature over time|Throttling:' report.html
     # Nothing is expected of the initial design; most of the others come within a factor of 1.5.
     [ "$(query best.yaml.journal "SELECT count(*) - count(expected_ns) >= 10 FROM measurements
         WHERE family = 'tile'")" -eq 1 ]
