@@ -308,6 +308,8 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
         status = at_textbook_read(&run->textbook, err);
     if (status == AT_OK && run->options->profile)
         status = at_profile_read(&run->profile, run->options->profile, err);
+    if (status == AT_OK && run->options->profile)
+        at_detail(&options->run.progress, "read %s", run->options->profile);
     if (status == AT_OK && options->lookup)
         status = at_bench_lookup_open(&run->lookup, options->lookup, options->run.families,
                                       options->run.session.family_count, err);
@@ -335,6 +337,8 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
         status = bench_all(&run, err);
     if (status == AT_OK && options.out)
         status = write_page(&run, err);
+    if (status == AT_OK && options.out)
+        at_detail(&options.run.progress, "wrote %s", options.out);
     if (run.table.count > 0)
         at_print_table(&run.table, options.format);
     for (size_t i = 0; i < run.report_count; i++)

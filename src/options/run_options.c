@@ -49,6 +49,10 @@ static const struct argp_option options_table[] = {
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 1},
     {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 1},
     {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
+    {"verbose", 'v', NULL, 0,
+     "Also print each config as it is measured, or why it is refused, the finalists, and the files "
+     "that are read and written",
+     1},
     {0},
 };
 
@@ -98,6 +102,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'q':
         options->quiet = true;
+        options->verbose = false;
+        return 0;
+    case 'v':
+        options->verbose = true;
+        options->quiet = false;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -145,7 +154,7 @@ void at_run_options_clear(struct at_run_options *options)
 
 void at_run_options_finish(struct at_run_options *options)
 {
-    at_progress_init(&options->progress, options->quiet);
+    at_progress_init(&options->progress, options->quiet, options->verbose);
     options->session.progress = &options->progress;
 }
 
@@ -159,7 +168,8 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
 
     if (status == AT_OK)
         status = at_families_read(&options->families, count, tuning, templates, err);
-
+    if (status == AT_OK)
+        at_detail(&options->progress, "read %zu families in %s and %s", *count, tuning, templates);
     capacity = options->session.own_first = *count;
     for (size_t i = 0; i < options->space_count && status == AT_OK; i++) {
         struct at_family *family;
@@ -167,6 +177,8 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
         status = at_family_read(&family, options->spaces[i], NULL, err);
         if (status == AT_OK)
             AT_PUSH(options->families, *count, capacity, family);
+        if (status == AT_OK)
+            at_detail(&options->progress, "read %s and %s", family->path, family->template_path);
     }
     free(tuning);
     free(templates);

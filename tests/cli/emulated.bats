@@ -199,6 +199,18 @@ wide() {
     done
 }
 
+@test "--verbose tells each config, why it is refused, the finalists and the files; -q and -v exclude each other" {
+    run --separate-stderr -0 tune --verbose --gpu emu --family naive --problem 64x96:f32 --search random --budget 6 \
+        --out best.yaml
+    [ "$(grep -cE '^autotune: 64x96:f32: naive [A-Z_]+=[0-9].*: [0-9.]+ us$' <<<"$stderr")" -ge 6 ]
+    [ "$(grep -c '64x96:f32: finalist .* us, the winner$' <<<"$stderr")" -eq 1 ]
+    [[ $stderr == *' families in '*'the journal is best.yaml.journal'*'wrote best.yaml'* ]]
+    run --separate-stderr -0 tune -v -q --gpu emu --family naive --problem 64x96:f32 --search random --budget 6
+    [ -z "$stderr" ]
+    run --separate-stderr -0 tune -q -v --gpu emu --family naive --problem 64x96:f32 --search random --budget 6
+    [[ $stderr == *': finalist naive '* ]]
+}
+
 @test "the journal has when, on which device, and what the search expected" {
     need_sqlite
     before=$(date +%s)
@@ -253,8 +265,9 @@ wide() {
 @test "the journal names each fault" {
     need_sqlite
     variant '1, 2, 3, 4, 0'
-    run --separate-stderr -0 tune --quiet --gpu emu --family fault --space fault.yaml \
+    run --separate-stderr -0 tune --verbose --gpu emu --family fault --space fault.yaml \
         --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml
+    [[ $stderr == *': fault FAULT=3: crash: '*'misaligned access'* ]]
     query best.yaml.journal "SELECT config, message FROM measurements WHERE family = 'fault'
         AND outcome <> 'correct' ORDER BY config" >faults
     mapfile -t found <faults

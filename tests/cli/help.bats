@@ -7,7 +7,7 @@ load helpers
 
 setup() {
     run_options="--family --gpu --jobs --no-cache --policy --problem --problems --quiet --space --timeout
-        --wait"
+        --verbose --wait"
 }
 
 # knows COMMAND OPTION...: do --help and --usage of the command name exactly these options and the
@@ -31,8 +31,8 @@ knows() {
 @test "list, show, check and cache name their options" {
     knows list --emulated --families --format
     knows show --configs --format --top
-    knows check --gpu --quiet --space
-    knows cache --clear
+    knows check --format --gpu --quiet --space --verbose
+    knows cache --clear --format
 }
 
 @test "report names its options" {
@@ -70,7 +70,7 @@ knows() {
 }
 
 @test "study names its options" {
-    knows study --format --gpu --out --quiet --timeout
+    knows study --format --gpu --out --quiet --timeout --verbose
 }
 
 @test "every command prints the version" {
