@@ -2,6 +2,7 @@
 #include "options/format.h"
 
 #include "base/memory.h"
+#include "system/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,10 @@ enum at_table_form at_table_form(enum at_output_format format)
 
 void at_print_table(struct at_table *table, enum at_output_format format)
 {
-    at_table_print(table, at_table_form(format), stdout);
+    if (format == AT_FORMAT_TABLE)
+        at_table_print_within(table, at_streams_width(STDOUT_FILENO), stdout);
+    else
+        at_table_print(table, at_table_form(format), stdout);
     at_table_clear(table);
 }
 
