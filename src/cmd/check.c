@@ -74,7 +74,8 @@ static const struct argp argp = {
            "problem on its device. With --gpu, it verifies every winner for that device and times "
            "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
            "broken.\vThe exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
-           "cannot be read as a profile, 4 if it has no entry for that device.",
+           "cannot be read as a profile, 4 if it has no entry for that device."
+           "\n\nExample:\n  autotune check --gpu 0 best.yaml",
 };
 
 /* Does the recorded launch equal the one that the space gives? */

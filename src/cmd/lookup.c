@@ -15,15 +15,18 @@
 enum { KEY_SPACE = 0x100, KEY_PROFILE, KEY_POLICY, KEY_STRICT };
 
 static const struct argp_option options_table[] = {
-    {"problem", 'p', "SPEC", 0, "The problem", 0},
+    {NULL, 0, NULL, 0, "For which problem and device:", 1},
+    {NULL, 0, NULL, 0, "From where:", 2},
+    {NULL, 0, NULL, 0, "How to print:", 3},
+    {"problem", 'p', "SPEC", 0, "The problem", 1},
     {"profile", KEY_PROFILE, "FILE", 0,
-     "Search this profile before those on the search path; may be repeated", 0},
+     "Search this profile before those on the search path; may be repeated", 2},
     {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
-     0},
-    {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 0},
+     2},
+    {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 2},
     {"space", KEY_SPACE, "FILE", 0,
-     "Add a family: a space file with its template beside it; may be repeated", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+     "Add a family: a space file with its template beside it; may be repeated", 2},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 3},
     {0},
 };
 
@@ -96,7 +99,8 @@ static const struct argp argp = {
         "as many of the same multiprocessors; (4) on the same compute capability; (5) on the "
         "nearest compute capability; (6) the default config.\n\nThe search path: --profile, "
         "$AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that come with the "
-        "program.",
+        "program."
+        "\n\nExample:\n  autotune lookup --problem 8192x8192:f32 --device h200 best.yaml",
     .children = children,
 };
 

@@ -116,7 +116,8 @@ static const struct argp argp = {
     .args_doc = "FILE|DIR...",
     .doc = "Runs search strategies on recorded spaces and prints how soon each comes near the "
            "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
-           "--record=DIR. In a DIR, all files that end in .recording are used.",
+           "--record=DIR. In a DIR, all files that end in .recording are used."
+           "\n\nExample:\n  autotune replay --search guided,random --runs 20 DIR",
 };
 
 /* ---- files ---- */

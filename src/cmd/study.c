@@ -87,7 +87,8 @@ static const struct argp argp = {
     .args_doc = "[NAME]",
     .doc = "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
            "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
-           "predicted for an emulated one. Without NAME it lists the studies.",
+           "predicted for an emulated one. Without NAME it lists the studies."
+           "\vExample:\n  autotune study coalescing --gpu emu:h200",
 };
 
 /* ---- finding studies ---- */

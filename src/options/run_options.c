@@ -23,7 +23,11 @@ enum {
     KEY_WAIT
 };
 
+/* Groups of --help, which the commands' own options join. */
 static const struct argp_option options_table[] = {
+    {NULL, 0, NULL, 0, "What to run:", 1},
+    {NULL, 0, NULL, 0, "How:", 2},
+    {NULL, 0, NULL, 0, "What to write and print:", 3},
     {"gpu", 'g', "SEL", 0,
      "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
      "one, "
@@ -41,18 +45,18 @@ static const struct argp_option options_table[] = {
      "Add a family of your own: a space file with its template beside it; may be repeated", 1},
     {"family", KEY_FAMILY, "NAME", 0, "Search only this family; may be repeated", 1},
     {"policy", KEY_POLICY, "NAME", 0, "How times are taken; the first is the default {policies}",
-     1},
+     2},
     {"jobs", 'j', "N", 0,
-     "Number of compile workers of each device (default: one per CPU, at most 16)", 1},
+     "Number of compile workers of each device (default: one per CPU, at most 16)", 2},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "Time limit of one config, plus an allowance for the problem's size (default: 2)", 1},
-    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 1},
-    {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 1},
-    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
+     "Time limit of one config, plus an allowance for the problem's size (default: 2)", 2},
+    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 2},
+    {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 2},
+    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 3},
     {"verbose", 'v', NULL, 0,
      "Also print each config as it is measured, or why it is refused, the finalists, and the files "
      "that are read and written",
-     1},
+     3},
     {0},
 };
 

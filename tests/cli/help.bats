@@ -73,6 +73,25 @@ knows() {
     knows study --format --gpu --out --quiet --timeout --verbose
 }
 
+@test "the main commands have an example that they take, and those with many options groups" {
+    for command in tune bench show report check explain lookup export list study replay; do
+        run -0 "$AUTOTUNE" "$command" --help
+        example=$(grep -A1 '^Example:$' <<<"$output" | tail -n 1)
+        [[ $example == '  autotune '* ]]
+        # Each option of the example is one of the command.
+        for option in $(grep -oE -e '--[a-z]+' <<<"$example"); do
+            grep -qE -e "^ +(-[a-z], )?$option([ =[]|\$)" <<<"$output"
+        done
+    done
+    for line in 'tune What to run:' 'tune How:' 'tune What to write and print:' 'bench What to run:' \
+        'explain What to explain:' 'lookup From where:'; do
+        "$AUTOTUNE" "${line%% *}" --help | grep -qxE " *${line#* }"
+    done
+    # A group has its own: the profile's file is written, the seed is not.
+    "$AUTOTUNE" tune --help | sed -n '/^ *How:$/,/^ *What to write/p' | grep -q -e '--seed'
+    "$AUTOTUNE" tune --help | sed -n '/^ *What to write/,$p' | grep -q -e '--out'
+}
+
 @test "every command prints the version" {
     run -0 "$AUTOTUNE" --version
     version=$output

@@ -82,7 +82,7 @@ profile=tests/golden/profile/two-devices.yaml
 @test "replay shows how far it is, and nothing of it with --quiet or without a terminal" {
     one=$(find "$srcdir/tests/recordings" -name '*.recording' | sort | head -n 1)
     two=$(find "$srcdir/tests/recordings" -name '*.recording' | sort | sed -n 2p)
-    args=(replay "$one" "$two" --search random,local --runs 2000)
+    args=(replay "$one" "$two" "--search=random,local" --runs 2000)
     in_terminal 80 xterm-256color "$AUTOTUNE" "${args[@]}"
     grep -o $'\e\[K\[[12]/2\][^\e]*' <<<"$raw" >"$BATS_TEST_TMPDIR/drawn"
     grep -qE ': (random|local)  [0-9]+ of 4000  .* left' "$BATS_TEST_TMPDIR/drawn"
