@@ -79,9 +79,9 @@ knows() {
         example=$(grep -A1 '^Example:$' <<<"$output" | tail -n 1)
         [[ $example == '  autotune '* ]]
         # Each option of the example is one of the command.
-        for option in $(grep -oE -e '--[a-z]+' <<<"$example"); do
+        while read -r option; do
             grep -qE -e "^ +(-[a-z], )?$option([ =[]|\$)" <<<"$output"
-        done
+        done < <(grep -oE -e '--[a-z]+' <<<"$example")
     done
     for line in 'tune What to run:' 'tune How:' 'tune What to write and print:' 'bench What to run:' \
         'explain What to explain:' 'lookup From where:'; do
