@@ -8,6 +8,7 @@
 #include "device/relation.h"
 #include "profile/profile.h"
 #include "space/named.h"
+#include "space/space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static const char *const usual_problems[] = {
     "1x1048576:f32",
     "64x64x64x64:f32,perm=0213",
     "16x16x16x4096:f32,perm=2103",
-    "64x32x16x32:f32,perm=3210",
+    "64x32x16x32:b1,perm=3210",
 };
 
 /* ---- the config ---- */
@@ -193,6 +194,26 @@ static const char *find_problem(const struct at_config *config, const struct at_
     return NULL;
 }
 
+/* Take the family's default for the problem, or the usual one, whose refusal is then reported. */
+static enum at_status take_default(const struct at_explain_choice *choice,
+                                   const struct at_session_options *known,
+                                   const struct at_device_info *device, struct at_config *config,
+                                   const struct at_problem *problem, struct at_error *err)
+{
+    const struct at_family *family;
+    enum at_status status = at_explain_family(&family, known, choice->family, err);
+    size_t at = 0;
+
+    if (status != AT_OK)
+        return status;
+    *config = at_family_default(family);
+    while (known->families[at] != family)
+        at++;
+    if (choice->problem)
+        (void)at_space_default(config, &known->families[at], 1, problem, device, NULL);
+    return AT_OK;
+}
+
 enum at_status at_explain_choose(const struct at_explain_choice *choice,
                                  const struct at_session_options *known,
                                  const struct at_device_info *device, struct at_config *config,
@@ -206,11 +227,7 @@ enum at_status at_explain_choose(const struct at_explain_choice *choice,
     if (status == AT_OK && choice->profile) {
         status = take_winner(choice, known, device, config, problem, err);
     } else if (status == AT_OK) {
-        const struct at_family *family;
-
-        status = at_explain_family(&family, known, choice->family, err);
-        if (status == AT_OK)
-            *config = at_family_default(family);
+        status = take_default(choice, known, device, config, problem, err);
     }
     for (int i = 0; i < choice->setting_count && status == AT_OK; i++)
         status = apply_setting(config, choice->settings[i], err);

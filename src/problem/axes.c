@@ -33,44 +33,12 @@ static bool continues(const struct at_axis *outer, const struct at_axis *inner, 
            at_axis_stride(outer, side) == whole;
 }
 
-/* The place of an axis in a list that has it. */
-static size_t find_axis(const struct at_axis *axes, size_t count, const struct at_axis *axis)
-{
-    size_t at = 0;
-
-    while (at < count && memcmp(&axes[at], axis, sizeof *axis) != 0)
-        at++;
-    return at;
-}
-
-/* Move an axis forward; those between keep their order. */
-static void move_axis(struct at_axis *axes, size_t from, size_t to)
-{
-    struct at_axis axis = axes[from];
-
-    memmove(axes + to + 1, axes + to, (from - to) * sizeof *axes);
-    axes[to] = axis;
-}
-
 void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order)
 {
-    struct at_axis by_source[AT_AXES_MAX];
-
     at_axes_sort(axes, count, order == AT_OUTER_SOURCE ? AT_SOURCE : AT_DESTINATION);
-    if (order != AT_OUTER_ALTERNATING)
-        return;
-    memcpy(by_source, axes, count * sizeof *axes);
-    at_axes_sort(by_source, count, AT_SOURCE);
-    for (size_t taken = 1, next = 0; taken < count; taken++) {
-        size_t at = taken;
-
-        if (taken % 2 == 0)
-            continue; /* the fastest one that is left is there already */
-        do
-            at = find_axis(axes, count, &by_source[next++]);
-        while (at < taken);
-        move_axis(axes, at, taken);
-    }
+    /* After each axis, the others are sorted anew. */
+    for (size_t first = 1; order == AT_OUTER_ALTERNATING && first < count; first++)
+        at_axes_sort(axes + first, count - first, first % 2 == 1 ? AT_SOURCE : AT_DESTINATION);
 }
 
 size_t at_axes_merge(struct at_axis *axes, size_t count)

@@ -54,6 +54,9 @@ static enum at_status check_values(const struct reading *reading,
     if (!has_default)
         return at_fail_at(reading->err, source, "%s: the default %lld is none of its values",
                           record->name.text, (long long)record->default_value);
+    if (record->yields && values[0] != record->default_value)
+        return at_fail_at(reading->err, source,
+                          "%s yields, so its default has to be the first value", record->name.text);
     return AT_OK;
 }
 
@@ -86,6 +89,7 @@ static enum at_status take_param(const struct reading *reading, struct at_param_
         .value_count = record->values.count,
         .default_value = record->default_value,
         .host = record->host == 1,
+        .yields = record->yields == 1,
     };
     *record = (struct at_param_record){0};
     return AT_OK;

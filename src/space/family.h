@@ -26,6 +26,7 @@ struct at_param {
      * where it is not the default: families get such parameters without a change to old profiles.
      */
     bool host;
+    bool yields; /* where the default config is not legal, the next value is taken */
 };
 
 struct at_rule; /* space/rules.h */

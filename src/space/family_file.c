@@ -14,6 +14,7 @@ static const struct at_field param_fields[] = {
     AT_FIELD(at_param_record, "name", name, LOCATED),
     AT_TEXT(at_param_record, summary, SUMMARY_MAX),
     AT_LIST(at_param_record, values, AT_FIELD_INTS, 1, AT_PARAM_VALUES_MAX),
+    AT_FIELD(at_param_record, "yields", yields, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
 };
 static const struct at_schema param_schema =
     AT_SCHEMA("a parameter", at_param_record, param_fields);

@@ -10,7 +10,7 @@ struct at_param_record {
     struct at_located name;
     char *summary;
     struct at_list values; /* of int64_t */
-    int64_t default_value, host;
+    int64_t default_value, host, yields;
 };
 
 struct at_launch_record {

@@ -139,26 +139,61 @@ static enum at_status fail_without_default(struct at_family *const *families, si
     return AT_FAILED;
 }
 
+/* Take the next value of the last parameter that yields; if it has none, begin anew and go on to
+ * the one before. False: there is none. */
+static bool yield_default(struct at_config *config)
+{
+    for (size_t i = config->family->param_count; i-- > 0;) {
+        const struct at_param *param = &config->family->params[i];
+        size_t next = at_param_level(param, config->values[i]) + 1;
+
+        if (!param->yields)
+            continue;
+        config->values[i] = (int32_t)param->values[next < param->value_count ? next : 0];
+        if (next < param->value_count)
+            return true;
+    }
+    return false;
+}
+
+/* Find the family's default for a problem. */
+static enum at_status find_default(struct at_config *config, const struct at_family *family,
+                                   const struct at_problem *problem,
+                                   const struct at_device_info *device, bool *legal,
+                                   struct at_error *err)
+{
+    enum at_status status;
+
+    *config = at_family_default(family);
+    do
+        status = at_config_legal(config, problem, device, legal, NULL, err);
+    while (status == AT_OK && !*legal && yield_default(config));
+    return status;
+}
+
 enum at_status at_space_default(struct at_config *config, struct at_family *const *families,
                                 size_t family_count, const struct at_problem *problem,
                                 const struct at_device_info *device, struct at_error *err)
 {
     const struct at_family *best = NULL;
+    struct at_config found;
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < family_count && status == AT_OK; i++) {
-        struct at_config usual = at_family_default(families[i]);
+        struct at_config usual;
         bool legal;
 
         if (best && best->preference <= families[i]->preference)
             continue;
-        status = at_config_legal(&usual, problem, device, &legal, NULL, err);
-        if (status == AT_OK && legal)
+        status = find_default(&usual, families[i], problem, device, &legal, err);
+        if (status == AT_OK && legal) {
             best = families[i];
+            found = usual;
+        }
     }
     if (status == AT_OK && !best)
         status = fail_without_default(families, family_count, problem, device, err);
     if (status == AT_OK)
-        *config = at_family_default(best);
+        *config = found;
     return status;
 }

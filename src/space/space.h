@@ -33,7 +33,8 @@ enum at_status at_families_check_unique(struct at_family *const *families, size_
                                         struct at_error *err);
 
 /* The default config of a problem: among the legal defaults of all families, the one with the
- * lowest preference. AT_FAILED if none is legal. */
+ * lowest preference. Parameters that yield take other values than their default until it is legal.
+ * AT_FAILED if none is. */
 enum at_status at_space_default(struct at_config *config, struct at_family *const *families,
                                 size_t family_count, const struct at_problem *problem,
                                 const struct at_device_info *device, struct at_error *err);

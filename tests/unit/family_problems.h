@@ -21,9 +21,9 @@ static const struct {
     {"micro", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes */
     {"narrow", "2048x3", ""},
     {"narrow", "3x5x2x512x3", ",perm=21043"},
+    {"packed", "16x5x3x9x64", ",perm=42130"}, /* vectors on both sides */
     {"packed", "9x5x3x16x7", ",perm=41203"},
     {"packed", "9x5x3x6x64", ",perm=21304"},
-    {"packed", "16x5x3x9x32", ",perm=42130"}, /* vectors on both sides */
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
     {"small", "32x32", ",batch=65"},

@@ -313,6 +313,42 @@ static void finds_the_default(void **state)
         at_family_free(families[i]);
 }
 
+/* Of two parameters that yield, the last one changes fastest; a third one does not yield. */
+static void defaults_yield(void **state)
+{
+    static const struct {
+        const char *spec;
+        int32_t values[2]; /* 0: no default is legal */
+    } cases[] = {{"8x8:f32", {8, 4}}, {"8x2:f32", {8, 2}}, {"4x4:f32", {4, 4}}, {"4x3:f32", {4, 1}},
+                 {"2x2:f32", {2, 2}}, {"1x8:f32", {0}},    {"16x6:f32", {8, 2}}};
+    struct at_family *family =
+        family_of(1,
+                  "  - {name: A, summary: s, values: [8, 4, 2], default: 8, yields: 1}\n"
+                  "  - {name: B, summary: s, values: [4, 2, 1], default: 4, yields: 1}\n" PARAM(
+                      "C", "5, 6", "6"),
+                  "needs: [rows >= A, cols % B == 0]\n");
+    struct at_device_info device = device_with(1024);
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem problem = problem_of(cases[i].spec);
+        struct at_config config = {.values = {12345}};
+        struct at_error err = {0};
+
+        if (cases[i].values[0] == 0) {
+            assert_int_equal(at_space_default(&config, &family, 1, &problem, &device, &err),
+                             AT_FAILED);
+            assert_int_equal(config.values[0], 12345); /* set on success only */
+            continue;
+        }
+        assert_int_equal(at_space_default(&config, &family, 1, &problem, &device, &err), AT_OK);
+        assert_int_equal(config.values[0], cases[i].values[0]);
+        assert_int_equal(config.values[1], cases[i].values[1]);
+        assert_int_equal(config.values[2], 6);
+    }
+    at_family_free(family);
+}
+
 /* A parameter that the problem determines follows it to another problem; the rules see its new
  * value. */
 static void adapts_a_config(void **state)
@@ -362,6 +398,7 @@ int main(void)
         cmocka_unit_test(skips_what_a_rule_excludes),
         cmocka_unit_test(lets_a_rule_guard_the_next),
         cmocka_unit_test(finds_the_default),
+        cmocka_unit_test(defaults_yield),
         cmocka_unit_test(adapts_a_config),
     };
 

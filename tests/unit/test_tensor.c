@@ -254,9 +254,41 @@ static void makes_arguments(void **state)
     assert_int_equal(at_problem_args(&p, &launch, 100, 200, word, words), 3);
     /* Sides 2 x 3 and 7: five blocks, one for each index of the remaining axis. */
     assert_int_equal(at_problem_packed_tiles(&p, &launch), 5);
+    /* Runs of 6 and 7 words. */
+    launch.field[AT_VEC_SRC] = 2;
+    assert_int_equal(at_problem_packed_tiles(&p, &launch), 5);
+    launch.field[AT_VEC_SRC] = 4;
+    assert_int_equal(at_problem_packed_tiles(&p, &launch), 0);
+    launch.field[AT_VEC_SRC] = 0;
+    launch.field[AT_VEC_DST] = 2;
+    assert_int_equal(at_problem_packed_tiles(&p, &launch), 0);
+    launch.field[AT_VEC_DST] = 0;
     launch.field[AT_SIDE_SRC] = launch.field[AT_SIDE_DST] = 4;
     /* 2 x 2 of the 3, and 4 of the 7: 2 x 5 x 2. */
     assert_int_equal(at_problem_packed_tiles(&p, &launch), 20);
+}
+
+/* Five axes reversed, named by their extents. */
+static void orders_axes(void **state)
+{
+    static const struct at_axis reversed[] = {
+        {2, 1, 1155}, {3, 2, 385}, {5, 6, 77}, {7, 30, 11}, {11, 210, 1}};
+    static const struct {
+        enum at_outer_order order;
+        int64_t extents[AT_COUNT(reversed)];
+    } cases[] = {{AT_OUTER_SOURCE, {2, 3, 5, 7, 11}},
+                 {AT_OUTER_DESTINATION, {11, 7, 5, 3, 2}},
+                 {AT_OUTER_ALTERNATING, {11, 2, 7, 3, 5}}};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_axis axes[AT_COUNT(reversed)];
+
+        memcpy(axes, reversed, sizeof axes);
+        at_axes_order(axes, AT_COUNT(axes), cases[i].order);
+        for (size_t j = 0; j < AT_COUNT(axes); j++)
+            assert_int_equal(axes[j].extent, cases[i].extents[j]);
+    }
 }
 
 int main(void)
@@ -265,6 +297,7 @@ int main(void)
         cmocka_unit_test(has_a_canonical_form),  cmocka_unit_test(refuses),
         cmocka_unit_test(finds_overlap),         cmocka_unit_test(gives_up_on_overlap),
         cmocka_unit_test(keeps_the_permutation), cmocka_unit_test(makes_arguments),
+        cmocka_unit_test(orders_axes),
     };
 
     return cmocka_run_group_tests_name("tensor", tests, NULL, NULL);
