@@ -70,6 +70,16 @@ void at_median_ratio_interval(const double *a, const double *b, size_t count, do
     free(ratios);
 }
 
+const double at_equal_at_most = 1.005;
+
+bool at_samples_equal(const double *a, const double *b, size_t count)
+{
+    double low, high;
+
+    at_median_ratio_interval(a, b, count, &low, &high);
+    return low <= 1 && at_median(a, count) <= at_equal_at_most * at_median(b, count);
+}
+
 long at_spread_permille(const double *values, size_t count)
 {
     double median = at_median(values, count);

@@ -3,6 +3,7 @@
 #ifndef AT_BASE_STATS_H
 #define AT_BASE_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The quantile q (0 to 1) of count >= 1 values, interpolated linearly between neighbours (type 7 of
@@ -20,6 +21,12 @@ void at_median_interval(const double *values, size_t count, double *low, double 
 /* The same of the ratios a[i] / b[i], for samples that were taken in turn: does a differ from b? */
 void at_median_ratio_interval(const double *a, const double *b, size_t count, double *low,
                               double *high);
+
+/* Are samples a not told apart from b, which were taken in turn? Their median is at most
+ * at_equal_at_most times b's, and the interval of their ratios contains 1 or lies below it. With
+ * few or noisy samples the interval is wide: hence the factor. */
+extern const double at_equal_at_most;
+bool at_samples_equal(const double *a, const double *b, size_t count);
 
 /* Interquartile range over median, in thousandths, rounded; 0 for a median of 0. */
 long at_spread_permille(const double *values, size_t count);

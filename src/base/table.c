@@ -47,6 +47,63 @@ static void print_text_row(const struct at_table *table, const char *const *cell
     }
 }
 
+enum { GAP = 2, FOLDED_INDENT = 4, WORDS_LEAST = 30 };
+
+/* Print words from column `from` on, in lines up to column `to`. */
+static void print_words(const char *text, int from, int to, FILE *out)
+{
+    int column = from;
+
+    while (*text) {
+        size_t bytes = strcspn(text, " ");
+        char *word = at_strndup(text, bytes);
+        int width = width_of(word);
+
+        if (column > from && column + 1 + width > to) {
+            fprintf(out, "\n%*s", from, "");
+            column = from;
+        }
+        column += fprintf(out, "%s", column > from ? " " : "") + width;
+        fputs(word, out);
+        at_free(word);
+        text += bytes;
+        text += strspn(text, " ");
+    }
+}
+
+/* Is column c the last, of words that are broken into lines if it begins at `start`? */
+static bool is_broken(const struct at_table *table, const int *widths, size_t c, int start,
+                      int most)
+{
+    return c + 1 == table->column_count && table->columns[c].left && start + widths[c] > most &&
+           most - start >= WORDS_LEAST;
+}
+
+static void print_folded_row(const struct at_table *table, const char *const *cells,
+                             const int *widths, int most, FILE *out)
+{
+    int start = 0;
+
+    for (size_t c = 0; c < table->column_count; c++) {
+        int next = start + widths[c] + GAP;
+        bool left = table->columns[c].left, last = c + 1 == table->column_count;
+        bool folds =
+            !last && next + widths[c + 1] > most && !is_broken(table, widths, c + 1, next, most);
+
+        if (is_broken(table, widths, c, start, most))
+            print_words(cells[c], start, most, out);
+        else
+            print_padded(cells[c], left && (last || folds) ? 0 : widths[c], left, out);
+        if (last)
+            putc('\n', out);
+        else if (folds)
+            fprintf(out, "\n%*s", FOLDED_INDENT, "");
+        else
+            fprintf(out, "%*s", GAP, "");
+        start = folds ? FOLDED_INDENT : next;
+    }
+}
+
 static void print_csv_row(const struct at_table *table, const char *const *cells, const int *widths,
                           FILE *out)
 {
@@ -91,11 +148,9 @@ static print_row_fn *const print_row[] = {
     [AT_TABLE_MARKDOWN] = print_markdown_row,
 };
 
-void at_table_print(const struct at_table *table, enum at_table_form form, FILE *out)
+/* Find the titles and the widths of the columns, for which there is room. */
+static void measure(const struct at_table *table, const char **titles, int *widths)
 {
-    int *widths = at_alloc_array(table->column_count, sizeof *widths);
-    const char **titles = at_alloc_array(table->column_count, sizeof *titles);
-
     for (size_t c = 0; c < table->column_count; c++) {
         titles[c] = table->columns[c].title;
         widths[c] = width_of(titles[c]);
@@ -103,6 +158,34 @@ void at_table_print(const struct at_table *table, enum at_table_form form, FILE 
             if (width_of(table->cells[i]) > widths[c])
                 widths[c] = width_of(table->cells[i]);
     }
+}
+
+void at_table_print_within(const struct at_table *table, int width, FILE *out)
+{
+    int *widths = at_alloc_array(table->column_count, sizeof *widths);
+    const char **titles = at_alloc_array(table->column_count, sizeof *titles);
+    int all = 0;
+
+    measure(table, titles, widths);
+    for (size_t c = 0; c < table->column_count; c++)
+        all += widths[c] + (c > 0 ? GAP : 0);
+    if (width <= 0 || all <= width) {
+        at_table_print(table, AT_TABLE_TEXT, out);
+    } else {
+        print_folded_row(table, titles, widths, width, out);
+        for (size_t i = 0; i + table->column_count <= table->count; i += table->column_count)
+            print_folded_row(table, (const char *const *)table->cells + i, widths, width, out);
+    }
+    at_free(titles);
+    at_free(widths);
+}
+
+void at_table_print(const struct at_table *table, enum at_table_form form, FILE *out)
+{
+    int *widths = at_alloc_array(table->column_count, sizeof *widths);
+    const char **titles = at_alloc_array(table->column_count, sizeof *titles);
+
+    measure(table, titles, widths);
     print_row[form](table, titles, widths, out);
     if (form == AT_TABLE_MARKDOWN)
         print_markdown_rule(table, out);

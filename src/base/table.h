@@ -32,6 +32,10 @@ void at_table_add(struct at_table *table, const char *format, ...)
 /* Print titles and rows. The last row must be whole. */
 void at_table_print(const struct at_table *table, enum at_table_form form, FILE *out);
 
+/* The same as aligned text of at most `width` columns (0: any): the columns that do not fit follow
+ * on another line, and so does what a last one of words has too much. */
+void at_table_print_within(const struct at_table *table, int width, FILE *out);
+
 void at_table_clear(struct at_table *table);
 
 #endif

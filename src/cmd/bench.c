@@ -59,13 +59,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
-    {"profile", KEY_PROFILE, "FILE", 0, "Take tuned configs from FILE instead of tuning", 0},
+    {"profile", KEY_PROFILE, "FILE", 0, "Take tuned configs from FILE instead of tuning", 1},
     {"lookup", KEY_LOOKUP, "FILE", 0,
-     "Also time the config that lookup chooses from FILE, which need not have the problem", 0},
-    {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
+     "Also time the config that lookup chooses from FILE, which need not have the problem", 1},
+    {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 3},
     {"format", 'f', "NAME", 0,
      "How to print the result, json as one line per problem; the first is the default {formats}",
-     0},
+     3},
     {0},
 };
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
@@ -77,7 +77,8 @@ static const struct argp argp = {
     .doc = "Times the textbook's transpose kernels, the default config and the tuned kernel, and "
            "compares them with the copy limit."
            "\vWithout --problem it uses 8192x8192:f32 and 8192x8192:f64; on an emulated device "
-           "1024x1024:f32 and 1024x1024:f64.",
+           "1024x1024:f32 and 1024x1024:f64."
+           "\n\nExample:\n  autotune bench 8192x8192:f32 --profile best.yaml",
     .children = children,
 };
 
@@ -308,6 +309,8 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
         status = at_textbook_read(&run->textbook, err);
     if (status == AT_OK && run->options->profile)
         status = at_profile_read(&run->profile, run->options->profile, err);
+    if (status == AT_OK && run->options->profile)
+        at_detail(&options->run.progress, "read %s", run->options->profile);
     if (status == AT_OK && options->lookup)
         status = at_bench_lookup_open(&run->lookup, options->lookup, options->run.families,
                                       options->run.session.family_count, err);
@@ -335,6 +338,8 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
         status = bench_all(&run, err);
     if (status == AT_OK && options.out)
         status = write_page(&run, err);
+    if (status == AT_OK && options.out)
+        at_detail(&options.run.progress, "wrote %s", options.out);
     if (run.table.count > 0)
         at_print_table(&run.table, options.format);
     for (size_t i = 0; i < run.report_count; i++)

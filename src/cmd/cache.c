@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune cache: show or clear the cache of compiled kernels. */
+#include "base/memory.h"
 #include "cmd/cmd.h"
 #include "kernel/cubin_cache.h"
+#include "options/argument.h"
+#include "options/format.h"
+#include "schema/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 struct cache_options {
     bool clear;
+    enum at_output_format format;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -17,6 +22,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'c':
         options->clear = true;
+        return 0;
+    case 'f':
+        options->format = at_parse_format(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument \"%s\"", arg);
@@ -28,13 +36,50 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"clear", 'c', NULL, 0, "Remove all compiled kernels", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .doc = "Shows where compiled kernels are kept, how many, and how much space they take.",
 };
+
+/* The cache as JSON. */
+struct cache_record {
+    char *folder; /* borrowed */
+    int64_t kernels, programs, bytes, bytes_max;
+};
+
+static const struct at_field cache_fields[] = {
+    AT_WRITTEN(cache_record, bytes, AT_FIELD_INT),
+    AT_WRITTEN(cache_record, bytes_max, AT_FIELD_INT),
+    AT_WRITTEN(cache_record, folder, AT_FIELD_TEXT),
+    AT_WRITTEN(cache_record, kernels, AT_FIELD_INT),
+    AT_WRITTEN(cache_record, programs, AT_FIELD_INT),
+};
+static const struct at_schema cache_schema = AT_SCHEMA("the cache", cache_record, cache_fields);
+
+static enum at_status print_record(const struct cache_record *record, enum at_output_format format,
+                                   struct at_error *err)
+{
+    static const struct at_table_column columns[] = {
+        {"folder", true}, {"kernels", false}, {"programs", false},
+        {"bytes", false}, {"at most", false},
+    };
+    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+
+    if (format == AT_FORMAT_JSON)
+        return at_print_json(&cache_schema, record, err);
+    at_table_add(&table, "%s", record->folder);
+    at_table_add(&table, "%" PRId64, record->kernels);
+    at_table_add(&table, "%" PRId64, record->programs);
+    at_table_add(&table, "%" PRId64, record->bytes);
+    at_table_add(&table, "%" PRId64, record->bytes_max);
+    at_print_table(&table, format);
+    return AT_OK;
+}
 
 static void print_usage(const struct at_cubin_cache *cache, const struct at_cubin_usage *usage)
 {
@@ -59,8 +104,18 @@ static enum at_status run_cache(int argc, char **argv, struct at_error *err)
         status = at_cubin_folder_clear(at_cubin_cache_folder(cache), err);
     if (status == AT_OK)
         status = at_cubin_folder_usage(at_cubin_cache_folder(cache), &usage, err);
-    if (status == AT_OK)
+    if (status == AT_OK && options.format == AT_FORMAT_TABLE)
         print_usage(cache, &usage);
+    else if (status == AT_OK)
+        status = print_record(
+            &(struct cache_record){
+                .folder = (char *)at_cubin_cache_folder(cache)->path,
+                .kernels = (int64_t)usage.kernels,
+                .programs = (int64_t)usage.programs,
+                .bytes = (int64_t)usage.bytes,
+                .bytes_max = AT_CUBIN_CACHE_BYTES_MAX,
+            },
+            options.format, err);
     at_cubin_cache_close(cache);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cmd/check_times.h"
 #include "cmd/cmd.h"
+#include "options/argument.h"
 #include "profile/profile.h"
 #include "space/named.h"
 #include "system/interrupt.h"
@@ -14,6 +15,7 @@
 struct check_options {
     struct at_run_options run;
     const char *file, *gpu; /* gpu NULL: run nothing */
+    struct at_check_report report;
 };
 
 enum { KEY_SPACE = 0x100 };
@@ -29,8 +31,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'g':
         options->gpu = arg;
         return 0;
+    case 'f':
+        options->report.format = at_parse_format(state, arg);
+        return 0;
     case 'q':
         options->run.quiet = true;
+        options->run.verbose = false;
+        return 0;
+    case 'v':
+        options->run.verbose = true;
+        options->run.quiet = false;
         return 0;
     case ARGP_KEY_ARG:
         if (options->file)
@@ -47,7 +57,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0, "Verify and time every winner again on this device", 0},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 0},
+    {"verbose", 'v', NULL, 0, "Also print each config that is checked, and the files that are read",
+     0},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family: a space file with its template beside it; may be repeated", 0},
     {0},
@@ -55,12 +68,14 @@ static const struct argp_option options_table[] = {
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .help_filter = at_help_filter,
     .args_doc = "FILE",
     .doc = "Checks a profile: its form, its figures, and that every config is legal for its "
            "problem on its device. With --gpu, it verifies every winner for that device and times "
            "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
            "broken.\vThe exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
-           "cannot be read as a profile, 4 if it has no entry for that device.",
+           "cannot be read as a profile, 4 if it has no entry for that device."
+           "\n\nExample:\n  autotune check --gpu 0 best.yaml",
 };
 
 /* Does the recorded launch equal the one that the space gives? */
@@ -91,7 +106,7 @@ static enum at_status check_result(const struct at_result_record *result,
 
 /* Print each config that does not hold; return their number. */
 static size_t check_entry(const struct at_entry *entry, const struct at_device_info *device,
-                          const struct at_session_options *known)
+                          const struct at_session_options *known, struct at_check_report *report)
 {
     const struct {
         const char *name;
@@ -103,17 +118,30 @@ static size_t check_entry(const struct at_entry *entry, const struct at_device_i
 
     at_problem_parse(&problem, entry->problem, NULL); /* checked when the profile was read */
     for (size_t i = 0; i < AT_COUNT(results); i++) {
-        if (results[i].result->time_ns == 0 ||
-            check_result(results[i].result, &problem, device, known, &err) == AT_OK)
+        const struct at_result_record *result = results[i].result;
+        bool sound;
+
+        if (result->time_ns == 0)
             continue;
-        printf("%s: %s: %s\n", entry->problem, results[i].name, err.message);
-        failures++;
+        sound = check_result(result, &problem, device, known, &err) == AT_OK;
+        at_check_add(report, &(struct at_check_row){.problem = entry->problem,
+                                                    .device = (char *)device->name,
+                                                    .config = (char *)results[i].name,
+                                                    .verdict = sound ? "sound" : "illegal",
+                                                    .message = sound ? "" : err.message,
+                                                    .recorded_ns = result->time_ns});
+        at_detail(known->progress, "%s on %s: %s, %s: %s", entry->problem, device->name,
+                  results[i].name, result->family, sound ? "sound" : err.message);
+        if (!sound && report->format == AT_FORMAT_TABLE)
+            printf("%s: %s: %s\n", entry->problem, results[i].name, err.message);
+        failures += !sound;
     }
     return failures;
 }
 
 static enum at_status check_profile(const struct at_profile *profile, const char *file,
-                                    const struct at_session_options *known, struct at_error *err)
+                                    const struct at_session_options *known,
+                                    struct at_check_report *report, struct at_error *err)
 {
     const struct at_device_record *records = profile->devices.items;
     size_t entries = 0, failures = 0;
@@ -122,12 +150,14 @@ static enum at_status check_profile(const struct at_profile *profile, const char
         const struct at_entry *problems = records[i].problems.items;
 
         for (size_t j = 0; j < records[i].problems.count; j++)
-            failures += check_entry(&problems[j], &records[i].device, known);
+            failures += check_entry(&problems[j], &records[i].device, known, report);
         entries += records[i].problems.count;
     }
     if (failures > 0)
         return at_fail(err, AT_FAILED, "%s: %zu config%s not hold", file, failures,
                        failures == 1 ? " does" : "s do");
+    if (report->format != AT_FORMAT_TABLE)
+        return AT_OK;
     printf("%s: sound: %zu problem%s on %zu device%s\n", file, entries, entries == 1 ? "" : "s",
            profile->devices.count, profile->devices.count == 1 ? "" : "s");
     return AT_OK;
@@ -137,7 +167,7 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
 {
     struct check_options options = {0};
     struct at_profile profile = {0};
-    enum at_status status;
+    enum at_status status, printed;
 
     at_run_options_init(&options.run);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
@@ -146,12 +176,19 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
     if (status == AT_OK)
         status = at_profile_read(&profile, options.file, err);
     if (status == AT_OK)
-        status = check_profile(&profile, options.file, &options.run.session, err);
+        at_detail(&options.run.progress, "read %s", options.file);
+    if (status == AT_OK)
+        status = check_profile(&profile, options.file, &options.run.session, &options.report, err);
     if (status == AT_OK && options.gpu) {
         options.run.gpu = options.gpu;
         at_interrupt_catch();
-        status = at_check_times(&profile, options.file, &options.run, err);
+        status = at_check_times(&profile, options.file, &options.run, &options.report, err);
     }
+    /* A file that cannot be read gives no document; a run that was cut short what it had. */
+    printed = status == AT_OK || options.report.count > 0
+                  ? at_check_print(&options.report, status == AT_OK ? err : NULL)
+                  : AT_OK;
+    status = status == AT_OK ? printed : status;
     at_profile_clear(&profile);
     at_run_options_clear(&options.run);
     return status;

@@ -24,8 +24,10 @@ struct recheck {
     const struct at_run_options *options;
     struct at_session_options session_options;
     struct at_session *session;
-    size_t matched; /* records of the profile for one of the devices */
+    const struct at_device_info *device; /* that is checked now */
+    size_t matched;                      /* records of the profile for one of the devices */
     size_t counts[VERDICTS];
+    struct at_check_report *report;
 };
 
 /* The kernels of an entry, timed again. */
@@ -101,6 +103,28 @@ static void print_times(const struct rematch *rematch, enum verdict verdict)
            recorded_ns / 1000, time_ns / 1000, 100 * (time_ns / recorded_ns - 1));
 }
 
+/* Print a verdict for people, and keep it for programs. `why`: the message, or "". */
+static void print_verdict(struct recheck *recheck, const struct rematch *rematch,
+                          enum verdict verdict, const char *why)
+{
+    const struct at_entry *entry = rematch->entry;
+    int64_t now_ns = verdict == BROKEN ? 0 : llround(rematch->contestants[0].time_ns);
+
+    at_check_add(recheck->report, &(struct at_check_row){.problem = entry->problem,
+                                                         .device = (char *)recheck->device->name,
+                                                         .config = "winner",
+                                                         .verdict = (char *)verdict_names[verdict],
+                                                         .message = (char *)why,
+                                                         .recorded_ns = entry->winner.time_ns,
+                                                         .now_ns = now_ns});
+    if (recheck->report->format != AT_FORMAT_TABLE)
+        return;
+    if (verdict == BROKEN)
+        printf("  %-40s %-8s %s\n", entry->problem, verdict_names[BROKEN], why);
+    else
+        print_times(rematch, verdict);
+}
+
 static enum at_status check_entry(struct recheck *recheck, const struct at_entry *entry,
                                   struct at_error *err)
 {
@@ -114,9 +138,9 @@ static enum at_status check_entry(struct recheck *recheck, const struct at_entry
     if (status == AT_OK && at_interrupt_seen())
         status = at_fail(err, AT_INTERRUPTED, "interrupted");
     if (status == AT_OK)
-        print_times(rematch, verdict);
+        print_verdict(recheck, rematch, verdict, "");
     else if (status == AT_FAILED || status == AT_USAGE)
-        printf("  %-40s %-8s %s\n", entry->problem, verdict_names[BROKEN], err->message);
+        print_verdict(recheck, rematch, BROKEN, err->message);
     at_shootout_end(rematch->contestants, rematch->count);
     free(rematch);
     if (status != AT_OK && status != AT_FAILED && status != AT_USAGE)
@@ -125,11 +149,21 @@ static enum at_status check_entry(struct recheck *recheck, const struct at_entry
     return AT_OK;
 }
 
+static void print_titles(const struct at_device_info *device, const char *policy)
+{
+    bool emulated = at_device_is_emulated(device);
+
+    printf("%s, %s\n", device->name, policy);
+    if (emulated)
+        printf("  emulated: %s\n", at_emulated_times(device));
+    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
+           emulated ? "predicted" : "now us", "change %");
+}
+
 static enum at_status check_record(struct recheck *recheck, const struct at_device_record *record,
                                    const struct at_device_info *device, struct at_error *err)
 {
     const struct at_entry *entries = record->problems.items;
-    bool emulated = at_device_is_emulated(device);
     enum at_status status =
         at_policy_find(&recheck->session_options.policy, record->policy.name, err);
 
@@ -137,11 +171,9 @@ static enum at_status check_record(struct recheck *recheck, const struct at_devi
         status = at_session_open(&recheck->session, device, &recheck->session_options, err);
     if (status != AT_OK)
         return status;
-    printf("%s, %s\n", device->name, record->policy.name);
-    if (emulated)
-        printf("  emulated: %s\n", at_emulated_times(device));
-    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
-           emulated ? "predicted" : "now us", "change %");
+    recheck->device = device;
+    if (recheck->report->format == AT_FORMAT_TABLE)
+        print_titles(device, record->policy.name);
     for (size_t i = 0; i < record->problems.count && status == AT_OK; i++)
         status = check_entry(recheck, &entries[i], err);
     at_session_close(recheck->session);
@@ -170,10 +202,13 @@ static enum at_status check_device(struct recheck *recheck, const struct at_devi
 }
 
 enum at_status at_check_times(const struct at_profile *profile, const char *file,
-                              struct at_run_options *options, struct at_error *err)
+                              struct at_run_options *options, struct at_check_report *report,
+                              struct at_error *err)
 {
-    struct recheck recheck = {
-        .profile = profile, .options = options, .session_options = options->session};
+    struct recheck recheck = {.profile = profile,
+                              .options = options,
+                              .session_options = options->session,
+                              .report = report};
     struct at_device_info *devices;
     size_t count, failed;
     enum at_status status = at_select_devices(options->gpu, &devices, &count, err);

@@ -3,6 +3,7 @@
 #ifndef AT_CMD_CHECK_TIMES_H
 #define AT_CMD_CHECK_TIMES_H
 
+#include "cmd/check_report.h"
 #include "options/run_options.h"
 #include "profile/profile.h"
 
@@ -11,6 +12,7 @@
  * the default. AT_FAILED unless all held; AT_MISMATCH if the profile has no entry for the devices
  * of options->gpu. Families come from options->session. */
 enum at_status at_check_times(const struct at_profile *profile, const char *file,
-                              struct at_run_options *options, struct at_error *err);
+                              struct at_run_options *options, struct at_check_report *report,
+                              struct at_error *err);
 
 #endif

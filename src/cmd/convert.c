@@ -108,7 +108,7 @@ static enum at_status write_profile(struct at_profile *profile,
 
     if (!options->out || strcmp(options->out, "-") == 0)
         return at_profile_write(profile, NULL, err);
-    at_progress_init(&progress, false);
+    at_progress_init(&progress, false, false);
     status = at_output_open(&output, options->out, AT_OUTPUT_WAIT_BRIEFLY, &progress, err);
     if (status == AT_OK)
         status = at_profile_write(profile, output, err);

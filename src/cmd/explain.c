@@ -22,18 +22,20 @@
 enum { KEY_SPACE = 0x100, KEY_BLOCKS, KEY_TIMEOUT, KEY_PROFILE, KEY_PARAMS, BLOCKS_MAX = 1000000 };
 
 static const struct argp_option options_table[] = {
+    {NULL, 0, NULL, 0, "What to explain:", 1},
+    {NULL, 0, NULL, 0, "What to count and print:", 2},
     {"problem", 'p', "SPEC", 0,
-     "Problem (default: one that suits the family, such as 1024x1024:f32)", 0},
+     "Problem (default: one that suits the family, such as 1024x1024:f32)", 1},
     {"profile", KEY_PROFILE, "FILE", 0,
-     "Explain the winner of --problem in a profile, instead of a family's default config", 0},
+     "Explain the winner of --problem in a profile, instead of a family's default config", 1},
     {"params", KEY_PARAMS, NULL, 0,
-     "Only list the family's parameters: what they mean, their values and defaults", 0},
-    {"gpu", 'g', "SEL", 0, "Device, as for tune (default: emu)", 0},
-    {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 0},
+     "Only list the family's parameters: what they mean, their values and defaults", 2},
+    {"gpu", 'g', "SEL", 0, "Device, as for tune (default: emu)", 1},
+    {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 2},
     {"space", KEY_SPACE, "FILE", 0,
-     "Add a family: a space file with its template beside it; may be repeated", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit on a GPU, as for tune", 0},
+     "Add a family: a space file with its template beside it; may be repeated", 1},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 2},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit on a GPU, as for tune", 2},
     {0},
 };
 
@@ -114,7 +116,8 @@ static const struct argp argp = {
         "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
         "(--gpu 0) it measures the time too.\vParameters that are not given have their default, or "
         "with --profile the "
-        "winner's value.",
+        "winner's value."
+        "\n\nExample:\n  autotune explain --profile best.yaml --problem 8192x8192:f32",
 };
 
 /* ---- on which device ---- */

@@ -98,7 +98,8 @@ static const struct argp argp = {
     .doc =
         "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
         "device that is named, or else for the one that FILE is about.\vThe same input gives the "
-        "same bytes.",
+        "same bytes."
+        "\n\nExample:\n  autotune export --as header --out best.h best.yaml",
     .children = children,
 };
 

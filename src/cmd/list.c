@@ -63,7 +63,8 @@ static const struct argp argp = {
         "the shipped profile of "
         "the same model, if there is one. Predictions for an emulated device are \"calibrated\" if "
         "they were fitted to times measured on such a GPU. Otherwise they are scaled from another "
-        "GPU by data-sheet figures.",
+        "GPU by data-sheet figures."
+        "\n\nExample:\n  autotune list --emulated",
 };
 
 /* A device with the copy limit that the shipped profiles have for its model. */

@@ -15,15 +15,18 @@
 enum { KEY_SPACE = 0x100, KEY_PROFILE, KEY_POLICY, KEY_STRICT };
 
 static const struct argp_option options_table[] = {
-    {"problem", 'p', "SPEC", 0, "The problem", 0},
+    {NULL, 0, NULL, 0, "For which problem and device:", 1},
+    {NULL, 0, NULL, 0, "From where:", 2},
+    {NULL, 0, NULL, 0, "How to print:", 3},
+    {"problem", 'p', "SPEC", 0, "The problem", 1},
     {"profile", KEY_PROFILE, "FILE", 0,
-     "Search this profile before those on the search path; may be repeated", 0},
+     "Search this profile before those on the search path; may be repeated", 2},
     {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
-     0},
-    {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 0},
+     2},
+    {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 2},
     {"space", KEY_SPACE, "FILE", 0,
-     "Add a family: a space file with its template beside it; may be repeated", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {documents}", 0},
+     "Add a family: a space file with its template beside it; may be repeated", 2},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 3},
     {0},
 };
 
@@ -61,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
         return 0;
     case 'f':
-        options->format = at_parse_document_format(state, arg);
+        options->format = at_parse_format(state, arg);
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &options->device;
@@ -96,7 +99,8 @@ static const struct argp argp = {
         "as many of the same multiprocessors; (4) on the same compute capability; (5) on the "
         "nearest compute capability; (6) the default config.\n\nThe search path: --profile, "
         "$AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that come with the "
-        "program.",
+        "program."
+        "\n\nExample:\n  autotune lookup --problem 8192x8192:f32 --device h200 best.yaml",
     .children = children,
 };
 
@@ -118,6 +122,37 @@ static void warn_of_skipped(struct lookup_options *options, const struct at_prof
         at_warn(&options->run.progress, "not searched: %s", profiles->skipped[i]);
 }
 
+/* One row: what a script wants of an answer. */
+static void tabulate(const struct at_answer *answer, const struct at_query *query,
+                     enum at_output_format format)
+{
+    static const struct at_table_column columns[] = {
+        {"problem", true}, {"device", true},    {"policy", true},        {"tier", true},
+        {"kernel", true},  {"config", true},    {"tuned problem", true}, {"tuned device", true},
+        {"profile", true}, {"distance", false}, {"of copy %", false},
+    };
+    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+    char *problem = at_problem_format(query->problem), *config = at_config_format(&answer->config);
+
+    at_table_add(&table, "%s", problem);
+    at_table_add(&table, "%s", query->device->name);
+    at_table_add(&table, "%s", query->policy);
+    at_table_add(&table, "%s", at_tier_names[answer->tier]);
+    at_table_add(&table, "%s", answer->config.family->name);
+    at_table_add(&table, "%s", config);
+    at_table_add(&table, "%s", answer->record ? answer->entry->problem : "");
+    at_table_add(&table, "%s", answer->record ? answer->record->device.name : "");
+    at_table_add(&table, "%s", answer->record ? answer->path : "");
+    at_table_add(&table, "%.3f", answer->distance.total);
+    if (answer->expected_of_copy_permille > 0)
+        at_table_add(&table, "%.1f", (double)answer->expected_of_copy_permille / 10);
+    else
+        at_table_add(&table, "%s", "");
+    at_print_table(&table, format);
+    free(config);
+    free(problem);
+}
+
 static enum at_status print_answer(const struct lookup_options *options,
                                    const struct at_lookup *lookup, const struct at_query *query,
                                    struct at_error *err)
@@ -131,6 +166,10 @@ static enum at_status print_answer(const struct lookup_options *options,
         return status;
     if (options->format == AT_FORMAT_JSON)
         return at_answer_write_json(&answer, query, stdout, err);
+    if (options->format != AT_FORMAT_TABLE) {
+        tabulate(&answer, query, options->format);
+        return AT_OK;
+    }
     at_answer_show(&answer, query, at_stdout_color(), stdout);
     return AT_OK;
 }

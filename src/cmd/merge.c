@@ -199,7 +199,7 @@ static enum at_status run_merge(int argc, char **argv, struct at_error *err)
     enum at_status status = AT_OK;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_progress_init(&progress, false);
+    at_progress_init(&progress, false, false);
     if (options.out && strcmp(options.out, "-") != 0)
         status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &progress, err);
     if (status == AT_OK)

@@ -27,6 +27,7 @@ struct replay_options {
     char **files;
     size_t file_count, file_capacity;
     enum at_output_format format;
+    bool quiet;
 };
 
 static const struct argp_option options_table[] = {
@@ -44,6 +45,7 @@ static const struct argp_option options_table[] = {
      "several problems",
      0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
     {0},
 };
 
@@ -90,6 +92,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_WINNERS:
         options->comparison.winners_known = true;
         return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
     case 'f':
         options->format = at_parse_format(state, arg);
         return 0;
@@ -111,7 +116,8 @@ static const struct argp argp = {
     .args_doc = "FILE|DIR...",
     .doc = "Runs search strategies on recorded spaces and prints how soon each comes near the "
            "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
-           "--record=DIR. In a DIR, all files that end in .recording are used.",
+           "--record=DIR. In a DIR, all files that end in .recording are used."
+           "\n\nExample:\n  autotune replay --search guided,random --runs 20 DIR",
 };
 
 /* ---- files ---- */
@@ -207,9 +213,12 @@ static enum at_status replay(const struct replay_options *options, struct at_err
 static enum at_status run_replay(int argc, char **argv, struct at_error *err)
 {
     struct replay_options options = {.comparison = {.runs = 100, .seed = 1, .ahead = AHEAD}};
+    struct at_progress progress;
     enum at_status status;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_progress_init(&progress, options.quiet, false);
+    options.comparison.progress = &progress;
     settle_strategies(&options);
     status = expand_all(&options, err);
     if (status == AT_OK)

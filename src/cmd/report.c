@@ -100,7 +100,8 @@ static const struct argp argp = {
         "Shows a profile as one HTML page with pictures: a table of all problems, where they are "
         "slow and what stands out, and with --journal how each search went and which parameters "
         "matter. The page needs no network, and works without scripts."
-        "\vThe journal of a run is beside its profile: best.yaml.journal.",
+        "\vThe journal of a run is beside its profile: best.yaml.journal."
+        "\n\nExample:\n  autotune report best.yaml --journal best.yaml.journal --out best.html",
 };
 
 /* What a report is made of. */

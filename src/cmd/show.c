@@ -60,7 +60,8 @@ static const struct argp argp = {
     .parser = parse,
     .help_filter = at_help_filter,
     .args_doc = "FILE...",
-    .doc = "Prints profiles.",
+    .doc = "Prints profiles."
+           "\vExample:\n  autotune show --top 5 best.yaml",
 };
 
 /* All profiles are read before the first is printed. Their devices make one list. */

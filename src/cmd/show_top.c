@@ -229,9 +229,10 @@ enum at_status at_show_top(const char *path, size_t most, enum at_output_format 
                            struct at_error *err)
 {
     struct rows rows = {0};
+    const struct at_journal_takers takers = {.measurement = take, .data = &rows};
     char *beside = at_format("%s.journal", path);
     enum at_status status =
-        at_journal_read(access(beside, F_OK) == 0 ? beside : path, take, &rows, err);
+        at_journal_read(access(beside, F_OK) == 0 ? beside : path, &takers, err);
 
     if (status == AT_OK) {
         keep_last(&rows);

@@ -8,6 +8,7 @@
 #include "options/format.h"
 #include "options/run_options.h"
 #include "report/ladder.h"
+#include "schema/table.h"
 #include "study/study_run.h"
 #include "system/interrupt.h"
 #include "system/output.h"
@@ -35,6 +36,7 @@ static const struct argp_option options_table[] = {
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
     {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
+    {"verbose", 'v', NULL, 0, "Also print the files that are read and written", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit of one kernel, as for tune", 0},
     {0},
 };
@@ -52,6 +54,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'q':
         options->run.quiet = true;
+        options->run.verbose = false;
+        return 0;
+    case 'v':
+        options->run.verbose = true;
+        options->run.quiet = false;
         return 0;
     case 'o':
         options->out = arg;
@@ -80,7 +87,8 @@ static const struct argp argp = {
     .args_doc = "[NAME]",
     .doc = "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
            "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
-           "predicted for an emulated one. Without NAME it lists the studies.",
+           "predicted for an emulated one. Without NAME it lists the studies."
+           "\vExample:\n  autotune study coalescing --gpu emu:h200",
 };
 
 /* ---- finding studies ---- */
@@ -143,18 +151,67 @@ static enum at_status find_study(const struct study_names *names, const char *na
     return AT_USAGE;
 }
 
-static enum at_status list_studies(const struct study_names *names, struct at_error *err)
+/* A study as it is listed. */
+struct listed_study {
+    char *name, *title;
+};
+
+struct study_list {
+    struct at_list studies; /* of struct listed_study */
+};
+
+static const struct at_field listed_fields[] = {
+    AT_WRITTEN(listed_study, name, AT_FIELD_TEXT),
+    AT_WRITTEN(listed_study, title, AT_FIELD_TEXT),
+};
+static const struct at_schema listed_schema =
+    AT_SCHEMA("a listed study", listed_study, listed_fields);
+static const struct at_field list_fields[] = {
+    AT_WRITTEN(study_list, studies, AT_FIELD_OBJECTS, .object = &listed_schema),
+};
+static const struct at_schema list_schema = AT_SCHEMA("a list of studies", study_list, list_fields);
+
+static enum at_status print_studies(const struct study_list *list, enum at_output_format format,
+                                    struct at_error *err)
 {
+    static const struct at_table_column columns[] = {{"study", true}, {"title", true}};
+    const struct listed_study *studies = list->studies.items;
+    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+
+    if (format == AT_FORMAT_JSON)
+        return at_print_json(&list_schema, list, err);
+    for (size_t i = 0; i < list->studies.count; i++) {
+        if (format == AT_FORMAT_TABLE) {
+            printf("%-12s  %s\n", studies[i].name, studies[i].title);
+            continue;
+        }
+        at_table_add(&table, "%s", studies[i].name);
+        at_table_add(&table, "%s", studies[i].title);
+    }
+    if (format != AT_FORMAT_TABLE)
+        at_print_table(&table, format);
+    return AT_OK;
+}
+
+static enum at_status list_studies(const struct study_names *names, enum at_output_format format,
+                                   struct at_error *err)
+{
+    size_t count = names->files.gl_pathc;
+    struct listed_study *studies = at_alloc_array(count, sizeof *studies);
+    struct study_list list = {{studies, count}};
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < names->files.gl_pathc && status == AT_OK; i++) {
+    for (size_t i = 0; i < count && status == AT_OK; i++) {
         struct at_study study = {0};
 
         status = at_study_read(&study, names->files.gl_pathv[i], err);
         if (status == AT_OK)
-            printf("%-12s  %s\n", names->items[i], study.title);
+            studies[i] = (struct listed_study){at_strdup(names->items[i]), at_strdup(study.title)};
         at_study_clear(&study);
     }
+    if (status == AT_OK)
+        status = print_studies(&list, format, err);
+    at_schema_clear(&list_schema, &list);
     return status;
 }
 
@@ -215,6 +272,8 @@ static enum at_status run_one(struct study_options *options, const char *path, s
     struct at_device_info device;
     enum at_status status = at_study_read(&study, path, err);
 
+    if (status == AT_OK)
+        at_detail(&options->run.progress, "read %s", path);
     if (status == AT_OK && options->out)
         status = at_output_check(options->out, err);
     if (status == AT_OK)
@@ -234,6 +293,8 @@ static enum at_status run_one(struct study_options *options, const char *path, s
         at_study_tabulate(&study, &result, at_table_form(options->format));
     if (status == AT_OK && options->out)
         status = write_page(options->out, &result, err);
+    if (status == AT_OK && options->out)
+        at_detail(&options->run.progress, "wrote %s", options->out);
     at_schema_clear(&at_study_result_schema, &result);
     at_study_clear(&study);
     return status;
@@ -255,7 +316,8 @@ static enum at_status run_study(int argc, char **argv, struct at_error *err)
     if (status == AT_OK && options.name)
         status = find_study(&names, options.name, &path, err);
     if (status == AT_OK)
-        status = options.name ? run_one(&options, path, err) : list_studies(&names, err);
+        status =
+            options.name ? run_one(&options, path, err) : list_studies(&names, options.format, err);
     free_names(&names);
     at_run_options_clear(&options.run);
     return status;

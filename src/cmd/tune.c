@@ -29,27 +29,27 @@ enum {
 };
 
 static const struct argp_option options_table[] = {
-    {"out", 'o', "FILE", 0, "Write the profile to FILE; - is standard output", 0},
-    {"search", KEY_SEARCH, "NAME", 0, "Search strategy; the first is the default {strategies}", 0},
+    {"out", 'o', "FILE", 0, "Write the profile to FILE; - is standard output", 3},
+    {"search", KEY_SEARCH, "NAME", 0, "Search strategy; the first is the default {strategies}", 2},
     {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
      "Stop the whole run after N configs, seconds or minutes, compilation included. All problems "
      "share the budget. Copies, which give the copy limit, come on top: per problem at most as "
      "many",
-     0},
+     2},
     {"shard", KEY_SHARD, "I/N", 0,
      "Tune only the I-th of N even shares of the problems; auto takes I and N from what Slurm, "
      "mpirun, flux or torchrun have set",
-     0},
-    {"seed", KEY_SEED, "N", 0, "Random seed (default: 1)", 0},
+     1},
+    {"seed", KEY_SEED, "N", 0, "Random seed (default: 1)", 2},
     {"journal", KEY_JOURNAL, "FILE", 0,
-     "Keep every measurement in FILE (default: the profile's name with .journal)", 0},
-    {"resume", KEY_RESUME, NULL, 0, "Continue from the journal: nothing is measured twice", 0},
+     "Keep every measurement in FILE (default: the profile's name with .journal)", 3},
+    {"resume", KEY_RESUME, NULL, 0, "Continue from the journal: nothing is measured twice", 2},
     {"record", KEY_RECORD, "DIR", 0,
-     "Write a recording of each problem to DIR, for autotune replay; needs --search=exhaustive", 0},
-    {"fresh", KEY_FRESH, NULL, 0, "Do not start from the winners of earlier profiles", 0},
-    {"configs", KEY_CONFIGS, NULL, 0, "Also print each winner's parameters and launch", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
-    {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 0},
+     "Write a recording of each problem to DIR, for autotune replay; needs --search=exhaustive", 3},
+    {"fresh", KEY_FRESH, NULL, 0, "Do not start from the winners of earlier profiles", 2},
+    {"configs", KEY_CONFIGS, NULL, 0, "Also print each winner's parameters and launch", 3},
+    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 3},
+    {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 3},
     {0},
 };
 
@@ -138,7 +138,8 @@ static const struct argp argp = {
     .args_doc = "[PROBLEM...]",
     .doc = "Finds the fastest transpose kernel for each problem on a GPU and writes a profile."
            "\vWithout problems it tunes the list in tuning/problems.yaml, or on an "
-           "emulated device the list in tuning/problems-emulated.yaml.",
+           "emulated device the list in tuning/problems-emulated.yaml."
+           "\n\nExample:\n  autotune 8192x8192:f32 --out best.yaml",
     .children = children,
 };
 

@@ -16,6 +16,8 @@ static enum at_status deliver(struct at_tune_run *run, struct at_error *err)
 
     if (options->out)
         status = at_profile_write(&run->profile, run->output, err);
+    if (options->out && status == AT_OK)
+        at_detail(options->run.session.progress, "wrote %s", options->out);
     if (options->out && strcmp(options->out, "-") == 0)
         return status;
     if (status != AT_OK)

@@ -80,6 +80,9 @@ enum at_throttle {
 };
 enum { AT_THROTTLES = 7 };
 
+/* NVML's names, by the bit of enum at_throttle. */
+extern const char *const at_throttle_names[AT_THROTTLES];
+
 struct at_device_ops {
     const char *kind; /* "cuda", "emulated" */
 

@@ -2,8 +2,12 @@
 #include "explain/table.h"
 
 #include "base/memory.h"
+#include "profile/flow.h"
 #include "system/paths.h"
+#include "system/streams.h"
 
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,25 +26,43 @@ char *at_explained_source(const struct at_family *family, const struct at_explai
     return at_strndup(text, strcspn(text, "\n"));
 }
 
-static void print_line(const struct at_family *family, const struct at_explained_line *line)
+/* Text for people; a table whose lines have SOURCE_WIDTH columns of source beside the figures, or
+ * on a narrower terminal beneath them. */
+enum { WIDTH = 140, SOURCE_WIDTH = 60, INDENT = 4 };
+
+/* Print a line, broken into several on a narrow terminal. */
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    text = at_vformat(format, args);
+    va_end(args);
+    at_flow_words(stdout, at_streams_text_width(INT_MAX), INDENT, text);
+    free(text);
+}
+
+static void print_line(const struct at_family *family, const struct at_explained_line *line,
+                       int width)
 {
     bool shared = line->wavefronts > 0;
     double requests = (double)line->requests;
     double cost = (double)(shared ? line->wavefronts : line->sectors);
     double least = (double)(shared ? line->least_wavefronts : line->least_sectors);
     char *text = at_explained_source(family, line), place[96];
+    bool beneath = width < WIDTH;
 
     snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
-    printf("  %-18s %-13s %3jd B %10jd %8.2f %8.2f %6.1f%%  %.60s\n", place, line->access,
+    printf("  %-18s %-13s %3jd B %10jd %8.2f %8.2f %6.1f%%", place, line->access,
            (intmax_t)line->bytes, (intmax_t)line->requests, cost / requests, least / requests,
-           100 * least / cost, text);
+           100 * least / cost);
+    if (!beneath || text[0])
+        printf(beneath ? "\n      %.*s" : "  %.*s",
+               beneath ? (width > 6 ? width - 6 : 0) : SOURCE_WIDTH, text);
+    putchar('\n');
     free(text);
-}
-
-static void print_bytes(const char *what, int64_t bytes, int64_t needed)
-{
-    printf("%s %.2f MB, %.2f times the %.2f MB needed", what, (double)bytes / 1e6,
-           (double)bytes / (double)needed, (double)needed / 1e6);
 }
 
 /* Compare the sectors with the least for the same requests, and the grid's bytes with the
@@ -58,9 +80,12 @@ static void print_traffic(const struct at_explanation *e)
     }
     printf("\n  global: %jd sectors, %.2f times the least\n", (intmax_t)sectors,
            least ? (double)sectors / (double)least : 0);
-    print_bytes("  whole grid: reads", e->bytes_read, e->bytes_needed);
-    print_bytes("; writes", e->bytes_written, e->bytes_needed);
-    putchar('\n');
+    say("  whole grid: reads %.2f MB, %.2f times the %.2f MB needed; writes %.2f MB, %.2f times "
+        "the "
+        "%.2f MB needed",
+        (double)e->bytes_read / 1e6, (double)e->bytes_read / (double)e->bytes_needed,
+        (double)e->bytes_needed / 1e6, (double)e->bytes_written / 1e6,
+        (double)e->bytes_written / (double)e->bytes_needed, (double)e->bytes_needed / 1e6);
     if (wavefronts > 0)
         printf("  shared: %jd wavefronts, of which %jd are bank conflicts\n", (intmax_t)wavefronts,
                (intmax_t)(wavefronts - least_wavefronts));
@@ -75,32 +100,34 @@ static void print_times(const struct at_explanation *e)
         printf("  no time is predicted: tuning/devices does not describe this GPU\n");
         return;
     }
-    printf("  predicted %.1f us, bound by %s (a prediction, not a measurement%s)\n",
-           (double)e->predicted_ns / 1e3, e->bound,
-           strcmp(e->predictions, AT_UNCALIBRATED) == 0
-               ? "; uncalibrated: no such GPU has been measured"
-               : "");
+    say("  predicted %.1f us, bound by %s (a prediction, not a measurement%s)",
+        (double)e->predicted_ns / 1e3, e->bound,
+        strcmp(e->predictions, AT_UNCALIBRATED) == 0
+            ? "; uncalibrated: no such GPU has been measured"
+            : "");
 }
 
 void at_explanation_print(const struct at_explanation *e, const struct at_family *family)
 {
     const struct at_explained_line *lines = e->lines.items;
+    int width = at_streams_text_width(WIDTH);
 
-    printf("%s %s\non %s, %s%s\n\n", e->family, e->config, e->problem, e->device,
-           strcmp(e->kind, AT_KIND_EMULATED) == 0 ? " (emulated)" : "");
-    printf("  %jd blocks of %jd threads, %jd registers, %jd B static and %jd B dynamic shared "
-           "memory\n",
-           (intmax_t)e->blocks, (intmax_t)e->threads, (intmax_t)e->registers,
-           (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
-    printf("  occupancy %jd%%: %jd blocks per multiprocessor, limited by %s\n",
-           (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
+    say("%s %s", e->family, e->config);
+    say("on %s, %s%s", e->problem, e->device,
+        strcmp(e->kind, AT_KIND_EMULATED) == 0 ? " (emulated)" : "");
+    putchar('\n');
+    say("  %jd blocks of %jd threads, %jd registers, %jd B static and %jd B dynamic shared memory",
+        (intmax_t)e->blocks, (intmax_t)e->threads, (intmax_t)e->registers,
+        (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
+    say("  occupancy %jd%%: %jd blocks per multiprocessor, limited by %s",
+        (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
     print_times(e);
     if (e->blocks_counted < e->blocks)
         printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);
-    printf("\n  %-18s %-13s %5s %10s %8s %8s %7s  %s\n", "line", "access", "lane", "requests",
-           "cost", "least", "good", "source");
+    printf("\n  %-18s %-13s %5s %10s %8s %8s %7s%s\n", "line", "access", "lane", "requests", "cost",
+           "least", "good", width < WIDTH ? "" : "  source");
     for (size_t i = 0; i < e->lines.count; i++)
-        print_line(family, &lines[i]);
+        print_line(family, &lines[i], width);
     puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
     print_traffic(e);
 }

@@ -35,6 +35,8 @@ static void read_warm_start(const struct work *work)
         at_profiles_add(&profiles, work->tuner->replaced, &err);
     if (at_profiles_add_path(&profiles, &err) != AT_OK)
         at_warn(options->progress, "earlier profiles are not used: %s", err.message);
+    for (size_t i = 0; i < profiles.count; i++)
+        at_detail(options->progress, "read %s", profiles.files[i].path);
     count = at_warm_profiles_read(&session->warm_start, &session->copy_warm_start, &profiles,
                                   &work->record, options->families, options->family_count);
     if (count > 0)

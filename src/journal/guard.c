@@ -188,10 +188,11 @@ enum at_status at_journal_check_tables(const struct at_journal *journal, const c
 
 enum at_status at_journal_check_ids(struct at_journal *journal, struct at_error *err)
 {
-    static const char *const tables[] = {"runs", "measurements"};
+    static const char *const tables[] = {"runs", "measurements", "finals"};
+    size_t count = AT_COUNT(tables) - journal->is_old;
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < AT_COUNT(tables) && status == AT_OK; i++) {
+    for (size_t i = 0; i < count && status == AT_OK; i++) {
         char *sql = at_format("SELECT count(*) FROM (SELECT min(id) AS id FROM %s"
                               "  UNION ALL SELECT max(id) FROM %s) WHERE id < 1 OR id > %" PRId64,
                               tables[i], tables[i], ID_MAX);

@@ -20,6 +20,16 @@ static const char add_sql[] =
     "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
     "  CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))";
 
+/* It belongs to the measurement that was added last. */
+static const char add_look_sql[] =
+    "INSERT OR REPLACE INTO looks (measurement, power_mw, temperature_c, throttle)"
+    "  VALUES (last_insert_rowid(), ?1, ?2, ?3)";
+
+static const char add_final_sql[] =
+    "INSERT INTO finals (run, problem, family, family_hash, config, gpu, place, won, samples_ns,"
+    "  filed_utc_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+    "  CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))";
+
 static const char find_sql[] =
     "SELECT id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns"
     "  FROM measurements WHERE run = ?1 AND problem = ?2 AND family = ?3 AND family_hash = ?4 AND "
@@ -31,11 +41,20 @@ enum { CHECKPOINT_AFTER = 300 };
 
 static enum at_status prepare(struct at_journal *journal, struct at_error *err)
 {
-    if (sqlite3_prepare_v3(journal->db, add_sql, -1, SQLITE_PREPARE_PERSISTENT, &journal->add,
-                           NULL) != SQLITE_OK ||
-        sqlite3_prepare_v3(journal->db, find_sql, -1, SQLITE_PREPARE_PERSISTENT, &journal->find,
-                           NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
+    const struct {
+        const char *sql;
+        sqlite3_stmt **statement;
+    } all[] = {
+        {add_sql, &journal->add},
+        {add_look_sql, &journal->add_look},
+        {add_final_sql, &journal->add_final},
+        {find_sql, &journal->find},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(all); i++)
+        if (sqlite3_prepare_v3(journal->db, all[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
+                               all[i].statement, NULL) != SQLITE_OK)
+            return at_journal_fail(journal, err);
     return AT_OK;
 }
 
@@ -47,6 +66,8 @@ enum at_status at_journal_open(struct at_journal **journal, const char *path, co
 
     if (status == AT_OK)
         status = at_journal_choose_run(opened, setting, resume, err);
+    if (status == AT_OK)
+        status = at_journal_upgrade(opened, err);
     if (status == AT_OK)
         status = prepare(opened, err);
     if (status != AT_OK) {
@@ -62,6 +83,8 @@ void at_journal_close(struct at_journal *journal)
     if (!journal)
         return;
     sqlite3_finalize(journal->add);
+    sqlite3_finalize(journal->add_look);
+    sqlite3_finalize(journal->add_final);
     sqlite3_finalize(journal->find);
     sqlite3_close(journal->db);
     free(journal->path);
@@ -92,6 +115,39 @@ static void bind_details(sqlite3_stmt *add, const struct at_measurement *measure
         sqlite3_bind_double(add, 16, details->expected_ns);
 }
 
+/* Carry out a statement that adds a row. */
+static enum at_status add_row(struct at_journal *journal, sqlite3_stmt *add, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (sqlite3_step(add) != SQLITE_DONE)
+        status = at_journal_fail(journal, err);
+    else if (sqlite3_changes(journal->db) != 1)
+        status = at_fail(err, AT_INTERNAL,
+                         "journal %s did not store a measurement: name another "
+                         "file",
+                         journal->path);
+    journal->uncheckpointed++;
+    sqlite3_reset(add);
+    sqlite3_clear_bindings(add);
+    return status;
+}
+
+/* What is unknown stays NULL; if everything is, nothing is filed. */
+static enum at_status add_look(struct at_journal *journal, const struct at_look *look,
+                               struct at_error *err)
+{
+    if (look->power_mw <= 0 && look->temperature_c <= 0 && !look->throttle_known)
+        return AT_OK;
+    if (look->power_mw > 0)
+        sqlite3_bind_int64(journal->add_look, 1, look->power_mw);
+    if (look->temperature_c > 0)
+        sqlite3_bind_int64(journal->add_look, 2, look->temperature_c);
+    if (look->throttle_known)
+        sqlite3_bind_int64(journal->add_look, 3, (sqlite3_int64)look->throttle);
+    return add_row(journal, journal->add_look, err);
+}
+
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
                               const struct at_measurement *measurement,
                               const struct at_journal_details *details, struct at_error *err)
@@ -113,16 +169,28 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
     sqlite3_bind_int64(add, 10, measurement->shared_bytes);
     sqlite3_bind_text(add, 11, samples, -1, SQLITE_STATIC);
     bind_details(add, measurement, details);
-    if (sqlite3_step(add) != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
-    else if (sqlite3_changes(journal->db) != 1)
-        status = at_fail(err, AT_INTERNAL,
-                         "journal %s did not store a measurement: name another "
-                         "file",
-                         journal->path);
-    journal->uncheckpointed++;
-    sqlite3_reset(add);
-    sqlite3_clear_bindings(add);
+    status = add_row(journal, add, err);
+    free(samples);
+    return status == AT_OK ? add_look(journal, &measurement->look, err) : status;
+}
+
+enum at_status at_journal_add_final(struct at_journal *journal, const struct at_journal_key *key,
+                                    const char *gpu, const struct at_journal_final *final,
+                                    struct at_error *err)
+{
+    sqlite3_stmt *add = journal->add_final;
+    char *samples = NULL;
+    enum at_status status =
+        at_samples_format(&samples, final->samples_ns, final->sample_count, err);
+
+    if (status != AT_OK)
+        return status;
+    bind_key(add, journal, key);
+    sqlite3_bind_text(add, 6, gpu, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(add, 7, final->place);
+    sqlite3_bind_int(add, 8, final->won);
+    sqlite3_bind_text(add, 9, samples, -1, SQLITE_STATIC);
+    status = add_row(journal, add, err);
     free(samples);
     return status;
 }

@@ -31,9 +31,19 @@ struct at_journal_details {
     bool again;         /* the run has measured this config before */
 };
 
+/* The times of a shoot-out's finalist. */
+struct at_journal_final {
+    int64_t place; /* within its shoot-out; 0 begins one */
+    bool won;
+    const double *samples_ns; /* one of each round */
+    size_t sample_count;
+};
+
 /* Open a journal for measurements under `setting`; make it if there is no file. With `resume` the
  * newest run of this setting goes on. Without it a new run begins, and measurements of older runs
  * stay but are not found. ":memory:" is a journal without a file.
+ *
+ * A journal of the version before this is given what it lacks.
  *
  * AT_USAGE, with what to do: the file is no journal, damaged, or of another version; another
  * process has it open; or `resume` is set and this device has only runs of other settings. */
@@ -45,6 +55,11 @@ void at_journal_close(struct at_journal *journal);
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
                               const struct at_measurement *measurement,
                               const struct at_journal_details *details, struct at_error *err);
+
+/* Add a finalist, in the same way. It is not found again: a resumed run holds its own shoot-out. */
+enum at_status at_journal_add_final(struct at_journal *journal, const struct at_journal_key *key,
+                                    const char *gpu, const struct at_journal_final *final,
+                                    struct at_error *err);
 
 /* Write everything to the disk, so that it survives a power cut too. */
 enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err);

@@ -14,15 +14,31 @@ struct at_journal_entry {
     const char *started_utc; /* of the run: "2026-11-21 10:00:00" */
     struct at_journal_key key;
     struct at_journal_details details;
-    struct at_measurement measurement; /* with its clocks */
+    struct at_measurement measurement; /* with its clocks and its look */
     int64_t measured_utc_ms;           /* Unix time */
 };
 
-/* Call take with each measurement, in the order in which they were filed. AT_USAGE, with what to
- * do: there is no file, it is no journal, damaged, or of another version; another process has it
- * open; or a row has a value that this program does not write. */
-enum at_status at_journal_read(const char *path,
-                               void (*take)(void *data, const struct at_journal_entry *entry),
-                               void *data, struct at_error *err);
+/* A finalist of a shoot-out; of a run's shoot-outs for a problem the last one counts. */
+struct at_journal_final_entry {
+    int64_t run;
+    const char *setting; /* of the run */
+    struct at_journal_key key;
+    const char *gpu;
+    struct at_journal_final final;
+};
+
+/* What to do with what is read; each may be NULL. */
+struct at_journal_takers {
+    void (*measurement)(void *data, const struct at_journal_entry *entry);
+    void (*final)(void *data, const struct at_journal_final_entry *entry);
+    void *data;
+};
+
+/* Call the takers with each measurement, in the order in which they were filed, then with each
+ * finalist. Journals of the version before have no finalists, and no looks at the device. AT_USAGE,
+ * with what to do: there is no file, it is no journal, damaged, or of another version; another
+ * process has it open; or a row has a value that this program does not write. */
+enum at_status at_journal_read(const char *path, const struct at_journal_takers *takers,
+                               struct at_error *err);
 
 #endif

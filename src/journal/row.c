@@ -76,10 +76,21 @@ enum at_status at_journal_text(const struct at_journal *journal, const struct at
                : fail_row(journal, row, &why, err);
 }
 
+static enum at_status take_samples(const struct at_journal_row *row, int column,
+                                   struct at_measurement *measurement, struct at_error *err)
+{
+    const char *samples;
+    enum at_status status = take_text(row, column, TEXT_MAX, &samples, err);
+
+    return status == AT_OK ? at_samples_parse(&measurement->samples_ns, &measurement->sample_count,
+                                              samples, err)
+                           : status;
+}
+
 static enum at_status take_measurement(const struct at_journal_row *row,
                                        struct at_measurement *measurement, struct at_error *err)
 {
-    const char *message = "", *samples = "";
+    const char *message = "";
     enum at_status status = take_outcome(row, 1, &measurement->outcome, err);
 
     if (status == AT_OK)
@@ -91,10 +102,7 @@ static enum at_status take_measurement(const struct at_journal_row *row,
     if (status == AT_OK)
         status = take_int(row, 5, &measurement->shared_bytes, err);
     if (status == AT_OK)
-        status = take_text(row, 6, TEXT_MAX, &samples, err);
-    if (status == AT_OK)
-        status =
-            at_samples_parse(&measurement->samples_ns, &measurement->sample_count, samples, err);
+        status = take_samples(row, 6, measurement, err);
     strcpy(measurement->message, message);
     return status == AT_OK ? at_measurement_check(measurement, err) : status;
 }
@@ -107,6 +115,24 @@ enum at_status at_journal_measurement(const struct at_journal *journal,
     struct at_error why;
 
     if (take_measurement(row, &result, &why) != AT_OK) {
+        at_measurement_clear(&result);
+        return fail_row(journal, row, &why, err);
+    }
+    *measurement = result;
+    return AT_OK;
+}
+
+enum at_status at_journal_samples(const struct at_journal *journal,
+                                  const struct at_journal_row *row, int column,
+                                  struct at_measurement *measurement, struct at_error *err)
+{
+    struct at_measurement result = {.outcome = AT_CORRECT};
+    struct at_error why;
+    enum at_status status = take_samples(row, column, &result, &why);
+
+    if (status == AT_OK)
+        status = at_measurement_check(&result, &why); /* refuses a correct one without samples */
+    if (status != AT_OK) {
         at_measurement_clear(&result);
         return fail_row(journal, row, &why, err);
     }

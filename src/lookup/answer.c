@@ -33,7 +33,7 @@ static const struct at_field answer_fields[] = {
     AT_WRITTEN(at_answer_record, note, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_WRITTEN(at_answer_record, parameters, AT_FIELD_NAMED_INTS),
     AT_WRITTEN(at_answer_record, policy, AT_FIELD_TEXT),
-    AT_WRITTEN(at_answer_record, predicted, AT_FIELD_INT),
+    AT_WRITTEN(at_answer_record, predicted, AT_FIELD_FLAG),
     AT_WRITTEN(at_answer_record, problem, AT_FIELD_TEXT),
     AT_WRITTEN(at_answer_record, tier, AT_FIELD_TEXT),
     AT_WRITTEN(at_answer_record, tuned_device, AT_FIELD_TEXT, AT_OPTIONAL),

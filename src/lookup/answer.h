@@ -13,8 +13,8 @@ struct at_fact_record {
 struct at_answer_record {
     char *device, *family, *note, *policy, *problem, *tier, *tuned_device, *tuned_path,
         *tuned_policy, *tuned_problem;
-    int64_t carveout_percent, distance_thousandths, expected_of_copy_permille, predicted,
-        shared_bytes;
+    bool predicted;
+    int64_t carveout_percent, distance_thousandths, expected_of_copy_permille, shared_bytes;
     struct at_list block, grid; /* of int64_t */
     struct at_list facts;       /* of struct at_fact_record */
     struct at_list parameters, terms;

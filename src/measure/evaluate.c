@@ -162,10 +162,11 @@ static enum at_outcome clean_up(struct at_bench *bench, enum at_outcome outcome,
 }
 
 static void put_kernel(struct at_wire *reply, const struct at_kernel *kernel, int64_t clock_sm_khz,
-                       int64_t clock_memory_khz)
+                       int64_t clock_memory_khz, struct at_look look)
 {
-    const struct at_gpu_kernel figures = {kernel->registers, kernel->local_bytes,
-                                          kernel->shared_bytes, clock_sm_khz, clock_memory_khz};
+    const struct at_gpu_kernel figures = {kernel->registers,    kernel->local_bytes,
+                                          kernel->shared_bytes, clock_sm_khz,
+                                          clock_memory_khz,     look};
 
     at_wire_put_bytes(reply, &figures, sizeof figures);
 }
@@ -205,7 +206,7 @@ struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
     }
     at_gpu_server_put_conditions(server, exchange->reply);
     put_kernel(exchange->reply, &kernel, median_clock_khz(samples, taken),
-               server->clock_memory_khz > 0 ? server->clock_memory_khz : 0);
+               server->clock_memory_khz > 0 ? server->clock_memory_khz : 0, server->look);
     at_wire_put_int(exchange->reply, taken);
     for (int64_t i = 0; i < taken; i++)
         at_wire_put_real(exchange->reply, samples[i].ns);
@@ -284,7 +285,7 @@ static void put_rounds(struct at_gpu_server *server, const struct finalist *fina
     for (size_t i = 0; i < count; i++) {
         double khz = samples > 0 ? at_median(finalists[i].khz, (size_t)samples) : 0;
 
-        put_kernel(reply, &finalists[i].kernel, khz > 0 ? (int64_t)khz : 0, 0);
+        put_kernel(reply, &finalists[i].kernel, khz > 0 ? (int64_t)khz : 0, 0, (struct at_look){0});
         for (int64_t j = 0; j < samples; j++)
             at_wire_put_real(reply, finalists[i].ns[j]);
     }

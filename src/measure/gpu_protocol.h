@@ -6,6 +6,7 @@
 #define AT_MEASURE_GPU_PROTOCOL_H
 
 #include "device/device.h"
+#include "measure/measurement.h"
 #include "problem/problem.h"
 
 enum at_gpu_request {
@@ -55,6 +56,7 @@ struct at_gpu_kernel {
     int64_t registers, local_bytes, shared_bytes;
     int64_t clock_sm_khz;     /* median over its samples; 0: unknown */
     int64_t clock_memory_khz; /* NVML's answer during its evaluation; 0: unknown, or not asked */
+    struct at_look look;      /* the same */
 };
 
 /* One kernel and its launch on the tuned case's buffers. */

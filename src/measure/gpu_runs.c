@@ -154,6 +154,7 @@ static bool read_measurement(struct at_gpu *gpu, struct at_wire *reply,
     measurement->shared_bytes = kernel.shared_bytes;
     measurement->clock_sm_khz = kernel.clock_sm_khz;
     measurement->clock_memory_khz = kernel.clock_memory_khz;
+    measurement->look = kernel.look;
     measurement->sample_count = at_wire_get_count(reply, sizeof(double));
     measurement->samples_ns = at_alloc_array(measurement->sample_count, sizeof(double));
     for (size_t i = 0; i < measurement->sample_count; i++)
@@ -203,6 +204,7 @@ static bool read_rounds(struct at_wire *reply, size_t count, int64_t samples, do
         read.shared_bytes = kernels[i].shared_bytes;
         read.clock_sm_khz = kernels[i].clock_sm_khz;
         read.clock_memory_khz = kernels[i].clock_memory_khz;
+        read.look = kernels[i].look;
         good = good && at_measurement_check(&read, NULL) == AT_OK;
     }
     return good && at_wire_done(reply);

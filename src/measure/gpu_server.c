@@ -70,6 +70,16 @@ static int64_t advance(int64_t from, int64_t to)
     return from >= 0 && to > from ? to - from : 0;
 }
 
+static struct at_look look_of(const struct at_device_state *now)
+{
+    return (struct at_look){
+        .power_mw = now->power_mw > 0 ? now->power_mw : 0,
+        .temperature_c = now->temperature_c > 0 ? now->temperature_c : 0,
+        .throttle_known = now->throttle_known,
+        .throttle = now->throttle_known ? now->throttle : 0,
+    };
+}
+
 bool at_gpu_server_note_conditions(struct at_gpu_server *server)
 {
     struct at_device_state now;
@@ -86,6 +96,7 @@ bool at_gpu_server_note_conditions(struct at_gpu_server *server)
     server->conditions.capped_ns += advance(server->last.capped_ns, now.capped_ns);
     server->last = now;
     server->clock_memory_khz = now.clock_memory_khz;
+    server->look = look_of(&now);
     at_gpu_conditions_widen(&server->conditions, &(struct at_gpu_conditions){
                                                      .clock_sm_min_khz = now.clock_sm_khz,
                                                      .clock_sm_max_khz = now.clock_sm_khz,

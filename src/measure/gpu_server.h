@@ -20,6 +20,7 @@ struct at_gpu_server {
     struct at_device_state last; /* the last answer */
     int64_t began_ns;            /* start of the current request */
     int64_t clock_memory_khz;    /* NVML's answer during that; 0: not asked; -1: unknown */
+    struct at_look look;         /* the rest of that answer */
 };
 
 /* What a handler reads and writes. Its result is sent before the reply. After a failure err's

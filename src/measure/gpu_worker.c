@@ -143,6 +143,7 @@ static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at
         return false;
     server->began_ns = at_now_ns();
     server->clock_memory_khz = 0;
+    server->look = (struct at_look){0};
     result = requests[type].handle(server, &exchange);
     at_gpu_server_note_busy(server);
     at_wire_put_bytes(&reply, &result, sizeof result);

@@ -11,6 +11,8 @@ enum {
     AT_SPILL_BYTES_MAX = 1 << 24,
     AT_SHARED_BYTES_MAX = 1 << 24, /* per block */
     AT_SAMPLES_MAX = 1000,
+    AT_POWER_MW_MAX = 100000000,
+    AT_TEMPERATURE_C_MAX = 1000,
 };
 
 /* The time of one launch. */

@@ -2,6 +2,7 @@
 #include "measure/measurement.h"
 
 #include "base/memory.h"
+#include "device/device.h"
 #include "device/schema.h"
 #include "measure/limits.h"
 
@@ -36,12 +37,17 @@ enum at_status at_measurement_check(const struct at_measurement *measurement, st
         {"shared_bytes", measurement->shared_bytes, AT_SHARED_BYTES_MAX},
         {"clock_sm_khz", measurement->clock_sm_khz, AT_DEVICE_CLOCK_KHZ_MAX},
         {"clock_memory_khz", measurement->clock_memory_khz, AT_DEVICE_CLOCK_KHZ_MAX},
+        {"power_mw", measurement->look.power_mw, AT_POWER_MW_MAX},
+        {"temperature_c", measurement->look.temperature_c, AT_TEMPERATURE_C_MAX},
+        {"throttle_known", measurement->look.throttle_known, 1},
     };
 
     for (size_t i = 0; i < AT_COUNT(numbers); i++)
         if (numbers[i].value < 0 || numbers[i].value > numbers[i].most)
             return at_fail(err, AT_USAGE, "%s is %" PRId64 ", not from 0 to %" PRId64,
                            numbers[i].name, numbers[i].value, numbers[i].most);
+    if (measurement->look.throttle >= UINT64_C(1) << AT_THROTTLES)
+        return at_fail(err, AT_USAGE, "throttle has bits that mean nothing");
     return check_samples(measurement, err);
 }
 

@@ -8,6 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What NVML said of the device at one moment; for reports. Each is 0 if it is unknown. */
+struct at_look {
+    int64_t power_mw, temperature_c;
+    int64_t throttle_known;
+    uint64_t throttle; /* bits of enum at_throttle */
+};
+
 struct at_measurement {
     enum at_outcome outcome;
     char message[256]; /* the reason, if not correct */
@@ -15,6 +22,7 @@ struct at_measurement {
     int64_t spill_bytes;
     int64_t shared_bytes;                   /* static */
     int64_t clock_sm_khz, clock_memory_khz; /* while it was timed; 0: unknown, or from a journal */
+    struct at_look look;                    /* while it was evaluated; zeroes: NVML was not asked */
     double *samples_ns;                     /* time per launch, one value per train; owned */
     size_t sample_count;
 };

@@ -28,10 +28,10 @@ static const struct {
     const char *placeholder;
     at_choice_fn *entry;
 } tables[] = {
-    {" {formats}", at_format_choice},      {" {documents}", at_document_choice},
-    {" {policies}", at_policy_choice},     {" {recordings}", at_recording_choice},
-    {" {exports}", at_export_choice},      {" {strategies}", at_strategy_choice},
-    {" {reports}", at_report_form_choice}, {" {figures}", at_report_figure_choice},
+    {" {formats}", at_format_choice},        {" {policies}", at_policy_choice},
+    {" {recordings}", at_recording_choice},  {" {exports}", at_export_choice},
+    {" {strategies}", at_strategy_choice},   {" {reports}", at_report_form_choice},
+    {" {figures}", at_report_figure_choice},
 };
 
 char *at_help_filter(int key, const char *text, void *input)

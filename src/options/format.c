@@ -2,6 +2,7 @@
 #include "options/format.h"
 
 #include "base/memory.h"
+#include "system/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,30 +21,14 @@ struct at_choice at_format_choice(size_t index)
     return index < AT_COUNT(formats) ? formats[index] : (struct at_choice){0};
 }
 
-struct at_choice at_document_choice(size_t index)
-{
-    return index <= AT_FORMAT_JSON ? formats[index] : (struct at_choice){0};
-}
-
-static enum at_output_format parse(struct argp_state *state, const char *word,
-                                   at_choice_fn *choices)
+enum at_output_format at_parse_format(struct argp_state *state, const char *word)
 {
     struct at_error err;
     size_t index = AT_FORMAT_TABLE;
 
-    if (at_choose(&index, "format", word, choices, &err) != AT_OK)
+    if (at_choose(&index, "format", word, at_format_choice, &err) != AT_OK)
         argp_error(state, "%s", err.message);
     return (enum at_output_format)index;
-}
-
-enum at_output_format at_parse_format(struct argp_state *state, const char *word)
-{
-    return parse(state, word, at_format_choice);
-}
-
-enum at_output_format at_parse_document_format(struct argp_state *state, const char *word)
-{
-    return parse(state, word, at_document_choice);
 }
 
 enum at_table_form at_table_form(enum at_output_format format)
@@ -55,7 +40,10 @@ enum at_table_form at_table_form(enum at_output_format format)
 
 void at_print_table(struct at_table *table, enum at_output_format format)
 {
-    at_table_print(table, at_table_form(format), stdout);
+    if (format == AT_FORMAT_TABLE)
+        at_table_print_within(table, at_streams_width(STDOUT_FILENO), stdout);
+    else
+        at_table_print(table, at_table_form(format), stdout);
     at_table_clear(table);
 }
 

@@ -11,12 +11,10 @@
 
 /* How a result is printed: for people or for programs. */
 enum at_output_format { AT_FORMAT_TABLE, AT_FORMAT_JSON, AT_FORMAT_CSV, AT_FORMAT_MARKDOWN };
-at_choice_fn at_format_choice;   /* of what is a table */
-at_choice_fn at_document_choice; /* of what is not: a table for people, or JSON */
+at_choice_fn at_format_choice;
 
 /* Parse the argument of --format. An unknown word ends the program with a usage message. */
 enum at_output_format at_parse_format(struct argp_state *state, const char *word);
-enum at_output_format at_parse_document_format(struct argp_state *state, const char *word);
 
 /* The form of a table; not for JSON. */
 enum at_table_form at_table_form(enum at_output_format format);

@@ -23,7 +23,11 @@ enum {
     KEY_WAIT
 };
 
+/* Groups of --help, which the commands' own options join. */
 static const struct argp_option options_table[] = {
+    {NULL, 0, NULL, 0, "What to run:", 1},
+    {NULL, 0, NULL, 0, "How:", 2},
+    {NULL, 0, NULL, 0, "What to write and print:", 3},
     {"gpu", 'g', "SEL", 0,
      "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
      "one, "
@@ -41,14 +45,18 @@ static const struct argp_option options_table[] = {
      "Add a family of your own: a space file with its template beside it; may be repeated", 1},
     {"family", KEY_FAMILY, "NAME", 0, "Search only this family; may be repeated", 1},
     {"policy", KEY_POLICY, "NAME", 0, "How times are taken; the first is the default {policies}",
-     1},
+     2},
     {"jobs", 'j', "N", 0,
-     "Number of compile workers of each device (default: one per CPU, at most 16)", 1},
+     "Number of compile workers of each device (default: one per CPU, at most 16)", 2},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "Time limit of one config, plus an allowance for the problem's size (default: 2)", 1},
-    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 1},
-    {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 1},
-    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 1},
+     "Time limit of one config, plus an allowance for the problem's size (default: 2)", 2},
+    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 2},
+    {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 2},
+    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 3},
+    {"verbose", 'v', NULL, 0,
+     "Also print each config as it is measured, or why it is refused, the finalists, and the files "
+     "that are read and written",
+     3},
     {0},
 };
 
@@ -98,6 +106,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'q':
         options->quiet = true;
+        options->verbose = false;
+        return 0;
+    case 'v':
+        options->verbose = true;
+        options->quiet = false;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -145,7 +158,7 @@ void at_run_options_clear(struct at_run_options *options)
 
 void at_run_options_finish(struct at_run_options *options)
 {
-    at_progress_init(&options->progress, options->quiet);
+    at_progress_init(&options->progress, options->quiet, options->verbose);
     options->session.progress = &options->progress;
 }
 
@@ -159,7 +172,8 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
 
     if (status == AT_OK)
         status = at_families_read(&options->families, count, tuning, templates, err);
-
+    if (status == AT_OK)
+        at_detail(&options->progress, "read %zu families in %s and %s", *count, tuning, templates);
     capacity = options->session.own_first = *count;
     for (size_t i = 0; i < options->space_count && status == AT_OK; i++) {
         struct at_family *family;
@@ -167,6 +181,8 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
         status = at_family_read(&family, options->spaces[i], NULL, err);
         if (status == AT_OK)
             AT_PUSH(options->families, *count, capacity, family);
+        if (status == AT_OK)
+            at_detail(&options->progress, "read %s and %s", family->path, family->template_path);
     }
     free(tuning);
     free(templates);

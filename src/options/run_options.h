@@ -19,7 +19,7 @@ struct at_run_options {
     struct at_family **families, **tuned;
     struct at_session_options session;
     struct at_progress progress;
-    bool quiet;
+    bool quiet, verbose;
 };
 
 /* A child of a command's argp. Its input is a struct at_run_options. */

@@ -49,6 +49,10 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
 /* File that a correct config has failed a later verification. It is no longer correct. */
 void at_search_refuse(struct at_search *search, size_t index, const struct at_measurement *failure);
 
+/* File the times of a shoot-out's finalist; `place` is 0 for the first that is filed. */
+void at_search_file_final(const struct at_search *search, const struct at_config *config,
+                          const double *samples_ns, int64_t place, bool won);
+
 /* Free results and space. */
 void at_search_clear(struct at_search *search);
 

@@ -77,10 +77,32 @@ static void show_compile_failure(struct at_pipeline *p, size_t index, const char
     }
 }
 
+/* For --verbose. */
+static void tell_result(const struct at_search *search, size_t index,
+                        const struct at_measurement *measurement)
+{
+    struct at_progress *progress = search->session->options.progress;
+    const char *family = search->space.configs[index].family->name;
+    char *config;
+
+    if (!progress->verbose)
+        return;
+    config = at_config_format(&search->space.configs[index]);
+    if (measurement->outcome == AT_CORRECT)
+        at_detail(progress, "%s: %s %s: %.2f us", search->progress.what, family, config,
+                  at_median(measurement->samples_ns, measurement->sample_count) / 1e3);
+    else
+        at_detail(progress, "%s: %s %s: %s: %s", search->progress.what, family, config,
+                  at_outcome_names[measurement->outcome], measurement->message);
+    free(config);
+}
+
 static struct at_config_result *take_result(struct at_search *search, size_t index,
                                             const struct at_measurement *measurement)
 {
     struct at_config_result *result = &search->results[index];
+
+    tell_result(search, index, measurement);
 
     at_recorder_take(search, index, measurement);
     result->outcome = measurement->outcome;
@@ -159,6 +181,32 @@ void at_search_refuse(struct at_search *search, size_t index, const struct at_me
     search->counts[AT_CORRECT]--;
     search->counts[failure->outcome]++;
     search->results[index].outcome = failure->outcome;
+}
+
+void at_search_file_final(const struct at_search *search, const struct at_config *config,
+                          const double *samples_ns, int64_t place, bool won)
+{
+    struct at_session *session = search->session;
+    struct at_error err = {AT_OK, ""};
+    const struct at_journal_final final = {
+        .place = place,
+        .won = won,
+        .samples_ns = samples_ns,
+        .sample_count = (size_t)session->options.policy->shootout_samples,
+    };
+    struct at_journal_key key;
+    char *problem_text = at_problem_format(&search->problem), *text;
+
+    key = key_of(search, problem_text, (size_t)(config - search->space.configs), &text);
+    at_detail(session->options.progress, "%s: finalist %s %s: %.2f us%s", problem_text, key.family,
+              text, at_median(samples_ns, final.sample_count) / 1e3, won ? ", the winner" : "");
+    if (session->journal)
+        warn_of_journal(session,
+                        at_journal_add_final(session->journal, &key,
+                                             at_gpu_info(session->gpu)->uuid, &final, &err),
+                        &err);
+    free(text);
+    free(problem_text);
 }
 
 enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,

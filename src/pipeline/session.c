@@ -139,6 +139,8 @@ static enum at_status open_journal(struct at_session *session, struct at_error *
         return AT_OK;
     status = at_journal_open(&session->journal, session->options.journal, session->setting,
                              session->options.resume, err);
+    if (status == AT_OK)
+        at_detail(session->options.progress, "the journal is %s", session->options.journal);
     return status == AT_OK ? warn_of_other_families(session, err) : status;
 }
 

@@ -35,3 +35,24 @@ void at_flow_end(struct at_flow *flow)
     putc('\n', flow->out);
     flow->column = flow->indent;
 }
+
+void at_flow_words(FILE *out, int width, int indent, const char *text)
+{
+    int column = fprintf(out, "%.*s", (int)strspn(text, " "), text);
+    const char *between = "";
+
+    text += column;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+
+        if (*between && column + 1 + length > width)
+            column = fprintf(out, "\n%*s", indent, "") - 1;
+        else
+            column += fprintf(out, "%s", between);
+        column += fprintf(out, "%.*s", length, text);
+        between = " ";
+        text += length;
+        text += strspn(text, " ");
+    }
+    putc('\n', out);
+}

@@ -21,4 +21,7 @@ void at_flow_add(struct at_flow *flow, const char *format, ...)
 
 void at_flow_end(struct at_flow *flow);
 
+/* Print the words of a text; it may begin with blanks. `indent` is of the lines after the first. */
+void at_flow_words(FILE *out, int width, int indent, const char *text);
+
 #endif

@@ -12,8 +12,6 @@ enum {
     AT_PARAMETERS_MAX = 24,
     AT_PROBLEM_BYTES_MAX = 1023, /* a tensor of 24 axes with all strides */
     AT_PERMILLE_MAX = 1000000,
-    AT_POWER_MW_MAX = 100000000,
-    AT_TEMPERATURE_C_MAX = 1000,
 };
 #define AT_CONFIGS_MAX INT64_C(1000000000000)
 

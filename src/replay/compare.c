@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/compare.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "search/warm_start.h"
 
@@ -113,19 +114,60 @@ static void measure_ends(struct at_strategy_record *record, const struct at_reco
     free(ends);
 }
 
-static enum at_status
-run_strategy(struct at_strategy_record *record, const struct at_recording *recording,
-             const struct at_baseline *baseline, const struct at_replay_plan *first,
-             const struct at_comparison_options *options, struct at_error *err)
+/* How far a comparison is. */
+struct advance {
+    const struct at_comparison_options *options;
+    const char *problem;
+    size_t recording, recordings; /* of which this is the one that is replayed */
+    size_t done;                  /* searches on this recording */
+    int64_t began_ns, recording_began_ns;
+};
+
+/* What is left takes as long as what was done, search by search. */
+static void show(const struct advance *advance, const struct at_strategy *strategy)
 {
+    size_t each = advance->options->strategy_count * advance->options->runs;
+    size_t done = advance->recording * each + advance->done;
+    int64_t now_ns = at_now_ns();
+    struct at_progress_state state = {.index = advance->recording + 1,
+                                      .of = advance->recordings,
+                                      .done = advance->done,
+                                      .total = each,
+                                      .total_is_known = true,
+                                      .left_s = -1,
+                                      .run_left_s = -1};
+    char *what;
+
+    if (!advance->options->progress)
+        return;
+    if (advance->done > 0) {
+        state.left_s = (double)(now_ns - advance->recording_began_ns) / 1e9 *
+                       (double)(each - advance->done) / (double)advance->done;
+        state.run_left_s = (double)(now_ns - advance->began_ns) / 1e9 *
+                           (double)(advance->recordings * each - done) / (double)done;
+    }
+    state.what = what = at_format("%s: %s", advance->problem, strategy->name);
+    at_progress_draw(advance->options->progress, &state);
+    free(what);
+}
+
+static enum at_status run_strategy(struct at_strategy_record *record,
+                                   const struct at_recording *recording,
+                                   const struct at_baseline *baseline,
+                                   const struct at_replay_plan *first, struct advance *advance,
+                                   struct at_error *err)
+{
+    const struct at_comparison_options *options = advance->options;
     struct at_course *courses = at_alloc_array(options->runs, sizeof *courses);
     struct at_reach_record *reaches = at_alloc_array(REACHES, sizeof *reaches);
     struct at_replay_plan plan = *first;
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < options->runs && status == AT_OK; i++) {
+        show(advance, plan.strategy);
         plan.start.seed = options->seed + i;
         status = at_replay(&courses[i], recording, &plan, err);
+        advance->done++;
     }
     record->reaches = (struct at_list){reaches, REACHES};
     record->runs = (int64_t)options->runs;
@@ -173,9 +215,10 @@ static void add_winners(struct at_warm_start *warm_start, const struct at_record
 
 static enum at_status compare_on(struct at_compared_recording *compared,
                                  const struct at_recording *recording,
-                                 const struct at_warm_start *warm_start,
-                                 const struct at_comparison_options *options, struct at_error *err)
+                                 const struct at_warm_start *warm_start, struct advance *advance,
+                                 struct at_error *err)
 {
+    const struct at_comparison_options *options = advance->options;
     size_t *likely, likely_count = at_warm_start_likely(warm_start, &recording->problem,
                                                         &recording->space, &likely);
     struct at_strategy_record *records = at_alloc_array(options->strategy_count, sizeof *records);
@@ -190,6 +233,9 @@ static enum at_status compare_on(struct at_compared_recording *compared,
     enum at_status status = AT_OK;
 
     compared->problem = at_recording_title(recording);
+    advance->problem = compared->problem;
+    advance->done = 0;
+    advance->recording_began_ns = at_now_ns();
     compared->device = at_strdup(recording->device);
     compared->configs = (int64_t)recording->space.count;
     compared->optimum_ns = llround(recording->results[recording->best].time_ns);
@@ -197,7 +243,7 @@ static enum at_status compare_on(struct at_compared_recording *compared,
     at_baseline_make(&baseline, recording);
     for (size_t i = 0; i < options->strategy_count && status == AT_OK; i++) {
         plan.strategy = options->strategies[i];
-        status = run_strategy(&records[i], recording, &baseline, &plan, options, err);
+        status = run_strategy(&records[i], recording, &baseline, &plan, advance, err);
     }
     at_baseline_clear(&baseline);
     free(likely);
@@ -297,6 +343,7 @@ enum at_status at_compare(struct at_comparison *comparison, const struct at_reco
     struct at_compared_recording *compared = at_alloc_array(count, sizeof *compared);
     struct at_strategy_record *all = at_alloc_array(options->strategy_count, sizeof *all);
     struct at_comparison made = {{compared, count}, {all, options->strategy_count}};
+    struct advance advance = {.options = options, .recordings = count, .began_ns = at_now_ns()};
     enum at_status status = check_spaces(recordings, names, count, err);
 
     for (size_t i = 0; i < count && status == AT_OK; i++) {
@@ -304,9 +351,12 @@ enum at_status at_compare(struct at_comparison *comparison, const struct at_reco
 
         if (options->winners_known)
             add_winners(&warm_start, recordings, count, &recordings[i]);
-        status = compare_on(&compared[i], &recordings[i], &warm_start, options, err);
+        advance.recording = i;
+        status = compare_on(&compared[i], &recordings[i], &warm_start, &advance, err);
         at_warm_start_clear(&warm_start);
     }
+    if (options->progress)
+        at_progress_clear(options->progress);
     for (size_t i = 0; i < options->strategy_count && status == AT_OK; i++)
         sum_up(&made, i);
     if (status == AT_OK)

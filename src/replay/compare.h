@@ -5,6 +5,7 @@
 
 #include "replay/replay.h"
 #include "schema/schema.h"
+#include "system/progress.h"
 
 struct at_comparison_options {
     const struct at_strategy *const *strategies;
@@ -14,6 +15,7 @@ struct at_comparison_options {
     size_t ahead;
     size_t budget;
     bool winners_known; /* each search starts from the best configs of the other recordings */
+    struct at_progress *progress; /* NULL: show none */
 };
 
 /* How long it took to come within a percentage of the optimum. 0: more than half (median) or 5 %

@@ -15,9 +15,13 @@ static double round_step(double step)
 /* How many of an axis' numbers make one of its unit. */
 static double scale_of(enum at_axis_unit unit)
 {
-    return unit == AT_AXIS_PERCENT                                                ? 10
-           : unit == AT_AXIS_US || unit == AT_AXIS_MHZ || unit == AT_AXIS_SECONDS ? 1000
-                                                                                  : 1;
+    static const double scales[] = {[AT_AXIS_PERCENT] = 10,
+                                    [AT_AXIS_US] = 1000,
+                                    [AT_AXIS_MHZ] = 1000,
+                                    [AT_AXIS_WATTS] = 1000,
+                                    [AT_AXIS_SECONDS] = 1000};
+
+    return unit < sizeof scales / sizeof *scales && scales[unit] > 0 ? scales[unit] : 1;
 }
 
 static bool is_binary(const struct at_plot_axis *axis)

@@ -16,6 +16,7 @@ enum at_axis_unit {
     AT_AXIS_BYTES,   /* 64 KiB */
     AT_AXIS_BINARY,  /* 64 Ki */
     AT_AXIS_MHZ,     /* of kilohertz */
+    AT_AXIS_WATTS,   /* of milliwatts */
     AT_AXIS_SECONDS, /* of milliseconds */
 };
 

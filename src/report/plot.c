@@ -117,7 +117,8 @@ static void print_frame(const struct at_plot *plot)
             plot->height - 6);
     at_html(out, plot->x_title);
     fputs("</text></g>\n<g class=\"y\">", out);
-    print_axis(plot, &plot->y, plot->small ? 3 : 6);
+    if (!plot->lines)
+        print_axis(plot, &plot->y, plot->small ? 3 : 6);
     fputs("<text class=\"t\" x=\"2\" y=\"12\">", out);
     at_html(out, plot->y_title);
     fputs("</text></g>\n", out);
@@ -145,6 +146,12 @@ void at_plot_begin(struct at_plot *plot, const char *name)
         at_plot_shapes(out);
     }
     print_frame(plot);
+}
+
+void at_plot_begin_lines(struct at_plot *plot, const char *name)
+{
+    plot->lines = true;
+    at_plot_begin(plot, name);
 }
 
 void at_plot_end(struct at_plot *plot)

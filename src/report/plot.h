@@ -17,10 +17,13 @@ struct at_plot {
     const char *x_title, *y_title;
     bool alone; /* a file of its own */
     bool small; /* fewer ticks */
+    bool lines; /* no ticks on y: see at_plot_begin_lines */
 };
 
 /* Begin a plot with its axes' ranges and titles set; `name` tells what it shows. */
 void at_plot_begin(struct at_plot *plot, const char *name);
+/* The same without ticks on the axis of y, whose lines have labels of their own. */
+void at_plot_begin_lines(struct at_plot *plot, const char *name);
 void at_plot_end(struct at_plot *plot);
 
 /* Print the shapes of the series' marks. A page needs them once, before its plots; a file of its

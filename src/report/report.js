@@ -65,6 +65,19 @@
     }
   };
 
+  // Lines with tabs, as a table that sorts.
+  const makeTable = (pre) => {
+    const box = make("div", "", { className: "scroll tall" }), table = make("table", "");
+    table.className = "points sortable";
+    const [head, ...lines] = pre.textContent.trim().split("\n").map((line) => line.split("\t"));
+    const names = table.createTHead().insertRow(), body = table.createTBody();
+    names.append(...head.map((name) => make("th", name)));
+    for (const line of lines) body.insertRow().append(...line.map((text) => make("td", text)));
+    box.append(table);
+    pre.replaceWith(box);
+    prepareTables(box);
+  };
+
   // ---- the plot of a search ----
 
   const readPoints = (problem) => {
@@ -133,6 +146,7 @@
 
   const preparePlot = (problem) => {
     const figure = problem.querySelector("figure.configs");
+    all("pre.points", problem).forEach(makeTable);
     if (!figure || figure.querySelector("select") || !problem.querySelector("table.points")) return;
     const svg = figure.querySelector("svg.plot"), axis = svg.querySelector(".x"), usual = [...axis.childNodes];
     const points = placePoints(svg, readPoints(problem));

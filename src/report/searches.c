@@ -107,12 +107,21 @@ struct at_report_searches *at_report_searches_make(const struct at_profile *prof
     return searches;
 }
 
+static void clear_finals(struct at_report_search *search)
+{
+    for (size_t i = 0; i < search->final_count; i++)
+        free(search->finals[i].samples_ns);
+    search->final_count = 0;
+}
+
 void at_report_searches_free(struct at_report_searches *searches)
 {
     if (!searches)
         return;
-    for (size_t i = 0; i < searches->count; i++)
+    for (size_t i = 0; i < searches->count; i++) {
+        clear_finals(&searches->homes[i].search);
         free(searches->homes[i].search.points);
+    }
     for (size_t i = 0; i < searches->texts.capacity; i++)
         free(searches->texts.slots[i]);
     free(searches->texts.slots);
@@ -151,6 +160,7 @@ static struct at_report_point make_point(struct texts *texts, const struct at_jo
                                     .utc_ms = entry->measured_utc_ms,
                                     .expected_ns = entry->details.expected_ns,
                                     .clock_sm_khz = measured->clock_sm_khz,
+                                    .look = measured->look,
                                     .outcome = measured->outcome};
 
     if (measured->outcome == AT_CORRECT) {
@@ -161,16 +171,51 @@ static struct at_report_point make_point(struct texts *texts, const struct at_jo
     return point;
 }
 
+/* The search that a row of a journal belongs to; NULL: the profile has none. */
+static struct at_report_search *search_of(const struct at_report_searches *searches,
+                                          const char *gpu, const char *setting, const char *problem)
+{
+    char *policy = policy_of(setting);
+    const struct home key = {.gpu = gpu, .policy = policy, .problem = problem};
+    struct home *home = find_home(searches, &key);
+
+    free(policy);
+    return home ? &home->search : NULL;
+}
+
+/* Of the run that is shown, and of its shoot-outs the last. Those of an earlier journal go. */
+static void take_final(void *data, const struct at_journal_final_entry *entry)
+{
+    struct at_report_searches *searches = data;
+    struct at_report_search *search =
+        search_of(searches, entry->gpu, entry->setting, entry->key.problem);
+    const struct at_journal_final *final = &entry->final;
+    struct at_report_final *kept;
+
+    if (!search || entry->run != search->run)
+        return;
+    if (final->place == 0)
+        clear_finals(search);
+    if (search->final_count == AT_REPORT_FINALS_MAX)
+        return;
+    kept = &search->finals[search->final_count++];
+    *kept = (struct at_report_final){
+        .family = keep(&searches->texts, entry->key.family),
+        .config = keep(&searches->texts, entry->key.config),
+        .samples_ns = at_memdup(final->samples_ns, final->sample_count * sizeof *final->samples_ns),
+        .sample_count = final->sample_count,
+        .ns = at_median(final->samples_ns, final->sample_count),
+        .won = final->won,
+    };
+    at_median_interval(final->samples_ns, final->sample_count, &kept->low_ns, &kept->high_ns);
+}
+
 static void take(void *data, const struct at_journal_entry *entry)
 {
     struct at_report_searches *searches = data;
-    char *policy = policy_of(entry->setting);
-    const struct home key = {
-        .gpu = entry->details.gpu, .policy = policy, .problem = entry->key.problem};
-    struct home *home = find_home(searches, &key);
-    struct at_report_search *search = home ? &home->search : NULL;
+    struct at_report_search *search =
+        search_of(searches, entry->details.gpu, entry->setting, entry->key.problem);
 
-    free(policy);
     if (!search || entry->run < search->run)
         return;
     if (entry->run > search->run)
@@ -182,11 +227,13 @@ static void take(void *data, const struct at_journal_entry *entry)
 enum at_status at_report_searches_add(struct at_report_searches *searches, const char *path,
                                       struct at_error *err)
 {
+    const struct at_journal_takers takers = {take, take_final, searches};
+
     for (size_t i = 0; i < searches->count; i++) {
         searches->homes[i].search.older = searches->homes[i].search.count;
         searches->homes[i].search.run = 0;
     }
-    return at_journal_read(path, take, searches, err);
+    return at_journal_read(path, &takers, err);
 }
 
 /* ---- after reading ---- */
@@ -229,6 +276,32 @@ static void drop_older(struct at_report_search *search)
     free(dropped);
 }
 
+static int compare_finals(const void *a, const void *b)
+{
+    const struct at_report_final *x = a, *y = b;
+    int order;
+
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    order = strcmp(x->family, y->family);
+    return order ? order : strcmp(x->config, y->config);
+}
+
+static void order_finals(struct at_report_search *search)
+{
+    const struct at_report_final *fastest = search->finals;
+
+    if (search->final_count > 0)
+        qsort(search->finals, search->final_count, sizeof *search->finals, compare_finals);
+    for (size_t i = 0; i < search->final_count; i++) {
+        struct at_report_final *final = &search->finals[i];
+
+        final->tied = i == 0 || (final->sample_count == fastest->sample_count &&
+                                 at_samples_equal(final->samples_ns, fastest->samples_ns,
+                                                  final->sample_count));
+    }
+}
+
 void at_report_searches_finish(struct at_report_searches *searches)
 {
     for (size_t i = 0; i < searches->count; i++) {
@@ -236,6 +309,7 @@ void at_report_searches_finish(struct at_report_searches *searches)
 
         if (search->count > 0)
             drop_older(search);
+        order_finals(search);
         search->best_index = search->count;
         for (size_t j = 0; j < search->count; j++)
             if (search->points[j].ns > 0 &&

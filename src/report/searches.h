@@ -3,6 +3,7 @@
 #ifndef AT_REPORT_SEARCHES_H
 #define AT_REPORT_SEARCHES_H
 
+#include "measure/measurement.h"
 #include "profile/profile.h"
 
 /* A measured config. Of those that were measured again only the last is kept. */
@@ -12,8 +13,20 @@ struct at_report_point {
     double ns, low_ns, high_ns;  /* median of its samples and the interval of it; 0: not correct */
     double expected_ns;          /* what the search predicted; 0: nothing */
     int64_t clock_sm_khz;        /* 0: unknown */
+    struct at_look look;         /* what NVML said meanwhile */
     enum at_outcome outcome;
 };
+
+/* A finalist of the shoot-out, in which the samples of all were taken in turn. */
+struct at_report_final {
+    const char *family, *config; /* as in a point */
+    double *samples_ns;          /* owned */
+    size_t sample_count;
+    double ns, low_ns, high_ns; /* their median and its interval */
+    bool won, tied;             /* tied: not told apart from the fastest, or the fastest */
+};
+
+enum { AT_REPORT_FINALS_MAX = 16 };
 
 struct at_report_search {
     struct at_report_point *points; /* in the order of measurement */
@@ -21,6 +34,8 @@ struct at_report_search {
     size_t older;      /* points of the journals before the one that is read */
     int64_t run;       /* of the journal that is read */
     size_t best_index; /* of the fastest point; count: none is correct */
+    struct at_report_final finals[AT_REPORT_FINALS_MAX]; /* the fastest first */
+    size_t final_count;                                  /* 0: the journal has none */
 };
 
 struct at_report_searches;

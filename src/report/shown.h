@@ -33,4 +33,7 @@ size_t at_report_sort_points(const struct at_report_search *search,
 /* search_tables.c: print the best of each kernel, the fastest configs, and all that are shown. */
 void at_report_search_tables(const struct at_report_shown *shown, FILE *out);
 
+/* finals.c: the shoot-out's finalists, as a plot and a table. */
+void at_report_finals(const struct at_report_shown *shown, FILE *out);
+
 #endif

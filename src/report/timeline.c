@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device during the run: its clock, with the problems beneath. Power and temperature are known
- * for the whole run only. */
+/* The device during the run: its clock with the problems beneath, its power and temperature, and
+ * where it throttled. Journals of earlier versions have clocks only. */
 #include "base/memory.h"
 #include "base/stats.h"
+#include "device/device.h"
 #include "report/html.h"
 #include "report/plot.h"
 #include "report/sections.h"
@@ -10,14 +11,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* SLOTS of time, each with its lowest and highest clock; ROWS of the table without scripts. */
-enum { SLOTS = 400, STRIP = 14 };
+/* SLOTS of time, each with its lowest and highest value. */
+enum { SLOTS = 400, STRIP = 14, THROTTLED_SERIES = 5 };
 
 /* When a problem was measured. */
 struct span {
     const struct at_report_row *row;
     int64_t first_ms, last_ms;
-    double median_khz, least_khz; /* 0: unknown */
+    double median_khz, least_khz;    /* 0: unknown */
+    int64_t power_mw, temperature_c; /* the highest; 0: unknown */
+    bool throttle_known;
+    uint64_t throttle; /* all that was seen */
 };
 
 static int compare_spans(const void *a, const void *b)
@@ -27,6 +31,15 @@ static int compare_spans(const void *a, const void *b)
     if (x->first_ms != y->first_ms)
         return x->first_ms < y->first_ms ? -1 : 1;
     return x->row < y->row ? -1 : 1;
+}
+
+static void add_look(struct span *span, const struct at_look *look)
+{
+    span->power_mw = look->power_mw > span->power_mw ? look->power_mw : span->power_mw;
+    if (look->temperature_c > span->temperature_c)
+        span->temperature_c = look->temperature_c;
+    span->throttle_known |= look->throttle_known != 0;
+    span->throttle |= look->throttle;
 }
 
 static struct span make_span(const struct at_report_row *row)
@@ -44,6 +57,7 @@ static struct span make_span(const struct at_report_row *row)
         span.last_ms = point->utc_ms > span.last_ms ? point->utc_ms : span.last_ms;
         if (point->clock_sm_khz > 0)
             clocks[count++] = (double)point->clock_sm_khz;
+        add_look(&span, &point->look);
     }
     if (count > 0) {
         span.median_khz = at_median(clocks, count);
@@ -65,10 +79,40 @@ static struct span *make_spans(const struct at_report_device *device, size_t *co
     return spans;
 }
 
-/* ---- the plot ---- */
+/* ---- the plots ---- */
+
+/* What is drawn over time. A value of 0 is unknown. */
+static double clock_of(const struct at_report_point *point)
+{
+    return (double)point->clock_sm_khz;
+}
+
+static double power_of(const struct at_report_point *point)
+{
+    return (double)point->look.power_mw;
+}
+
+static double temperature_of(const struct at_report_point *point)
+{
+    return (double)point->look.temperature_c;
+}
+
+static const struct panel {
+    double (*value)(const struct at_report_point *point);
+    const char *title, *name;
+    enum at_axis_unit unit;
+    double height;
+    bool problems; /* with the problems beneath */
+} panels[] = {
+    {clock_of, "SM clock, MHz", "SM clock over time, with the problems beneath", AT_AXIS_MHZ, 260,
+     true},
+    {power_of, "power, W", "Power over time", AT_AXIS_WATTS, 190, false},
+    {temperature_of, "temperature, °C", "Temperature over time", AT_AXIS_PLAIN, 190, false},
+};
 
 struct slot {
     double low, high; /* 0: nothing measured */
+    bool throttled;
 };
 
 static size_t slot_of(const struct at_report_device *device, int64_t utc_ms)
@@ -78,36 +122,59 @@ static size_t slot_of(const struct at_report_device *device, int64_t utc_ms)
     return (size_t)((double)(utc_ms - device->first_ms) / span * SLOTS);
 }
 
-static void fill_slots(const struct at_report_device *device, struct slot slots[SLOTS])
+static void fill_slots(const struct at_report_device *device, const struct panel *panel,
+                       struct slot slots[SLOTS])
 {
     for (size_t i = 0; i < device->count; i++) {
         const struct at_report_search *search = device->rows[i].search;
 
         for (size_t j = 0; search && j < search->count; j++) {
             struct slot *slot = &slots[slot_of(device, search->points[j].utc_ms)];
-            double clock = (double)search->points[j].clock_sm_khz;
+            double value = panel->value(&search->points[j]);
 
-            if (clock > 0 && (slot->high == 0 || clock < slot->low))
-                slot->low = clock;
-            if (clock > slot->high)
-                slot->high = clock;
+            if (value > 0 && (slot->high == 0 || value < slot->low))
+                slot->low = value;
+            if (value > slot->high)
+                slot->high = value;
+            slot->throttled |= search->points[j].look.throttle != 0;
         }
     }
 }
 
-static void draw_clock(const struct at_report_device *device, const struct slot slots[SLOTS],
-                       const struct at_plot *plot)
+/* The middle of a slot. */
+static double moment_of(const struct at_report_device *device, size_t slot)
 {
-    double span = (double)(device->last_ms - device->first_ms) + 1;
+    return ((double)slot + 0.5) / SLOTS * ((double)(device->last_ms - device->first_ms) + 1);
+}
 
+static void draw_values(const struct at_report_device *device, const struct slot slots[SLOTS],
+                        const struct at_plot *plot)
+{
     fputs("<path class=\"clock\" d=\"", plot->out);
     for (size_t i = 0; i < SLOTS; i++)
         if (slots[i].high > 0)
-            fprintf(plot->out, "M%.1f %.1fV%.1f",
-                    at_axis_place(&plot->x, ((double)i + 0.5) / SLOTS * span),
+            fprintf(plot->out, "M%.1f %.0fV%.0f", at_axis_place(&plot->x, moment_of(device, i)),
                     at_axis_place(&plot->y, slots[i].high) - 1,
                     at_axis_place(&plot->y, slots[i].low) + 1);
     fputs("\"/>\n", plot->out);
+}
+
+/* A mark at the upper edge wherever the device held its clocks down. */
+static void draw_throttling(const struct at_report_device *device, const struct slot slots[SLOTS],
+                            const struct at_plot *plot)
+{
+    bool begun = false;
+
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (!slots[i].throttled)
+            continue;
+        if (!begun)
+            at_plot_marks(plot, THROTTLED_SERIES, "throttled");
+        begun = true;
+        at_plot_spot(plot, moment_of(device, i), plot->y.high);
+    }
+    if (begun)
+        at_plot_points_end(plot);
 }
 
 static void draw_problems(const struct at_report_device *device, const struct span *spans,
@@ -124,71 +191,158 @@ static void draw_problems(const struct at_report_device *device, const struct sp
     }
 }
 
-static void draw(const struct at_report_device *device, const struct span *spans, size_t count,
-                 FILE *out)
+/* Draw a panel, unless the journals have nothing for it. */
+static bool draw(const struct at_report_device *device, const struct panel *panel,
+                 const struct span *spans, size_t count, FILE *out)
 {
-    struct slot slots[SLOTS] = {{0, 0}};
+    struct slot slots[SLOTS] = {{0, 0, false}};
     struct at_plot plot = {.out = out,
                            .width = 1120,
-                           .height = 260,
+                           .height = panel->height,
                            .left = 56,
                            .right = 1096,
                            .top = 22,
-                           .bottom = 214,
+                           .bottom = panel->height - 46,
                            .x_title = "seconds since the first evaluation",
-                           .y_title = "SM clock, MHz"};
+                           .y_title = panel->title};
     double low = 0, high = 0;
 
-    fill_slots(device, slots);
+    fill_slots(device, panel, slots);
     for (size_t i = 0; i < SLOTS; i++) {
         if (slots[i].high > 0 && (low == 0 || slots[i].low < low))
             low = slots[i].low;
         high = fmax(high, slots[i].high);
     }
-    if (high == 0) {
-        fputs("<p>The journal has no clocks of this device.</p>\n", out);
-        return;
-    }
+    if (high == 0)
+        return false;
     plot.x = at_axis_linear(0, (double)(device->last_ms - device->first_ms) + 1, AT_AXIS_SECONDS);
-    plot.y = at_axis_linear(low - (high - low) / 4, high, AT_AXIS_MHZ);
-    fputs("<figure class=\"long\"><div class=\"scroll\">\n", out);
-    at_plot_begin(&plot, "SM clock over time, with the problems beneath");
-    draw_clock(device, slots, &plot);
-    draw_problems(device, spans, count, &plot);
+    plot.y = at_axis_linear(low - (panel->problems ? (high - low) / 4 : 0), high, panel->unit);
+    fputs("<div class=\"scroll\">\n", out);
+    at_plot_begin(&plot, panel->name);
+    draw_values(device, slots, &plot);
+    draw_throttling(device, slots, &plot);
+    if (panel->problems)
+        draw_problems(device, spans, count, &plot);
     at_plot_end(&plot);
-    fputs("</div><figcaption>Each stroke: the lowest to the highest clock of the evaluations of a "
-          "moment. Beneath: the problems, one after the other.</figcaption></figure>\n",
+    fputs("</div>\n", out);
+    return true;
+}
+
+/* What the journals know of throttling. */
+struct throttling {
+    size_t looks; /* at which NVML told */
+    size_t counts[AT_THROTTLES];
+    bool any;
+};
+
+static struct throttling count_throttling(const struct at_report_device *device)
+{
+    struct throttling seen = {.looks = 0};
+
+    for (size_t i = 0; i < device->count; i++) {
+        const struct at_report_search *search = device->rows[i].search;
+
+        for (size_t j = 0; search && j < search->count; j++) {
+            const struct at_look *look = &search->points[j].look;
+
+            seen.looks += look->throttle_known != 0;
+            seen.any |= look->throttle != 0;
+            for (size_t k = 0; k < AT_THROTTLES; k++)
+                seen.counts[k] += look->throttle >> k & 1;
+        }
+    }
+    return seen;
+}
+
+static void print_throttling(const struct throttling *seen, FILE *out)
+{
+    if (seen->looks == 0)
+        return;
+    fputs("<p>Throttling: ", out);
+    if (!seen->any)
+        fprintf(out, "none at any of %zu looks at the device", seen->looks);
+    for (size_t i = 0, shown = 0; i < AT_THROTTLES; i++)
+        if (seen->counts[i] > 0)
+            fprintf(out, "%s%s at %zu of %zu looks", shown++ ? ", " : "", at_throttle_names[i],
+                    seen->counts[i], seen->looks);
+    fputs(".</p>\n", out);
+}
+
+static void draw_all(const struct at_report_device *device, const struct span *spans, size_t count,
+                     FILE *out)
+{
+    const struct throttling seen = count_throttling(device);
+    bool drawn = false;
+
+    print_throttling(&seen, out);
+    fputs("<figure class=\"long\">\n", out);
+    for (size_t i = 0; i < AT_COUNT(panels); i++)
+        drawn |= draw(device, &panels[i], spans, count, out);
+    fputs(drawn ? "<figcaption>Each stroke: the lowest to the highest value of the evaluations of "
+                  "a moment. Beneath the clock: the problems, one after the other."
+                : "<figcaption>The journal has no clocks, power or temperature of this device.",
           out);
+    if (drawn && seen.any) {
+        putc(' ', out);
+        at_plot_key_item(out, THROTTLED_SERIES, "throttled");
+    }
+    fputs("</figcaption></figure>\n", out);
 }
 
 /* ---- the table ---- */
 
-static void print_mhz(double khz, FILE *out)
+/* A value that is known is above 0. */
+static void print_value(double value, FILE *out)
 {
-    if (khz > 0)
-        fprintf(out, "<td>%.0f</td>", khz / 1000);
+    if (value > 0)
+        fprintf(out, "<td>%.0f</td>", value);
     else
         fputs("<td>–</td>", out);
+}
+
+static void print_reasons(const struct span *span, FILE *out)
+{
+    fprintf(out, "<td class=\"name\">%s",
+            !span->throttle_known ? "–"
+            : span->throttle == 0 ? "none"
+                                  : "");
+    for (size_t i = 0, shown = 0; i < AT_THROTTLES; i++)
+        if (span->throttle >> i & 1)
+            fprintf(out, "%s%s", shown++ ? " " : "", at_throttle_names[i]);
+    fputs("</td>", out);
 }
 
 static void print_spans(const struct at_report_device *device, const struct span *spans,
                         size_t count, FILE *out)
 {
-    fputs("<details><summary>When each problem was tuned</summary>\n<div class=\"scroll\"><table "
-          "class=\"sortable\"><thead><tr><th>problem</th><th>begins, s</th><th>takes, s</th>"
-          "<th>evaluations</th><th>median MHz</th><th>lowest MHz</th></tr></thead><tbody>\n",
-          out);
+    fputs(
+        "<details><summary>When each problem was tuned</summary>\n<div class=\"scroll\"><table "
+        "class=\"sortable\"><thead><tr><th>problem</th><th>begins, s</th><th>takes, s</th>"
+        "<th>evaluations</th><th>median MHz</th><th>lowest MHz</th><th>most W</th><th>most °C</th>"
+        "<th class=\"name\">throttling</th></tr></thead><tbody>\n",
+        out);
     for (size_t i = 0; i < count; i++) {
         fputs("<tr><th scope=\"row\">", out);
         at_html(out, spans[i].row->entry->problem);
         fprintf(out, "</th><td>%.1f</td><td>%.1f</td><td>%zu</td>",
                 (double)(spans[i].first_ms - device->first_ms) / 1000,
                 (double)(spans[i].last_ms - spans[i].first_ms) / 1000, spans[i].row->search->count);
-        print_mhz(spans[i].median_khz, out);
-        print_mhz(spans[i].least_khz, out);
+        print_value(spans[i].median_khz / 1000, out);
+        print_value(spans[i].least_khz / 1000, out);
+        print_value((double)spans[i].power_mw / 1000, out);
+        print_value((double)spans[i].temperature_c, out);
+        print_reasons(&spans[i], out);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div></details>\n", out);
+}
+
+static bool has_looks(const struct span *spans, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].power_mw > 0 || spans[i].temperature_c > 0)
+            return true;
+    return false;
 }
 
 void at_report_timeline(const struct at_report *report, const struct at_report_device *device,
@@ -204,12 +358,10 @@ void at_report_timeline(const struct at_report *report, const struct at_report_d
     fprintf(out, "<h3 id=\"d%zu-run\">The device during the run</h3>\n",
             (size_t)(device - report->devices));
     if (seen->power_max_mW > 0 || seen->temperature_max_c > 0)
-        fprintf(out,
-                "<p>At most %.0f W and %jd °C over the whole run; how they went is not recorded. "
-                "Throttling: %s.</p>\n",
+        fprintf(out, "<p>At most %.0f W and %jd °C over the whole run%s.</p>\n",
                 (double)seen->power_max_mW / 1000, (intmax_t)seen->temperature_max_c,
-                seen->throttle[0] ? "see above" : "not known");
-    draw(device, spans, count, out);
+                has_looks(spans, count) ? "" : "; the journal does not have how they went");
+    draw_all(device, spans, count, out);
     print_spans(device, spans, count, out);
     free(spans);
 }

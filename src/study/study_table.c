@@ -3,12 +3,13 @@
 #include "base/memory.h"
 #include "profile/flow.h"
 #include "study/study_run.h"
+#include "system/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 100, INDENT = 2, GAP = 2 };
+enum { WIDTH = 100, INDENT = 2, GAP = 2, LABEL_LEAST = 12 };
 
 /* The figure of a line in a column; negative if the line has no such accesses. */
 typedef double figure_fn(const struct at_study_line *line);
@@ -102,15 +103,20 @@ static size_t choose(const struct at_study *study, bool predicted,
     return count;
 }
 
-static int label_width(const struct at_study_result *result)
+/* The width of the kernels' names: of the longest, or on a narrow terminal what is left. */
+static int label_width(const struct at_study_result *result, const struct column *const *columns,
+                       size_t count)
 {
     const struct at_study_line *lines = result->lines.items;
     size_t width = strlen("kernel");
+    int left = at_streams_text_width(WIDTH) - INDENT;
 
     for (size_t i = 0; i < result->lines.count; i++)
         if (strlen(lines[i].label) > width)
             width = strlen(lines[i].label);
-    return (int)width;
+    for (size_t i = 0; i < count; i++)
+        left -= GAP + columns[i]->width;
+    return (int)width > left && left >= LABEL_LEAST ? left : (int)width;
 }
 
 static void print_titles(const struct column *const *columns, size_t count, int width)
@@ -124,10 +130,29 @@ static void print_titles(const struct column *const *columns, size_t count, int 
     putchar('\n');
 }
 
+/* Print a kernel's name, of which what does not fit stands on lines before. */
+static void print_label(const char *label, int width)
+{
+    int indent = INDENT;
+
+    while ((int)strlen(label) > width - (indent - INDENT)) {
+        int most = width - (indent - INDENT), end = most;
+
+        while (end > 0 && label[end] != ' ')
+            end--;
+        if (end == 0) /* a word without a blank */
+            end = most;
+        printf("%*s%.*s\n", indent, "", end, label);
+        label += end + (label[end] == ' ');
+        indent = 2 * INDENT;
+    }
+    printf("%*s%-*s", indent, "", width - (indent - INDENT), label);
+}
+
 static void print_line(const struct at_study_line *line, const struct column *const *columns,
                        size_t count, int width)
 {
-    printf("%*s%-*s", INDENT, "", width, line->label);
+    print_label(line->label, width);
     for (size_t i = 0; i < count; i++) {
         double figure = columns[i]->figure(line);
 
@@ -139,24 +164,13 @@ static void print_line(const struct at_study_line *line, const struct column *co
     putchar('\n');
 }
 
-static void print_reading(const char *reading)
-{
-    struct at_flow flow = at_flow_begin(stdout, WIDTH, 0, "");
-    char *words = at_strdup(reading), *rest = words, *word;
-
-    while ((word = strsep(&rest, " ")) != NULL)
-        at_flow_add(&flow, "%s", word);
-    at_flow_end(&flow);
-    free(words);
-}
-
 void at_study_print(const struct at_study *study, const struct at_study_result *result)
 {
     const struct at_study_line *lines = result->lines.items;
     const struct column *columns[AT_STUDY_COLUMNS + 2];
     bool predicted = strcmp(result->times, "predicted") == 0;
     size_t count = choose(study, predicted, columns);
-    int width = label_width(result);
+    int width = label_width(result, columns, count);
 
     printf(predicted ? "%s: %s\non %s (emulated: %s)\n\n" : "%s: %s\non %s; %s\n\n", result->study,
            result->title, result->device, result->note);
@@ -167,7 +181,7 @@ void at_study_print(const struct at_study *study, const struct at_study_result *
         print_line(&lines[i], columns, count, width);
     }
     putchar('\n');
-    print_reading(result->reading);
+    at_flow_words(stdout, at_streams_text_width(WIDTH), 0, result->reading);
 }
 
 void at_study_tabulate(const struct at_study *study, const struct at_study_result *result,

@@ -17,13 +17,13 @@ enum { SHORT_NAME = 16 };
 
 static const int64_t draw_interval_ns = 100000000;
 
-void at_progress_init(struct at_progress *progress, bool quiet)
+void at_progress_init(struct at_progress *progress, bool quiet, bool verbose)
 {
     const char *term = getenv("TERM");
     bool can_erase = term && *term && strcmp(term, "dumb") != 0;
 
-    *progress =
-        (struct at_progress){.quiet = quiet, .terminal = can_erase && isatty(STDERR_FILENO) == 1};
+    *progress = (struct at_progress){
+        .quiet = quiet, .verbose = verbose, .terminal = can_erase && isatty(STDERR_FILENO) == 1};
 }
 
 static int terminal_width(void)
@@ -147,6 +147,17 @@ say(struct at_progress *progress, const char *prefix, const char *format, va_lis
     at_print_safely(stderr, text);
     fputc('\n', stderr);
     free(text);
+}
+
+void at_detail(struct at_progress *progress, const char *format, ...)
+{
+    va_list args;
+
+    if (!progress->verbose)
+        return;
+    va_start(args, format);
+    say(progress, "", format, args);
+    va_end(args);
 }
 
 void at_note(struct at_progress *progress, const char *format, ...)

@@ -10,12 +10,13 @@
 
 struct at_progress {
     bool quiet;           /* warnings only */
+    bool verbose;         /* details too */
     bool terminal;        /* stderr is one that can erase a line */
     bool line_shown;      /* the progress line is on the screen */
     int64_t next_draw_ns; /* at most ten times a second */
 };
 
-void at_progress_init(struct at_progress *progress, bool quiet);
+void at_progress_init(struct at_progress *progress, bool quiet, bool verbose);
 
 /* The content of the progress line. Unknown numbers are 0, unknown times negative. */
 struct at_progress_state {
@@ -38,7 +39,10 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
 /* Erase the progress line. */
 void at_progress_clear(struct at_progress *progress);
 
-/* Print a line that stays. Quiet progress prints warnings but no notes. */
+/* Print a line that stays. Quiet progress prints warnings but no notes, verbose progress details
+ * too. */
+void at_detail(struct at_progress *progress, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void at_note(struct at_progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void at_warn(struct at_progress *progress, const char *format, ...)

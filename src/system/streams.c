@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool at_streams_prepare(void)
@@ -23,4 +24,18 @@ bool at_streams_reader_is_gone(int fd)
     struct pollfd end = {.fd = fd}; /* poll always reports POLLERR and POLLHUP */
 
     return poll(&end, 1, 0) == 1 && (end.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+int at_streams_width(int fd)
+{
+    struct winsize window;
+
+    return ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 0;
+}
+
+int at_streams_text_width(int most)
+{
+    int width = at_streams_width(STDOUT_FILENO);
+
+    return width > 0 && width < most ? width : most;
 }

@@ -14,4 +14,10 @@ bool at_streams_prepare(void);
 /* Is fd a pipe or socket whose other end is closed? */
 bool at_streams_reader_is_gone(int fd);
 
+/* The columns of a terminal; 0: fd is none, or does not tell. */
+int at_streams_width(int fd);
+
+/* How wide text for people may be that is printed on stdout: `most`, or a narrower terminal. */
+int at_streams_text_width(int most);
+
 #endif

@@ -110,17 +110,6 @@ enum at_status at_finals_qualify(struct at_finals *finals, struct at_session *se
 
 /* ---- the winner ---- */
 
-const double at_equal_at_most = 1.005;
-
-static bool is_equal(const struct at_contestant *contestant, const struct at_contestant *fastest,
-                     size_t samples)
-{
-    double low, high;
-
-    at_median_ratio_interval(contestant->samples_ns, fastest->samples_ns, samples, &low, &high);
-    return low <= 1 && contestant->time_ns <= at_equal_at_most * fastest->time_ns;
-}
-
 static int64_t parameters_off_default(const struct at_config *config)
 {
     const struct at_config usual = at_family_default(config->family);
@@ -175,7 +164,7 @@ size_t at_finals_winner(const struct at_contestant *contestants, size_t count, s
     winner = fastest;
     for (size_t i = 0; i < count; i++)
         if (!refused[i] && contestants[i].time_ns <= most_ns &&
-            is_equal(&contestants[i], &contestants[fastest], samples) &&
+            at_samples_equal(contestants[i].samples_ns, contestants[fastest].samples_ns, samples) &&
             is_simpler(contestants, i, winner, fallback))
             winner = i;
     return winner;

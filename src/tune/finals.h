@@ -37,17 +37,13 @@ enum at_status at_finals_qualify(struct at_finals *finals, struct at_session *se
 /* Configs whose times cannot be told apart are equal. The simplest of them wins, so that noise does
  * not choose, and another run names the same one. */
 
-/* With few or noisy samples the interval is wide. A config slower than the fastest by more than
- * this factor is never equal. */
-extern const double at_equal_at_most;
-
 /* Return the winner among `count` timed contestants (kernels with `samples` samples each) that are
  * not refused; SIZE_MAX if all are. `fallback` is the default config's index, or SIZE_MAX.
  *
- * A contestant is equal to the fastest if two things hold: it is at most half a percent slower, and
- * the 95 % interval of the median of their paired ratios, round by round, contains 1. The simplest
- * is, in this order: the default config; the preferred family; the fewest parameters off the
- * family's defaults; the fewest registers; the least shared memory; the faster. */
+ * A contestant is equal to the fastest as at_samples_equal says: it is at most half a percent
+ * slower, and the 95 % interval of the median of their paired ratios, round by round, contains 1.
+ * The simplest is, in this order: the default config; the preferred family; the fewest parameters
+ * off the family's defaults; the fewest registers; the least shared memory; the faster. */
 size_t at_finals_winner(const struct at_contestant *contestants, size_t count, size_t samples,
                         const bool *refused, size_t fallback);
 

@@ -126,13 +126,6 @@ void at_profile_entry_fill(struct at_entry *entry, const struct at_tuning_result
     entry->from_l2 = peak_MB_per_s > 0 && entry->winner.bandwidth_MB_per_s > peak_MB_per_s;
 }
 
-/* NVML's names, by the bit of enum at_throttle. */
-static const char *const throttle_names[AT_THROTTLES] = {
-    "sw_power_cap",        "hw_slowdown",         "sync_boost",
-    "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown",
-    "display_clock",
-};
-
 static int64_t known(int64_t value)
 {
     return value < 0 ? 0 : value;
@@ -162,7 +155,7 @@ static void record_conditions(const struct at_session *session, struct at_condit
     for (size_t i = 0; i < AT_THROTTLES; i++)
         if (seen->throttle >> i & 1)
             used += (size_t)snprintf(record->throttle + used, sizeof record->throttle - used,
-                                     "%s%s", used ? " " : "", throttle_names[i]);
+                                     "%s%s", used ? " " : "", at_throttle_names[i]);
 }
 
 void at_profile_device_fill(struct at_device_record *record, struct at_session *session)

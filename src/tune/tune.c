@@ -96,6 +96,21 @@ static bool needs_new_worker(const struct at_search *search)
            !at_device_is_emulated(at_gpu_info(gpu));
 }
 
+/* The journal gets the finalists that are correct. */
+static void file_finals(const struct at_search *search, const struct at_finals *finals,
+                        size_t winner)
+{
+    int64_t place = 0;
+
+    for (size_t i = 0; i < finals->finalists; i++) {
+        const struct at_contestant *finalist = &finals->contestants[i];
+
+        if (search->results[finalist->config - search->space.configs].outcome == AT_CORRECT)
+            at_search_file_final(search, finalist->config, finalist->samples_ns, place++,
+                                 i == winner);
+    }
+}
+
 static enum at_status finish(struct at_search *search, struct at_finals *finals,
                              const struct at_tune_place *place, struct at_entry *entry,
                              struct at_error *err)
@@ -126,6 +141,7 @@ static enum at_status finish(struct at_search *search, struct at_finals *finals,
             .copy_count = finals->count - finals->finalists,
         };
 
+        file_finals(search, finals, winner);
         at_profile_entry_fill(entry, &result);
         remember_best(search, finals, winner);
     }

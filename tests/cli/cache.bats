@@ -54,3 +54,16 @@ setup() {
 @test "an argument is refused" {
     refused 'unexpected argument "all"' cache all
 }
+
+@test "--format prints the same figures for programs" {
+    "$AUTOTUNE" cache
+    head -c 1048576 /dev/zero >autotune/a.program
+    touch autotune/{b,c}.kernel
+    run --separate-stderr -0 "$AUTOTUNE" cache --format csv
+    [ "$output" = $'folder,kernels,programs,bytes,at most\n'"$PWD/autotune,2,1,1048576,1073741824" ]
+    run --separate-stderr -0 "$AUTOTUNE" cache -f markdown
+    [[ ${lines[2]} == '| '*' | 2 | 1 | 1048576 | 1073741824 |' ]]
+    run --separate-stderr -0 "$AUTOTUNE" cache -f json
+    [[ $output == *'"kernels": 2'*'"programs": 1'* ]]
+    refused 'known are table' cache --format=xml
+}

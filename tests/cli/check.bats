@@ -151,6 +151,25 @@ use_own() {
     [[ ${lines[4]} =~ ^\ +64x96:f32\ +held\ .*\ \+0\.0$ ]]
 }
 
+@test "--format has a row for each config, and for each winner that is timed; --verbose tells each" {
+    use_own
+    run --separate-stderr -0 "$AUTOTUNE" check --space own.yaml --format csv best.yaml
+    [ "${lines[0]}" = 'problem,device,config,verdict,recorded us,us,reason' ]
+    [[ ${lines[1]} == '64x96:f32,NVIDIA H200,winner,sound,'*',,' ]]
+    [[ ${lines[2]} == '64x96:f32,NVIDIA H200,default,sound,'*',,' ]]
+    run --separate-stderr -0 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml --format csv best.yaml
+    [[ ${lines[3]} =~ ^64x96:f32,NVIDIA\ H200,winner,held,([0-9.]+),([0-9.]+),$ ]]
+    [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+    run --separate-stderr -0 "$AUTOTUNE" check --space own.yaml --verbose best.yaml
+    [[ $stderr == *'read own.yaml and '*'read best.yaml'*'64x96:f32 on NVIDIA H200: winner, own: sound'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" check --space own.yaml -v --quiet best.yaml
+    [ -z "$stderr" ]
+    sed 's/^    grid: .*/    grid: [7, 1, 1]/; s/^      grid: .*/      grid: [7, 1, 1]/' best.yaml >other.yaml
+    run --separate-stderr -1 "$AUTOTUNE" check --space own.yaml --format json other.yaml
+    [ "$(grep -c '"verdict": "illegal"' <<<"$output")" -eq 2 ]
+    [[ $output == *'"message": "the launch is not'* ]]
+}
+
 @test "a winner whose time differs from the recorded one has drifted" {
     use_own
     # Halve the recorded time, and adjust the figures that depend on it.

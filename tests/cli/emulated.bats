@@ -199,6 +199,18 @@ wide() {
     done
 }
 
+@test "--verbose tells each config, why it is refused, the finalists and the files; -q and -v exclude each other" {
+    run --separate-stderr -0 tune --verbose --gpu emu --family naive --problem 64x96:f32 --search random --budget 6 \
+        --out best.yaml
+    [ "$(grep -cE '^autotune: 64x96:f32: naive [A-Z_]+=[0-9].*: [0-9.]+ us$' <<<"$stderr")" -ge 6 ]
+    [ "$(grep -c '64x96:f32: finalist .* us, the winner$' <<<"$stderr")" -eq 1 ]
+    [[ $stderr == *' families in '*'the journal is best.yaml.journal'*'wrote best.yaml'* ]]
+    run --separate-stderr -0 tune -v -q --gpu emu --family naive --problem 64x96:f32 --search random --budget 6
+    [ -z "$stderr" ]
+    run --separate-stderr -0 tune -q -v --gpu emu --family naive --problem 64x96:f32 --search random --budget 6
+    [[ $stderr == *': finalist naive '* ]]
+}
+
 @test "the journal has when, on which device, and what the search expected" {
     need_sqlite
     before=$(date +%s)
@@ -213,6 +225,14 @@ wide() {
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements AS a JOIN measurements AS b
         ON a.id < b.id AND a.measured_utc_ms > b.measured_utc_ms')" -eq 0 ]
     grep -q 'uuid: emu:a100$' best.yaml
+    # The last shoot-out, of which the profile has the winner; power and temperature are not emulated.
+    [ "$(query best.yaml.journal "SELECT min(place), max(place) = count(*) - 1, sum(won), group_concat(DISTINCT gpu),
+        min(json_array_length(samples_ns)), (SELECT count(*) FROM looks) FROM finals")" = '0|1|1|emu:a100|15|0' ]
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM finals WHERE (problem, family, family_hash, config) NOT IN
+        (SELECT problem, family, family_hash, config FROM measurements)')" -eq 0 ]
+    "$AUTOTUNE" report best.yaml --journal best.yaml.journal --out report.html
+    grep -q 'Predicted times have no spread: equal ones are a tie' report.html
+    run ! grep -E 'Power over time|Temperature over time|Throttling:' report.html
     # Nothing is expected of the initial design; most of the others come within a factor of 1.5.
     [ "$(query best.yaml.journal "SELECT count(*) - count(expected_ns) >= 10 FROM measurements
         WHERE family = 'tile'")" -eq 1 ]
@@ -245,8 +265,9 @@ wide() {
 @test "the journal names each fault" {
     need_sqlite
     variant '1, 2, 3, 4, 0'
-    run --separate-stderr -0 tune --quiet --gpu emu --family fault --space fault.yaml \
+    run --separate-stderr -0 tune --verbose --gpu emu --family fault --space fault.yaml \
         --problem 96x64:f32 --search exhaustive --jobs 2 --out best.yaml
+    [[ $stderr == *': fault FAULT=3: crash: '*'misaligned access'* ]]
     query best.yaml.journal "SELECT config, message FROM measurements WHERE family = 'fault'
         AND outcome <> 'correct' ORDER BY config" >faults
     mapfile -t found <faults

@@ -7,7 +7,7 @@ load helpers
 
 setup() {
     run_options="--family --gpu --jobs --no-cache --policy --problem --problems --quiet --space --timeout
-        --wait"
+        --verbose --wait"
 }
 
 # knows COMMAND OPTION...: do --help and --usage of the command name exactly these options and the
@@ -31,8 +31,8 @@ knows() {
 @test "list, show, check and cache name their options" {
     knows list --emulated --families --format
     knows show --configs --format --top
-    knows check --gpu --quiet --space
-    knows cache --clear
+    knows check --format --gpu --quiet --space --verbose
+    knows cache --clear --format
 }
 
 @test "report names its options" {
@@ -58,7 +58,7 @@ knows() {
 }
 
 @test "replay names its options" {
-    knows replay --ahead --budget --format --runs --search --seed --winners
+    knows replay --ahead --budget --format --quiet --runs --search --seed --winners
 }
 
 @test "convert names its options" {
@@ -70,7 +70,26 @@ knows() {
 }
 
 @test "study names its options" {
-    knows study --format --gpu --out --quiet --timeout
+    knows study --format --gpu --out --quiet --timeout --verbose
+}
+
+@test "the main commands have an example that they take, and those with many options groups" {
+    for command in tune bench show report check explain lookup export list study replay; do
+        run -0 "$AUTOTUNE" "$command" --help
+        example=$(grep -A1 '^Example:$' <<<"$output" | tail -n 1)
+        [[ $example == '  autotune '* ]]
+        # Each option of the example is one of the command.
+        while read -r option; do
+            grep -qE -e "^ +(-[a-z], )?$option([ =[]|\$)" <<<"$output"
+        done < <(grep -oE -e '--[a-z]+' <<<"$example")
+    done
+    for line in 'tune What to run:' 'tune How:' 'tune What to write and print:' 'bench What to run:' \
+        'explain What to explain:' 'lookup From where:'; do
+        "$AUTOTUNE" "${line%% *}" --help | grep -qxE " *${line#* }"
+    done
+    # A group has its own: the profile's file is written, the seed is not.
+    "$AUTOTUNE" tune --help | sed -n '/^ *How:$/,/^ *What to write/p' | grep -q -e '--seed'
+    "$AUTOTUNE" tune --help | sed -n '/^ *What to write/,$p' | grep -q -e '--out'
 }
 
 @test "every command prints the version" {

@@ -101,3 +101,14 @@ setup() {
     refused "unknown format" lookup -d h200 -p 8x8:f32 --format yaml
     refused "8x8" lookup -d h200 -p 8x8
 }
+
+@test "--format csv and markdown have the answer in one row" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f csv results/nvidia-h200.yaml
+    [ "${#lines[@]}" -eq 2 ]
+    [[ ${lines[0]} == problem,device,policy,tier,kernel,config,* ]]
+    # kernel and config are those that the table and the profile have
+    config=$("$AUTOTUNE" show -f csv results/nvidia-h200.yaml | awk -F, '$3 == "8192x8192:f32" { print $4 "," $5 }')
+    [[ -n $config && ${lines[1]} == "8192x8192:f32,NVIDIA H200,cold,"*",$config,8192x8192:f32,NVIDIA H200,results/nvidia-h200.yaml,0.000,"* ]]
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f markdown results/nvidia-h200.yaml
+    [[ ${lines[2]} == '| 8192x8192:f32 | NVIDIA H200 |'* ]]
+}

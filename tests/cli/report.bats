@@ -103,13 +103,76 @@ END
     grep -q 'The journals have no evaluation' page.html
 }
 
+@test "a journal shows each finalist's samples, and which are tied; one of the version before does not" {
+    need_python
+    small=$srcdir/tests/data/small-profile.yaml
+    make_journal "$small" a.journal 30
+    python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("a.journal")
+times = ([1000 + i % 3 // 2 * 2 for i in range(15)], [1001 - i % 3 // 2 for i in range(15)], [1200 + i for i in range(15)])
+for place, samples in enumerate(times):
+    config = f"A=1 P={place} Q=7"
+    db.execute("UPDATE finals SET samples_ns = ?, config = ? WHERE place = ?", (str(samples), config, place))
+db.execute("UPDATE finals SET id = id + 2000")
+# An earlier shoot-out of the same run, and one of another device.
+db.execute("INSERT INTO finals SELECT id - 1000, run, problem, family, family_hash, 'P=80', gpu, place, won, samples_ns,"
+           " filed_utc_ms FROM finals WHERE place < 2")
+db.execute("INSERT INTO finals SELECT id + 1000, run, problem, family, family_hash, 'P=90', 'GPU-X', place, won,"
+           " samples_ns, filed_utc_ms FROM finals WHERE config LIKE '%P=0%'")
+db.commit()
+END
+    "$AUTOTUNE" report "$small" --journal a.journal --out page.html
+    "$srcdir/tests/cli/check-html" page.html
+    [ "$(grep -c 'class="finals"' page.html)" -eq "$(grep -c '^  - problem:\|^    problem:' "$small")" ]
+    # shape and word of each line: circle, diamond, cross
+    grep -q '<tr><td>1<td class="name">● winner<td.*<td>1.00<td>1.00 – 1.00<td>0.00<td.*<code>A=1 P=0 Q=7</code>' page.html
+    grep -q '<tr><td>2<td class="name">◆ tie<td.*<td>0.10<td class="words">but <code>P=1</code>' page.html
+    grep -q '<tr><td>3<td class="name">× slower<td.*<td>1.21<td>1.20 – 1.21<td>20.[0-9]*<td.*<code>P=2</code>' page.html
+    for series in 0 3 4; do # a mark for each sample
+        grep -q "^<polyline class=\"k$series\".* points=\"\([0-9.]*,39 \|[0-9.]*,73 \|[0-9.]*,107 \)\{15\}\"" page.html
+    done
+    run ! grep 'P=[89]0' page.html
+    make_journal "$small" old.journal 30 old
+    "$AUTOTUNE" report "$small" --journal old.journal --out page.html
+    "$srcdir/tests/cli/check-html" page.html
+    run ! grep 'class="finals"' page.html
+    grep -q 'The fastest of the search' page.html
+}
+
+@test "a journal shows clock, power, temperature and throttling over time, as far as it has them" {
+    need_python
+    small=$srcdir/tests/data/small-profile.yaml
+    make_journal "$small" a.journal 30
+    "$AUTOTUNE" report "$small" --journal a.journal --out page.html
+    "$srcdir/tests/cli/check-html" page.html
+    while IFS='|' read -r change clock power temperature throttled words; do
+        cp a.journal b.journal
+        python3 -c 'import sqlite3, sys; sqlite3.connect("b.journal").executescript(sys.argv[1])' "$change"
+        "$AUTOTUNE" report "$small" --journal b.journal --out page.html
+        "$srcdir/tests/cli/check-html" page.html
+        [ "$(grep -c 'aria-label="SM clock over time' page.html)" -eq "$clock" ]
+        [ "$(grep -c 'aria-label="Power over time' page.html)" -eq "$power" ]
+        [ "$(grep -c 'aria-label="Temperature over time' page.html)" -eq "$temperature" ]
+        [ "$(grep -c 'data-s="throttled"' page.html)" -eq "$throttled" ]
+        grep -q "$words" page.html
+    done <<'END'
+UPDATE looks SET power_mw = 512000, throttle = 4|1|1|1|3|<td>512</td><td>[0-9]*</td><td class="name">sync_boost</td>
+UPDATE looks SET throttle = 0|1|1|1|0|Throttling: none at any of [0-9]* looks
+UPDATE looks SET throttle = NULL, temperature_c = NULL|1|1|0|0|<td>–</td><td class="name">–</td>
+UPDATE looks SET throttle = 9 WHERE measurement = 1; UPDATE looks SET throttle = 0 WHERE measurement > 1|1|1|1|3|hw_thermal_slowdown\|sync_boost\|sw_power_cap at 1 of
+DELETE FROM looks|1|0|0|0|<td>–</td><td>–</td><td class="name">–</td>
+DELETE FROM looks; UPDATE measurements SET clock_sm_khz = NULL|0|0|0|0|The journal has no clocks, power or temperature
+END
+}
+
 @test "of a long search the fastest and some others are shown" {
     need_python
     make_journal "$srcdir/tests/data/small-profile.yaml" a.journal 1500
     "$AUTOTUNE" report "$srcdir/tests/data/small-profile.yaml" --journal a.journal --out page.html
     "$srcdir/tests/cli/check-html" page.html
     grep -q '1000 of 1500 evaluations: the fastest' page.html
-    [ "$(grep -c '^<tr><td>[0-9]*<td>[a-z]*<td>[0-9.]*<td>' page.html)" -eq 1000 ]
+    [ "$(grep -cP '^[0-9]+\t[a-z]+\t[0-9.]+\t' page.html)" -eq 1000 ]
 }
 
 @test "moments of the year 1970, and more families than there are, do no harm" {
@@ -192,6 +255,16 @@ UPDATE measurements SET measured_utc_ms = 'x';measured_utc_ms is out of its boun
 UPDATE measurements SET expected_ns = 'x';expected_ns is out of its bounds
 UPDATE measurements SET clock_sm_khz = -5;clock_sm_khz is out of its bounds
 UPDATE measurements SET again = 2;again is out of its bounds
+UPDATE looks SET power_mw = -1;power_mw is out of its bounds
+UPDATE looks SET temperature_c = 'hot';temperature_c is out of its bounds
+UPDATE looks SET throttle = 128;throttle is out of its bounds
+UPDATE finals SET place = -1;place is out of its bounds
+UPDATE finals SET won = 2;won is out of its bounds
+UPDATE finals SET config = char(27);config is not printable text
+UPDATE finals SET samples_ns = '[]';samples_ns is empty
+UPDATE finals SET run = 99;setting is not text
+DROP TABLE looks;lacks what every journal has
+PRAGMA user_version = 3;has what no journal has
 UPDATE measurements SET config = char(27);config is not printable text
 UPDATE measurements SET samples_ns = '[1e999]';samples_ns
 UPDATE measurements SET outcome = 'fine';unknown outcome

@@ -161,3 +161,13 @@ END_OF_TABLE
     [ "$(grep -c '"bandwidth_MB_per_s": [1-9]' <<<"$output")" -eq 16 ]
     [ "$(grep -c '"least_wavefronts": [1-9]' <<<"$output")" -eq 32 ]
 }
+
+@test "the list of studies honours --format" {
+    run -0 "$AUTOTUNE" study --format csv
+    [ "${lines[0]}" = study,title ]
+    [ "$(sed '1d; s/,.*//' <<<"$output" | xargs)" = "${studies[*]}" ]
+    run -0 "$AUTOTUNE" study --format json
+    [ "$(grep -c '"title": "' <<<"$output")" -eq "${#studies[@]}" ]
+    run -0 "$AUTOTUNE" study --format markdown
+    [ "${lines[1]}" = '|---|---|' ]
+}

@@ -26,8 +26,11 @@ in_terminal() {
     local columns=$1 term=$2 log=$BATS_TEST_TMPDIR/raw
     shift 2
     : >"$log"
-    tmux -L autotune -f /dev/null new-session -d -x "$columns" -y 60 \
-        "sleep 0.5; export TERM=$term; $(printf '%q ' "$@"); echo the end; sleep 600"
+    for _ in $(seq 20); do # the server of the test before may still be ending
+        ! tmux -L autotune -f /dev/null new-session -d -x "$columns" -y 60 \
+            "sleep 0.5; export TERM=$term; $(printf '%q ' "$@"); echo the end; sleep 600" || break
+        sleep 0.2
+    done
     tmux -L autotune pipe-pane -o "cat >>$(printf %q "$log")"
     for _ in $(seq 600); do
         screen=$(tmux -L autotune capture-pane -p)
@@ -74,6 +77,40 @@ profile=tests/golden/profile/two-devices.yaml
         run ! grep -F '[1/2]' <<<"$screen"
         tmux -L autotune kill-server
     done
+}
+
+@test "replay shows how far it is, and nothing of it with --quiet or without a terminal" {
+    one=$(find "$srcdir/tests/recordings" -name '*.recording' | sort | head -n 1)
+    two=$(find "$srcdir/tests/recordings" -name '*.recording' | sort | sed -n 2p)
+    args=(replay "$one" "$two" "--search=random,local" --runs 2000)
+    in_terminal 80 xterm-256color "$AUTOTUNE" "${args[@]}"
+    grep -o $'\e\[K\[[12]/2\][^\e]*' <<<"$raw" >"$BATS_TEST_TMPDIR/drawn"
+    grep -qE ': (random|local)  [0-9]+ of 4000  .* left' "$BATS_TEST_TMPDIR/drawn"
+    [ -z "$(sed 's/^...//' "$BATS_TEST_TMPDIR/drawn" | awk 'length($0) >= 80')" ]
+    run ! grep -F ' of 4000 ' <<<"$screen" # the last is erased
+    tmux -L autotune kill-server
+    in_terminal 80 xterm-256color "$AUTOTUNE" "${args[@]}" --quiet
+    [[ $raw != *' of 4000 '* ]]
+    run --separate-stderr -0 "$AUTOTUNE" "${args[@]}"
+    [ -z "$stderr" ]
+}
+
+@test "lists, studies and explanations keep within 80 columns; wider terminals and files get them as they are" {
+    cd "$srcdir"
+    commands=("list --emulated" "list --families" study "explain tile --params")
+    [ -n "${NO_NVRTC:-}" ] || commands+=("explain tile" "explain packed" "study coalescing --gpu emu -q")
+    for command in "${commands[@]}"; do
+        read -ra words <<<"$command"
+        in_terminal 80 dumb "$AUTOTUNE" "${words[@]}"
+        [ -z "$(awk 'length($0) > 80' <<<"$raw")" ]
+        tmux -L autotune kill-server
+        in_terminal 200 dumb "$AUTOTUNE" "${words[@]}"
+        diff <(sed '/^the end$/d' <<<"$raw" | grep -v '^autotune: ') <("$AUTOTUNE" "${words[@]}" 2>/dev/null)
+        tmux -L autotune kill-server
+    done
+    # Nothing is lost: the words are the same.
+    in_terminal 80 dumb "$AUTOTUNE" list --emulated
+    [ "$(sed '/^the end$/d' <<<"$raw" | xargs -n 1 | sort)" = "$("$AUTOTUNE" list --emulated | xargs -n 1 | sort)" ]
 }
 
 @test "a dumb terminal gets whole lines only" {

@@ -50,6 +50,7 @@ static void check_shootout(double samples_ns[RUNS * SAMPLES],
                                              .shared_bytes = kernels[i].shared_bytes,
                                              .clock_sm_khz = kernels[i].clock_sm_khz,
                                              .clock_memory_khz = kernels[i].clock_memory_khz,
+                                             .look = kernels[i].look,
                                              .samples_ns = samples_ns + i * SAMPLES,
                                              .sample_count = SAMPLES};
 

@@ -70,7 +70,7 @@ setup() {
     run ! cmp -s 1:7 3:8
 }
 
-@test "the journal has the GPU of each measurement, and its clocks" {
+@test "the journal has the GPU of each measurement, its clocks, power and temperature, and the finalists" {
     need_sqlite
     run --separate-stderr -0 tune --quiet --family naive --problem 1024x1024:f32 --budget 6 --out best.yaml
     uuid=$(sed -n 's/.* uuid: //p' best.yaml)
@@ -80,6 +80,14 @@ setup() {
     # NVML is not asked during every measurement, and a container may hide it.
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements
         WHERE clock_memory_khz NOT BETWEEN 100000 AND 10000000')" -eq 0 ]
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM looks WHERE power_mw NOT BETWEEN 5000 AND 2000000
+        OR temperature_c NOT BETWEEN 1 AND 120 OR throttle NOT BETWEEN 0 AND 127')" -eq 0 ]
+    # Whoever tells the memory's clock tells one of these too.
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements WHERE clock_memory_khz > 0
+        AND id NOT IN (SELECT measurement FROM looks)')" -eq 0 ]
+    # The samples of a shoot-out differ, and the profile has the winner's median.
+    [ "$(query best.yaml.journal "SELECT sum(won), min(json_array_length(samples_ns)) >= 15 FROM finals")" = '1|1' ]
+    [ "$(query best.yaml.journal "SELECT count(DISTINCT value) > 1 FROM finals, json_each(samples_ns) WHERE won")" = 1 ]
 }
 
 @test "a problem larger than the memory is refused" {

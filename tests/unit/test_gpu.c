@@ -385,8 +385,14 @@ static void test_memory_clock(void **state)
     (void)state;
     now = at_device_state_unknown();
     now.clock_memory_khz = 3201000;
+    now.power_mw = 650000;
+    now.throttle_known = true;
+    now.throttle = AT_THROTTLE_SW_POWER_CAP;
     at_gpu_server_note_conditions(&server);
     assert_int_equal(server.clock_memory_khz, 3201000);
+    assert_int_equal(server.look.power_mw, 650000);
+    assert_int_equal(server.look.temperature_c, 0); /* unknown */
+    assert_true(server.look.throttle_known && server.look.throttle == AT_THROTTLE_SW_POWER_CAP);
     server.clock_memory_khz = 0;            /* the next request */
     at_gpu_server_note_conditions(&server); /* it is too soon to ask again */
     assert_int_equal(state_calls, 1);
@@ -402,19 +408,25 @@ static void test_clocks(void **state)
 {
     static const struct {
         int64_t sm_khz, memory_khz;
+        struct at_look look;
         enum at_outcome outcome;
     } cases[] = {
-        {1980000, 3201000, AT_CORRECT},
-        {0, 0, AT_CORRECT},
-        {-1, 0, AT_CRASH},
-        {0, INT64_C(1) << 40, AT_CRASH},
+        {1980000, 3201000, {650000, 61, 1, 5}, AT_CORRECT},
+        {0, 0, {0, 0, 0, 0}, AT_CORRECT},
+        {-1, 0, {0, 0, 0, 0}, AT_CRASH},
+        {0, INT64_C(1) << 40, {0, 0, 0, 0}, AT_CRASH},
+        {0, 0, {-1, 0, 0, 0}, AT_CRASH},
+        {0, 0, {0, 1001, 0, 0}, AT_CRASH},
+        {0, 0, {0, 0, 2, 0}, AT_CRASH},
+        {0, 0, {0, 0, 1, 1 << AT_THROTTLES}, AT_CRASH},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         static const struct at_gpu_result fine = {AT_OK, AT_CORRECT};
         const struct at_gpu_conditions seen = at_gpu_conditions_none();
-        const struct at_gpu_kernel figures = {32, 0, 0, cases[i].sm_khz, cases[i].memory_khz};
+        const struct at_gpu_kernel figures = {
+            32, 0, 0, cases[i].sm_khz, cases[i].memory_khz, cases[i].look};
         const struct at_program program = {.hash = "p"};
         struct at_wire content = {0}, message = {0};
         struct at_measurement measurement;
@@ -435,6 +447,7 @@ static void test_clocks(void **state)
         if (cases[i].outcome == AT_CORRECT) {
             assert_int_equal(measurement.clock_sm_khz, cases[i].sm_khz);
             assert_int_equal(measurement.clock_memory_khz, cases[i].memory_khz);
+            assert_memory_equal(&measurement.look, &cases[i].look, sizeof measurement.look);
         }
         at_measurement_clear(&measurement);
         at_wire_clear(&content);

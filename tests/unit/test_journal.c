@@ -3,6 +3,7 @@
  * that are no journals stay unchanged. */
 #include "base/memory.h"
 #include "journal/parts.h"
+#include "journal/read.h"
 #include "journal/samples.h"
 #include "journal/setting.h"
 #include "measure/limits.h"
@@ -386,6 +387,143 @@ static void test_details(void **state)
     free(path);
 }
 
+/* What NVML says is kept with its measurement; nothing is, if NVML says nothing. */
+static void test_looks(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    const struct at_look looks[] = {
+        {.power_mw = 650000, .temperature_c = 61, .throttle_known = 1, .throttle = 5},
+        {0},
+        {.temperature_c = 40},
+        {.throttle_known = 1},
+    };
+    struct at_journal *journal = open_journal(path, false);
+
+    for (size_t i = 0; i < AT_COUNT(looks); i++) {
+        const struct at_measurement measured = {.outcome = AT_WRONG, .look = looks[i]};
+
+        assert_int_equal(at_journal_add(journal, &key, &measured, &details, NULL), AT_OK);
+    }
+    at_journal_close(journal);
+    assert_int_equal(query(path, "SELECT count(*) FROM looks"), 3);
+    assert_int_equal(query(path, "SELECT power_mw = 650000 AND temperature_c = 61 AND throttle = 5"
+                                 "  FROM looks WHERE measurement = 1"),
+                     1);
+    assert_int_equal(query(path, "SELECT power_mw IS NULL AND temperature_c = 40"
+                                 "  AND throttle IS NULL FROM looks WHERE measurement = 3"),
+                     1);
+    assert_int_equal(query(path, "SELECT throttle = 0 FROM looks WHERE measurement = 4"), 1);
+    free(path);
+}
+
+/* What reading a journal gives. */
+struct read {
+    size_t measurements, finals;
+    struct at_look look; /* of the last measurement */
+    int64_t place;       /* of the last finalist */
+    bool won;
+    double sum_ns; /* of all finalists' samples */
+    char config[64];
+};
+
+static void take_read(void *data, const struct at_journal_entry *entry)
+{
+    struct read *read = data;
+
+    read->measurements++;
+    read->look = entry->measurement.look;
+}
+
+static void take_final(void *data, const struct at_journal_final_entry *entry)
+{
+    struct read *read = data;
+
+    assert_string_equal(entry->setting, setting);
+    assert_string_equal(entry->gpu, "GPU-1");
+    read->finals++;
+    read->place = entry->final.place;
+    read->won = entry->final.won;
+    for (size_t i = 0; i < entry->final.sample_count; i++)
+        read->sum_ns += entry->final.samples_ns[i];
+    snprintf(read->config, sizeof read->config, "%s", entry->key.config);
+}
+
+static struct read read_journal(const char *path)
+{
+    struct read read = {.measurements = 0};
+    const struct at_journal_takers takers = {take_read, take_final, &read};
+    struct at_error err = {0};
+
+    if (at_journal_read(path, &takers, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return read;
+}
+
+static void test_finals(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal = open_journal(path, false);
+    const struct at_measurement measured = {
+        .outcome = AT_WRONG, .look = {.power_mw = 7, .temperature_c = 8, .throttle_known = 1}};
+    struct at_journal_key second = key;
+    struct read read;
+
+    second.config = "PAD=0 TILE=32";
+    assert_int_equal(at_journal_add(journal, &key, &measured, &details, NULL), AT_OK);
+    for (int i = 0; i < 2; i++) {
+        const double samples[] = {49000 + i, 0.5};
+        const struct at_journal_final final = {i, i == 1, samples, AT_COUNT(samples)};
+
+        assert_int_equal(at_journal_add_final(journal, i ? &second : &key, "GPU-1", &final, NULL),
+                         AT_OK);
+    }
+    at_journal_close(journal);
+    read = read_journal(path);
+    assert_int_equal(read.measurements, 1);
+    assert_memory_equal(&read.look, &measured.look, sizeof read.look);
+    assert_int_equal(read.finals, 2);
+    assert_int_equal(read.place, 1);
+    assert_true(read.won);
+    assert_true(read.sum_ns == 98002);
+    assert_string_equal(read.config, second.config);
+    free(path);
+}
+
+/* A journal of the version before is read as it is, and resumed; then it has what this version
+ * adds. */
+static void test_old_version(void **state)
+{
+    static const char age[] = "DROP TABLE looks; DROP TABLE finals; PRAGMA user_version = 3";
+    char *path = at_format("%s/journal", (char *)*state);
+    struct at_journal *journal = open_journal(path, false);
+    const double sample = 49000;
+    const struct at_journal_final final = {0, true, &sample, 1};
+    struct read read;
+
+    add_registers(journal, &key, 7);
+    at_journal_close(journal);
+    execute(path, age);
+    read = read_journal(path);
+    assert_int_equal(read.measurements, 1);
+    assert_int_equal(read.finals, 0);
+    assert_int_equal(query(path, "PRAGMA user_version"), 3); /* reading changes nothing */
+
+    assert_int_equal(at_journal_open(&journal, path, "another", true, NULL), AT_USAGE);
+    assert_int_equal(query(path, "PRAGMA user_version"), 3); /* nor does a refusal */
+
+    journal = open_journal(path, true);
+    assert_int_equal(find_registers(journal, &key), 7);
+    assert_int_equal(at_journal_add_final(journal, &key, "GPU-1", &final, NULL), AT_OK);
+    at_journal_close(journal);
+    assert_int_equal(query(path, "PRAGMA user_version"), 4);
+    assert_int_equal(query(path, "SELECT count(*) FROM runs"), 1);
+    at_journal_close(open_journal(path, true));
+    read = read_journal(path);
+    assert_int_equal(read.measurements, 1);
+    assert_int_equal(read.finals, 1);
+    free(path);
+}
+
 enum { REGISTERS = 1000 }; /* more would be refused when they are read */
 
 /* Add measurements until killed, and report each through the pipe. */
@@ -522,10 +660,12 @@ static void test_not_a_journal(void **state)
     assert_int_equal(unlink(path), 0);
     at_journal_close(open_journal(path, false));
     execute(path, "PRAGMA user_version = 2");
-    assert_refused_untouched(path, "version 2 of the format, this program knows version 3: name "
-                                   "another file");
-    execute(path, "PRAGMA user_version = 4");
-    assert_refused_untouched(path, "version 4 of the format");
+    assert_refused_untouched(path, "version 2 of the format, this program knows versions 3 and 4: "
+                                   "name another file");
+    execute(path, "PRAGMA user_version = 5");
+    assert_refused_untouched(path, "version 5 of the format");
+    execute(path, "PRAGMA user_version = 3"); /* which has fewer tables */
+    assert_refused_untouched(path, "has what no journal has");
     free(path);
 }
 
@@ -1037,6 +1177,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_hashes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_tables, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_details, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_looks, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_finals, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_old_version, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_killed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_sync, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_locked, make_folder, remove_folder),

@@ -53,9 +53,45 @@ static void test_forms(void **state)
     at_table_clear(&table);
 }
 
+/* What does not fit follows on another line; words are broken where the others begin. */
+static void test_within(void **state)
+{
+    static const struct {
+        int width;
+        const char *rest, *expected;
+    } cases[] = {
+        {0, "x", "name   n  rest\nabcd   1  x\nef    20  x\n"},
+        {14, "x", "name   n  rest\nabcd   1  x\nef    20  x\n"},
+        {13, "x", "name   n\n    rest\nabcd   1\n    x\nef    20\n    x\n"},
+        {7, "x", "name\n     n\n    rest\nabcd\n     1\n    x\nef\n    20\n    x\n"},
+        {40, "words that are many, and more than a line holds",
+         "name   n  rest\n"
+         "abcd   1  words that are many, and more\n          than a line holds\n"
+         "ef    20  words that are many, and more\n          than a line holds\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+        struct at_text_stream stream;
+        char *text;
+
+        for (int row = 0; row < 2; row++) {
+            at_table_add(&table, "%s", row ? "ef" : "abcd");
+            at_table_add(&table, "%d", row ? 20 : 1);
+            at_table_add(&table, "%s", cases[i].rest);
+        }
+        at_table_print_within(&table, cases[i].width, at_text_open(&stream));
+        text = at_text_close(&stream, NULL);
+        assert_string_equal(text, cases[i].expected);
+        free(text);
+        at_table_clear(&table);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_within)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
