@@ -11,7 +11,7 @@ class Problem(ctypes.Structure):
     """autotune_problem"""
     _fields_ = [(name, ctypes.c_int64) for name in (
         "elem_size", "rows", "cols", "ld_src", "ld_dst", "batch", "stride_src", "stride_dst",
-        "in_place", "align_bytes")]
+        "in_place", "align_bytes", "struct_size")]
 
 
 RANK_MAX = 24
@@ -21,7 +21,8 @@ class Tensor(ctypes.Structure):
     """autotune_tensor"""
     _fields_ = [("elem_size", ctypes.c_int64), ("rank", ctypes.c_int64)] + [
         (name, ctypes.c_int64 * RANK_MAX) for name in (
-            "extents", "permutation", "strides_src", "strides_dst")] + [("align_bytes", ctypes.c_int64)]
+            "extents", "permutation", "strides_src", "strides_dst")] + [
+        (name, ctypes.c_int64) for name in ("align_bytes", "struct_size")]
 
 
 def alignment(src, dst):

@@ -48,8 +48,15 @@ AS_IF([test "$at_cuda_version" -eq 0],
 AS_IF([test "$at_cuda_version" -lt 12000],
     [AC_MSG_ERROR([the CUDA headers in $at_cuda_include have version $at_cuda_version_text: 12.0 or newer is needed])])
 
+AC_ARG_WITH([nvrtc-dir],
+    [AS_HELP_STRING([--with-nvrtc-dir=DIR],
+        [where the program looks for NVRTC after the loader's path, on the machine where it runs
+         (default: where it is in the toolkit)])],
+    [], [with_nvrtc_dir=no])
 AC_MSG_CHECKING([where NVRTC is installed])
 AT_CUDA_LIBDIR=
+AS_CASE([$with_nvrtc_dir], [yes | no], [], [AT_CUDA_LIBDIR=$with_nvrtc_dir])
+test -n "$AT_CUDA_LIBDIR" ||
 for at_dir in lib64 targets/x86_64-linux/lib targets/sbsa-linux/lib lib lib/x86_64-linux-gnu \
               lib/aarch64-linux-gnu; do
     for at_file in "$CUDA_DIR/$at_dir"/libnvrtc.so.*; do

@@ -41,6 +41,21 @@ extern "C" {
 #define AUTOTUNE_API
 #endif
 
+/* ---- versions ---- */
+
+/* The version of this header. doc/abi.md says what a version may change. */
+#define AUTOTUNE_VERSION_MAJOR 0
+#define AUTOTUNE_VERSION_MINOR 1
+#define AUTOTUNE_VERSION_PATCH 0
+
+/* For comparisons: AUTOTUNE_VERSION >= AUTOTUNE_VERSION_NUMBER(0, 1, 0). */
+#define AUTOTUNE_VERSION_NUMBER(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
+#define AUTOTUNE_VERSION                                                                           \
+    AUTOTUNE_VERSION_NUMBER(AUTOTUNE_VERSION_MAJOR, AUTOTUNE_VERSION_MINOR, AUTOTUNE_VERSION_PATCH)
+
+/* The version of the library that is loaded: "0.1.0". */
+AUTOTUNE_API const char *autotune_version(void);
+
 /* ---- errors ---- */
 
 /* The values are the exit codes of the command. */
@@ -61,9 +76,6 @@ AUTOTUNE_API autotune_status autotune_error_status(const autotune_error *error);
 AUTOTUNE_API const char *autotune_error_message(const autotune_error *error);
 AUTOTUNE_API void autotune_error_free(autotune_error *error);
 
-/* The version of the library that is loaded: "0.1.0". */
-AUTOTUNE_API const char *autotune_version(void);
-
 /* ---- profiles ---- */
 
 typedef struct autotune_profile autotune_profile;
@@ -80,6 +92,10 @@ AUTOTUNE_API void autotune_profile_free(autotune_profile *profile);
 
 /* ---- problems and devices ---- */
 
+/* Later versions may add members after struct_size. A program that sets one of them sets
+ * struct_size to the sizeof of the struct; 0 stands for the members up to struct_size.
+ * AUTOTUNE_INVALID if a member that the loaded library does not know is not 0. */
+
 /* dst[b*stride_dst + c*ld_dst + r] = src[b*stride_src + r*ld_src + c] for b below batch, r below
  * rows and c below cols: all in elements. 0 stands for the value of a dense matrix: ld_src = cols,
  * ld_dst = rows, batch = 1, strides of one whole matrix. */
@@ -93,6 +109,7 @@ typedef struct autotune_problem {
     /* The addresses of src and dst are multiples of this power of two. 0 stands for 16, which all
      * allocators guarantee, but not views into a matrix. */
     int64_t align_bytes;
+    size_t struct_size; /* bytes, or 0: see above */
 } autotune_problem;
 
 /* A permutation of a tensor, in the terms of NumPy and PyTorch: the first axis is the slowest, and
@@ -106,6 +123,7 @@ typedef struct autotune_tensor {
     int64_t strides_src[AUTOTUNE_RANK_MAX]; /* of the source's axes; the first 0: it is dense */
     int64_t strides_dst[AUTOTUNE_RANK_MAX]; /* of the result's axes; the first 0: it is dense */
     int64_t align_bytes;                    /* as in autotune_problem */
+    size_t struct_size;                     /* as in autotune_problem */
 } autotune_tensor;
 
 typedef struct autotune_device autotune_device;
@@ -180,6 +198,7 @@ typedef struct autotune_launch {
     unsigned grid[3], block[3]; /* x, y, z */
     unsigned shared_bytes;      /* dynamic shared memory per block */
     int carveout_percent; /* preferred share of shared memory in L1; -1: the driver's choice */
+    unsigned reserved[8]; /* 0, until a later version gives them names */
 } autotune_launch;
 
 AUTOTUNE_API autotune_launch autotune_answer_launch(const autotune_answer *answer);

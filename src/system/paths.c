@@ -2,34 +2,97 @@
 #include "system/paths.h"
 
 #include "base/memory.h"
+#include "system/library.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int runs_from_build_tree(void)
+/* Write what a symbolic link names, or "" if that cannot be read. */
+static void read_link(char target[PATH_MAX], const char *link)
+{
+    ssize_t length = readlink(link, target, PATH_MAX - 1);
+
+    target[length < 0 ? 0 : length] = '\0';
+}
+
+static bool runs_from_build_tree(void)
 {
     char executable[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    size_t prefix = strlen(AT_BUILD_DIR);
+    size_t prefix = strlen(AT_BUILD_DIR); /* 0: configured with --disable-build-tree */
 
-    if (length < 0)
-        return 0;
-    executable[length] = '\0';
-    return strncmp(executable, AT_BUILD_DIR, prefix) == 0 && executable[prefix] == '/';
+    read_link(executable, "/proc/self/exe");
+    return prefix > 0 && strncmp(executable, AT_BUILD_DIR, prefix) == 0 &&
+           executable[prefix] == '/';
+}
+
+/* Write the file that this code is in, the program or the library, and the way from there to the
+ * data folder. */
+#ifdef AT_IN_LIBRARY
+static const char path_to_data[] = AT_LIB_TO_DATA;
+static void find_own_file(char file[PATH_MAX])
+{
+    snprintf(file, PATH_MAX, "%s", at_library_path((const void *)find_own_file));
+}
+#else
+static const char path_to_data[] = AT_BIN_TO_DATA;
+static void find_own_file(char file[PATH_MAX])
+{
+    read_link(file, "/proc/self/exe");
+}
+#endif
+
+/* Write the name of a folder without symbolic links and "..", or "" if it cannot be read. */
+static void resolve_folder(char resolved[PATH_MAX], const char *folder)
+{
+    char link[64];
+    int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    resolved[0] = '\0';
+    if (fd < 0)
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    read_link(resolved, link);
+    close(fd);
+}
+
+/* The data folder that was installed together with this file, wherever both are now; NULL if there
+ * is none. The caller frees it. */
+static char *find_data_beside(void)
+{
+    char file[PATH_MAX], resolved[PATH_MAX], *folder;
+
+    find_own_file(file);
+    if (file[0] != '/')
+        return NULL;
+    *strrchr(file, '/') = '\0';
+    folder = at_format("%s/%s/tuning", file, path_to_data);
+    resolve_folder(resolved, folder);
+    at_free(folder);
+    if (resolved[0] != '/')
+        return NULL;
+    *strrchr(resolved, '/') = '\0';
+    return at_strdup(resolved);
 }
 
 static char *data_folder(void)
 {
     const char *named = getenv("AUTOTUNE_DATADIR");
+    char *beside;
 
     if (named && *named)
         return at_strdup(named);
-    return at_strdup(runs_from_build_tree() ? AT_SOURCE_DATADIR : AT_PKGDATADIR);
+    if (runs_from_build_tree())
+        return at_strdup(AT_SOURCE_DATADIR);
+    beside = find_data_beside();
+    return beside ? beside : at_strdup(AT_PKGDATADIR);
 }
 
 char *at_path_data_file(const char *name)

@@ -7,7 +7,8 @@
 
 /* The path of "tuning/problems.yaml", say, in the folder that contains templates/, tuning/ and
  * results/: $AUTOTUNE_DATADIR if set; the source tree if the executable is in its build tree; else
- * the installed data. The caller frees it. */
+ * the installed data, where it lies beside the program or library, which may have been moved, or
+ * where configure said. The caller frees it. */
 char *at_path_data_file(const char *name);
 
 /* AT_USAGE if there is no such folder: the message says what sets it. */

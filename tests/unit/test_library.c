@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -219,6 +220,58 @@ static void test_bad_problems(void **state)
     autotune_profile_free(profile);
 }
 
+/* A program may be older or newer than the library: struct_size says how much it knows. */
+static void test_struct_size(void **state)
+{
+    static const struct {
+        size_t struct_size;
+        int64_t beyond; /* the member after those of this library */
+        bool taken;
+    } cases[] = {
+        {0, 1, true},
+        {sizeof(autotune_problem), 1, true},
+        {sizeof(autotune_problem) + sizeof(int64_t), 0, true},
+        {sizeof(autotune_problem) + sizeof(int64_t), 1, false},
+        {sizeof(autotune_problem) - 1, 0, false},
+        {1, 0, false},
+    };
+    autotune_profile *profile = open_profile(shipped);
+    autotune_device *device = h200();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct {
+            autotune_problem problem;
+            int64_t beyond;
+        } newer = {exact, cases[i].beyond};
+        autotune_error *error = NULL;
+        autotune_answer *answer = NULL;
+        autotune_status status;
+
+        newer.problem.struct_size = cases[i].struct_size;
+        status = autotune_lookup(&answer, profile, device, &newer.problem, NULL, &error);
+        assert_int_equal(status, cases[i].taken ? AUTOTUNE_OK : AUTOTUNE_INVALID);
+        assert_true(cases[i].taken || strstr(autotune_error_message(error), "autotune_problem"));
+        autotune_error_free(error);
+        autotune_answer_free(answer);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
+static void test_version(void **state)
+{
+    char text[32];
+
+    (void)state;
+    snprintf(text, sizeof text, "%d.%d.%d", AUTOTUNE_VERSION_MAJOR, AUTOTUNE_VERSION_MINOR,
+             AUTOTUNE_VERSION_PATCH);
+    assert_string_equal(autotune_version(), text);
+    assert_string_equal(PACKAGE_VERSION, text);
+    assert_true(AUTOTUNE_VERSION >= AUTOTUNE_VERSION_NUMBER(0, 1, 0));
+    assert_true(AUTOTUNE_VERSION < AUTOTUNE_VERSION_NUMBER(1, 0, 0));
+}
+
 /* A tensor is looked up by its canonical form: as text, the answer names it. */
 static void test_tensors(void **state)
 {
@@ -381,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_lookup),          cmocka_unit_test(test_in_place),
         cmocka_unit_test(test_alignment),       cmocka_unit_test(test_describe),
         cmocka_unit_test(test_bad_profiles),    cmocka_unit_test(test_bad_problems),
+        cmocka_unit_test(test_struct_size),     cmocka_unit_test(test_version),
         cmocka_unit_test(test_tensors),         cmocka_unit_test(test_bad_device),
         cmocka_unit_test(test_nothing_to_free), cmocka_unit_test(test_no_context),
         cmocka_unit_test(test_threads),

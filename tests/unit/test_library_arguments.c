@@ -186,9 +186,9 @@ static const struct {
     {"autotune_profile_free", NULL, {NULL}, profile_free},
     {"autotune_profile_open", open_profile, {"profile"}, NULL},
     {"autotune_profile_skipped", NULL, {NULL}, skipped},
-    {"autotune_version", NULL, {NULL}, version},
     {"autotune_tensor_lookup", look_tensor_up, {"answer", "profile", "device", "problem"}, NULL},
     {"autotune_tensor_plan_create", create_tensor_plan, {"plan", "profile", "problem"}, NULL},
+    {"autotune_version", NULL, {NULL}, version},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
