@@ -8,12 +8,11 @@
  *      (a b)(c d): one row per ab  -->  word [ab][cd]
  *                                       word [..ab][dc]  -------->  (d c)(b a): one row per dc
  *
- * An axis that two edges share belongs to the source's, and one that is longer than an edge is cut.
- * The host chooses (src/problem/arguments.c); the kernel gets lists of axes. A block makes four
- * small tables from them: the offsets in the source by the index along either edge, and by the two
- * indices of the destination's order its offsets, with the numbers of the words in the tile. A
- * word's address is the sum of two entries. A thread has one column of each tile, so it looks one
- * of the two up once. */
+ * An axis that is longer than an edge is cut. Both edges may list an axis: pixels of 3 channels
+ * keep the channels first. The host chooses (src/problem/packing.h); the kernel gets lists of axes.
+ * A word's place in memory and in the tile is a sum: one part depends on where it is along a row,
+ * the other on the row. A thread has one column of each tile, for which it computes the first part
+ * once. The second part is in small tables, which a block makes for all of its tiles. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -37,6 +36,9 @@
 #ifndef VEC_DST
 #define VEC_DST 1 /* words per store */
 #endif
+#ifndef UNIT
+#define UNIT 1 /* words along the destination that move through shared memory together */
+#endif
 #ifndef THREADS
 #define THREADS 256 /* per block */
 #endif
@@ -54,32 +56,32 @@ using namespace at;
 
 constexpr int bytes = WORD ? WORD : ELEM_SIZE;
 constexpr int axes_max = AXES + 2;
+constexpr int unit_bytes = bytes * UNIT; /* a unit is what an access to shared memory moves */
+constexpr int store_units = VEC_DST / UNIT;
 
-/* Return the vectors of a thread, at most, if a row has so many words and there are so many rows.
- */
-__device__ constexpr int vectors_of_thread(int row, int words, int rows)
+/* Return the loads of a thread, at most. Each takes UNIT vectors, from as many rows. */
+__device__ constexpr int loads_of_thread()
 {
-    const int block_rows = THREADS / ((row + words - 1) / words);
+    const int block_rows = THREADS / ((SIDE_SRC + VEC_SRC - 1) / VEC_SRC) * UNIT;
 
-    return (rows + block_rows - 1) / block_rows;
+    return (SIDE_DST + block_rows - 1) / block_rows;
 }
 
-constexpr int loads = vectors_of_thread(SIDE_SRC, VEC_SRC, SIDE_DST);
-constexpr int stores = vectors_of_thread(SIDE_DST, VEC_DST, SIDE_SRC);
+constexpr int loads = loads_of_thread();
 
-enum { INDEX_MAX = 1 << 30 }; /* more than any index of a tile */
+enum { INDEX_MAX = 1 << 24 }; /* more than any index of a tile */
 
-using unit = word<bytes>;
-using load_vector = vector<bytes * VEC_SRC, bytes>;
-using store_vector = vector<bytes * VEC_DST, bytes>;
+using unit = word<unit_bytes>;
+using load_vector = vector<bytes * VEC_SRC, unit_bytes>;
+using store_vector = vector<bytes * VEC_DST, unit_bytes>;
 
 /* What the host sends; the structs of src/problem/arguments.c. */
 enum { SOURCE, REST_OF_SOURCE, DESTINATION, REST_OF_DESTINATION, LISTS };
 
 struct listed {
-    int chunk,
-        weight; /* the word's number in the tile: along the source, and << 16 along the rest */
+    divisor chunk;
     long long stride;
+    long long weight; /* in the word's number: along the source, and << 16 along the destination */
 };
 struct cut {
     divisor chunks;
@@ -89,15 +91,16 @@ struct packing {
     listed axis[2 * axes_max]; /* list after list */
     cut cuts[axes_max];
     int counts[LISTS], sizes[LISTS];
+    int edges[2];            /* words of the tile along either side */
     int cut_of[LISTS];       /* the cut of a list's last axis; -1: it is whole */
     long long extent[LISTS]; /* of that axis */
     long long cut_count, tiles;
 };
 
-/* A word on a list's side: its offset from the tile's first, which 32 bits hold or the config is
- * not legal, and its number in the tile. */
-struct numbered {
-    int offset, number;
+/* A part of a word's place: its offset from the tile's first word, which 32 bits hold or the config
+ * is not legal, and that of its unit in shared memory. */
+struct part_of_place {
+    int offset, unit;
 };
 
 /* Where a tile starts, and how many indices of each list exist in it. */
@@ -113,50 +116,64 @@ struct tile_start {
 };
 
 /* Shared memory: the tile, then these. */
-constexpr int row_words = SIDE_SRC + (PAD ? (bytes < 4 ? 8 / bytes : 1) : 0);
-constexpr int tile_bytes = (row_words * SIDE_DST * bytes + 15) / 16 * 16;
+constexpr int row_units = SIDE_SRC + (PAD ? (unit_bytes < 4 ? 8 / unit_bytes : 1) : 0);
+constexpr int tile_bytes = (row_units * SIDE_DST * bytes + 15) / 16 * 16;
 
 struct tables {
     tile_start start[TILES];
-    numbered destination[SIDE_DST], rest_of_destination[SIDE_SRC];
-    int source[SIDE_SRC], rest_of_source[SIDE_DST];
+    part_of_place rest_of_source[SIDE_DST], rest_of_destination[SIDE_SRC];
 };
 
-/* Fill the tables of all lists. Each thread has entries of any of them, so that no list waits for
- * another. */
-__device__ __forceinline__ void fill_tables(tables &table, const packing &pack)
-{
-    const int entries = pack.sizes[SOURCE] + pack.sizes[REST_OF_SOURCE] + pack.sizes[DESTINATION] +
-                        pack.sizes[REST_OF_DESTINATION];
+/* The tile in shared memory: a row of units for each UNIT words along the destination. If the edges
+ * share no axis, both indices are dealt to as many parts as a vector has units, so that threads
+ * with adjacent vectors access adjacent units: one for each bank. If they do, a unit's place must
+ * be a sum over the axes, and nothing is dealt. */
+struct layout {
+    bool shared;
+    int part_src, part_dst, pitch;
 
-#pragma unroll 1
-    for (int i = threadIdx.x; i < entries; i += THREADS) {
-        int list = SOURCE, first = 0, at = i;
-        numbered entry = {0, 0};
+    __device__ __forceinline__ explicit layout(const packing &pack)
+    {
+        constexpr int bank = unit_bytes < 4 ? 4 / unit_bytes : 1;
 
-        while (at >= pack.sizes[list]) {
-            at -= pack.sizes[list];
-            first += pack.counts[list++];
-        }
-        unsigned left = at;
-#pragma unroll 1
-        for (int k = first; k < first + pack.counts[list]; k++) {
-            const unsigned chunk = pack.axis[k].chunk;
-            const unsigned next = left / chunk, index = left - next * chunk;
-
-            left = next;
-            entry.offset += (int)index * (int)pack.axis[k].stride;
-            entry.number += (int)index * pack.axis[k].weight;
-        }
-        if (list == SOURCE)
-            table.source[at] = entry.offset;
-        else if (list == REST_OF_SOURCE)
-            table.rest_of_source[at] = entry.offset;
-        else if (list == DESTINATION)
-            table.destination[at] = entry;
-        else
-            table.rest_of_destination[at] = entry;
+        shared = pack.sizes[SOURCE] != pack.edges[0] || pack.sizes[DESTINATION] != pack.edges[1];
+        part_src = pack.edges[0] / VEC_SRC;
+        part_dst = pack.edges[1] / VEC_DST;
+        pitch = PAD ? ((pack.edges[0] + bank - 1) / bank | 1) * bank : pack.edges[0];
     }
+
+    /* Return where a word's unit is, by its number. */
+    __device__ __forceinline__ int operator()(unsigned number) const
+    {
+        const unsigned low = number & 0xffff, high = (number >> 16) / UNIT;
+
+        if (shared)
+            return high * pitch + low;
+        return (high % store_units * part_dst + high / store_units) * pitch +
+               low % VEC_SRC * part_src + low / VEC_SRC;
+    }
+};
+
+/* Find the part of a word's place that a list gives. */
+__device__ __forceinline__ part_of_place find_part(const packing &pack, const layout &at, int list,
+                                                   unsigned index)
+{
+    int first = 0, offset = 0;
+    unsigned number = 0;
+
+#pragma unroll
+    for (int i = 0; i < LISTS; i++)
+        first += i < list ? pack.counts[i] : 0;
+#pragma unroll 1
+    for (int k = first; k < first + pack.counts[list]; k++) {
+        const listed &axis = pack.axis[k];
+        const unsigned next = index / axis.chunk, along = index - next * axis.chunk.extent;
+
+        index = next;
+        offset += (int)along * (int)axis.stride;
+        number += along * (unsigned)axis.weight;
+    }
+    return {offset, at(number)};
 }
 
 /* Find where a tile starts by its number. */
@@ -178,7 +195,7 @@ __device__ __forceinline__ void find_start(tile_start &start, const packing &pac
         for (int list = 0, last = -1; list < LISTS; list++) {
             last += pack.counts[list];
             if (pack.cut_of[list] == i) {
-                const int chunk = pack.axis[last].chunk;
+                const int chunk = pack.axis[last].chunk.extent;
 
                 start.ends[list] =
                     pack.sizes[list] / chunk *
@@ -187,34 +204,6 @@ __device__ __forceinline__ void find_start(tile_start &start, const packing &pac
         }
     }
 }
-
-/* The tile in shared memory. Both indices are dealt to as many parts as a vector has words, so that
- * threads with adjacent vectors access adjacent words: one for each bank. */
-struct layout {
-    bool mixed;
-    int part_src, part_dst, pitch;
-
-    /* mixed: an edge of the destination has axes of the source's. Then a vector's words are
-     * anywhere in the tile, and rows are not dealt. */
-    __device__ __forceinline__ layout(int source, int rest, int destination)
-    {
-        constexpr int bank = bytes < 4 ? 4 / bytes : 1;
-
-        mixed = VEC_DST > 1 && destination != rest;
-        part_src = source / VEC_SRC;
-        part_dst = rest / VEC_DST;
-        pitch = PAD ? ((source + bank - 1) / bank | 1) * bank : source;
-    }
-
-    /* Return the place of a word by its indices. That of the vector's next word is part_src, or
-     * part_dst * pitch, further on. */
-    __device__ __forceinline__ int operator()(unsigned low, unsigned high) const
-    {
-        const unsigned row = mixed ? high : high % VEC_DST * part_dst + high / VEC_DST;
-
-        return row * pitch + low % VEC_SRC * part_src + low / VEC_SRC;
-    }
-};
 
 /* What a thread moves of each tile on one side: the vectors of one column. Threads of a row have
  * adjacent vectors, and the rows of a block follow one another. */
@@ -232,18 +221,45 @@ struct column {
     }
 };
 
+/* Write a load's words to shared memory: a unit has one of each of its vectors. */
+__device__ __forceinline__ void put_units(unit *tile, const int (&place)[VEC_SRC],
+                                          const load_vector (&rows)[UNIT])
+{
+#pragma unroll
+    for (int part = 0; part < VEC_SRC / UNIT; part++) {
+        vector<unit_bytes, unit_bytes> units[UNIT];
+
+        transpose_words<UNIT>(units, 0, rows, part);
+#pragma unroll
+        for (int k = 0; k < UNIT; k++)
+            tile[place[part * UNIT + k]] = units[k].whole;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, const __grid_constant__ packing pack)
 {
     unit *const tile = reinterpret_cast<unit *>(dynamic_shared());
     tables &table = *reinterpret_cast<tables *>(dynamic_shared() + tile_bytes);
-    const layout at(pack.sizes[SOURCE], pack.sizes[REST_OF_SOURCE], pack.sizes[DESTINATION]);
+    const layout at(pack);
     const int tiles = ((unsigned)pack.tiles - 1 - blockIdx.x) / gridDim.x + 1;
     const column in((unsigned)pack.sizes[SOURCE] / VEC_SRC, VEC_SRC);
     const column out((unsigned)pack.sizes[DESTINATION] / VEC_DST, VEC_DST);
-    load_vector moved[loads];
+    const int from_low = find_part(pack, at, SOURCE, in.low).offset;
+    const int to_low = find_part(pack, at, DESTINATION, out.low).offset;
+    int in_units[VEC_SRC], out_units[store_units];
+    load_vector moved[loads][UNIT];
 
-    fill_tables(table, pack);
+#pragma unroll
+    for (int k = 0; k < VEC_SRC; k++)
+        in_units[k] = find_part(pack, at, SOURCE, in.low + k).unit;
+#pragma unroll
+    for (int k = 0; k < store_units; k++)
+        out_units[k] = find_part(pack, at, DESTINATION, out.low + k * UNIT).unit;
+    for (int i = threadIdx.x; i < pack.sizes[REST_OF_SOURCE]; i += THREADS)
+        table.rest_of_source[i] = find_part(pack, at, REST_OF_SOURCE, i);
+    for (int i = THREADS - 1 - threadIdx.x; i < pack.sizes[REST_OF_DESTINATION]; i += THREADS)
+        table.rest_of_destination[i] = find_part(pack, at, REST_OF_DESTINATION, i);
     /* Blocks that run together have adjacent tiles. */
     for (int t = THREADS - 1 - threadIdx.x; t < TILES; t += THREADS) {
         const long long number = blockIdx.x + (long long)t * gridDim.x;
@@ -253,9 +269,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     }
     __syncthreads();
 
-    const int from_low = table.source[in.low];
-    const numbered to_low = table.destination[out.low];
-
     /* While a tile is stored, the next one is loaded. What comes between load and store of an
      * element belongs to the moved vectors. */
     int rows = 0; /* that exist in the column: of the tile that was loaded */
@@ -264,64 +277,45 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         if (t >= 0) {
 #pragma unroll
             for (int i = 0; i < loads; i++) {
-                const int high = in.high + i * in.step;
+                const int high = (in.high + i * in.step) * UNIT;
 
-                if (high < rows) {
-                    const int place = at(in.low, high);
-
-#pragma unroll
-                    for (int k = 0; k < VEC_SRC; k++)
-                        tile[place + k * at.part_src] = moved[i].part[k];
-                }
+                if (high < rows)
+                    put_units(tile + table.rest_of_source[high].unit, in_units, moved[i]);
             }
             __syncthreads();
         }
         if (t + 1 < tiles) {
             const tile_start &start = table.start[t + 1];
-            const unit *from = static_cast<const unit *>(src) + start.from + from_low;
+            const word<bytes> *from = static_cast<const word<bytes> *>(src) + start.from + from_low;
 
             rows = start.rows(in.low, SOURCE, REST_OF_SOURCE);
 #pragma unroll
             for (int i = 0; i < loads; i++) {
-                const int high = in.high + i * in.step;
+                const int high = (in.high + i * in.step) * UNIT;
 
                 if (high < rows)
-                    moved[i].whole =
-                        load<LOAD_PLAIN>(reinterpret_cast<const decltype(moved[i].whole) *>(
-                            from + table.rest_of_source[high]));
+#pragma unroll
+                    for (int k = 0; k < UNIT; k++)
+                        moved[i][k].whole =
+                            load<LOAD_PLAIN>(reinterpret_cast<const word<bytes * VEC_SRC> *>(
+                                from + table.rest_of_source[high + k].offset));
             }
         }
         if (t >= 0) {
             const tile_start &start = table.start[t];
             const int rows_out = start.rows(out.low, DESTINATION, REST_OF_DESTINATION);
-            unit *to = static_cast<unit *>(dst) + start.to + to_low.offset;
+            word<bytes> *to = static_cast<word<bytes> *>(dst) + start.to + to_low;
+
+#pragma unroll 4
+            for (int high = out.high; high < rows_out; high += out.step) {
+                const part_of_place rest = table.rest_of_destination[high];
+                store_vector gathered;
 
 #pragma unroll
-            for (int i = 0; i < stores; i++) {
-                const int high = out.high + i * out.step;
-
-                if (high < rows_out) {
-                    const numbered rest = table.rest_of_destination[high];
-                    const unsigned number = to_low.number + rest.number;
-                    const int place = at(number & 0xffff, number >> 16);
-                    store_vector gathered;
-
-                    if (at.mixed) {
-#pragma unroll
-                        for (int k = 0; k < VEC_DST; k++) {
-                            const unsigned word = table.destination[out.low + k].number + rest.number;
-
-                            gathered.part[k] = tile[at(word & 0xffff, word >> 16)];
-                        }
-                    } else {
-#pragma unroll
-                        for (int k = 0; k < VEC_DST; k++)
-                            gathered.part[k] = tile[place + k * at.part_dst * at.pitch];
-                    }
-                    store<STORE_PLAIN>(
-                        reinterpret_cast<decltype(gathered.whole) *>(to + rest.offset),
-                        gathered.whole);
-                }
+                for (int k = 0; k < store_units; k++)
+                    gathered.part[k] = tile[rest.unit + out_units[k]];
+                store<STORE_PLAIN>(reinterpret_cast<word<bytes * VEC_DST> *>(to + rest.offset),
+                                   gathered.whole);
             }
             if (TILES > 1)
                 __syncthreads();

@@ -19,6 +19,7 @@ enum at_launch_field {
     AT_SIDE_DST,
     AT_VEC_SRC,
     AT_VEC_DST,
+    AT_UNIT_WORDS,
     AT_WORD_BYTES,
     AT_OUTER_ORDER,
     AT_LAUNCH_FIELDS,
@@ -29,7 +30,7 @@ enum { AT_SIDE_MAX = 1024 };
 
 /* The most arguments of a kernel, and the most words of them together: an argument is a number, or
  * a struct of words. */
-enum { AT_CALL_ARGS = 12, AT_CALL_WORDS = 256 };
+enum { AT_CALL_ARGS = 12, AT_CALL_WORDS = 320 };
 
 struct at_launch {
     int64_t field[AT_LAUNCH_FIELDS];

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "problem/axes.h"
+#include "problem/packing.h"
 
 #include <string.h>
 
@@ -67,244 +68,91 @@ static void put_batch(struct writing *writing, const struct at_axis *axes, size_
 
 /* ---- packed ---- */
 
-/* The bytes that L2 reads and writes at once (CUDA C++ Best Practices Guide, "Coalesced Access to
- * Global Memory"). */
-enum { SECTOR = 32 };
-
-/* An axis of a packed problem, cut into chunks of which a tile has one. */
-struct piece {
-    struct at_axis axis;
-    int64_t chunk;
-    bool in_source, of_destination; /* the side of the tile that has it; both of them may list it */
-};
-
-struct packing {
-    struct piece pieces[AT_AXES_MAX]; /* by their strides in the source */
-    size_t by_destination[AT_AXES_MAX], count;
-};
-
-/* Return the length of a part, if an axis is cut into equal parts that fit. On the first axis of a
- * side a part is made of whole sectors, if that fits too. */
-static int64_t chunk_of(int64_t extent, int64_t most, int64_t sector_words)
-{
-    int64_t parts = (extent + most - 1) / most, equal = (extent + parts - 1) / parts,
-            whole = (equal + sector_words - 1) / sector_words * sector_words;
-
-    return parts > 1 && whole <= most ? whole : equal;
-}
-
-/* Take the fastest axes of a side, as many as make a tile's edge; the last one may be cut. The
- * source leaves to the destination what is fastest there, unless it is the source's fastest, too:
- * of these words the destination needs as many as it can get, and the source reads them one after
- * the other in any case. */
-static void take_side(struct packing *packing, int64_t edge, enum at_side side, int64_t word_bytes)
-{
-    int64_t product = 1;
-
-    for (size_t i = 0; i < packing->count; i++) {
-        size_t at = side == AT_SOURCE ? i : packing->by_destination[i];
-        struct piece *piece = &packing->pieces[at];
-        int64_t extent = piece->in_source ? piece->chunk : piece->axis.extent,
-                left = edge / product;
-
-        if (left < 2 || (piece->in_source && extent > left))
-            return;
-        if (side == AT_SOURCE && i > 0 && at == packing->by_destination[0])
-            return;
-        piece->chunk =
-            chunk_of(extent, left, product == 1 && word_bytes < SECTOR ? SECTOR / word_bytes : 1);
-        product *= piece->chunk;
-        if (side == AT_SOURCE)
-            piece->in_source = true;
-        else
-            piece->of_destination = true;
-        if (piece->chunk < piece->axis.extent)
-            return;
-    }
-}
-
-/* The axes of a problem in words, which an adjacent run has several elements each of. */
-static struct packing pack(const struct at_problem *problem, const struct at_launch *launch)
-{
-    struct at_axis axes[AT_AXES_MAX];
-    struct packing packing = {0};
-    size_t count = at_problem_axes(problem, axes), kept = 0;
-    int64_t word = launch->field[AT_WORD_BYTES] / problem->elem_size;
-
-    for (size_t i = 0; i < count; i++) {
-        if (axes[i].extent == 1)
-            continue;
-        if (word > 1 && axes[i].stride_src == 1) {
-            axes[i].extent /= word;
-        } else if (word > 1) {
-            axes[i].stride_src /= word;
-            axes[i].stride_dst /= word;
-        }
-        if (axes[i].extent > 1)
-            axes[kept++] = axes[i];
-    }
-    count = kept;
-    at_axes_sort(axes, count, AT_DESTINATION);
-    for (size_t i = 0; i < count; i++)
-        packing.pieces[i].axis = axes[i];
-    at_axes_sort(axes, count, AT_SOURCE);
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < count; j++)
-            if (memcmp(&packing.pieces[i].axis, &axes[j], sizeof *axes) == 0)
-                packing.by_destination[i] = j;
-    for (size_t i = 0; i < count; i++)
-        packing.pieces[i] = (struct piece){.axis = axes[i], .chunk = 1};
-    packing.count = count;
-    take_side(&packing, launch->field[AT_SIDE_SRC], AT_SOURCE, launch->field[AT_WORD_BYTES]);
-    take_side(&packing, launch->field[AT_SIDE_DST], AT_DESTINATION, launch->field[AT_WORD_BYTES]);
-    return packing;
-}
-
-static int64_t chunks_of(const struct piece *piece)
-{
-    return (piece->axis.extent + piece->chunk - 1) / piece->chunk;
-}
-
-/* Is this axis part of the tile's edge on a side? */
-static bool is_on_edge(const struct piece *piece, enum at_side side)
-{
-    return side == AT_SOURCE ? piece->in_source : piece->of_destination;
-}
-
-/* Can vectors of this many words move a tile's edge? A vector lies within one run of adjacent words
- * and starts at a multiple of its size. */
-static bool takes_vectors(const struct packing *packing, enum at_side side, int64_t words)
-{
-    int64_t run = 1;
-    bool adjacent = true;
-
-    for (size_t i = 0; i < packing->count; i++) {
-        const struct piece *piece =
-            &packing->pieces[side == AT_SOURCE ? i : packing->by_destination[i]];
-        int64_t stride = at_axis_stride(&piece->axis, side);
-
-        adjacent = adjacent && is_on_edge(piece, side) && stride == run;
-        if (!adjacent) {
-            if (stride % words != 0)
-                return false;
-            continue;
-        }
-        if (run * (piece->axis.extent % piece->chunk) % words != 0)
-            return false;
-        run *= piece->chunk;
-        adjacent = piece->chunk == piece->axis.extent;
-    }
-    return run % words == 0;
-}
-
-/* Return the number of tiles; INT64_MAX if there are more. */
-static int64_t count_tiles(const struct packing *packing)
-{
-    int64_t tiles = 1;
-
-    for (size_t i = 0; i < packing->count; i++)
-        if (__builtin_mul_overflow(tiles, chunks_of(&packing->pieces[i]), &tiles))
-            return INT64_MAX;
-    return tiles;
-}
-
-int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch)
-{
-    struct packing packing = pack(problem, launch);
-    int64_t tiles = count_tiles(&packing), src = 0, dst = 0;
-
-    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
-        int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST],
-                offset = side == AT_SOURCE ? problem->offset_src : problem->offset_dst;
-
-        if (words > 1 && (offset * problem->elem_size % (words * launch->field[AT_WORD_BYTES]) ||
-                          !takes_vectors(&packing, (enum at_side)side, words)))
-            return 0;
-    }
-    for (size_t i = 0; i < packing.count; i++) {
-        const struct piece *piece = &packing.pieces[i];
-
-        src += (piece->chunk - 1) * piece->axis.stride_src;
-        dst += (piece->chunk - 1) * piece->axis.stride_dst;
-    }
-    return tiles < INT64_MAX && (src > INT32_MAX || dst > INT32_MAX) ? 0 : tiles;
-}
-
 /* The lists of `packing` in templates/packed.cu: which axes index the words of a tile, the fastest
  * first. Reads go through SOURCE and REST_OF_SOURCE, writes through the other two. */
 enum { SOURCE, REST_OF_SOURCE, DESTINATION, REST_OF_DESTINATION, LISTS };
 
-static bool is_listed(const struct piece *piece, int list)
+static bool is_listed(const struct at_piece *piece, int list)
 {
     switch (list) {
     case SOURCE:
-        return piece->in_source;
+        return piece->listed[AT_SOURCE];
     case REST_OF_SOURCE:
-        return !piece->in_source && piece->of_destination;
+        return !piece->listed[AT_SOURCE] && piece->listed[AT_DESTINATION];
     case DESTINATION:
-        return piece->of_destination;
+        return piece->listed[AT_DESTINATION];
     default:
-        return piece->in_source && !piece->of_destination;
+        return piece->listed[AT_SOURCE] && !piece->listed[AT_DESTINATION];
     }
 }
 
 /* One axis of a list: its places in a tile, its stride on the list's side, and what it adds to the
- * number of a word in the tile: along the source's side, and from 2^16 on along the other. */
+ * number of a word in the tile: along the edge that owns it, and from 2^16 on along the other. */
 struct listed {
-    int32_t chunk, weight;
-    int64_t stride;
+    struct divisor chunk;
+    int64_t stride, weight;
 };
 
-/* An axis that several blocks share. The struct of the same name in templates/packed.cu. */
+/* An axis of which a tile has one chunk. */
 struct cut {
     struct divisor chunks;
-    int64_t step_src, step_dst; /* from one block to the next */
+    int64_t step_src, step_dst; /* from one chunk to the next */
 };
 
-static void put_lists(struct writing *writing, const struct packing *packing, int32_t counts[LISTS],
-                      int32_t sizes[LISTS])
+/* Number the words of a tile: those of an edge in the order of its side. Edges get their lengths.
+ */
+static void weigh(const struct at_packing *packing, int64_t weights[AT_AXES_MAX],
+                  int32_t edges[AT_SIDES])
 {
-    int32_t weights[AT_AXES_MAX] = {0}, source = 1, rest = 1;
+    static const int64_t unit[AT_SIDES] = {[AT_SOURCE] = 1, [AT_DESTINATION] = 1 << 16};
 
-    for (size_t i = 0; i < packing->count; i++)
-        if (packing->pieces[i].in_source) {
-            weights[i] = source;
-            source *= (int32_t)packing->pieces[i].chunk;
-        }
-    for (size_t i = 0; i < packing->count; i++) {
-        size_t at = packing->by_destination[i];
+    for (int side = AT_SOURCE; side < AT_SIDES; side++) {
+        edges[side] = 1;
+        for (size_t i = 0; i < packing->count; i++) {
+            size_t at = side == AT_SOURCE ? i : packing->by_destination[i];
+            const struct at_piece *piece = &packing->pieces[at];
 
-        if (is_listed(&packing->pieces[at], REST_OF_SOURCE)) {
-            weights[at] = rest << 16;
-            rest *= (int32_t)packing->pieces[at].chunk;
+            if (!piece->listed[side] || piece->owner != (enum at_side)side)
+                continue;
+            weights[at] = edges[side] * unit[side];
+            edges[side] *= (int32_t)piece->chunk;
         }
     }
+}
+
+static void put_lists(struct writing *writing, const struct at_packing *packing,
+                      int32_t counts[LISTS], int32_t sizes[LISTS], int32_t edges[AT_SIDES])
+{
+    int64_t weights[AT_AXES_MAX] = {0};
+
+    weigh(packing, weights, edges);
     for (int list = 0; list < LISTS; list++) {
         counts[list] = 0;
         sizes[list] = 1;
         for (size_t i = 0; i < packing->count; i++) {
             bool source_order = list == SOURCE || list == REST_OF_DESTINATION;
             size_t at = source_order ? i : packing->by_destination[i];
-            const struct piece *piece = &packing->pieces[at];
-            struct listed listed = {(int32_t)piece->chunk, weights[at],
+            const struct at_piece *piece = &packing->pieces[at];
+            struct listed listed = {divisor_of(piece->chunk),
                                     list <= REST_OF_SOURCE ? piece->axis.stride_src
-                                                           : piece->axis.stride_dst};
+                                                           : piece->axis.stride_dst,
+                                    weights[at]};
 
             if (!is_listed(piece, list))
                 continue;
             put(writing, &listed, sizeof listed);
             counts[list]++;
-            sizes[list] *= listed.chunk;
+            sizes[list] *= (int32_t)piece->chunk;
         }
     }
 }
 
 /* Put the cut of an axis, and note it for the lists whose last axis that is. */
-static void put_cut(struct writing *writing, const struct packing *packing,
+static void put_cut(struct writing *writing, const struct at_packing *packing,
                     const struct at_axis *axis, int32_t number, int32_t cut_of[LISTS],
                     int64_t extents[LISTS])
 {
-    const struct piece *piece = packing->pieces;
+    const struct at_piece *piece = packing->pieces;
     struct cut cut;
 
     while (memcmp(&piece->axis, axis, sizeof *axis) != 0)
@@ -314,7 +162,7 @@ static void put_cut(struct writing *writing, const struct packing *packing,
             cut_of[list] = number;
             extents[list] = axis->extent;
         }
-    cut = (struct cut){divisor_of(chunks_of(piece)), axis->stride_src * piece->chunk,
+    cut = (struct cut){divisor_of(at_piece_chunks(piece)), axis->stride_src * piece->chunk,
                        axis->stride_dst * piece->chunk};
     put(writing, &cut, sizeof cut);
 }
@@ -323,28 +171,31 @@ static void put_cut(struct writing *writing, const struct packing *packing,
 static void put_packing(struct writing *writing, const struct at_problem *problem,
                         const struct at_launch *launch)
 {
-    struct packing packing = pack(problem, launch);
+    enum { LISTED_WORDS = sizeof(struct listed) / 8, CUT_WORDS = sizeof(struct cut) / 8 };
+
+    struct at_packing packing = at_packing_of(problem, launch);
     size_t axes = (size_t)problem->outer_count + 3, began = writing->used, cuts = 0;
-    int32_t counts[LISTS], sizes[LISTS], cut_of[LISTS] = {-1, -1, -1, -1};
+    int32_t counts[LISTS], sizes[LISTS], edges[AT_SIDES], cut_of[LISTS] = {-1, -1, -1, -1};
     int64_t extents[LISTS] = {1, 1, 1, 1};
     struct at_axis axes_cut[AT_AXES_MAX];
 
     memset(writing->word + began, 0, (AT_CALL_WORDS - began) * sizeof *writing->word);
-    put_lists(writing, &packing, counts, sizes);
-    writing->used = began + 2 * 2 * axes;
+    put_lists(writing, &packing, counts, sizes, edges);
+    writing->used = began + 2 * LISTED_WORDS * axes;
     for (size_t i = 0; i < packing.count; i++)
-        if (chunks_of(&packing.pieces[i]) > 1)
+        if (at_piece_chunks(&packing.pieces[i]) > 1)
             axes_cut[cuts++] = packing.pieces[i].axis;
     at_axes_order(axes_cut, cuts, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
     for (size_t i = 0; i < cuts; i++)
         put_cut(writing, &packing, &axes_cut[i], (int32_t)i, cut_of, extents);
-    writing->used = began + (2 * 2 + 4) * axes;
+    writing->used = began + (2 * LISTED_WORDS + CUT_WORDS) * axes;
     put(writing, counts, sizeof counts);
     put(writing, sizes, sizeof sizes);
+    put(writing, edges, sizeof edges);
     put(writing, cut_of, sizeof cut_of);
     put(writing, extents, sizeof extents);
     put_int(writing, (int64_t)cuts);
-    put_int(writing, count_tiles(&packing));
+    put_int(writing, at_packing_tiles(&packing));
     end_argument(writing, began);
 }
 

@@ -5,7 +5,7 @@
 
 #include "problem/problem.h"
 
-enum at_side { AT_SOURCE, AT_DESTINATION };
+enum at_side { AT_SOURCE, AT_DESTINATION, AT_SIDES };
 
 static inline int64_t at_axis_stride(const struct at_axis *axis, enum at_side side)
 {

@@ -32,6 +32,7 @@ static const struct at_field launch_fields[] = {
     AT_FIELD(at_launch_record, "shared_bytes", field[AT_SHARED_BYTES], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_dst", field[AT_SIDE_DST], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_src", field[AT_SIDE_SRC], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "unit_words", field[AT_UNIT_WORDS], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "vec_dst", field[AT_VEC_DST], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "vec_src", field[AT_VEC_SRC], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "word_bytes", field[AT_WORD_BYTES], LOCATED, AT_OPTIONAL),

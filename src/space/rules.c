@@ -23,6 +23,7 @@ static const struct {
     [AT_SIDE_DST] = {"side_dst", 0, 0, AT_SIDE_MAX},
     [AT_VEC_SRC] = {"vec_src", 0, 0, 16},
     [AT_VEC_DST] = {"vec_dst", 0, 0, 16},
+    [AT_UNIT_WORDS] = {"unit_words", 0, 0, 16},
     [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
     [AT_OUTER_ORDER] = {"outer_order", 0, 0, 2},
 };
@@ -83,6 +84,12 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
                                         .determines = determined(family, exprs[i])});
 }
 
+/* Does a packed launch need the field to be cut into tiles? */
+static bool decides_tiles(enum at_launch_field field)
+{
+    return field == AT_BLOCK_X || (field >= AT_SIDE_SRC && field <= AT_WORD_BYTES);
+}
+
 void at_rules_make(struct at_family *family)
 {
     size_t most = 2 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
@@ -100,8 +107,9 @@ void at_rules_make(struct at_family *family)
 
         if (!family->launch[i])
             continue;
-        for (int side = AT_SIDE_SRC; packed && side <= AT_WORD_BYTES; side++)
-            used |= params_used(family, family->launch[side]);
+        for (int field = 0; packed && field < AT_LAUNCH_FIELDS; field++)
+            if (decides_tiles((enum at_launch_field)field))
+                used |= params_used(family, family->launch[field]);
         insert(family, (struct at_rule){.kind = AT_RULE_LAUNCH,
                                         .field = (enum at_launch_field)i,
                                         .params_used = used,
@@ -124,7 +132,9 @@ static enum at_status packed_blocks(const struct at_point *point, int64_t *value
     enum at_status status =
         at_expr_eval(point->family->launch[AT_GRID_X], point->values, &tiles_per_block, err);
 
-    for (int i = AT_SIDE_SRC; status == AT_OK && i <= AT_WORD_BYTES; i++) {
+    for (int i = 0; status == AT_OK && i < AT_LAUNCH_FIELDS; i++) {
+        if (!decides_tiles((enum at_launch_field)i))
+            continue;
         status = at_rule_launch(point, (enum at_launch_field)i, &launch.field[i], err);
         if (status == AT_OK &&
             !at_rule_launch_fits(point, (enum at_launch_field)i, launch.field[i]))

@@ -251,6 +251,7 @@ static void makes_arguments(void **state)
 
     launch.field[AT_SIDE_SRC] = launch.field[AT_SIDE_DST] = 8;
     launch.field[AT_WORD_BYTES] = 4;
+    launch.field[AT_BLOCK_X] = 128;
     assert_int_equal(at_problem_args(&p, &launch, 100, 200, word, words), 3);
     /* Sides 2 x 3 and 7: five blocks, one for each index of the remaining axis. */
     assert_int_equal(at_problem_packed_tiles(&p, &launch), 5);
