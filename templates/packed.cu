@@ -22,7 +22,7 @@
 #define AXES 1 /* of the batch; the tensor has up to two more */
 #endif
 #ifndef WORD
-#define WORD 0 /* bytes that stay adjacent; 0: an element */
+#define WORD 0 /* bytes that stay adjacent: 2^n or 3 * 2^n; 0: an element */
 #endif
 #ifndef SIDE_SRC
 #define SIDE_SRC 32 /* words along the source, at most */
@@ -56,7 +56,8 @@ using namespace at;
 
 constexpr int bytes = WORD ? WORD : ELEM_SIZE;
 constexpr int axes_max = AXES + 2;
-constexpr int unit_bytes = bytes * UNIT; /* a unit is what an access to shared memory moves */
+/* A unit is what an access to shared memory moves. Words of 3 * 2^n bytes take 4 * 2^n there. */
+constexpr int unit_bytes = bytes % 3 ? bytes * UNIT : bytes / 3 * 4;
 constexpr int store_units = VEC_DST / UNIT;
 
 /* Return the loads of a thread, at most. Each takes UNIT vectors, from as many rows. */
@@ -72,8 +73,33 @@ constexpr int loads = loads_of_thread();
 enum { INDEX_MAX = 1 << 24 }; /* more than any index of a tile */
 
 using unit = word<unit_bytes>;
-using load_vector = vector<bytes * VEC_SRC, unit_bytes>;
-using store_vector = vector<bytes * VEC_DST, unit_bytes>;
+
+/* Adjacent words in registers. They are loaded and stored in accesses as wide as their alignment
+ * allows: all of them in one, if they have 2^n bytes. */
+template <int size> union run {
+    static constexpr int access = size & -size;
+
+    word<access> accessed[size / access];
+    unit part[size < unit_bytes ? 1 : size / unit_bytes];
+    unsigned word32[(size + 3) / 4];
+
+    __device__ __forceinline__ void load_from(const void *from)
+    {
+#pragma unroll
+        for (int i = 0; i < size / access; i++)
+            accessed[i] = load<LOAD_PLAIN>(static_cast<const word<access> *>(from) + i);
+    }
+
+    __device__ __forceinline__ void store_to(void *to) const
+    {
+#pragma unroll
+        for (int i = 0; i < size / access; i++)
+            store<STORE_PLAIN>(static_cast<word<access> *>(to) + i, accessed[i]);
+    }
+};
+
+using load_run = run<bytes * VEC_SRC>;
+using store_run = run<bytes * VEC_DST>;
 
 /* What the host sends; the structs of src/problem/arguments.c. */
 enum { SOURCE, REST_OF_SOURCE, DESTINATION, REST_OF_DESTINATION, LISTS };
@@ -117,40 +143,47 @@ struct tile_start {
 
 /* Shared memory: the tile, then these. */
 constexpr int row_units = SIDE_SRC + (PAD ? (unit_bytes < 4 ? 8 / unit_bytes : 1) : 0);
-constexpr int tile_bytes = (row_units * SIDE_DST * bytes + 15) / 16 * 16;
+constexpr int tile_bytes = (row_units * SIDE_DST / UNIT * unit_bytes + 15) / 16 * 16;
 
 struct tables {
     tile_start start[TILES];
     part_of_place rest_of_source[SIDE_DST], rest_of_destination[SIDE_SRC];
 };
 
-/* The tile in shared memory: a row of units for each UNIT words along the destination. If the edges
- * share no axis, both indices are dealt to as many parts as a vector has units, so that threads
- * with adjacent vectors access adjacent units: one for each bank. If they do, a unit's place must
- * be a sum over the axes, and nothing is dealt. */
+/* The tile in shared memory: a row of units for each UNIT words along the destination. Indices are
+ * dealt to as many parts as a vector has units, so that threads with adjacent vectors access
+ * adjacent units: one for each bank. But a unit's place must be a sum of what two lists give. So an
+ * edge is not dealt if one of its axes is in either list. */
 struct layout {
-    bool shared;
-    int part_src, part_dst, pitch;
+    int part_src, part_dst, pitch; /* part_src, part_dst: 0 if the edge is not dealt */
 
     __device__ __forceinline__ explicit layout(const packing &pack)
     {
         constexpr int bank = unit_bytes < 4 ? 4 / unit_bytes : 1;
+        const int source = pack.edges[0], destination = pack.edges[1];
 
-        shared = pack.sizes[SOURCE] != pack.edges[0] || pack.sizes[DESTINATION] != pack.edges[1];
-        part_src = pack.edges[0] / VEC_SRC;
-        part_dst = pack.edges[1] / VEC_DST;
-        pitch = PAD ? ((pack.edges[0] + bank - 1) / bank | 1) * bank : pack.edges[0];
+        part_src = is_whole(pack, REST_OF_DESTINATION, source, VEC_SRC) ? source / VEC_SRC : 0;
+        part_dst = is_whole(pack, REST_OF_SOURCE, destination, VEC_DST) ? destination / VEC_DST : 0;
+        pitch = PAD ? ((source + bank - 1) / bank | 1) * bank : source;
+    }
+
+    /* Does the list have all of the edge or nothing, and can it be dealt? */
+    static __device__ __forceinline__ bool is_whole(const packing &pack, int list, int edge,
+                                                    int words)
+    {
+        return (pack.sizes[list] == edge || pack.sizes[list] == 1) && edge % words == 0;
     }
 
     /* Return where a word's unit is, by its number. */
     __device__ __forceinline__ int operator()(unsigned number) const
     {
-        const unsigned low = number & 0xffff, high = (number >> 16) / UNIT;
+        unsigned low = number & 0xffff, high = (number >> 16) / UNIT;
 
-        if (shared)
-            return high * pitch + low;
-        return (high % store_units * part_dst + high / store_units) * pitch +
-               low % VEC_SRC * part_src + low / VEC_SRC;
+        if (part_src)
+            low = low % VEC_SRC * part_src + low / VEC_SRC;
+        if (part_dst)
+            high = high % store_units * part_dst + high / store_units;
+        return high * pitch + low;
     }
 };
 
@@ -221,19 +254,85 @@ struct column {
     }
 };
 
-/* Write a load's words to shared memory: a unit has one of each of its vectors. */
-__device__ __forceinline__ void put_units(unit *tile, const int (&place)[VEC_SRC],
-                                          const load_vector (&rows)[UNIT])
+/* Four bytes that begin in one word of 32 bits and go on in the next; `skip` is a constant. */
+__device__ __forceinline__ unsigned straddle(unsigned first, unsigned second, int skip)
 {
-#pragma unroll
-    for (int part = 0; part < VEC_SRC / UNIT; part++) {
-        vector<unit_bytes, unit_bytes> units[UNIT];
+    return skip % 4 ? __funnelshift_r(first, second, skip % 4 * 8) : first;
+}
 
-        transpose_words<UNIT>(units, 0, rows, part);
+/* Write a load's words to shared memory: a unit has one of each of its runs. */
+__device__ __forceinline__ void put_units(unit *tile, const int (&place)[VEC_SRC],
+                                          const load_run (&rows)[UNIT])
+{
+    if constexpr (bytes % 3 == 0) {
 #pragma unroll
-        for (int k = 0; k < UNIT; k++)
-            tile[place[part * UNIT + k]] = units[k].whole;
+        for (int k = 0; k < VEC_SRC; k++) {
+            vector<unit_bytes, minimum(unit_bytes, 4)> padded;
+
+#pragma unroll
+            for (int i = 0; i < unit_bytes / 4; i++) {
+                const int at = k * bytes + i * 4, last = bytes * VEC_SRC / 4 - 1;
+
+                padded.part[i] = straddle(rows[0].word32[minimum(at / 4, last)],
+                                          rows[0].word32[minimum(at / 4 + 1, last)], at);
+            }
+            tile[place[k]] = padded.whole;
+        }
+    } else {
+#pragma unroll
+        for (int part = 0; part < VEC_SRC / UNIT; part++) {
+            vector<unit_bytes, unit_bytes> units[UNIT];
+
+            transpose_words<UNIT>(units, 0, rows, part);
+#pragma unroll
+            for (int k = 0; k < UNIT; k++)
+                tile[place[part * UNIT + k]] = units[k].whole;
+        }
     }
+}
+
+/* Read a store's words from shared memory. */
+__device__ __forceinline__ store_run take_units(const unit *tile, const int (&place)[store_units])
+{
+    store_run taken;
+
+    if constexpr (bytes % 3 == 0) {
+        constexpr int unit_words = (unit_bytes + 3) / 4;
+        unsigned words[VEC_DST * unit_words];
+
+#pragma unroll
+        for (int k = 0; k < VEC_DST; k++) {
+            vector<unit_bytes, minimum(unit_bytes, 4)> padded;
+
+            padded.whole = tile[place[k]];
+#pragma unroll
+            for (int i = 0; i < unit_words; i++)
+                words[k * unit_words + i] = padded.part[i];
+        }
+        /* Of the four bytes of a word, some may be in one word of a unit and the rest in another.
+         */
+#pragma unroll
+        for (int i = 0; i < bytes * VEC_DST / 4; i++) {
+            const int first = i * 4, last = first + 3;
+            const int first_word = first / bytes * unit_words + first % bytes / 4;
+            const int last_word = last / bytes * unit_words + last % bytes / 4;
+            int selector = 0;
+
+#pragma unroll
+            for (int k = 3; k >= 0; k--) {
+                const int byte = first + k;
+                const bool in_first = byte / bytes * unit_words + byte % bytes / 4 == first_word;
+
+                selector = selector << 4 | (byte % bytes % 4 + (in_first ? 0 : 4));
+            }
+            taken.word32[i] = __byte_perm(words[first_word], words[last_word], selector);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < store_units; k++)
+            taken.part[k] = tile[place[k]];
+    }
+    return taken;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -248,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const int from_low = find_part(pack, at, SOURCE, in.low).offset;
     const int to_low = find_part(pack, at, DESTINATION, out.low).offset;
     int in_units[VEC_SRC], out_units[store_units];
-    load_vector moved[loads][UNIT];
+    load_run moved[loads][UNIT];
 
 #pragma unroll
     for (int k = 0; k < VEC_SRC; k++)
@@ -286,7 +385,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         }
         if (t + 1 < tiles) {
             const tile_start &start = table.start[t + 1];
-            const word<bytes> *from = static_cast<const word<bytes> *>(src) + start.from + from_low;
+            const unsigned char *from =
+                static_cast<const unsigned char *>(src) + bytes * (start.from + from_low);
 
             rows = start.rows(in.low, SOURCE, REST_OF_SOURCE);
 #pragma unroll
@@ -296,26 +396,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                 if (high < rows)
 #pragma unroll
                     for (int k = 0; k < UNIT; k++)
-                        moved[i][k].whole =
-                            load<LOAD_PLAIN>(reinterpret_cast<const word<bytes * VEC_SRC> *>(
-                                from + table.rest_of_source[high + k].offset));
+                        moved[i][k].load_from(from + (long long)bytes *
+                                                         table.rest_of_source[high + k].offset);
             }
         }
         if (t >= 0) {
             const tile_start &start = table.start[t];
             const int rows_out = start.rows(out.low, DESTINATION, REST_OF_DESTINATION);
-            word<bytes> *to = static_cast<word<bytes> *>(dst) + start.to + to_low;
+            unsigned char *to = static_cast<unsigned char *>(dst) + bytes * (start.to + to_low);
 
 #pragma unroll 4
             for (int high = out.high; high < rows_out; high += out.step) {
                 const part_of_place rest = table.rest_of_destination[high];
-                store_vector gathered;
 
-#pragma unroll
-                for (int k = 0; k < store_units; k++)
-                    gathered.part[k] = tile[rest.unit + out_units[k]];
-                store<STORE_PLAIN>(reinterpret_cast<word<bytes * VEC_DST> *>(to + rest.offset),
-                                   gathered.whole);
+                take_units(tile + rest.unit, out_units)
+                    .store_to(to + (long long)bytes * rest.offset);
             }
             if (TILES > 1)
                 __syncthreads();

@@ -133,6 +133,23 @@ static void extend_source(struct at_packing *packing, const struct at_launch *la
         next->listed[AT_SOURCE] = true;
 }
 
+/* Do runs that are adjacent on both sides consist of words of so many elements? */
+static bool has_words(const struct at_problem *problem, int64_t word)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+
+    for (size_t i = 0; word > 1 && i < count; i++) {
+        bool adjacent = axes[i].stride_src == 1 && axes[i].stride_dst == 1;
+
+        if (axes[i].extent > 1 &&
+            (adjacent ? axes[i].extent % word != 0
+                      : axes[i].stride_src % word || axes[i].stride_dst % word))
+            return false;
+    }
+    return true;
+}
+
 /* Make the axes of a problem count words, which an adjacent run has several elements each of, and
  * return how many have more than one. */
 static size_t axes_in_words(const struct at_problem *problem, int64_t word, struct at_axis *axes)
@@ -227,15 +244,21 @@ static bool edges_share_axes(const struct at_packing *packing)
 
 int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch)
 {
-    struct at_packing packing = at_packing_of(problem, launch);
-    int64_t tiles = at_packing_tiles(&packing), src = 0, dst = 0;
+    struct at_packing packing;
+    int64_t tiles, src = 0, dst = 0;
 
+    if (!has_words(problem, launch->field[AT_WORD_BYTES] / problem->elem_size))
+        return 0;
+    packing = at_packing_of(problem, launch);
+    tiles = at_packing_tiles(&packing);
     for (int side = AT_SOURCE; side < AT_SIDES; side++) {
         int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST],
-                offset = side == AT_SOURCE ? problem->offset_src : problem->offset_dst;
+                offset = side == AT_SOURCE ? problem->offset_src : problem->offset_dst,
+                bytes = (words > 1 ? words : 1) * launch->field[AT_WORD_BYTES];
 
-        if (words > 1 && (offset * problem->elem_size % (words * launch->field[AT_WORD_BYTES]) ||
-                          !takes_vectors(&packing, (enum at_side)side, words)))
+        /* An access has at most the largest power of two that divides the vector. */
+        if (offset * problem->elem_size % (bytes & -bytes) != 0 ||
+            (words > 1 && !takes_vectors(&packing, (enum at_side)side, words)))
             return 0;
     }
     if (launch->field[AT_UNIT_WORDS] > 1 && edges_share_axes(&packing))

@@ -143,7 +143,7 @@ static enum at_status packed_blocks(const struct at_point *point, int64_t *value
     if (status != AT_OK)
         return status;
     if (launch.field[AT_WORD_BYTES] < point->problem->elem_size ||
-        point->values[AT_NAME_WORD_BYTES] % launch.field[AT_WORD_BYTES] != 0)
+        launch.field[AT_WORD_BYTES] % point->problem->elem_size != 0)
         return *value = 0, AT_OK;
     tiles = at_problem_packed_tiles(point->problem, &launch);
     *value = tiles_per_block < 1 ? 0 : tiles / tiles_per_block + (tiles % tiles_per_block > 0);
