@@ -156,6 +156,7 @@ struct tables {
  * edge is not dealt if one of its axes is in either list. */
 struct layout {
     int part_src, part_dst, pitch; /* part_src, part_dst: 0 if the edge is not dealt */
+    int next_src, next_dst;        /* from a unit of a vector to the next; 0 if that varies */
 
     __device__ __forceinline__ explicit layout(const packing &pack)
     {
@@ -165,6 +166,8 @@ struct layout {
         part_src = is_whole(pack, REST_OF_DESTINATION, source, VEC_SRC) ? source / VEC_SRC : 0;
         part_dst = is_whole(pack, REST_OF_SOURCE, destination, VEC_DST) ? destination / VEC_DST : 0;
         pitch = PAD ? ((source + bank - 1) / bank | 1) * bank : source;
+        next_src = pack.sizes[SOURCE] == source ? part_src : 0;
+        next_dst = pack.sizes[DESTINATION] == destination ? part_dst * pitch : 0;
     }
 
     /* Does the list have all of the edge or nothing, and can it be dealt? */
@@ -344,17 +347,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const int tiles = ((unsigned)pack.tiles - 1 - blockIdx.x) / gridDim.x + 1;
     const column in((unsigned)pack.sizes[SOURCE] / VEC_SRC, VEC_SRC);
     const column out((unsigned)pack.sizes[DESTINATION] / VEC_DST, VEC_DST);
-    const int from_low = find_part(pack, at, SOURCE, in.low).offset;
-    const int to_low = find_part(pack, at, DESTINATION, out.low).offset;
+    const part_of_place from_low = find_part(pack, at, SOURCE, in.low);
+    const part_of_place to_low = find_part(pack, at, DESTINATION, out.low);
     int in_units[VEC_SRC], out_units[store_units];
     load_run moved[loads][UNIT];
 
 #pragma unroll
     for (int k = 0; k < VEC_SRC; k++)
-        in_units[k] = find_part(pack, at, SOURCE, in.low + k).unit;
+        in_units[k] = k == 0 || at.next_src ? from_low.unit + k * at.next_src
+                                            : find_part(pack, at, SOURCE, in.low + k).unit;
 #pragma unroll
     for (int k = 0; k < store_units; k++)
-        out_units[k] = find_part(pack, at, DESTINATION, out.low + k * UNIT).unit;
+        out_units[k] = k == 0 || at.next_dst
+                           ? to_low.unit + k * at.next_dst
+                           : find_part(pack, at, DESTINATION, out.low + k * UNIT).unit;
     for (int i = threadIdx.x; i < pack.sizes[REST_OF_SOURCE]; i += THREADS)
         table.rest_of_source[i] = find_part(pack, at, REST_OF_SOURCE, i);
     for (int i = THREADS - 1 - threadIdx.x; i < pack.sizes[REST_OF_DESTINATION]; i += THREADS)
@@ -386,7 +392,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         if (t + 1 < tiles) {
             const tile_start &start = table.start[t + 1];
             const unsigned char *from =
-                static_cast<const unsigned char *>(src) + bytes * (start.from + from_low);
+                static_cast<const unsigned char *>(src) + bytes * (start.from + from_low.offset);
 
             rows = start.rows(in.low, SOURCE, REST_OF_SOURCE);
 #pragma unroll
@@ -403,7 +409,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         if (t >= 0) {
             const tile_start &start = table.start[t];
             const int rows_out = start.rows(out.low, DESTINATION, REST_OF_DESTINATION);
-            unsigned char *to = static_cast<unsigned char *>(dst) + bytes * (start.to + to_low);
+            unsigned char *to =
+                static_cast<unsigned char *>(dst) + bytes * (start.to + to_low.offset);
 
 #pragma unroll 4
             for (int high = out.high; high < rows_out; high += out.step) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lookup/distance.h"
 
+#include "problem/arguments.h"
+
 #include <math.h>
 
 /* Matrices of fewer than 64 rows or columns are narrow. Tiles are at most 128 wide, so 64 fill at
@@ -18,13 +20,14 @@ static const float log2_size_max = 28;
  * on each row has its own pages. */
 static const float log2_pitch_min = 15, log2_pitch_max = 22;
 
-/* A line of L2: better alignment does not matter. */
-static const int64_t align_max = 128;
+/* Better alignment than this does not matter: of rows, a line of L2, and of whole matrices, an
+ * access. */
+enum { ROW_ALIGN_MAX = 128, STEP_ALIGN_MAX = 16 };
 
-/* The power of two that divides every row's address, as a logarithm. */
-static float alignment(int64_t ld, int64_t offset, int64_t elem_size)
+/* The power of two that divides all these distances in elements, as a logarithm. */
+static float alignment(int64_t first, int64_t second, int64_t elem_size, int64_t most)
 {
-    return (float)__builtin_ctzll((unsigned long long)((ld | offset) * elem_size | align_max));
+    return (float)__builtin_ctzll((unsigned long long)((first | second) * elem_size | most));
 }
 
 /* Blocks per multiprocessor that keep all of them busy, with a second one to follow the first. */
@@ -42,22 +45,19 @@ static const float more_weights[AT_COORDINATES] = {
     [AT_ELEMENT] = 128,     [AT_ROWS] = 64,      [AT_COLS] = 64,      [AT_SOURCE_ROW] = 32,
     [AT_DEST_ROW] = 32,     [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 2,
     [AT_SOURCE_ALIGN] = 12, [AT_DEST_ALIGN] = 8, [AT_DEST_PITCH] = 8, [AT_BATCHED] = 64,
+    [AT_RUNS] = 192,        [AT_RUN_ALIGN] = 24, [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 12,
 };
 static const float less_weights[AT_COORDINATES] = {
     [AT_ELEMENT] = 128,    [AT_ROWS] = 64,      [AT_COLS] = 64,      [AT_SOURCE_ROW] = 32,
     [AT_DEST_ROW] = 32,    [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 2,
     [AT_SOURCE_ALIGN] = 2, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 64,
+    [AT_RUNS] = 192,       [AT_RUN_ALIGN] = 24, [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 2,
 };
 
-/* More than any number of axes adds. */
-static const float batch_of_runs = 8;
-
-/* Runs that stay adjacent take other kernels than matrices. The number of axes matters little. */
-static float batched(const struct at_problem *problem, int64_t matrices)
+/* Does the tensor's fastest axis stay the fastest? */
+static bool has_runs(const struct at_problem *problem, int64_t matrices)
 {
-    bool runs = problem->rows == 1 && problem->ld_dst == 1;
-
-    return matrices == 1 ? 0 : (runs ? batch_of_runs : 1.0F) + 0.25F * (float)problem->outer_count;
+    return matrices > 1 && problem->rows == 1 && problem->ld_dst == 1;
 }
 
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
@@ -65,6 +65,7 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
     float rows = log2f((float)problem->rows), cols = log2f((float)problem->cols);
     float element = log2f((float)problem->elem_size);
     int64_t matrices = at_problem_matrices(problem);
+    bool runs = has_runs(problem, matrices);
     float elements = rows + cols + (matrices > 1 ? log2f((float)matrices) : 0);
     float bytes = 1 + elements + element; /* read and written */
     float pitch =
@@ -81,12 +82,18 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
                 [AT_ASPECT] = rows - cols,
                 [AT_SIZE] = fminf(bytes, log2_size_max),
                 [AT_LARGE] = fmaxf(bytes, log2_size_max),
-                [AT_SOURCE_ALIGN] =
-                    alignment(problem->ld_src, problem->offset_src, problem->elem_size),
-                [AT_DEST_ALIGN] =
-                    alignment(problem->ld_dst, problem->offset_dst, problem->elem_size),
+                [AT_SOURCE_ALIGN] = alignment(problem->ld_src, problem->offset_src,
+                                              problem->elem_size, ROW_ALIGN_MAX),
+                [AT_DEST_ALIGN] = alignment(problem->ld_dst, problem->offset_dst,
+                                            problem->elem_size, ROW_ALIGN_MAX),
                 [AT_DEST_PITCH] = fminf(fmaxf(pitch, log2_pitch_min), log2_pitch_max),
-                [AT_BATCHED] = batched(problem, matrices),
+                [AT_BATCHED] = matrices > 1,
+                [AT_RUNS] = runs,
+                [AT_RUN_ALIGN] = runs ? log2f((float)at_problem_word_bytes(problem)) : 0,
+                [AT_OUTER] = log2f(1 + (float)problem->outer_count),
+                [AT_STEP_ALIGN] = matrices > 1 ? alignment(problem->stride_src, problem->stride_dst,
+                                                           problem->elem_size, STEP_ALIGN_MAX)
+                                               : alignment(0, 0, 0, STEP_ALIGN_MAX),
             },
         .elements = elements,
         .enough = log2f((float)(BLOCKS_ENOUGH * device->multiprocessors)),
@@ -97,7 +104,11 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
     return traits;
 }
 
-void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
+/* Longer runs are no better: a line of L2. */
+static const float log2_packed_run_max = 7;
+
+void at_traits_launch(struct at_traits *traits, const struct at_problem *problem,
+                      const struct at_launch *launch)
 {
     float blocks = 1, threads = 1;
 
@@ -107,33 +118,41 @@ void at_traits_launch(struct at_traits *traits, const struct at_launch *launch)
         threads *= (float)launch->field[i];
     traits->blocks = log2f(blocks);
     traits->thread_excess = traits->blocks + log2f(threads) - traits->elements;
+    for (int side = 0; side < 2; side++)
+        traits->packed_run[side] =
+            launch->field[AT_SIDE_SRC] > 0
+                ? fminf(log2f((float)at_problem_packed_run(problem, launch, side)),
+                        log2_packed_run_max)
+                : 0;
 }
 
-static const float waste_weight = 64, fill_weight = 16;
+static const float waste_weight = 64, fill_weight = 16, run_weight = 32;
 
 /* At this distance, half of the entries compared for the fit are slower than the default config. */
 static const float far = 200;
 
 float at_distance_max(const struct at_traits *to)
 {
-    bool tensor = to->at[AT_BATCHED] > 1; /* whose default config is no bad one */
+    bool tensor =
+        to->at[AT_OUTER] > 0 || to->at[AT_RUNS] > 0; /* whose default config is no bad one */
 
     return fminf(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max && !tensor ? INFINITY : far;
 }
 
-/* The terms of a distance as people see them: two of the launch, and sums of coordinates. */
-enum { WASTE, FILL };
+/* The terms of a distance as people see them: three of the launch, and sums of coordinates. */
+enum { WASTE, FILL, RUN };
 static const struct {
     const char *name;
     enum at_coordinate first, last;
 } terms[AT_DISTANCE_TERMS] = {
     [WASTE] = {"waste", AT_COORDINATES, AT_COORDINATES},
     [FILL] = {"fill", AT_COORDINATES, AT_COORDINATES},
+    [RUN] = {"run", AT_COORDINATES, AT_COORDINATES},
     {"pitch", AT_DEST_PITCH, AT_DEST_PITCH},
     {"element", AT_ELEMENT, AT_ELEMENT},
     {"narrow", AT_ROWS, AT_COLS},
     {"row", AT_SOURCE_ROW, AT_DEST_ROW},
-    {"batch", AT_BATCHED, AT_BATCHED},
+    {"batch", AT_BATCHED, AT_OUTER},
     {"align", AT_SOURCE_ALIGN, AT_DEST_ALIGN},
     {"aspect", AT_ASPECT, AT_ASPECT},
     {"size", AT_SIZE, AT_LARGE},
@@ -159,10 +178,10 @@ static inline float sum_of_differences(const struct at_traits *from, const struc
     enum { LANES = 4 };
     float sums[LANES];
 
-    _Static_assert(AT_COORDINATES == 3 * LANES, "all are added");
+    _Static_assert(AT_COORDINATES == 4 * LANES, "all are added");
     for (int i = 0; i < LANES; i++)
         sums[i] = difference(from, to, i) + difference(from, to, LANES + i) +
-                  difference(from, to, 2 * LANES + i);
+                  difference(from, to, 2 * LANES + i) + difference(from, to, 3 * LANES + i);
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
@@ -186,6 +205,13 @@ static float fill(const struct at_traits *from, float blocks, float enough)
     return positive(positive(enough - blocks) - positive(from->enough - from->blocks));
 }
 
+/* Halvings of the adjacent bytes that a packed tile reads and writes, by the same sides. */
+static float shorter_runs(const struct at_traits *from, const struct at_traits *to)
+{
+    return positive(from->packed_run[0] - to->packed_run[0]) +
+           positive(from->packed_run[1] - to->packed_run[1]);
+}
+
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to)
 {
     /* A launch with twice as many blocks fills the GPU better, but doubles the waste. */
@@ -199,7 +225,7 @@ float at_distance_bound(const struct at_traits *from, const struct at_traits *to
 float at_distance_total(const struct at_traits *from, const struct at_traits *to)
 {
     return waste_weight * waste(from, to) + fill_weight * fill(from, to->blocks, to->enough) +
-           sum_of_differences(from, to);
+           run_weight * shorter_runs(from, to) + sum_of_differences(from, to);
 }
 
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to)
@@ -207,7 +233,8 @@ struct at_distance at_distance_between(const struct at_traits *from, const struc
     struct at_distance distance = {
         .total = at_distance_total(from, to),
         .terms = {[WASTE] = waste_weight * waste(from, to),
-                  [FILL] = fill_weight * fill(from, to->blocks, to->enough)}};
+                  [FILL] = fill_weight * fill(from, to->blocks, to->enough),
+                  [RUN] = run_weight * shorter_runs(from, to)}};
     for (int i = 0; i < AT_DISTANCE_TERMS; i++)
         for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)
             distance.terms[i] += difference(from, to, at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The distance from a tuned problem to another: the larger, the less the winner of the one says
- * about the winner of the other. It is a sum of differences, counted in doublings (or 0 and 1 for
- * batched) and weighted; distance.c has the weights. doc/downstream.md tells how well it chooses.
+ * about the winner of the other. It is a sum of differences, counted in doublings (or 0 and 1) and
+ * weighted; distance.c has the weights. doc/downstream.md tells how well it chooses.
  */
 #ifndef AT_LOOKUP_DISTANCE_H
 #define AT_LOOKUP_DISTANCE_H
@@ -9,7 +9,7 @@
 #include "device/info.h"
 #include "space/family.h"
 
-/* What is compared. All but the last are logarithms to base 2. */
+/* What is compared. All but batched and runs are logarithms to base 2. */
 enum at_coordinate {
     AT_ELEMENT,      /* bytes of an element */
     AT_ROWS,         /* rows, up to 64: fewer are narrow */
@@ -22,12 +22,16 @@ enum at_coordinate {
     AT_SOURCE_ALIGN, /* every source row begins at a multiple of these bytes, up to 128 */
     AT_DEST_ALIGN,   /* the same for the destination */
     AT_DEST_PITCH,   /* bytes from a destination row to the next, from 32 KiB to 4 MiB */
-    AT_BATCHED,      /* 1: more than one matrix; 4: more than one run; a quarter more per axis */
+    AT_BATCHED,      /* 1: more than one matrix */
+    AT_RUNS,         /* 1: of a tensor's axes the fastest stays, so whole runs are moved */
+    AT_RUN_ALIGN,    /* then all runs begin at multiples of these bytes, up to 16 */
+    AT_OUTER,        /* axes of the batch that a plain one has not, and 1 */
+    AT_STEP_ALIGN,   /* all matrices begin at multiples of these bytes, up to 16 */
     AT_COORDINATES,
 };
 
-/* A problem on a device and, once at_traits_launch has set it, a config's launch for it. All but
- * at[AT_BATCHED] and the key are logarithms to base 2. */
+/* A problem on a device and, once at_traits_launch has set it, a config's launch for it. The
+ * members but at[] and the key are logarithms to base 2. */
 struct at_traits {
     float at[AT_COORDINATES];
     float key;           /* keys differ by no more than the distance, but for rounding */
@@ -35,9 +39,10 @@ struct at_traits {
     float enough;        /* blocks that occupy all multiprocessors */
     float blocks;        /* of the launch */
     float thread_excess; /* threads per element */
+    float packed_run[2]; /* adjacent bytes in a row of a packed tile, by side, up to 128; else 0 */
 };
 
-enum { AT_DISTANCE_TERMS = 10 };
+enum { AT_DISTANCE_TERMS = 11 };
 
 struct at_distance {
     float total;
@@ -54,7 +59,8 @@ const char *at_distance_name(int term);
 /* Make the traits without the launch, and add the launch. */
 struct at_traits at_traits_of(const struct at_problem *problem,
                               const struct at_device_info *device);
-void at_traits_launch(struct at_traits *traits, const struct at_launch *launch);
+void at_traits_launch(struct at_traits *traits, const struct at_problem *problem,
+                      const struct at_launch *launch);
 
 /* Return a lower bound of the distance, whatever the launch at `to` is. */
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to);

@@ -31,7 +31,7 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
     if (status != AT_OK)
         return status;
     candidate->traits = at_traits_of(&candidate->problem, home);
-    at_traits_launch(&candidate->traits, &launch);
+    at_traits_launch(&candidate->traits, &candidate->problem, &launch);
     return AT_OK;
 }
 

@@ -94,7 +94,7 @@ static void take(struct search *search, struct at_answer *answer)
     answer->path = place->path;
     answer->record = place->record;
     answer->entry = candidate->entry;
-    at_traits_launch(&search->asked, &nearest->launch);
+    at_traits_launch(&search->asked, search->query->problem, &nearest->launch);
     answer->distance = at_distance_between(&candidate->traits, &search->asked);
     answer->predicted = place->emulated;
     answer->expected_of_copy_permille = candidate->entry->winner.of_copy_permille;
@@ -158,7 +158,7 @@ static void try_candidate(struct search *search, size_t number, struct at_answer
             note_refusal(search, candidate, answer);
         return;
     }
-    at_traits_launch(&search->asked, &fit.launch);
+    at_traits_launch(&search->asked, search->query->problem, &fit.launch);
     fit.distance = at_distance_total(&candidate->traits, &search->asked);
     if (is_nearer(search, &fit))
         search->nearest = fit;

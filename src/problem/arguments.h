@@ -24,4 +24,9 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
  * INT32_MAX if there are more. */
 int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch);
 
+/* The bytes that are adjacent in a row of a packed tile on one side: 0 the source, 1 the
+ * destination. */
+int64_t at_problem_packed_run(const struct at_problem *problem, const struct at_launch *launch,
+                              int side);
+
 #endif

@@ -271,3 +271,21 @@ int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct a
     }
     return tiles < INT64_MAX && (src > INT32_MAX || dst > INT32_MAX) ? 0 : tiles;
 }
+
+int64_t at_problem_packed_run(const struct at_problem *problem, const struct at_launch *launch,
+                              int side)
+{
+    struct at_packing packing = at_packing_of(problem, launch);
+    int64_t words = 1;
+
+    for (size_t i = 0; i < packing.count; i++) {
+        const struct at_piece *piece = piece_at(&packing, (enum at_side)side, i);
+
+        if (!piece->listed[side] || at_axis_stride(&piece->axis, (enum at_side)side) != words)
+            break;
+        words *= piece->chunk;
+        if (piece->chunk < piece->axis.extent)
+            break;
+    }
+    return words * launch->field[AT_WORD_BYTES];
+}

@@ -133,7 +133,7 @@ static enum at_status add_winner(struct table *table, const struct at_entry *ent
     if (status != AT_OK)
         return status;
     winner.traits = at_traits_of(&winner.problem, device);
-    at_traits_launch(&winner.traits, &launch);
+    at_traits_launch(&winner.traits, &winner.problem, &launch);
     AT_PUSH(table->winners, table->winner_count, table->winner_capacity, winner);
     printf("entry\t%s\t%zu\n", entry->problem, number_of(table, &winner.config));
     return AT_OK;
@@ -194,7 +194,7 @@ static struct candidate *find_candidates(const struct table *table, const struct
         if (winner->problem.elem_size != target->problem.elem_size ||
             !at_config_adapt(&candidate->config, &target->problem, device, &launch))
             continue;
-        at_traits_launch(&here, &launch);
+        at_traits_launch(&here, &target->problem, &launch);
         candidate->distance = at_distance_between(&winner->traits, &here).total;
         (*count)++;
     }

@@ -199,8 +199,8 @@ static void test_waste(void **state)
     struct at_traits few = at_traits_of(&problem, &device), many = few;
 
     (void)state;
-    at_traits_launch(&few, &one);
-    at_traits_launch(&many, &two);
+    at_traits_launch(&few, &problem, &one);
+    at_traits_launch(&many, &problem, &two);
     assert_true(at_distance_between(&few, &many).total > 1); /* twice the threads */
     assert_true(at_distance_between(&many, &few).total == 0);
     assert_string_equal(at_distance_name(0), "waste");
@@ -220,7 +220,7 @@ static void test_fill(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         traits[i] = at_traits_of(&problem, &device);
-        at_traits_launch(&traits[i], &launches[i]);
+        at_traits_launch(&traits[i], &problem, &launches[i]);
     }
     assert_true(at_distance_between(&traits[0], &traits[1]).total == 0);
     assert_true(at_distance_between(&traits[1], &traits[2]).total > 20);

@@ -54,7 +54,7 @@ static void know(const struct at_device_info *device, const struct at_entry *ent
         at_config_launch(&one.config, &home, device, &launch, &err) != AT_OK)
         fail_msg("%s", err.message);
     one.traits = at_traits_of(&home, device);
-    at_traits_launch(&one.traits, &launch);
+    at_traits_launch(&one.traits, &home, &launch);
     AT_PUSH(known, known_count, known_capacity, one);
 }
 
@@ -120,7 +120,7 @@ static size_t scan(const struct at_problem *problem, const struct at_device_info
 
         if (!at_config_adapt(&config, problem, device, &launch))
             continue;
-        at_traits_launch(&here, &launch);
+        at_traits_launch(&here, problem, &launch);
         distance = at_distance_between(&known[i].traits, &here).total;
         if (distance < *least)
             nearest = i;
