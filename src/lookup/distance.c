@@ -126,17 +126,16 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
                 : 0;
 }
 
-static const float waste_weight = 64, fill_weight = 16, run_weight = 32;
+static const float waste_weight = 128, fill_weight = 16, run_weight = 32;
 
 /* At this distance, half of the entries compared for the fit are slower than the default config. */
 static const float far = 200;
 
 float at_distance_max(const struct at_traits *to)
 {
-    bool tensor =
-        to->at[AT_OUTER] > 0 || to->at[AT_RUNS] > 0; /* whose default config is no bad one */
+    bool tensor = to->at[AT_OUTER] > 0 || to->at[AT_RUNS] > 0;
 
-    return fminf(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max && !tensor ? INFINITY : far;
+    return fminf(to->at[AT_ROWS], to->at[AT_COLS]) < log2_narrow_max || tensor ? INFINITY : far;
 }
 
 /* The terms of a distance as people see them: three of the launch, and sums of coordinates. */
