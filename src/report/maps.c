@@ -81,7 +81,7 @@ static const char *anchor_of(const struct at_report_device *device, const struct
 }
 
 /* Print the marks of many rows, a list per series. */
-static void draw_many(const struct at_report_device *device, const struct at_plot *plot,
+static void draw_many(const struct at_report_device *device, struct at_plot *plot,
                       void (*place)(const struct at_report_row *row, double *x, double *y))
 {
     for (size_t series = 0; series < SIZES; series++) {

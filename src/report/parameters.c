@@ -193,10 +193,12 @@ static void print_loss(double loss, FILE *out)
 {
     double percent = 100 * loss;
 
-    fprintf(out,
-            "<td class=\"bar loss\" data-v=\"%.4f\"><i "
-            "style=\"width:%.1f%%\"></i><span>%.1f</span></td>",
-            percent, fmin(percent, 100), percent);
+    if (percent < 0.05)
+        fputs("<td class=\"bar\">0.0", out);
+    else
+        fprintf(out,
+                "<td class=\"bar loss\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>",
+                fmin(percent, 100), percent);
 }
 
 static int compare_worth(const void *a, const void *b)
@@ -220,15 +222,15 @@ static void print_ranked(const struct at_report *report, const struct parameter 
 {
     fputs("<tr><th scope=\"row\">", out);
     at_html(out, parameter->name);
-    fputs("</th><td class=\"name\">", out);
+    fputs("<td class=\"name\">", out);
     at_html(out, parameter->family);
-    fprintf(out, "</td><td>%jd</td>", (intmax_t)parameter->values[parameter->best].value);
+    fprintf(out, "<td>%jd", (intmax_t)parameter->values[parameter->best].value);
     print_loss(loss_of(&parameter->values[parameter->best]), out);
-    fprintf(out, "<td>%jd</td>", (intmax_t)parameter->values[parameter->worst].value);
+    fprintf(out, "<td>%jd", (intmax_t)parameter->values[parameter->worst].value);
     print_loss(loss_of(&parameter->values[parameter->worst]), out);
     fputs("<td class=\"words\">", out);
     at_html(out, at_report_words(report, parameter->family, parameter->name));
-    fputs("</td></tr>\n", out);
+    putc('\n', out);
 }
 
 static void print_ranking(const struct at_report *report, const struct effects *effects,
@@ -272,12 +274,13 @@ static void print_family(const struct at_report *report, const struct effects *e
         for (size_t j = 0; j < parameter->count; j++) {
             fputs("<tr><th scope=\"row\">", out);
             at_html(out, parameter->name);
-            fprintf(out, "</th><td>%jd</td>", (intmax_t)parameter->values[j].value);
+            fprintf(out, "<td>%jd", (intmax_t)parameter->values[j].value);
             print_loss(loss_of(&parameter->values[j]), out);
-            fputs("<td class=\"words\">", out);
-            if (j == 0)
+            if (j == 0) {
+                fputs("<td class=\"words\">", out);
                 at_html(out, at_report_words(report, parameter->family, parameter->name));
-            fputs("</td></tr>\n", out);
+            }
+            fputs(j > 0 ? "<td>\n" : "\n", out);
         }
     }
     fputs("</tbody></table></div></details>\n", out);
@@ -295,9 +298,9 @@ static void print_kernels(const struct effects *effects, size_t count, FILE *out
             continue;
         fputs("<tr><th scope=\"row\">", out);
         at_html(out, effects[i].family);
-        fprintf(out, "</th><td>%zu</td><td>%zu</td>", effects[i].measured, effects[i].winners);
+        fprintf(out, "<td>%zu<td>%zu", effects[i].measured, effects[i].winners);
         print_loss(mean_loss(effects[i].loss, effects[i].problems), out);
-        fputs("</tr>\n", out);
+        putc('\n', out);
     }
     fputs("</tbody></table></div>\n", out);
 }

@@ -161,7 +161,7 @@ static void draw_values(const struct at_report_device *device, const struct slot
 
 /* A mark at the upper edge wherever the device held its clocks down. */
 static void draw_throttling(const struct at_report_device *device, const struct slot slots[SLOTS],
-                            const struct at_plot *plot)
+                            struct at_plot *plot)
 {
     bool begun = false;
 

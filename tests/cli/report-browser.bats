@@ -55,8 +55,8 @@ browse() {
     browse few.html \
         'row = document.querySelectorAll("#d0-table ~ .scroll tbody tr")[7], link = row.querySelector("a"), link.click(), problem = document.querySelector(link.getAttribute("href")), problem.open' \
         'new Promise((done) => setTimeout(() => done(problem.querySelectorAll("select option").length > 3), 300))' \
-        'select = problem.querySelector("select"), line = problem.querySelector("polyline[data-s]"), before = line.getAttribute("points"), select.value = select.options[3].value, select.dispatchEvent(new Event("change")), line.getAttribute("points") !== before' \
-        'select.value = "evaluation", select.dispatchEvent(new Event("change")), line.getAttribute("points").trim().split(" ").length === before.trim().split(" ").length'
+        'select = problem.querySelector("select"), line = problem.querySelector("[data-s]"), count = (path) => path.match(/-?[\d.]+/g).length, before = line.getAttribute("d"), select.value = select.options[3].value, select.dispatchEvent(new Event("change")), line.getAttribute("d") !== before' \
+        'select.value = "evaluation", select.dispatchEvent(new Event("change")), count(line.getAttribute("d")) === count(before)'
     [ "$output" = $'true\ntrue\ntrue\ntrue' ]
 }
 
