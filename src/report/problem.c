@@ -205,7 +205,9 @@ static void print_body(const struct at_report *report, const struct at_report_de
 static void print_problem(const struct at_report *report, const struct at_report_device *device,
                           const struct at_report_row *row, bool few, bool words, FILE *out)
 {
-    fprintf(out, "<details class=\"problem\" id=\"%s\">", row->anchor);
+    /* The worst is open from the start. */
+    fprintf(out, "<details class=\"problem\" id=\"%s\"%s>", row->anchor,
+            row == device->rows ? " open" : "");
     print_summary(row, out);
     print_body(report, device, row, few, words, out);
     fputs("</details>\n", out);

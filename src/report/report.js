@@ -167,7 +167,10 @@
 
   let data = null;
 
-  const prepareProblem = (problem) => problem.addEventListener("toggle", () => preparePlot(problem));
+  const prepareProblem = (problem) => {
+    problem.addEventListener("toggle", () => preparePlot(problem));
+    if (problem.open) preparePlot(problem);
+  };
 
   // The details of the many have their config in the page's data only.
   const fillConfig = (problem, device) => {

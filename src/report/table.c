@@ -11,10 +11,8 @@ enum { ROW_PIXELS = 29 };
 /* A cell with a bar of this share of its width behind the number. */
 static void print_bar(FILE *out, int64_t permille, const char *class)
 {
-    fprintf(
-        out,
-        "<td class=\"bar%s\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>", class,
-        (double)(permille > 1000 ? 1000 : permille) / 10, (double)permille / 10);
+    fprintf(out, "<td class=\"bar%s\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>", class,
+            (double)(permille > 1000 ? 1000 : permille) / 10, (double)permille / 10);
 }
 
 static void print_peak(const struct at_report_device *device, const struct at_report_row *row,
@@ -62,13 +60,13 @@ static void print_row(const struct at_report *report, const struct at_report_dev
     at_html(out, entry->winner.family);
     fprintf(out, "<td data-v=\"%jd\">", (intmax_t)entry->winner.time_ns);
     at_html_us(out, (double)entry->winner.time_ns);
-    fprintf(out, "<td>%jd", (intmax_t)((entry->winner.bandwidth_MB_per_s + 500) / 1000));
+    fprintf(out, "<td class=\"wide\">%jd",
+            (intmax_t)((entry->winner.bandwidth_MB_per_s + 500) / 1000));
     print_bar(out, entry->winner.of_copy_permille, "");
     print_peak(device, row, out);
     fprintf(out, "<td class=\"wide\">%.1f", (double)entry->winner.spread_permille / 10);
     if (entry->fallback.time_ns > 0)
-        fprintf(out, "<td>%.2f×",
-                (double)entry->fallback.time_ns / (double)entry->winner.time_ns);
+        fprintf(out, "<td>%.2f×", (double)entry->fallback.time_ns / (double)entry->winner.time_ns);
     else
         fputs("<td>–", out);
     if (report->baseline)
@@ -86,7 +84,8 @@ void at_report_table(const struct at_report *report, const struct at_report_devi
         "first. Bars: share of the copy limit, and of the memory's peak.</p>\n"
         "<div class=\"scroll%s\" style=\"contain-intrinsic-size:auto %zupx\"><table "
         "class=\"sortable\">\n<thead><tr><th>problem</th>"
-        "<th class=\"name\">kernel</th><th>%s</th><th>GB/s</th><th>%% of copy</th><th "
+        "<th class=\"name\">kernel</th><th>%s</th><th class=\"wide\">GB/s</th><th>%% of "
+        "copy</th><th "
         "class=\"wide\">%% of "
         "peak</th><th class=\"wide\">spread %%</th><th>over default</th>",
         (size_t)(device - report->devices), device->count > AT_REPORT_MARKS_MAX ? " big" : "",

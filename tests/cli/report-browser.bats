@@ -38,6 +38,15 @@ browse() {
     done
 }
 
+@test "on a phone the shares and the changes are seen without scrolling, and the worst problem is open" {
+    browse -s "400,light,$BATS_TEST_TMPDIR/phone.png" few.html \
+        'seen = (cell) => cell.getBoundingClientRect().right <= 400, seen(document.querySelector("#d0-table ~ .scroll tbody tr").cells[4])' \
+        'seen(document.querySelector("#changes tbody tr").cells[5])' \
+        'document.querySelectorAll("details.problem[open]").length' \
+        'document.querySelector("details.problem[open] select") !== null'
+    [ "$output" = $'true\ntrue\n1\ntrue' ]
+}
+
 @test "tables sort and filter" {
     browse few.html \
         'table = document.querySelector("#d0-table ~ .scroll table"), first = () => table.tBodies[0].rows[0].cells[0].textContent, worst = first()' \
