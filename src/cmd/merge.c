@@ -21,6 +21,7 @@ struct merge_options {
     int file_count;
     const char *out;
     const char *problems; /* the list that the profiles should have; NULL: unknown */
+    bool quiet;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -33,6 +34,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PROBLEMS:
         options->problems = arg;
+        return 0;
+    case 'q':
+        options->quiet = true;
         return 0;
     case ARGP_KEY_ARGS:
         options->files = &state->argv[state->next];
@@ -51,6 +55,7 @@ static const struct argp_option options_table[] = {
     {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
     {"problems", KEY_PROBLEMS, "FILE", 0,
      "Say which problems of a list like tuning/problems.yaml are missing or doubled", 0},
+    {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
     {0},
 };
 static const struct argp argp = {
@@ -199,7 +204,7 @@ static enum at_status run_merge(int argc, char **argv, struct at_error *err)
     enum at_status status = AT_OK;
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_progress_init(&progress, false, false);
+    at_progress_init(&progress, options.quiet, false);
     if (options.out && strcmp(options.out, "-") != 0)
         status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &progress, err);
     if (status == AT_OK)

@@ -225,14 +225,24 @@ static void print_plain(const struct rows *rows, enum at_output_format format)
     at_print_table(&table, format);
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
 enum at_status at_show_top(const char *path, size_t most, enum at_output_format format,
                            struct at_error *err)
 {
     struct rows rows = {0};
     const struct at_journal_takers takers = {.measurement = take, .data = &rows};
     char *beside = at_format("%s.journal", path);
-    enum at_status status =
-        at_journal_read(access(beside, F_OK) == 0 ? beside : path, &takers, err);
+    bool is_beside = access(beside, F_OK) == 0;
+    enum at_status status = at_journal_read(is_beside ? beside : path, &takers, err);
+
+    if (status != AT_OK && !is_beside && access(path, F_OK) == 0 && !ends_in(path, ".journal"))
+        status = at_fail_within(err, "there is no %s", beside);
 
     if (status == AT_OK) {
         keep_last(&rows);

@@ -8,7 +8,7 @@
 static const double usual_configs = 100, usual_copies_part = 0.4, usual_finals_part = 0.2;
 
 /* What a new problem counts for in a mean. */
-static const double newest = 0.3;
+static const double newest = 0.5;
 
 /* A search that has reached the expected number of configs goes on for this part of them. */
 static const double overtime = 0.1;
@@ -98,15 +98,15 @@ struct at_time_left at_forecast_left(const struct at_forecast *forecast,
     struct at_time_left left = {-1, -1};
     double past_s = since_s(forecast, now_ns), part = part_done(forecast, search);
     double learnt_s = forecast->seconds_per_weight * forecast->weight;
-    double rate = forecast->seconds_per_weight;
+    double rate = forecast->seconds_per_weight, pace;
 
     if (forecast->began_ns == 0 || (part <= 0 && learnt_s == 0))
         return left;
     /* What is learnt gives way to this problem's own pace. */
     left.problem =
         learnt_s > 0 ? (1 - part) * ((1 - part) * learnt_s + past_s) : past_s * (1 - part) / part;
-    if (rate == 0)
-        rate = (past_s + left.problem) / forecast->weight;
+    pace = (past_s + left.problem) / forecast->weight;
+    rate = rate == 0 ? pace : rate + newest * part * (pace - rate);
     left.run = left.problem + forecast->waiting * rate;
     return left;
 }

@@ -80,7 +80,7 @@ static void print_software(const struct change *change, FILE *out)
     const struct at_environment *old = &change->row->difference.from_record->environment;
     const struct at_environment *new = &change->row->difference.to_record->environment;
 
-    fputs("<ul>\n", out);
+    fputs("<p>What else is different:</p><ul>\n", out);
     print_version("driver", old->driver, new->driver, out);
     print_version("CUDA", old->cuda_driver, new->cuda_driver, out);
     print_version("NVRTC", old->nvrtc, new->nvrtc, out);
@@ -153,11 +153,11 @@ static void print_change(const struct at_report *report, const struct change *ch
 
     fprintf(out, "<tr><th scope=\"row\"><a href=\"#%s\">", change->row->anchor);
     at_html(out, change->row->entry->problem);
-    fputs("</a></th><td>", out);
+    fputs("</a><td class=\"wide\">", out);
     at_html_us(out, (double)change->row->old->winner.time_ns);
-    fputs("</td><td>", out);
+    fputs("<td class=\"wide\">", out);
     at_html_us(out, (double)change->row->entry->winner.time_ns);
-    fprintf(out, "</td><td>%+.1f</td><td>%+.1f … %+.1f</td><td class=\"%s\">%s</td>",
+    fprintf(out, "<td>%+.1f<td class=\"wide\">%+.1f … %+.1f<td class=\"%s\">%s</td>",
             change->permille / 10, change->low / 10, change->high / 10, classes[change->verdict],
             verdicts[change->verdict]);
     fprintf(out, "<td class=\"name\">%s</td></tr>\n",
@@ -167,8 +167,9 @@ static void print_change(const struct at_report *report, const struct change *ch
 static void print_table(const struct at_report *report, const struct change *changes, size_t count,
                         FILE *out)
 {
-    fputs("<div class=\"scroll tall\"><table class=\"sortable\"><thead><tr><th>problem</th><th>old "
-          "µs</th><th>new µs</th><th>change %</th><th>interval</th><th "
+    fputs("<div class=\"scroll tall\"><table class=\"sortable\"><thead><tr><th>problem</th><th "
+          "class=\"wide\">old µs</th><th class=\"wide\">new µs</th><th>change "
+          "%</th><th class=\"wide\">interval</th><th "
           "class=\"name\">verdict</th><th></th></tr>"
           "</thead><tbody>\n",
           out);
@@ -211,13 +212,17 @@ void at_report_changes(const struct at_report *report, FILE *out)
     changes = make_changes(report, &count);
     for (size_t i = 0; i < count; i++)
         verdicts[changes[i].verdict]++;
-    fputs("<section id=\"changes\"><h2>Against ", out);
+    fputs("<section id=\"changes\"><h2>Is anything slower than in ", out);
     at_html(out, report->baseline_name);
-    fprintf(out,
-            "</h2>\n<p class=\"lead\">Of %zu problems that both profiles have for the same device "
-            "and policy, <b>%zu became slower</b>, <b>%zu faster</b>, and %zu differ by no more "
-            "than both spreads.</p>\n",
-            count, verdicts[SLOWER], verdicts[FASTER], verdicts[ALIKE]);
+    fprintf(
+        out,
+        "?</h2>\n<p class=\"lead\"><b>%s:</b> of %zu problems that both profiles have for the "
+        "same device and policy, <b>%zu became slower</b>, <b>%zu faster</b>, and %zu differ by "
+        "no more than both spreads.</p>\n",
+        count == 0             ? "Not known"
+        : verdicts[SLOWER] > 0 ? "Yes"
+                               : "No",
+        count, verdicts[SLOWER], verdicts[FASTER], verdicts[ALIKE]);
     for (size_t i = 0; i < report->device_count; i++)
         if (report->devices[i].predicted) {
             fputs("<p class=\"banner\"><b>Emulated:</b> ", out);

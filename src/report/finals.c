@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a finalist came to. Each has a shape: circle, diamond, cross. */
-enum verdict { WINNER, TIE, SLOWER, VERDICTS };
+/* What a finalist came to. Each has a shape, circle, diamond or cross, and the table is the key to
+ * them. */
+enum verdict { WINNER, TIE, SLOWER };
 static const struct {
     size_t series;
-    const char *shape, *word, *key;
-} verdicts[VERDICTS] = {
-    {0, "●", "winner", "winner"},
-    {3, "◆", "tie", "tie: not told apart from the fastest"},
-    {4, "×", "slower", "slower"},
+    const char *shape, *word;
+} verdicts[] = {
+    {0, "●", "winner"},
+    {3, "◆", "tie"},
+    {4, "×", "slower"},
 };
 
 static enum verdict verdict_of(const struct at_report_final *final)
@@ -25,19 +26,11 @@ static enum verdict verdict_of(const struct at_report_final *final)
     return final->won ? WINNER : final->tied ? TIE : SLOWER;
 }
 
-static bool has_verdict(const struct at_report_search *search, enum verdict verdict)
-{
-    for (size_t i = 0; i < search->final_count; i++)
-        if (verdict_of(&search->finals[i]) == verdict)
-            return true;
-    return false;
-}
-
 /* ---- the plot: a line for each finalist, the fastest on top ---- */
 
 enum { LINE = 34, TOP = 22, BELOW = 46 };
 
-static void draw_final(const struct at_plot *plot, const struct at_report_final *final, size_t line)
+static void draw_final(struct at_plot *plot, const struct at_report_final *final, size_t line)
 {
     double y = plot->top + LINE * ((double)line + 0.5);
     double median = at_axis_place(&plot->x, final->ns);
@@ -46,9 +39,9 @@ static void draw_final(const struct at_plot *plot, const struct at_report_final 
             y + 4, line + 1);
     fprintf(plot->out, "<path class=\"from\" d=\"M%.0f %gH%.0f\"/>\n",
             at_axis_place(&plot->x, final->low_ns), y, at_axis_place(&plot->x, final->high_ns));
-    fprintf(plot->out, "<polyline class=\"k%zu\" points=\"", verdicts[verdict_of(final)].series);
+    at_plot_marks(plot, verdicts[verdict_of(final)].series, NULL);
     for (size_t i = 0; i < final->sample_count; i++)
-        fprintf(plot->out, "%.0f,%g ", at_axis_place(&plot->x, final->samples_ns[i]), y);
+        at_plot_along(plot, final->samples_ns[i], y);
     at_plot_points_end(plot);
     fprintf(plot->out, "<path class=\"best\" d=\"M%.0f %gv%d\"/>\n", median, y - 11, 22);
 }
@@ -81,11 +74,7 @@ static void draw(const struct at_report_shown *shown, FILE *out)
     for (size_t i = 0; i < search->final_count; i++)
         draw_final(&plot, &search->finals[i], i);
     at_plot_end(&plot);
-    fputs("</div><figcaption>", out);
-    for (int i = 0; i < VERDICTS; i++)
-        if (has_verdict(search, i))
-            at_plot_key_item(out, verdicts[i].series, verdicts[i].key);
-    fputs("Upright: the median.</figcaption></figure>\n", out);
+    fputs("</div></figure>\n", out);
 }
 
 /* ---- the table ---- */
@@ -155,5 +144,6 @@ void at_report_finals(const struct at_report_shown *shown, FILE *out)
     fprintf(out, "</tbody></table></div>\n<p class=\"small\">%s</p>\n",
             shown->device->predicted
                 ? "Predicted times have no spread: equal ones are a tie."
-                : "Timed side by side after the search, in turn. Of tied ones the simplest wins.");
+                : "Timed in turn after the search. Upright: the median. A tie is not told apart "
+                  "from the fastest; of tied ones the simplest wins.");
 }

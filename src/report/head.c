@@ -89,6 +89,39 @@ static void print_lead(const struct at_report_device *device, FILE *out)
     }
 }
 
+/* ---- the worst problem ---- */
+
+static void print_worst(const struct at_report_device *device, FILE *out)
+{
+    const struct at_report_row *worst = &device->rows[0];
+
+    fprintf(out, "<div><h3>Which problem is worst, and why?</h3>\n<p><b><a href=\"#%s\">",
+            worst->anchor);
+    at_html(out, worst->entry->problem);
+    fputs("</a>:</b> ", out);
+    print_share(out, (double)worst->entry->winner.of_copy_permille / 1000);
+    fputs(" of the copy limit, by the kernel ", out);
+    at_html(out, worst->entry->winner.family);
+    fputs(".</p>\n", out);
+    at_report_remarks(device, worst, out);
+    fputs("</div>\n", out);
+}
+
+/* ---- which parameter ---- */
+
+static void print_parameter(const struct at_report *report, const struct at_report_device *device,
+                            FILE *out)
+{
+    fputs("<div><h3>Which parameter matters?</h3>\n<p>", out);
+    if (device->points > 0) {
+        at_report_parameters_lead(report, device, out);
+        fprintf(out, " <a href=\"#d%zu-parameters\">All of them</a></p></div>\n",
+                (size_t)(device - report->devices));
+    } else {
+        fputs("Only a journal tells.</p></div>\n", out);
+    }
+}
+
 /* ---- more search ---- */
 
 /* The fastest time among the first `count` points; 0: none. */
@@ -102,11 +135,17 @@ static double best_of(const struct at_report_search *search, size_t count)
     return best;
 }
 
-/* What the later half of the searches' measurements brought. */
-static void print_gain(const struct at_report_device *device, FILE *out)
+/* What the later parts of the searches brought. */
+struct gain {
+    size_t searches;
+    double mean; /* of the later half, geometric, less 1 */
+    size_t late; /* searches whose last quarter brought more than 1 % */
+};
+
+static struct gain find_gain(const struct at_report_device *device)
 {
-    double gain = 0;
-    size_t searches = 0, late = 0;
+    struct gain gain = {.searches = 0};
+    double sum = 0;
 
     for (size_t i = 0; i < device->count; i++) {
         const struct at_report_search *search = device->rows[i].search;
@@ -119,42 +158,83 @@ static void print_gain(const struct at_report_device *device, FILE *out)
         quarter = best_of(search, search->count - search->count / 4);
         if (half == 0 || quarter == 0)
             continue;
-        gain += log(half / all);
-        late += quarter > 1.01 * all;
-        searches++;
+        sum += log(half / all);
+        gain.late += quarter > 1.01 * all;
+        gain.searches++;
     }
-    if (searches == 0)
-        return;
-    fprintf(out,
-            "<li>The later half of the evaluations made the best config faster by %.1f&#8239;%% in "
-            "the geometric mean; the last quarter by more than 1&#8239;%% on %zu of %zu "
-            "problems. If the curves below are flat at their ends, more of the same search would "
-            "bring little.</li>\n",
-            100 * (exp(gain / (double)searches) - 1), late, searches);
+    if (gain.searches > 0)
+        gain.mean = exp(sum / (double)gain.searches) - 1;
+    return gain;
+}
+
+static void print_gain(const struct gain *gain, FILE *out)
+{
+    if (gain->searches > 0)
+        fprintf(out,
+                "<li>The later half of the evaluations made the best config faster by "
+                "%.1f&#8239;%% in the geometric mean; the last quarter by more than 1&#8239;%% on "
+                "%zu of %zu problems.</li>\n",
+                100 * gain->mean, gain->late, gain->searches);
+}
+
+/* A later half that brought less than this much brought little. */
+static const double little = 0.01;
+
+/* How the searches of a device ended. */
+struct ends {
+    size_t counts[AT_ENDED_EXHAUSTED + 1];
+    int64_t measured, legal;
+};
+
+static struct ends count_ends(const struct at_report_device *device)
+{
+    struct ends ends = {.measured = 0};
+
+    for (size_t i = 0; i < device->count; i++) {
+        const struct at_entry *entry = device->rows[i].entry;
+
+        ends.counts[entry->ended]++;
+        ends.measured += at_evaluations_total(&entry->evaluations);
+        ends.legal += entry->evaluations.configs;
+    }
+    return ends;
+}
+
+/* Settled searches expect no gain; whether they are right, only the journal can tell. */
+static const char *verdict_of(const struct at_report_device *device, const struct ends *ends,
+                              const struct gain *gain)
+{
+    if (ends->counts[AT_ENDED_EXHAUSTED] == device->count)
+        return "Nothing:</b> every legal config was tried.";
+    if (ends->counts[AT_ENDED_BUDGET] + ends->counts[AT_ENDED_INTERRUPTED] > 0)
+        return "Maybe something:</b> searches were cut short.";
+    if (gain->searches > 0 && (gain->mean > little || gain->late * 10 > gain->searches))
+        return "Maybe something:</b> the searches still gained towards their ends.";
+    if (ends->counts[AT_ENDED_SETTLED] + ends->counts[AT_ENDED_EXHAUSTED] == device->count)
+        return "Probably little:</b> the searches ended because they expected no further gain.";
+    return "Not known:</b> the profile does not tell how the searches ended.";
 }
 
 static void print_more(const struct at_report *report, const struct at_report_device *device,
                        FILE *out)
 {
-    size_t ended[AT_ENDED_EXHAUSTED + 1] = {0};
-    int64_t measured = 0, legal = 0;
+    const struct ends ends = count_ends(device);
+    const struct gain gain = find_gain(device);
 
-    for (size_t i = 0; i < device->count; i++) {
-        ended[device->rows[i].entry->ended]++;
-        measured += at_evaluations_total(&device->rows[i].entry->evaluations);
-        legal += device->rows[i].entry->evaluations.configs;
-    }
-    fputs("<div><h3>What would more search bring?</h3><ul>\n<li>", out);
-    at_html_count(out, measured);
+    fprintf(out, "<div><h3>What would more search bring?</h3>\n<p><b>%s</p><ul>\n<li>",
+            verdict_of(device, &ends, &gain));
+    at_html_count(out, ends.measured);
     fputs(" of ", out);
-    at_html_count(out, legal);
+    at_html_count(out, ends.legal);
     fprintf(out,
             " legal configs were tried%s</li>\n<li>Searches that settled: %zu; that tried "
             "everything: %zu; cut short: %zu</li>\n",
-            legal == 0 || measured == legal ? "" : "; a better one may be among the others",
-            ended[AT_ENDED_SETTLED], ended[AT_ENDED_EXHAUSTED],
-            ended[AT_ENDED_BUDGET] + ended[AT_ENDED_INTERRUPTED]);
-    print_gain(device, out);
+            ends.legal == 0 || ends.measured == ends.legal
+                ? ""
+                : "; a better one may be among the others",
+            ends.counts[AT_ENDED_SETTLED], ends.counts[AT_ENDED_EXHAUSTED],
+            ends.counts[AT_ENDED_BUDGET] + ends.counts[AT_ENDED_INTERRUPTED]);
+    print_gain(&gain, out);
     if (device->points == 0)
         fprintf(out, "<li>%s</li>\n",
                 report->journal_count ? "The journals have no evaluation of these problems by this "
@@ -173,7 +253,9 @@ void at_report_device_head(const struct at_report *report, const struct at_repor
     if (device->count > 0) {
         print_numbers(device, out);
         fputs("<div class=\"columns\">\n", out);
+        print_worst(device, out);
         at_report_trust(report, device, out);
+        print_parameter(report, device, out);
         print_more(report, device, out);
         fputs("</div>\n", out);
     }

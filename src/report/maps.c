@@ -81,7 +81,7 @@ static const char *anchor_of(const struct at_report_device *device, const struct
 }
 
 /* Print the marks of many rows, a list per series. */
-static void draw_many(const struct at_report_device *device, const struct at_plot *plot,
+static void draw_many(const struct at_report_device *device, struct at_plot *plot,
                       void (*place)(const struct at_report_row *row, double *x, double *y))
 {
     for (size_t series = 0; series < SIZES; series++) {
@@ -210,6 +210,7 @@ static void draw_gains(const struct at_report_device *device, bool alone, FILE *
     plot.x = at_axis_linear(0, (double)count + 1, AT_AXIS_PLAIN);
     plot.x.high = (double)count + 1;
     plot.y = at_axis_linear(0, high, AT_AXIS_PERCENT);
+    plot.y.high = 1.03 * high; /* the next round number may be far away */
     plot.x_title = alone ? "share of the copy limit; the problem that gains most comes first"
                          : "problems, the one that gains most first";
     plot.y_title = alone ? "" : "share of the copy limit";

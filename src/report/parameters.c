@@ -193,10 +193,11 @@ static void print_loss(double loss, FILE *out)
 {
     double percent = 100 * loss;
 
-    fprintf(out,
-            "<td class=\"bar loss\" data-v=\"%.4f\"><i "
-            "style=\"width:%.1f%%\"></i><span>%.1f</span></td>",
-            percent, fmin(percent, 100), percent);
+    if (percent < 0.05)
+        fputs("<td class=\"bar\">0.0", out);
+    else
+        fprintf(out, "<td class=\"bar loss\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>",
+                fmin(percent, 100), percent);
 }
 
 static int compare_worth(const void *a, const void *b)
@@ -220,19 +221,19 @@ static void print_ranked(const struct at_report *report, const struct parameter 
 {
     fputs("<tr><th scope=\"row\">", out);
     at_html(out, parameter->name);
-    fputs("</th><td class=\"name\">", out);
+    fputs("<td class=\"name\">", out);
     at_html(out, parameter->family);
-    fprintf(out, "</td><td>%jd</td>", (intmax_t)parameter->values[parameter->best].value);
+    fprintf(out, "<td>%jd", (intmax_t)parameter->values[parameter->best].value);
     print_loss(loss_of(&parameter->values[parameter->best]), out);
-    fprintf(out, "<td>%jd</td>", (intmax_t)parameter->values[parameter->worst].value);
+    fprintf(out, "<td>%jd", (intmax_t)parameter->values[parameter->worst].value);
     print_loss(loss_of(&parameter->values[parameter->worst]), out);
     fputs("<td class=\"words\">", out);
     at_html(out, at_report_words(report, parameter->family, parameter->name));
-    fputs("</td></tr>\n", out);
+    putc('\n', out);
 }
 
-static void print_ranking(const struct at_report *report, const struct effects *effects,
-                          size_t count, FILE *out)
+/* Rank what costs something in *sorted, which the caller frees; return how many. */
+static size_t rank(const struct effects *effects, size_t count, const struct parameter ***ranked)
 {
     const struct parameter **sorted = at_alloc_array(count * AT_PARAMS_MAX, sizeof *sorted);
     size_t used = 0;
@@ -246,10 +247,20 @@ static void print_ranking(const struct at_report *report, const struct effects *
         }
     if (used > 0)
         qsort(sorted, used, sizeof *sorted, compare_worth);
+    *ranked = sorted;
+    return used;
+}
+
+static void print_ranking(const struct at_report *report, const struct effects *effects,
+                          size_t count, FILE *out)
+{
+    const struct parameter **sorted;
+    size_t used = rank(effects, count, &sorted);
+
     fputs("<div class=\"scroll\"><table class=\"sortable\"><thead><tr><th>parameter</th>"
-          "<th class=\"name\">kernel</th><th>best value</th><th>loss % if fixed to "
-          "it</th><th>worst value</th>"
-          "<th>loss % if fixed to it</th><th class=\"name\">what it is</th></tr></thead><tbody>\n",
+          "<th class=\"name\">kernel</th><th>best value</th><th>loss % with it</th>"
+          "<th>worst value</th><th>loss % with it</th><th class=\"name\">what it "
+          "is</th></tr></thead><tbody>\n",
           out);
     for (size_t i = 0; i < used && i < RANKED; i++)
         print_ranked(report, sorted[i], out);
@@ -259,10 +270,10 @@ static void print_ranking(const struct at_report *report, const struct effects *
 
 static void print_family(const struct at_report *report, const struct effects *effects, FILE *out)
 {
-    fputs("<details><summary>", out);
+    fputs("<details><summary>Every value of ", out);
     at_html(out, effects->family);
     fputs(
-        ": every value</summary>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
+        "</summary>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
         "<th>parameter</th><th>value</th><th>loss % if fixed to it</th><th class=\"name\">what it "
         "is</th></tr></thead><tbody>\n",
         out);
@@ -272,12 +283,13 @@ static void print_family(const struct at_report *report, const struct effects *e
         for (size_t j = 0; j < parameter->count; j++) {
             fputs("<tr><th scope=\"row\">", out);
             at_html(out, parameter->name);
-            fprintf(out, "</th><td>%jd</td>", (intmax_t)parameter->values[j].value);
+            fprintf(out, "<td>%jd", (intmax_t)parameter->values[j].value);
             print_loss(loss_of(&parameter->values[j]), out);
-            fputs("<td class=\"words\">", out);
-            if (j == 0)
+            if (j == 0) {
+                fputs("<td class=\"words\">", out);
                 at_html(out, at_report_words(report, parameter->family, parameter->name));
-            fputs("</td></tr>\n", out);
+            }
+            fputs(j > 0 ? "<td>\n" : "\n", out);
         }
     }
     fputs("</tbody></table></div></details>\n", out);
@@ -285,7 +297,7 @@ static void print_family(const struct at_report *report, const struct effects *e
 
 static void print_kernels(const struct effects *effects, size_t count, FILE *out)
 {
-    fputs("<h4>Which kernels matter?</h4>\n<div class=\"scroll\"><table "
+    fputs("<h4>Which kernels are needed?</h4>\n<div class=\"scroll\"><table "
           "class=\"sortable\"><thead><tr>"
           "<th>kernel</th><th>tried on problems</th><th>fastest on</th><th>loss % without it</th>"
           "</tr></thead><tbody>\n",
@@ -295,11 +307,71 @@ static void print_kernels(const struct effects *effects, size_t count, FILE *out
             continue;
         fputs("<tr><th scope=\"row\">", out);
         at_html(out, effects[i].family);
-        fprintf(out, "</th><td>%zu</td><td>%zu</td>", effects[i].measured, effects[i].winners);
+        fprintf(out, "<td>%zu<td>%zu", effects[i].measured, effects[i].winners);
         print_loss(mean_loss(effects[i].loss, effects[i].problems), out);
-        fputs("</tr>\n", out);
+        putc('\n', out);
     }
     fputs("</tbody></table></div>\n", out);
+}
+
+/* The caller frees what is returned, one of each kernel. */
+static struct effects *all_effects(const struct at_report *report,
+                                   const struct at_report_device *device)
+{
+    struct effects *effects = at_alloc_array(report->kernel_count, sizeof *effects);
+
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        effects[i].family = report->kernels[i];
+        find_effects(device, &effects[i]);
+    }
+    return effects;
+}
+
+static void print_first(const struct at_report *report, const struct parameter *first, FILE *out)
+{
+    const struct value *best = &first->values[first->best], *worst = &first->values[first->worst];
+    const char *words = at_report_words(report, first->family, first->name);
+
+    fputs("<b>", out);
+    at_html(out, first->name);
+    fputs(" of ", out);
+    at_html(out, first->family);
+    fputs("</b>", out);
+    if (words[0]) {
+        fputs(" (", out);
+        at_html(out, words);
+        putc(')', out);
+    }
+    if (first->best == first->worst)
+        fprintf(out,
+                " matters most: each of its values costs %.1f&#8239;%% in the geometric mean if it "
+                "is fixed.",
+                100 * loss_of(best));
+    else if (loss_of(best) > least_loss)
+        fprintf(out,
+                " matters most: no value suits all problems. Fixed to its best value, %jd, it "
+                "costs %.1f&#8239;%% in the geometric mean; fixed to %jd, %.1f&#8239;%%.",
+                (intmax_t)best->value, 100 * loss_of(best), (intmax_t)worst->value,
+                100 * loss_of(worst));
+    else
+        fprintf(out,
+                " matters most: fixed to %jd it costs %.1f&#8239;%% in the geometric mean. Fixed "
+                "to %jd it costs nothing.",
+                (intmax_t)worst->value, 100 * loss_of(worst), (intmax_t)best->value);
+}
+
+void at_report_parameters_lead(const struct at_report *report,
+                               const struct at_report_device *device, FILE *out)
+{
+    struct effects *effects = all_effects(report, device);
+    const struct parameter **sorted;
+
+    if (rank(effects, report->kernel_count, &sorted) > 0)
+        print_first(report, sorted[0], out);
+    else
+        fputs("None that was tried with several values: fixing one costs nothing.", out);
+    free(sorted);
+    free(effects);
 }
 
 void at_report_parameters(const struct at_report *report, const struct at_report_device *device,
@@ -309,20 +381,15 @@ void at_report_parameters(const struct at_report *report, const struct at_report
 
     if (device->points == 0)
         return;
-    effects = at_alloc_array(report->kernel_count, sizeof *effects);
-    for (size_t i = 0; i < report->kernel_count; i++) {
-        effects[i].family = report->kernels[i];
-        find_effects(device, &effects[i]);
-    }
-    fprintf(
-        out,
-        "<h3 id=\"d%zu-parameters\">Which parameters matter?</h3>\n<p>If a parameter were fixed "
-        "to one value, the best config, of any kernel, would be slower by this much in the "
-        "geometric mean over the problems. Where even the best value costs something, the "
-        "parameter has to be searched; where it costs nothing, it can be fixed. Only what was "
-        "tried counts, so a value that the searches seldom tried looks worse than it is."
-        "</p>\n",
-        (size_t)(device - report->devices));
+    effects = all_effects(report, device);
+    fprintf(out,
+            "<h3 id=\"d%zu-parameters\">All parameters</h3>\n<p>If a parameter were fixed "
+            "to one value, the best config, of any kernel, would be slower by this much in the "
+            "geometric mean over the problems. Where even the best value costs something, the "
+            "parameter has to be searched; where it costs nothing, it can be fixed. Only what was "
+            "tried counts, so a value that the searches seldom tried looks worse than it is."
+            "</p>\n",
+            (size_t)(device - report->devices));
     print_ranking(report, effects, report->kernel_count, out);
     for (size_t i = 0; i < report->kernel_count; i++)
         if (effects[i].measured > 0)

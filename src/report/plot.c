@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "report/html.h"
 
+#include <math.h>
 #include <string.h>
 
 /* One shape a series, centred, some 8 units wide; open ones are drawn as lines. */
@@ -73,37 +74,45 @@ static void print_place(FILE *out, double value)
     fputs(text, out);
 }
 
-/* A tick: its line and its label. */
-static void print_tick(const struct at_plot *plot, const struct at_plot_axis *axis, double value,
-                       double x, double y)
+/* After what comes before it, of which a space may be left out before a sign. */
+static void print_number(FILE *out, double value, const char *before)
+{
+    if (before[0] != ' ' || value >= 0)
+        fputs(before, out);
+    print_place(out, value);
+}
+
+/* The line of a tick, as a part of a path. */
+static void print_tick_line(const struct at_plot *plot, bool across, double place)
 {
     FILE *out = plot->out;
-    bool across = axis == &plot->x;
 
-    fputs("<path d=\"M", out);
-    print_place(out, across ? x : plot->left);
+    putc('M', out);
+    print_place(out, across ? place : plot->left);
     putc(' ', out);
-    print_place(out, across ? plot->top : y);
+    print_place(out, across ? plot->top : place);
     putc(across ? 'V' : 'H', out);
     print_place(out, across ? plot->bottom : plot->right);
-    fputs("\"/><text x=\"", out);
-    print_place(out, across ? x : plot->left - 6);
-    fputs("\" y=\"", out);
-    print_place(out, across ? plot->bottom + 17 : y + 4);
-    fputs("\">", out);
-    at_axis_label(out, axis, value);
-    fputs("</text>", out);
 }
 
 static void print_axis(const struct at_plot *plot, const struct at_plot_axis *axis, int most)
 {
+    FILE *out = plot->out;
+    bool across = axis == &plot->x;
     double ticks[AT_AXIS_TICKS_MAX];
     size_t count = at_axis_ticks(axis, most, ticks);
 
+    fputs("<path d=\"", out);
+    for (size_t i = 0; i < count; i++)
+        print_tick_line(plot, across, at_axis_place(axis, ticks[i]));
+    fputs("\"/>", out);
     for (size_t i = 0; i < count; i++) {
         double place = at_axis_place(axis, ticks[i]);
 
-        print_tick(plot, axis, ticks[i], place, place);
+        fprintf(out, "<text x=\"%.0f\" y=\"%.0f\">", across ? place : plot->left - 6,
+                across ? plot->bottom + 17 : place + 4);
+        at_axis_label(out, axis, ticks[i]);
+        fputs("</text>", out);
     }
 }
 
@@ -159,29 +168,72 @@ void at_plot_end(struct at_plot *plot)
     fputs("</svg>\n", plot->out);
 }
 
-void at_plot_point(const struct at_plot *plot, double x, double y)
+/* Each point but the first is written as its distance from the one before, in whole steps, so that
+ * no error adds up. Paths are the bulk of a page. */
+static void print_point(struct at_plot *plot, double x, double y, int steps)
 {
-    print_place(plot->out, at_axis_place(&plot->x, x));
-    putc(',', plot->out);
-    print_place(plot->out, at_axis_place(&plot->y, y));
-    putc(' ', plot->out);
+    long next_x = lround(x * steps), next_y = lround(y * steps);
+
+    if (plot->points++ > 0) {
+        print_number(plot->out, (double)(next_x - plot->pen_x) / steps, " ");
+        print_number(plot->out, (double)(next_y - plot->pen_y) / steps, " ");
+    } else {
+        print_number(plot->out, (double)next_x / steps, "m");
+        print_number(plot->out, (double)next_y / steps, " ");
+    }
+    plot->pen_x = next_x;
+    plot->pen_y = next_y;
 }
 
-void at_plot_marks(const struct at_plot *plot, size_t series, const char *name)
+void at_plot_point(struct at_plot *plot, double x, double y)
 {
-    fprintf(plot->out, "<polyline class=\"k%zu\" data-s=\"", series % AT_PLOT_SERIES);
-    at_html(plot->out, name);
-    fputs("\" points=\"", plot->out);
+    print_point(plot, at_axis_place(&plot->x, x), at_axis_place(&plot->y, y), 10);
 }
 
-void at_plot_spot(const struct at_plot *plot, double x, double y)
+void at_plot_spot(struct at_plot *plot, double x, double y)
 {
-    fprintf(plot->out, "%.0f,%.0f ", at_axis_place(&plot->x, x), at_axis_place(&plot->y, y));
+    print_point(plot, at_axis_place(&plot->x, x), at_axis_place(&plot->y, y), 1);
 }
 
-void at_plot_line(const struct at_plot *plot, const char *class)
+void at_plot_along(struct at_plot *plot, double x, double y)
 {
-    fprintf(plot->out, "<polyline class=\"%s\" points=\"", class);
+    long next_x = lround(at_axis_place(&plot->x, x));
+
+    if (plot->points == 0) {
+        print_number(plot->out, (double)next_x, "M");
+        print_number(plot->out, y, " ");
+    } else {
+        print_number(plot->out, (double)(next_x - plot->pen_x), plot->points == 1 ? "h" : " ");
+    }
+    plot->points++;
+    plot->pen_x = next_x;
+}
+
+void at_plot_step(struct at_plot *plot, double x, double y)
+{
+    double place_x = at_axis_place(&plot->x, x), place_y = at_axis_place(&plot->y, y);
+
+    print_number(plot->out, place_x, plot->points > 0 ? "H" : "M");
+    print_number(plot->out, place_y, plot->points > 0 ? "V" : " ");
+    plot->points++;
+}
+
+void at_plot_marks(struct at_plot *plot, size_t series, const char *name)
+{
+    fprintf(plot->out, "<path class=\"k%zu\"", series % AT_PLOT_SERIES);
+    if (name) {
+        fputs(" data-s=\"", plot->out);
+        at_html(plot->out, name);
+        putc('"', plot->out);
+    }
+    fputs(" d=\"", plot->out);
+    plot->points = 0;
+}
+
+void at_plot_line(struct at_plot *plot, const char *class)
+{
+    fprintf(plot->out, "<path class=\"%s\" d=\"", class);
+    plot->points = 0;
 }
 
 void at_plot_points_end(const struct at_plot *plot)

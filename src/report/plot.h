@@ -18,6 +18,9 @@ struct at_plot {
     bool alone; /* a file of its own */
     bool small; /* fewer ticks */
     bool lines; /* no ticks on y: see at_plot_begin_lines */
+    /* Of plot.c: points of the path that is being written, and the last of them in its steps. */
+    size_t points;
+    long pen_x, pen_y;
 };
 
 /* Begin a plot with its axes' ranges and titles set; `name` tells what it shows. */
@@ -33,16 +36,21 @@ void at_plot_shapes(FILE *out);
 /* Print the symbols of keys, which a page needs once. */
 void at_plot_symbols(FILE *out);
 
-/* Print a point "x,y " of a list. */
-void at_plot_point(const struct at_plot *plot, double x, double y);
-
-/* Print the same to a whole unit: marks need no more. */
-void at_plot_spot(const struct at_plot *plot, double x, double y);
-
-/* Begin the points of a series, which its shape marks; or of a line of this class. End either. */
-void at_plot_marks(const struct at_plot *plot, size_t series, const char *name);
-void at_plot_line(const struct at_plot *plot, const char *class);
+/* Begin the points of a series, which its shape marks, for the script under a name unless that is
+ * NULL; or of a line of this class. End either. */
+void at_plot_marks(struct at_plot *plot, size_t series, const char *name);
+void at_plot_line(struct at_plot *plot, const char *class);
 void at_plot_points_end(const struct at_plot *plot);
+
+/* Print a point of either; a spot is the same to a whole unit: marks need no more. */
+void at_plot_point(struct at_plot *plot, double x, double y);
+void at_plot_spot(struct at_plot *plot, double x, double y);
+
+/* Print a point to a whole unit at this x and, in the picture's own units, the y of the first. */
+void at_plot_along(struct at_plot *plot, double x, double y);
+
+/* Print a step of a line that goes across and then up or down. */
+void at_plot_step(struct at_plot *plot, double x, double y);
 
 /* Draw a horizontal line of this class at y. */
 void at_plot_level(const struct at_plot *plot, double y, const char *class);

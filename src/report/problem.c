@@ -15,17 +15,17 @@
 static void print_time(const char *what, int64_t ns, int64_t low_ns, int64_t high_ns,
                        int64_t MB_per_s, const char *note, FILE *out)
 {
-    fprintf(out, "<tr><th scope=\"row\">%s</th><td>", what);
+    fprintf(out, "<tr><th scope=\"row\">%s<td>", what);
     at_html_us(out, (double)ns);
-    fputs("</td><td>", out);
+    fputs("<td>", out);
     if (low_ns > 0 && high_ns > 0) {
         at_html_us(out, (double)low_ns);
         fputs(" – ", out);
         at_html_us(out, (double)high_ns);
     }
-    fprintf(out, "</td><td>%jd</td><td class=\"words\">", (intmax_t)((MB_per_s + 500) / 1000));
+    fprintf(out, "<td>%jd<td class=\"words\">", (intmax_t)((MB_per_s + 500) / 1000));
     at_html(out, note);
-    fputs("</td></tr>\n", out);
+    putc('\n', out);
 }
 
 static void print_result(const char *what, const struct at_result_record *result, FILE *out)
@@ -205,7 +205,9 @@ static void print_body(const struct at_report *report, const struct at_report_de
 static void print_problem(const struct at_report *report, const struct at_report_device *device,
                           const struct at_report_row *row, bool few, bool words, FILE *out)
 {
-    fprintf(out, "<details class=\"problem\" id=\"%s\">", row->anchor);
+    /* The worst is open from the start. */
+    fprintf(out, "<details class=\"problem\" id=\"%s\"%s>", row->anchor,
+            row == device->rows ? " open" : "");
     print_summary(row, out);
     print_body(report, device, row, few, words, out);
     fputs("</details>\n", out);

@@ -96,12 +96,13 @@
 
   // The picture has the points of a family in the order of the table.
   const placePoints = (svg, points) => {
-    for (const line of all("polyline[data-s]", svg)) {
+    for (const line of all("[data-s]", svg)) {
       const own = points.filter((point) => point.family === line.dataset.s);
-      line.getAttribute("points").trim().split(" ").forEach((pair, i) => {
-        const [x, y] = pair.split(",").map(Number);
-        if (own[i]) Object.assign(own[i], { line, x, y, usualX: x });
-      });
+      const steps = line.getAttribute("d").match(/-?[\d.]+/g).map(Number);
+      for (let i = 0, x = 0, y = 0; i < own.length && 2 * i + 1 < steps.length; i++) {
+        [x, y] = [x + steps[2 * i], y + steps[2 * i + 1]];
+        Object.assign(own[i], { line, x, y, usualX: x });
+      }
     }
     return points.filter((point) => point.line);
   };
@@ -116,9 +117,9 @@
       point.x = name === "evaluation" ? point.usualX : slot < 0 ? NaN
         : left + width / keys.length * (slot + 0.5 + ((i * 7919) % 17 / 17 - 0.5) * 0.6);
     });
-    for (const line of all("polyline[data-s]", svg))
-      line.setAttribute("points", points.filter((point) => point.line === line && !Number.isNaN(point.x))
-        .map((point) => point.x + "," + point.y).join(" "));
+    for (const line of all("[data-s]", svg))
+      line.setAttribute("d", points.filter((point) => point.line === line && !Number.isNaN(point.x))
+        .map((point, i) => (i ? "L" : "M") + point.x + " " + point.y).join(""));
     all(".best, .expected", svg).forEach((line) => { line.style.display = name === "evaluation" ? "" : "none"; });
     axis.replaceChildren(...usual.map((node) => node.cloneNode(true)));
     if (name === "evaluation") return;
@@ -166,7 +167,10 @@
 
   let data = null;
 
-  const prepareProblem = (problem) => problem.addEventListener("toggle", () => preparePlot(problem));
+  const prepareProblem = (problem) => {
+    problem.addEventListener("toggle", () => preparePlot(problem));
+    if (problem.open) preparePlot(problem);
+  };
 
   // The details of the many have their config in the page's data only.
   const fillConfig = (problem, device) => {

@@ -43,7 +43,7 @@ static void draw_levels(const struct at_report_shown *shown, const struct at_plo
 }
 
 /* Draw a step at each improvement; x is the point's number, or its seconds. */
-static void draw_best(const struct at_report_shown *shown, const struct at_plot *plot, bool seconds)
+static void draw_best(const struct at_report_shown *shown, struct at_plot *plot, bool seconds)
 {
     const struct at_report_point *points = shown->search->points;
     double best = 0, x = 0;
@@ -53,18 +53,15 @@ static void draw_best(const struct at_report_shown *shown, const struct at_plot 
         x = seconds ? (double)(points[i].utc_ms - points[0].utc_ms) : (double)i + 1;
         if (points[i].ns <= 0 || (best > 0 && points[i].ns >= best))
             continue;
-        if (best > 0)
-            at_plot_point(plot, x, best);
         best = points[i].ns;
-        at_plot_point(plot, x, best);
+        at_plot_step(plot, x, best);
     }
-    at_plot_point(plot, x, best);
+    at_plot_step(plot, x, best);
     at_plot_points_end(plot);
 }
 
 /* The points of one family, or what the search expected of all. */
-static void draw_family(const struct at_report_shown *shown, const struct at_plot *plot,
-                        size_t kernel)
+static void draw_family(const struct at_report_shown *shown, struct at_plot *plot, size_t kernel)
 {
     const char *name = shown->report->kernels[kernel];
     bool begun = false;
@@ -91,7 +88,7 @@ static bool has_expected(const struct at_report_shown *shown)
     return false;
 }
 
-static void draw_expected(const struct at_report_shown *shown, const struct at_plot *plot)
+static void draw_expected(const struct at_report_shown *shown, struct at_plot *plot)
 {
     at_plot_line(plot, "expected");
     for (size_t i = 0; i < shown->search->count; i++)

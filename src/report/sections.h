@@ -9,7 +9,7 @@
  * And the most marks of a picture that have a text of their own. */
 enum { AT_REPORT_MANY_POINTS = 1000, AT_REPORT_FEW_POINTS = 24, AT_REPORT_MARKS_MAX = 400 };
 
-/* head.c: what was found. */
+/* head.c: what was found, and the answers to the questions that readers ask first. */
 void at_report_head(const struct at_report *report, FILE *out);
 void at_report_device_head(const struct at_report *report, const struct at_report_device *device,
                            FILE *out);
@@ -38,9 +38,14 @@ void at_report_search(const struct at_report *report, const struct at_report_dev
 /* parameters.c */
 void at_report_parameters(const struct at_report *report, const struct at_report_device *device,
                           FILE *out);
+/* The same in a sentence or two. */
+void at_report_parameters_lead(const struct at_report *report,
+                               const struct at_report_device *device, FILE *out);
 /* timeline.c */
 void at_report_timeline(const struct at_report *report, const struct at_report_device *device,
                         FILE *out);
+/* Return at how many of *looks looks at the device, which the journals have, it was throttled. */
+size_t at_report_throttled(const struct at_report_device *device, size_t *looks);
 /* data.c */
 void at_report_data(const struct at_report *report, FILE *out);
 

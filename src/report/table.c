@@ -11,11 +11,8 @@ enum { ROW_PIXELS = 29 };
 /* A cell with a bar of this share of its width behind the number. */
 static void print_bar(FILE *out, int64_t permille, const char *class)
 {
-    fprintf(
-        out,
-        "<td class=\"bar%s\" data-v=\"%jd\"><i style=\"width:%.1f%%\"></i><span>%.1f</span></td>",
-        class, (intmax_t)permille, (double)(permille > 1000 ? 1000 : permille) / 10,
-        (double)permille / 10);
+    fprintf(out, "<td class=\"bar%s\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>", class,
+            (double)(permille > 1000 ? 1000 : permille) / 10, (double)permille / 10);
 }
 
 static void print_peak(const struct at_report_device *device, const struct at_report_row *row,
@@ -26,7 +23,7 @@ static void print_peak(const struct at_report_device *device, const struct at_re
     if (peak > 0)
         print_bar(out, row->entry->winner.bandwidth_MB_per_s * 1000 / peak, " peak wide");
     else
-        fputs("<td class=\"wide\">–</td>", out);
+        fputs("<td class=\"wide\">–", out);
 }
 
 static void print_old(const struct at_report_row *row, FILE *out)
@@ -35,11 +32,11 @@ static void print_old(const struct at_report_row *row, FILE *out)
     bool clear;
 
     if (!row->old) {
-        fputs("<td data-v=\"0\">new</td>", out);
+        fputs("<td data-v=\"0\">new", out);
         return;
     }
     clear = at_difference_is_clear(&row->difference);
-    fprintf(out, "<td data-v=\"%jd\"%s>%+.1f%%%s</td>", (intmax_t)permille,
+    fprintf(out, "<td data-v=\"%jd\"%s>%+.1f%%%s", (intmax_t)permille,
             clear ? permille > 0 ? " class=\"worse\"" : " class=\"better\"" : "",
             (double)permille / 10, clear ? permille > 0 ? " ■" : " ▲" : "");
 }
@@ -59,22 +56,22 @@ static void print_row(const struct at_report *report, const struct at_report_dev
                  : "<tr><th scope=\"row\"><a data-p=\"%s\">",
             row->anchor);
     at_html(out, entry->problem);
-    fputs("</a></th><td class=\"name\">", out);
+    fputs("</a><td class=\"name\">", out);
     at_html(out, entry->winner.family);
-    fprintf(out, "</td><td data-v=\"%jd\">", (intmax_t)entry->winner.time_ns);
+    fprintf(out, "<td data-v=\"%jd\">", (intmax_t)entry->winner.time_ns);
     at_html_us(out, (double)entry->winner.time_ns);
-    fprintf(out, "</td><td>%jd</td>", (intmax_t)((entry->winner.bandwidth_MB_per_s + 500) / 1000));
+    fprintf(out, "<td class=\"wide\">%jd",
+            (intmax_t)((entry->winner.bandwidth_MB_per_s + 500) / 1000));
     print_bar(out, entry->winner.of_copy_permille, "");
     print_peak(device, row, out);
-    fprintf(out, "<td class=\"wide\">%.1f</td>", (double)entry->winner.spread_permille / 10);
+    fprintf(out, "<td class=\"wide\">%.1f", (double)entry->winner.spread_permille / 10);
     if (entry->fallback.time_ns > 0)
-        fprintf(out, "<td>%.2f×</td>",
-                (double)entry->fallback.time_ns / (double)entry->winner.time_ns);
+        fprintf(out, "<td>%.2f×", (double)entry->fallback.time_ns / (double)entry->winner.time_ns);
     else
-        fputs("<td>–</td>", out);
+        fputs("<td>–", out);
     if (report->baseline)
         print_old(row, out);
-    fprintf(out, "<td class=\"wide\">%jd</td><td class=\"name wide\">%s</td></tr>\n",
+    fprintf(out, "<td class=\"wide\">%jd<td class=\"name wide\">%s\n",
             (intmax_t)at_evaluations_total(&entry->evaluations), ended[entry->ended]);
 }
 
@@ -87,7 +84,8 @@ void at_report_table(const struct at_report *report, const struct at_report_devi
         "first. Bars: share of the copy limit, and of the memory's peak.</p>\n"
         "<div class=\"scroll%s\" style=\"contain-intrinsic-size:auto %zupx\"><table "
         "class=\"sortable\">\n<thead><tr><th>problem</th>"
-        "<th class=\"name\">kernel</th><th>%s</th><th>GB/s</th><th>%% of copy</th><th "
+        "<th class=\"name\">kernel</th><th>%s</th><th class=\"wide\">GB/s</th><th>%% of "
+        "copy</th><th "
         "class=\"wide\">%% of "
         "peak</th><th class=\"wide\">spread %%</th><th>over default</th>",
         (size_t)(device - report->devices), device->count > AT_REPORT_MARKS_MAX ? " big" : "",

@@ -161,7 +161,7 @@ static void draw_values(const struct at_report_device *device, const struct slot
 
 /* A mark at the upper edge wherever the device held its clocks down. */
 static void draw_throttling(const struct at_report_device *device, const struct slot slots[SLOTS],
-                            const struct at_plot *plot)
+                            struct at_plot *plot)
 {
     bool begun = false;
 
@@ -230,9 +230,9 @@ static bool draw(const struct at_report_device *device, const struct panel *pane
 
 /* What the journals know of throttling. */
 struct throttling {
-    size_t looks; /* at which NVML told */
+    size_t looks;     /* at which NVML told */
+    size_t throttled; /* of those */
     size_t counts[AT_THROTTLES];
-    bool any;
 };
 
 static struct throttling count_throttling(const struct at_report_device *device)
@@ -246,7 +246,7 @@ static struct throttling count_throttling(const struct at_report_device *device)
             const struct at_look *look = &search->points[j].look;
 
             seen.looks += look->throttle_known != 0;
-            seen.any |= look->throttle != 0;
+            seen.throttled += look->throttle != 0;
             for (size_t k = 0; k < AT_THROTTLES; k++)
                 seen.counts[k] += look->throttle >> k & 1;
         }
@@ -254,12 +254,20 @@ static struct throttling count_throttling(const struct at_report_device *device)
     return seen;
 }
 
+size_t at_report_throttled(const struct at_report_device *device, size_t *looks)
+{
+    const struct throttling seen = count_throttling(device);
+
+    *looks = seen.looks;
+    return seen.throttled;
+}
+
 static void print_throttling(const struct throttling *seen, FILE *out)
 {
     if (seen->looks == 0)
         return;
     fputs("<p>Throttling: ", out);
-    if (!seen->any)
+    if (seen->throttled == 0)
         fprintf(out, "none at any of %zu looks at the device", seen->looks);
     for (size_t i = 0, shown = 0; i < AT_THROTTLES; i++)
         if (seen->counts[i] > 0)
@@ -282,7 +290,7 @@ static void draw_all(const struct at_report_device *device, const struct span *s
                   "a moment. Beneath the clock: the problems, one after the other."
                 : "<figcaption>The journal has no clocks, power or temperature of this device.",
           out);
-    if (drawn && seen.any) {
+    if (drawn && seen.throttled > 0) {
         putc(' ', out);
         at_plot_key_item(out, THROTTLED_SERIES, "throttled");
     }

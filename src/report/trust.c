@@ -1,21 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is a run to be trusted? What speaks for it and against it. */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "report/html.h"
 #include "report/sections.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Spreads from here on are worth a look: 3 %. LISTED: problems that a line names. */
 enum { SPREAD_PERMILLE = 30, LISTED = 6 };
 
-static void begin_check(FILE *out, bool good)
+/* What was checked: a list, and how many of its lines speak against the run. */
+struct trust {
+    FILE *out;
+    size_t doubts;
+};
+
+static void begin_check(struct trust *trust, bool good)
 {
-    fprintf(out, "<li class=\"%s\"><b>%s</b> ", good ? "good" : "doubt", good ? "✓" : "!");
+    trust->doubts += !good;
+    fprintf(trust->out, "<li class=\"%s\"><b>%s</b> ", good ? "good" : "doubt", good ? "✓" : "!");
 }
 
-static void check_conditions(const struct at_conditions *seen, FILE *out)
+/* From the profile and, where it saw none, from what the journals saw. */
+static void check_throttling(const struct at_report_device *device, struct trust *trust)
 {
+    const char *words = device->conditions.throttle;
+    bool known = words[0] != '\0', none = strcmp(words, "none") == 0;
+    size_t looks, throttled = at_report_throttled(device, &looks);
+
+    begin_check(trust, known && none && throttled == 0);
+    fputs(known ? "Throttling: " : "Throttling is not known", trust->out);
+    at_html(trust->out, none && throttled > 0 ? "" : words);
+    if (throttled > 0)
+        fprintf(trust->out, "%sat %zu of the journal's %zu looks at the device", none ? "" : "; ",
+                throttled, looks);
+    fputs("</li>\n", trust->out);
+}
+
+static void check_conditions(const struct at_report_device *device, struct trust *trust)
+{
+    const struct at_conditions *seen = &device->conditions;
+    FILE *out = trust->out;
     const struct {
         const char *what;
         int64_t amount;
@@ -26,21 +53,17 @@ static void check_conditions(const struct at_conditions *seen, FILE *out)
         {"other processes on the device", seen->other_processes, ""},
         {"drifts of the canary, a kernel that never changes", seen->drifts, ""},
     };
-    bool known = seen->throttle[0] != '\0';
 
-    begin_check(out, known && strcmp(seen->throttle, "none") == 0);
-    fputs(known ? "Throttling: " : "Throttling is not known", out);
-    at_html(out, seen->throttle);
-    fputs("</li>\n", out);
+    check_throttling(device, trust);
     for (size_t i = 0; i < AT_COUNT(troubles); i++)
         if (troubles[i].amount > 0) {
-            begin_check(out, false);
+            begin_check(trust, false);
             fprintf(out, "%s: ", troubles[i].what);
             at_html_count(out, troubles[i].amount);
             fprintf(out, "%s</li>\n", troubles[i].unit);
         }
     if (seen->remeasured > 0 || seen->discarded_samples > 0) {
-        begin_check(out, true);
+        begin_check(trust, true);
         at_html_count(out, seen->remeasured);
         fputs(" configs were measured again after drifts, ", out);
         at_html_count(out, seen->discarded_samples);
@@ -101,13 +124,15 @@ static size_t count_hits(const struct at_report_device *device, const struct che
     return hits;
 }
 
-static void print_hits(const struct at_report_device *device, const struct check *check, FILE *out)
+static void print_hits(const struct at_report_device *device, const struct check *check,
+                       struct trust *trust)
 {
+    FILE *out = trust->out;
     size_t hits = count_hits(device, check), listed = 0;
 
     if (hits == 0 && !check->none)
         return;
-    begin_check(out, hits == 0);
+    begin_check(trust, hits == 0);
     if (hits == 0) {
         fprintf(out, "%s</li>\n", check->none);
         return;
@@ -123,8 +148,9 @@ static void print_hits(const struct at_report_device *device, const struct check
     fprintf(out, "%s</li>\n", hits > listed ? ", …" : "");
 }
 
-static void check_outcomes(const struct at_report_device *device, FILE *out)
+static void check_outcomes(const struct at_report_device *device, struct trust *trust)
 {
+    FILE *out = trust->out;
     int64_t counts[AT_OUTCOMES] = {0}, failed = 0;
 
     for (size_t i = 0; i < device->count; i++)
@@ -132,7 +158,7 @@ static void check_outcomes(const struct at_report_device *device, FILE *out)
             counts[j] += device->rows[i].entry->evaluations.counts[j];
     for (int i = 0; i < AT_OUTCOMES; i++)
         failed += i == AT_CORRECT ? 0 : counts[i];
-    begin_check(out, failed == 0);
+    begin_check(trust, failed == 0);
     at_html_count(out, counts[AT_CORRECT]);
     fputs(" configs gave the right result in every bit", out);
     for (int i = 0; i < AT_OUTCOMES; i++)
@@ -144,20 +170,35 @@ static void check_outcomes(const struct at_report_device *device, FILE *out)
     fputs(failed ? ", and were not chosen</li>\n" : "</li>\n", out);
 }
 
+static void check_all(const struct at_report_device *device, struct trust *trust)
+{
+    begin_check(trust, !device->predicted);
+    fputs(device->predicted ? "Times are predicted, not measured</li>\n"
+                            : "Winners were timed anew, side by side, after the search</li>\n",
+          trust->out);
+    if (!device->predicted)
+        check_conditions(device, trust);
+    check_outcomes(device, trust);
+    for (size_t i = 0; i < AT_COUNT(checks); i++)
+        print_hits(device, &checks[i], trust);
+}
+
 void at_report_trust(const struct at_report *report, const struct at_report_device *device,
                      FILE *out)
 {
-    fprintf(out,
-            "<div><h3 id=\"d%zu-trust\">Is this run to be trusted?</h3><ul class=\"checks\">\n",
+    struct at_text_stream stream;
+    struct trust trust = {.out = at_text_open(&stream)};
+    char *list;
+
+    check_all(device, &trust);
+    list = at_text_close(&stream, NULL);
+    fprintf(out, "<div><h3 id=\"d%zu-trust\">Is this run to be trusted?</h3>\n<p><b>",
             (size_t)(device - report->devices));
-    begin_check(out, !device->predicted);
-    fputs(device->predicted ? "Times are predicted, not measured</li>\n"
-                            : "Winners were timed anew, side by side, after the search</li>\n",
-          out);
-    if (!device->predicted)
-        check_conditions(&device->conditions, out);
-    check_outcomes(device, out);
-    for (size_t i = 0; i < AT_COUNT(checks); i++)
-        print_hits(device, &checks[i], out);
-    fputs("</ul></div>\n", out);
+    if (trust.doubts == 0)
+        fputs("Yes:</b> nothing that was checked speaks against it.</p>\n", out);
+    else
+        fprintf(out, "With care:</b> %zu point%s below, marked !, speak%s against it.</p>\n",
+                trust.doubts, trust.doubts == 1 ? "" : "s", trust.doubts == 1 ? "s" : "");
+    fprintf(out, "<ul class=\"checks\">\n%s</ul></div>\n", list);
+    free(list);
 }

@@ -316,7 +316,7 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
  * An emulated one runs part of the grid: the time that 64x64 to 2048x2048 take grows like this. */
 double at_tune_weight(const struct at_problem *problem, const struct at_device_info *device)
 {
-    static const double bytes_of_constant_part = 512 << 10;
+    static const double bytes_of_constant_part = 1 << 20;
 
     return at_device_is_emulated(device)
                ? 1 + sqrt((double)at_problem_bytes(problem) / bytes_of_constant_part)

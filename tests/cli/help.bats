@@ -44,7 +44,7 @@ knows() {
 }
 
 @test "merge and diff name their options" {
-    knows merge --out --problems
+    knows merge --out --problems --quiet
     knows diff --format
 }
 

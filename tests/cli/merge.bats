@@ -68,6 +68,9 @@ merge() {
     mv merged.yaml first.yaml
     "$AUTOTUNE" merge old.yaml new.yaml -o merged.yaml
     cmp first.yaml merged.yaml
+    run --separate-stderr -0 "$AUTOTUNE" merge --quiet old.yaml new.yaml -o merged.yaml
+    [ -z "$stderr" ]
+    cmp first.yaml merged.yaml
 }
 
 @test "with the same software, the documented rule chooses the entry" {

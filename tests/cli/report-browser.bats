@@ -38,6 +38,15 @@ browse() {
     done
 }
 
+@test "on a phone the shares and the changes are seen without scrolling, and the worst problem is open" {
+    browse -s "400,light,$BATS_TEST_TMPDIR/phone.png" few.html \
+        'seen = (cell) => cell.getBoundingClientRect().right <= 400, seen(document.querySelector("#d0-table ~ .scroll tbody tr").cells[4])' \
+        'seen(document.querySelector("#changes tbody tr").cells[5])' \
+        'document.querySelectorAll("details.problem[open]").length' \
+        'document.querySelector("details.problem[open] select") !== null'
+    [ "$output" = $'true\ntrue\n1\ntrue' ]
+}
+
 @test "tables sort and filter" {
     browse few.html \
         'table = document.querySelector("#d0-table ~ .scroll table"), first = () => table.tBodies[0].rows[0].cells[0].textContent, worst = first()' \
@@ -55,8 +64,8 @@ browse() {
     browse few.html \
         'row = document.querySelectorAll("#d0-table ~ .scroll tbody tr")[7], link = row.querySelector("a"), link.click(), problem = document.querySelector(link.getAttribute("href")), problem.open' \
         'new Promise((done) => setTimeout(() => done(problem.querySelectorAll("select option").length > 3), 300))' \
-        'select = problem.querySelector("select"), line = problem.querySelector("polyline[data-s]"), before = line.getAttribute("points"), select.value = select.options[3].value, select.dispatchEvent(new Event("change")), line.getAttribute("points") !== before' \
-        'select.value = "evaluation", select.dispatchEvent(new Event("change")), line.getAttribute("points").trim().split(" ").length === before.trim().split(" ").length'
+        'select = problem.querySelector("select"), line = problem.querySelector("[data-s]"), count = (path) => path.match(/-?[\d.]+/g).length, before = line.getAttribute("d"), select.value = select.options[3].value, select.dispatchEvent(new Event("change")), line.getAttribute("d") !== before' \
+        'select.value = "evaluation", select.dispatchEvent(new Event("change")), count(line.getAttribute("d")) === count(before)'
     [ "$output" = $'true\ntrue\ntrue\ntrue' ]
 }
 

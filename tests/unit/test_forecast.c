@@ -28,16 +28,21 @@ static const struct {
     double finals_s;
     size_t space;
     bool stops;
-    double growth; /* of the configs' times and weights, from each problem to the next */
+    double growth;  /* of the configs' times and weights, from each problem to the next */
+    size_t changes; /* 0: never; from this problem on all takes `by` times as long, which nothing
+                     * can tell before that problem's end */
+    double by;
 } runs[] = {
-    {"a GPU", 50, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1},
-    {"a GPU with few problems", 6, 1, 48, 0.02, 77, 0.05, 0.5, 4161, true, 1},
-    {"every config", 10, 2, 48, 0.02, 4161, 0.02, 0.5, 4161, false, 1},
-    {"short searches", 50, 2, 12, 0.02, 30, 0.05, 0.5, 4161, true, 1},
-    {"long searches", 50, 2, 48, 0.02, 300, 0.05, 0.5, 4161, true, 1},
-    {"known copies", 20, 1, 0, 0, 90, 0.05, 0.5, 4161, true, 1},
-    {"an emulated device", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1},
-    {"growing problems", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1.5},
+    {"a GPU", 50, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 0, 1},
+    {"a GPU with few problems", 6, 1, 48, 0.02, 77, 0.05, 0.5, 4161, true, 1, 0, 1},
+    {"every config", 10, 2, 48, 0.02, 4161, 0.02, 0.5, 4161, false, 1, 0, 1},
+    {"short searches", 50, 2, 12, 0.02, 30, 0.05, 0.5, 4161, true, 1, 0, 1},
+    {"long searches", 50, 2, 48, 0.02, 300, 0.05, 0.5, 4161, true, 1, 0, 1},
+    {"known copies", 20, 1, 0, 0, 90, 0.05, 0.5, 4161, true, 1, 0, 1},
+    {"an emulated device", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1, 0, 1},
+    {"growing problems", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1.5, 0, 1},
+    {"a machine that others begin to use", 20, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 8, 4},
+    {"a machine that others leave", 20, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 8, 0.4},
 };
 
 static int64_t ns(double seconds)
@@ -66,6 +71,8 @@ static double simulate(size_t run, double checked)
         waiting += weight;
     weight = 1;
     for (size_t i = 0; i < runs[run].problems; i++, weight *= runs[run].growth) {
+        double pace = weight * (runs[run].changes > 0 && i >= runs[run].changes ? runs[run].by : 1);
+
         waiting -= weight;
         at_forecast_begin(&forecast, weight, waiting, ns(now_s));
         now_s += i == 0 ? runs[run].startup_s : 0;
@@ -80,10 +87,11 @@ static double simulate(size_t run, double checked)
             while (search.done < count) {
                 struct at_time_left left;
 
-                now_s += weight * (copies ? runs[run].copy_s : runs[run].config_s);
+                now_s += pace * (copies ? runs[run].copy_s : runs[run].config_s);
                 search.done++;
                 left = at_forecast_left(&forecast, &search, ns(now_s));
                 if (checked == 0 || now_s < checked / 10 ||
+                    (runs[run].changes > 0 && i <= runs[run].changes) ||
                     fabs(left.run - (checked - now_s)) < checked / 20)
                     continue;
                 if (left.run < (checked - now_s) / 2 || left.run > (checked - now_s) * 2 ||
@@ -94,7 +102,7 @@ static double simulate(size_t run, double checked)
             if (count > 0)
                 at_forecast_searched(&forecast, &search, ns(now_s));
         }
-        now_s += weight * runs[run].finals_s;
+        now_s += pace * runs[run].finals_s;
         at_forecast_end(&forecast, ns(now_s));
     }
     return now_s;
