@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch: a short way for plain tensors, and a custom operator for autograd, torch.compile and its like."""
+# Calls that repeat are to cost no more than PyTorch's own: hence the two tables, and PyTorch's private names for
+# the current device and stream, where it has them.
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+
+import torch
+
+from ._arrays import View, stream_number
+from ._calls import alignment, check_out, plan_for, problem_of
+from ._objects import Plan, normalized, swap_last
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+# Per tensor without `out`: the plan, and the result's shape.
+_new: Dict[Any, Tuple[Plan, Tuple[int, ...]]] = {}
+_swaps = {rank: swap_last(rank) for rank in range(2, 25)}
+
+
+def forget() -> None:
+    """The plans are to be chosen anew."""
+    _new.clear()
+
+
+def _usual_stream(device: int) -> int:
+    return int(torch.cuda.current_stream(device).cuda_stream)
+
+
+_current_stream: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream", _usual_stream)
+_current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+
+
+def _view(x: Any) -> View:
+    return View(x.data_ptr(), tuple(x.shape), tuple(x.stride()), x.element_size(), x.get_device(), str(x.dtype))
+
+
+def _check_kind(x: Any) -> None:
+    if not x.is_cuda:
+        raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
+    if x.layout != torch.strided:
+        raise TypeError(f"tensors of layout {x.layout} are not supported")
+
+
+def _dims(dims: Optional[Sequence[int]], rank: int) -> Tuple[int, ...]:
+    return normalized(dims, rank) if dims is not None else _swaps.get(rank) or swap_last(rank)
+
+
+def _permute_new(x: Any, dims: Tuple[int, ...]) -> Any:
+    """A new tensor, in the current stream. The tensor is on the current device."""
+    pointer, device = x.data_ptr(), x.get_device()
+    key = (x.shape, x.stride(), dims, x.dtype, device, pointer & 15)
+    known = _new.get(key)
+    if known is None:
+        return _permute_first(x, dims, key)
+    plan, shape = known
+    out = torch.empty(shape, dtype=x.dtype, device=x.device)
+    plan.execute(out.data_ptr(), pointer, _current_stream(device))
+    return out
+
+
+def _permute_first(x: Any, dims: Tuple[int, ...], key: Any) -> Any:
+    """The same for a key that is not known."""
+    shape = tuple(x.shape[dim] for dim in dims)
+    out = torch.empty(shape, dtype=x.dtype, device=x.device)
+    if x.numel():
+        stream = _current_stream(x.get_device())
+        plan = plan_for(problem_of(_view(x), _view(out), dims), x.get_device(), stream)
+        plan.execute(out.data_ptr(), x.data_ptr(), stream)
+        if out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
+            _new[key] = plan, shape
+    return out
+
+
+def _permute_into(x: Any, dims: Tuple[int, ...], out: Any) -> Any:
+    source, target = _view(x), _view(out)
+    if not out.is_cuda:
+        raise TypeError(f"out is on {out.device}, and not on a GPU")
+    check_out(source, target, tuple(source.shape[dim] for dim in dims))
+    if source.size:
+        stream = _current_stream(source.device)
+        plan_for(problem_of(source, target, dims), source.device, stream).execute(
+            target.pointer, source.pointer, stream)
+    return out
+
+
+def _permute_here(x: Any, dims: Tuple[int, ...], out: Any) -> Any:
+    _check_kind(x)
+    if x.is_conj() or x.is_neg():  # what the memory holds is not what the tensor is
+        x = x.resolve_conj().resolve_neg()
+    if 0 in x.stride() and x.numel() > 1:
+        x = x.contiguous()  # an expanded tensor, whose elements share places
+    if x.get_device() != _current_device():
+        with torch.cuda.device(x.get_device()):
+            return _permute_new(x, dims) if out is None else _permute_into(x, dims, out)
+    return _permute_new(x, dims) if out is None else _permute_into(x, dims, out)
+
+
+def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any) -> Any:
+    """permute, or for dims=None transpose, of a PyTorch tensor."""
+    permutation = _dims(dims, x.dim())
+    if torch.compiler.is_compiling() or type(x) not in _PLAIN or (x.requires_grad and torch.is_grad_enabled()):
+        if out is not None or stream is not None:
+            raise TypeError("tensors that need a gradient, are compiled or are of a subclass take neither `out` nor "
+                            "`stream`")
+        return operator(x, list(permutation))
+    if stream is None:
+        return _permute_here(x, permutation, out)
+    if not isinstance(stream, torch.cuda.Stream):
+        number = stream_number(stream)
+        stream = torch.cuda.ExternalStream(number, x.device) if number else torch.cuda.default_stream(x.device)
+    with torch.cuda.stream(stream):
+        return _permute_here(x, permutation, out)
+
+
+# ---- the operator ----
+
+def _run_operator(x: Any, dims: Sequence[int]) -> Any:
+    return _permute_here(x.detach(), normalized(dims, x.dim()), None)
+
+
+def _fake(x: Any, dims: Sequence[int]) -> Any:
+    return x.new_empty([x.shape[dim] for dim in normalized(dims, x.dim())])
+
+
+def _keep_dims(context: Any, inputs: Tuple[Any, Sequence[int]], output: Any) -> None:
+    context.dims = inputs[1]
+
+
+def _backward(context: Any, gradient: Any) -> Tuple[Any, None]:
+    inverse = [0] * len(context.dims)
+    for i, dim in enumerate(context.dims):
+        inverse[dim] = i
+    return operator(gradient, inverse), None
+
+
+def _no_operator(x: Any, dims: Sequence[int]) -> Any:
+    raise TypeError("PyTorch 2.4 or newer is needed for tensors that need a gradient, are compiled or are of a "
+                    "subclass")
+
+
+operator: Any = _no_operator
+if hasattr(torch.library, "custom_op"):
+    operator = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(),
+                                       schema="(Tensor x, int[] dims) -> Tensor")
+    operator.register_fake(_fake)
+    operator.register_autograd(_backward, setup_context=_keep_dims)
