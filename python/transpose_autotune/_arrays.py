@@ -138,7 +138,11 @@ class Jax(Kind):
         return View(*_dlpack.read(x.__dlpack__()))
 
     def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
-        return sys.modules["jax"].numpy.empty(shape, x.dtype, device=x.sharding)
+        jax = sys.modules["jax"]
+        if not hasattr(jax.lax, "empty"):  # which, unlike jax.numpy.empty, fills nothing
+            return jax.numpy.empty(shape, x.dtype, device=x.sharding)
+        with jax.default_device(x.device):
+            return jax.lax.empty(shape, x.dtype)
 
     def finish(self, stream: int) -> None:
         _cuda.synchronize(stream)

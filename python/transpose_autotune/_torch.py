@@ -98,10 +98,11 @@ def _permute_here(x: Any, dims: Tuple[int, ...], out: Any) -> Any:
 def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any) -> Any:
     """permute, or for dims=None transpose, of a PyTorch tensor."""
     permutation = _dims(dims, x.dim())
-    if torch.compiler.is_compiling() or type(x) not in _PLAIN or (x.requires_grad and torch.is_grad_enabled()):
+    if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or (
+            x.requires_grad and torch.is_grad_enabled()):
         if out is not None or stream is not None:
-            raise TypeError("tensors that need a gradient, are compiled or are of a subclass take neither `out` nor "
-                            "`stream`")
+            raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
+                            "without gradients")
         return operator(x, list(permutation))
     if stream is None:
         return _permute_here(x, permutation, out)
@@ -122,13 +123,13 @@ def _fake(x: Any, dims: Sequence[int]) -> Any:
     return x.new_empty([x.shape[dim] for dim in normalized(dims, x.dim())])
 
 
-def _keep_dims(context: Any, inputs: Tuple[Any, Sequence[int]], output: Any) -> None:
-    context.dims = inputs[1]
+def _keep_dims(ctx: Any, inputs: Tuple[Any, Sequence[int]], output: Any) -> None:
+    ctx.dims = inputs[1]
 
 
-def _backward(context: Any, gradient: Any) -> Tuple[Any, None]:
-    inverse = [0] * len(context.dims)
-    for i, dim in enumerate(context.dims):
+def _backward(ctx: Any, gradient: Any) -> Tuple[Any, None]:
+    inverse = [0] * len(ctx.dims)
+    for i, dim in enumerate(ctx.dims):
         inverse[dim] = i
     return operator(gradient, inverse), None
 

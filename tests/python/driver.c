@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcuda.so.1 for tests of the Python package: the driver of tests/unit, with what the package calls besides.
- * Host memory stands for the device's. A launch runs nothing, and is written down. */
-#define cuCtxGetCurrent usual_context
+/* libcuda.so.1 for tests of the Python package: the driver of tests/unit, with what the package
+ * calls besides. Host memory stands for the device's. A launch runs nothing, and is written down.
+ */
+#define cuCtxGetCurrent    usual_context
 #define cuDriverGetVersion usual_version
-#define cuLaunchKernel usual_launch
+#define cuLaunchKernel     usual_launch
 #include "../unit/fake_cuda.c"
 #undef cuCtxGetCurrent
 #undef cuDriverGetVersion
@@ -20,10 +21,12 @@ int driver_without_context; /* 1: no context is current until one is pushed */
 int driver_pushed;          /* contexts on the stack */
 int driver_waits;           /* streams that were told to wait for others */
 
-int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                   unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **args, void **extra)
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                   void *stream, void **args, void **extra)
 {
-    (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;
+    (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y,
+        (void)block_z;
     (void)shared, (void)extra;
     if (driver_without_context && driver_pushed == 0)
         return 201;
