@@ -21,26 +21,23 @@ _primary: Dict[int, c_void_p] = {}
 def _check(result: int, doing: str) -> None:
     if result != 0:
         name = c_char_p()
-        _open().cuGetErrorName(result, byref(name))
+        driver().cuGetErrorName(result, byref(name))
         raise AutotuneError(Status.NO_DEVICE, f"{doing}: {(name.value or b'error').decode()} ({result})")
 
 
-def _open() -> Any:
+def driver() -> Any:
+    """libcuda, initialised."""
     global _driver
     if _driver is None:
         try:
             opened = ctypes.CDLL("libcuda.so.1")
         except OSError as error:
             raise AutotuneError(Status.NO_DEVICE, f"no CUDA driver: {error}") from None
+        result = opened.cuInit(0)
+        if result != 0:
+            raise AutotuneError(Status.NO_DEVICE, f"no usable GPU: cuInit fails ({result})")
         _driver = opened
     return _driver
-
-
-def driver() -> Any:
-    """libcuda, initialised."""
-    opened = _open()
-    _check(opened.cuInit(0), "starting the CUDA driver")
-    return opened
 
 
 def _primary_context(device: int) -> c_void_p:

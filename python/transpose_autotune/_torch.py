@@ -31,14 +31,11 @@ _current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.
 
 
 def _view(x: Any) -> View:
-    return View(x.data_ptr(), tuple(x.shape), tuple(x.stride()), x.element_size(), x.get_device(), str(x.dtype))
-
-
-def _check_kind(x: Any) -> None:
-    if not x.is_cuda:
-        raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
     if x.layout != torch.strided:
         raise TypeError(f"tensors of layout {x.layout} are not supported")
+    if x.is_conj() or x.is_neg():
+        raise TypeError("out is a conjugate of other memory")
+    return View(x.data_ptr(), tuple(x.shape), tuple(x.stride()), x.element_size(), x.get_device(), str(x.dtype), keeps=x)
 
 
 def _dims(dims: Optional[Sequence[int]], rank: int) -> Tuple[int, ...]:
@@ -62,37 +59,40 @@ def _permute_first(x: Any, dims: Tuple[int, ...], key: Any) -> Any:
     """The same for a key that is not known."""
     shape = tuple(x.shape[dim] for dim in dims)
     out = torch.empty(shape, dtype=x.dtype, device=x.device)
-    if x.numel():
-        stream = _current_stream(x.get_device())
-        plan = plan_for(problem_of(_view(x), _view(out), dims), x.get_device(), stream)
-        plan.execute(out.data_ptr(), x.data_ptr(), stream)
-        if out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
-            _new[key] = plan, shape
+    plan = _permute_into(x, dims, out)
+    if plan and out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
+        _new[key] = plan, shape
     return out
 
 
-def _permute_into(x: Any, dims: Tuple[int, ...], out: Any) -> Any:
-    source, target = _view(x), _view(out)
+def _permute_into(x: Any, dims: Tuple[int, ...], out: Any) -> Optional[Plan]:
+    """Returns the plan; None: the next tensor like this needs more than a plan."""
     if not out.is_cuda:
         raise TypeError(f"out is on {out.device}, and not on a GPU")
+    if x.numel() == 0:
+        check_out(_view(x), _view(out), tuple(x.shape[dim] for dim in dims))
+        return None
+    expanded = 0 in x.stride() and x.numel() > 1
+    source, target = _view(x.contiguous() if expanded else x), _view(out)
     check_out(source, target, tuple(source.shape[dim] for dim in dims))
-    if source.size:
-        stream = _current_stream(source.device)
-        plan_for(problem_of(source, target, dims), source.device, stream).execute(
-            target.pointer, source.pointer, stream)
-    return out
+    stream = _current_stream(source.device)
+    plan = plan_for(problem_of(source, target, dims), source.device, stream)
+    plan.execute(target.pointer, source.pointer, stream)
+    return None if expanded else plan
 
 
 def _permute_here(x: Any, dims: Tuple[int, ...], out: Any) -> Any:
-    _check_kind(x)
+    if x.get_device() < 0:
+        raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
     if x.is_conj() or x.is_neg():  # what the memory holds is not what the tensor is
         x = x.resolve_conj().resolve_neg()
-    if 0 in x.stride() and x.numel() > 1:
-        x = x.contiguous()  # an expanded tensor, whose elements share places
     if x.get_device() != _current_device():
         with torch.cuda.device(x.get_device()):
-            return _permute_new(x, dims) if out is None else _permute_into(x, dims, out)
-    return _permute_new(x, dims) if out is None else _permute_into(x, dims, out)
+            return _permute_here(x, dims, out)
+    if out is None:
+        return _permute_new(x, dims)
+    _permute_into(x, dims, out)
+    return out
 
 
 def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any) -> Any:

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of all kinds, with a driver that runs nothing (driver.c): which plans they get, and which addresses and
 streams their launches. Where libcuda.so.1 is a real one, nothing of this can be told."""
+import collections
 import ctypes
 import gc
+import math
 import os
+import sys
 import threading
+import types
 import unittest
+from unittest import mock
 
 from transpose_autotune import AutotuneError, Plan, Problem, Profile, Status, lookup, permute, transpose, use
 from transpose_autotune import _calls, _dlpack, _nvrtc
@@ -134,6 +139,35 @@ class Arrays(unittest.TestCase):
         self.assertEqual(launched()[0], 1 << 23)
         with self.assertRaisesRegex(TypeError, "give `out`"):
             transpose(Interface((30, 50)))
+
+    def test_cupy(self):
+        """With a stand-in: repeated calls take a short way, which gives the same."""
+        class Array(Interface):
+            made = 0
+
+            def __init__(self, shape, dtype, pointer=None):
+                Array.made += 1
+                pointer = pointer or (1 << 24) + 4096 * Array.made
+                self.shape, self.dtype, self.itemsize = tuple(shape), dtype, dtype.size
+                self.data = types.SimpleNamespace(ptr=pointer, device_id=0)
+                self.device = types.SimpleNamespace(id=0)
+                self.strides = tuple(dtype.size * math.prod(self.shape[i + 1:]) for i in range(len(self.shape)))
+
+        Array.__module__ = "cupy"
+        stream = types.SimpleNamespace(ptr=31)
+        cuda = types.SimpleNamespace(get_current_stream=lambda: stream,
+                                     runtime=types.SimpleNamespace(getDevice=lambda: 0))
+        dtype = collections.namedtuple("Type", "size str")(8, "<f8")
+        with mock.patch.dict(sys.modules, cupy=types.SimpleNamespace(cuda=cuda, ndarray=Array, empty=Array)):
+            for turn in range(3):
+                stream.ptr += turn
+                for x, dims in (Array((30, 50), dtype, 1 << 20), None), (Array((2, 3, 4), dtype, 1 << 20), [2, 0, 1]), \
+                        (Array((30, 50), dtype, (1 << 20) + 8), None):
+                    y = transpose(x) if dims is None else permute(x, dims)
+                    self.assertEqual(launched(), (y.data.ptr, x.data.ptr, stream.ptr))
+                    self.assertEqual(y.shape, (50, 30) if dims is None else (4, 2, 3))
+        self.assertEqual(len(_calls._plans), 3)
+        self.assertEqual(len(_calls._known), 3)
 
     def test_refused(self):
         square, other = Interface((40, 40)), {"pointer": 1 << 22}
