@@ -17,7 +17,8 @@
 static const char *const library_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
                                             NULL};
 
-/* What to open, until a NULL: the file that AUTOTUNE_NVRTC names, or libraries of the usual names. */
+/* What to open, until a NULL: the file that AUTOTUNE_NVRTC names, or libraries of the usual names.
+ */
 static const char *const *wanted_names(const char *named[2])
 {
     named[0] = getenv("AUTOTUNE_NVRTC");
