@@ -148,7 +148,8 @@ class Numba(Kind):
 
 
 class Jax(Kind):
-    """JAX knows no streams, and its arrays do not change. So all is awaited, before and after."""
+    """Where XLA does not take the callback of _jax.py. All is awaited, before and after, because JAX shows no
+    streams."""
 
     def view(self, x: Any, stream: Optional[int]) -> View:
         jax = sys.modules["jax"]

@@ -7,7 +7,7 @@ import threading
 from typing import Any, Dict, Optional, Sequence, Tuple, TypeVar
 
 from . import _cuda
-from ._arrays import View, is_dense, kind_of, stream_number
+from ._arrays import Jax, View, is_dense, kind_of, stream_number
 from ._library import AutotuneError, Status
 from ._objects import Plan, Problem, Profile, normalized, set_default_profile, swap_last
 
@@ -80,6 +80,15 @@ def problem_of(source: View, target: View, dims: Tuple[int, ...]) -> Problem:
 _known: Dict[Any, Tuple[Plan, Tuple[int, ...]]] = {}
 
 
+def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any) -> Any:
+    from . import _jax
+    if out is not None or stream is not None:
+        raise TypeError("JAX's arrays do not change, and it has no streams: give neither `out` nor `stream`")
+    if not _jax.is_registered:
+        return _permute_any(x, dims, None, None)
+    return _jax.permute(x, swap_last(x.ndim) if dims is None else dims)
+
+
 def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any) -> Any:
     kind = kind_of(x)
     key = kind.key(x, dims) if out is None and stream is None else None
@@ -116,7 +125,8 @@ def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any) -> Any:
             from . import _torch
             calls = _torch
         return calls.permute(x, dims, out, stream)
-    return _permute_any(x, None if dims is None else tuple(dims), out, stream)
+    permute_it = _permute_jax if isinstance(kind_of(x), Jax) else _permute_any
+    return permute_it(x, None if dims is None else tuple(dims), out, stream)
 
 
 def transpose(x: T, out: Optional[T] = None, stream: Any = None) -> T:

@@ -39,6 +39,11 @@ passes() {
     passes test_torch
 }
 
+@test "what JAX's compiler calls" {
+    python3 -c 'import jax.ffi' 2>/dev/null || skip "no JAX"
+    passes test_jax
+}
+
 @test "the command runs the program of the package, with its arguments and exit code" {
     cp -r "$srcdir/python/transpose_autotune" .
     mkdir transpose_autotune/bin
