@@ -6,8 +6,11 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import torch
 
+if not hasattr(torch.library, "custom_op"):
+    raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
+
 from ._arrays import View, stream_number
-from ._calls import alignment, check_out, plan_for, problem_of
+from ._calls import check_out, plan_for, problem_of
 from ._objects import Plan, normalized, swap_last
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -67,8 +70,8 @@ def _permute_first(x: Any, dims: Tuple[int, ...], key: Any) -> Any:
 
 def _permute_into(x: Any, dims: Tuple[int, ...], out: Any) -> Optional[Plan]:
     """Returns the plan; None: the next tensor like this needs more than a plan."""
-    if not out.is_cuda:
-        raise TypeError(f"out is on {out.device}, and not on a GPU")
+    if not isinstance(out, torch.Tensor) or not out.is_cuda:
+        raise TypeError("out has to be a tensor on a GPU too")
     if x.numel() == 0:
         check_out(_view(x), _view(out), tuple(x.shape[dim] for dim in dims))
         return None
@@ -134,14 +137,7 @@ def _backward(ctx: Any, gradient: Any) -> Tuple[Any, None]:
     return operator(gradient, inverse), None
 
 
-def _no_operator(x: Any, dims: Sequence[int]) -> Any:
-    raise TypeError("PyTorch 2.4 or newer is needed for tensors that need a gradient, are compiled or are of a "
-                    "subclass")
-
-
-operator: Any = _no_operator
-if hasattr(torch.library, "custom_op"):
-    operator = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(),
-                                       schema="(Tensor x, int[] dims) -> Tensor")
-    operator.register_fake(_fake)
-    operator.register_autograd(_backward, setup_context=_keep_dims)
+operator: Any = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(),
+                                        schema="(Tensor x, int[] dims) -> Tensor")
+operator.register_fake(_fake)
+operator.register_autograd(_backward, setup_context=_keep_dims)
