@@ -78,7 +78,7 @@ class Lookups(unittest.TestCase):
                 (Problem((512, 256), 4, out_strides=(600, 1)), "512x256:f32,ld_dst=600"),
                 (Problem((512, 512), 8, in_place=True), "512x512:f64,inplace=1"),
                 (Problem((2, 512, 512), 8, in_place=True), "512x512:f64,batch=2,inplace=1"),
-                (Problem((1, 256), 4, strides=(0, 1)), "1x256:f32"),
+                (Problem((1, 512, 256), 4, strides=(0, 300, 1)), "512x256:f32,ld_src=300"),
                 (Problem((8, 32, 2048, 128), 2, (0, 2, 1, 3)), "8x32x2048x128:f16,perm=0213"),
                 (Problem((3, 4, 5), 12, (2, 1, 0)), "3x4x5:b12,perm=210")):
             with self.subTest(spelled):
