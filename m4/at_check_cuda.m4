@@ -50,7 +50,8 @@ AS_IF([test "$at_cuda_version" -lt 12000],
 
 AC_ARG_WITH([nvrtc-dir],
     [AS_HELP_STRING([--with-nvrtc-dir=DIR],
-        [where the program looks for NVRTC after the loader's path, on the machine where it runs
+        [where the program looks for NVRTC after the loader's path, on the machine where it runs; a
+         relative DIR begins where the program, or the library, is installed
          (default: where it is in the toolkit)])],
     [], [with_nvrtc_dir=no])
 AC_MSG_CHECKING([where NVRTC is installed])

@@ -6,14 +6,25 @@
 #include "base/text_stream.h"
 #include "kernel/render.h"
 #include "system/library.h"
+#include "system/paths.h"
 
 #include <nvrtc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Since NVRTC 12 the soname has only the major version; 11.2 is the last one before. */
 static const char *const library_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
                                             NULL};
+
+/* What to open, until a NULL: the file that AUTOTUNE_NVRTC names, or libraries of the usual names.
+ */
+static const char *const *wanted_names(const char *named[2])
+{
+    named[0] = getenv("AUTOTUNE_NVRTC");
+    named[1] = NULL;
+    return named[0] && *named[0] ? named : library_names;
+}
 
 #define FUNCTIONS(X)                                                                               \
     X(nvrtcVersion)                                                                                \
@@ -67,12 +78,16 @@ static enum at_status load_api(struct at_error *err)
     };
     static const char mend[] =
         "no NVRTC: install the CUDA Toolkit, or name its library folder in LD_LIBRARY_PATH";
+    const char *named[2];
+    char *folder;
     void *opened;
     enum at_status status;
 
     if (library)
         return AT_OK;
-    status = at_library_open(&opened, library_names, AT_CUDA_LIBDIR, mend, err);
+    folder = at_path_from_own_file(AT_CUDA_LIBDIR);
+    status = at_library_open(&opened, wanted_names(named), folder, mend, err);
+    at_free(folder);
     if (status != AT_OK)
         return status;
     if (at_library_symbols(opened, symbols, AT_COUNT(symbols), err) != AT_OK)
@@ -83,7 +98,9 @@ static enum at_status load_api(struct at_error *err)
 
 bool at_nvrtc_is_loaded(void)
 {
-    return at_library_is_loaded(library_names);
+    const char *named[2];
+
+    return at_library_is_loaded(wanted_names(named));
 }
 
 const char *at_nvrtc_path(void)
@@ -95,10 +112,13 @@ char *at_nvrtc_request(void)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
+    const char *named[2], *const *names = wanted_names(named);
+    char *folder = at_path_from_own_file(AT_CUDA_LIBDIR);
 
-    for (size_t i = 0; library_names[i]; i++)
-        fprintf(out, "%s ", library_names[i]);
-    fprintf(out, "%s", AT_CUDA_LIBDIR);
+    for (size_t i = 0; names[i]; i++)
+        fprintf(out, "%s ", names[i]);
+    fprintf(out, "%s", folder ? folder : "");
+    at_free(folder);
     for (size_t i = 0; i < AT_COUNT(common_options); i++)
         fprintf(out, " %s %d", common_options[i].option, common_options[i].since);
     return at_text_close(&stream, NULL);
@@ -169,10 +189,14 @@ static void add_option(struct at_nvrtc *nvrtc, const char *option)
 static void open_builtins(int major, int minor)
 {
     char *name = at_format("libnvrtc-builtins.so.%d.%d", major, minor);
+    char *folder = at_strdup(at_nvrtc_path()), *slash = strrchr(folder, '/');
     const char *const names[] = {name, NULL};
     void *library;
 
-    at_library_open(&library, names, AT_CUDA_LIBDIR, "", NULL); /* NVRTC reports what it misses */
+    if (slash)
+        *slash = '\0';
+    at_library_open(&library, names, folder, "", NULL); /* NVRTC reports what it misses */
+    at_free(folder);
     at_free(name);
 }
 

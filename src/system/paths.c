@@ -63,6 +63,19 @@ static void resolve_folder(char resolved[PATH_MAX], const char *folder)
     close(fd);
 }
 
+char *at_path_from_own_file(const char *folder)
+{
+    char file[PATH_MAX];
+
+    if (folder[0] == '/')
+        return at_strdup(folder);
+    find_own_file(file);
+    if (file[0] != '/')
+        return NULL;
+    *strrchr(file, '/') = '\0';
+    return at_format("%s/%s", file, folder);
+}
+
 /* The data folder that was installed together with this file, wherever both are now; NULL if there
  * is none. The caller frees it. */
 static char *find_data_beside(void)

@@ -14,6 +14,10 @@ char *at_path_data_file(const char *name);
 /* AT_USAGE if there is no such folder: the message says what sets it. */
 enum at_status at_path_require_data(struct at_error *err);
 
+/* A folder. A relative one begins where the file of this program or library is; NULL if that is not
+ * known. The caller frees it. */
+char *at_path_from_own_file(const char *folder);
+
 /* $VARIABLE/autotune, by default ~/BELOW/autotune; NULL if the user has no home folder. The caller
  * frees it. */
 char *at_path_user(const char *variable, const char *below);

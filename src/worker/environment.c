@@ -11,6 +11,7 @@
 static const char *const passed[] = {
     "ASAN_OPTIONS",                      /* sanitisers */
     "AUTOTUNE_DATADIR",                  /* descriptions of emulated devices */
+    "AUTOTUNE_NVRTC",                    /* the compiler */
     "CUDA_DEVICE_ORDER",                 /* the numbering of GPUs */
     "CUDA_INJECTION64_PATH",             /* profilers and compute-sanitizer, with LD_* and NV_* */
     "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", /* sharing of a GPU */

@@ -57,6 +57,7 @@ transposed() {
     python3 -c 'import torch' 2>/dev/null || skip "no PyTorch"
     find_cuda
     use_library
+    export PYTHONPATH=$srcdir/python PYTHONDONTWRITEBYTECODE=1
     transposed '37 tensors are right' python3 "$srcdir/examples/tensors.py"
 }
 

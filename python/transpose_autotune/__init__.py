@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fastest transposes and permutations of arrays on NVIDIA GPUs.
+
+    import torch
+    from transpose_autotune import permute, transpose
+
+    x = torch.rand(8192, 4096, device="cuda")
+    y = transpose(x)                # x.t().contiguous(), by a tuned kernel
+
+Takes and returns arrays of PyTorch, CuPy, JAX and Numba, and whatever speaks DLPack or has
+__cuda_array_interface__. Kernels come from profiles, which `autotune tune` writes; see `use`."""
+from ._calls import permute, transpose, use
+from ._library import AutotuneError, Status, Tier, library
+from ._objects import Answer, Launch, Plan, Problem, Profile, lookup
+
+__all__ = ["Answer", "AutotuneError", "Launch", "Plan", "Problem", "Profile", "Status", "Tier", "library_version",
+           "lookup", "permute", "transpose", "use"]
+
+
+def library_version() -> str:
+    """The version of libautotune."""
+    version: str = library().autotune_version().decode()
+    return version

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of any kind: what they are, and new ones like them."""
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+from . import _cuda, _dlpack
+
+LEGACY_STREAM = 1  # the number of the default stream in both protocols
+
+
+@dataclass(frozen=True)
+class View:
+    """An array in a device's memory. Strides are in elements; None: dense."""
+    pointer: int
+    shape: Tuple[int, ...]
+    strides: Optional[Tuple[int, ...]]
+    itemsize: int
+    device: int
+    type: str = ""                  # as in __cuda_array_interface__ without the byte order; "": unknown
+    readonly: bool = False
+    stream: Optional[int] = None    # the one whose work the array's reader waits for
+    keeps: Any = None               # what has to live as long as the view
+
+    @property
+    def size(self) -> int:
+        product = 1
+        for extent in self.shape:
+            product *= extent
+        return product
+
+
+def stream_number(stream: Any) -> int:
+    """A stream of any kind: a number, __cuda_stream__, or one of PyTorch, CuPy or Numba."""
+    if isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "ptr", "handle"):
+        if hasattr(stream, name):
+            number = getattr(stream, name)
+            return int(getattr(number, "value", number) or 0)
+    raise TypeError(f"{type(stream).__name__} is no stream: neither a number nor one with __cuda_stream__")
+
+
+def is_dense(shape: Sequence[int], strides: Optional[Sequence[int]]) -> bool:
+    expected = 1
+    for extent, stride in zip(reversed(shape), reversed(strides or ())):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
+def view_interface(x: Any) -> View:
+    """__cuda_array_interface__
+    (https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html)"""
+    given = x.__cuda_array_interface__
+    (pointer, readonly), shape, kind = given["data"], tuple(given["shape"]), given["typestr"]
+    itemsize, strides = int(kind[2:]), given.get("strides")
+    if given.get("mask") is not None:
+        raise TypeError("arrays with a mask are not supported")
+    if strides is not None:
+        if any(stride % itemsize for stride in strides):
+            raise TypeError("strides have to be multiples of an element")
+        strides = tuple(stride // itemsize for stride in strides)
+    device = _cuda.device_of(pointer) if pointer else 0
+    return View(pointer or 0, shape, strides, itemsize, device, kind[1:], bool(readonly), given.get("stream"))
+
+
+def view_dlpack(x: Any, stream: int) -> View:
+    """`stream` is where the array will be read: what made the array comes before."""
+    kind, _ = x.__dlpack_device__()
+    if int(kind) not in (_dlpack.CUDA, _dlpack.CUDA_MANAGED):
+        raise TypeError(f"the array is not in a CUDA device's memory (DLPack's device type {int(kind)})")
+    capsule = x.__dlpack__(stream=stream or LEGACY_STREAM)
+    return View(*_dlpack.read(capsule), keeps=capsule)
+
+
+class Kind:
+    """Arrays of unknown origin. They need `out`, unless they name a namespace of the array API."""
+
+    def view(self, x: Any, stream: Optional[int]) -> View:
+        if hasattr(x, "__cuda_array_interface__"):
+            return view_interface(x)
+        if hasattr(x, "__dlpack__"):
+            return view_dlpack(x, stream or 0)
+        raise TypeError(f"{type(x).__name__} has neither __dlpack__ nor __cuda_array_interface__")
+
+    def stream(self, view: View) -> int:
+        """The current stream."""
+        return view.stream or 0
+
+    def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
+        """A new array like x, dense."""
+        if not hasattr(x, "__array_namespace__"):
+            raise TypeError(f"cannot make an array of type {type(x).__name__}: give `out`")
+        return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
+
+    def finish(self, stream: int) -> None:
+        """Called when the work is in the stream."""
+
+    def key(self, x: Any, dims: Optional[Tuple[int, ...]]) -> Any:
+        """Arrays with this key take the same plan to a new array in the current stream; None: that is not known."""
+        return None
+
+    def run(self, x: Any, plan: Any, shape: Tuple[int, ...]) -> Any:
+        """Execute the plan into a new array."""
+        raise NotImplementedError
+
+
+class CuPy(Kind):
+    def key(self, x: Any, dims: Optional[Tuple[int, ...]]) -> Any:
+        data = x.data
+        if data.device_id != sys.modules["cupy"].cuda.runtime.getDevice():
+            return None
+        return x.shape, x.strides, x.dtype, dims, data.device_id, data.ptr & 15
+
+    def run(self, x: Any, plan: Any, shape: Tuple[int, ...]) -> Any:
+        cupy = sys.modules["cupy"]
+        result = cupy.ndarray(shape, x.dtype)
+        plan.execute(result.data.ptr, x.data.ptr, cupy.cuda.get_current_stream().ptr)
+        return result
+
+    def view(self, x: Any, stream: Optional[int]) -> View:
+        if any(stride % x.itemsize for stride in x.strides):
+            raise TypeError("strides have to be multiples of an element")
+        strides = tuple(stride // x.itemsize for stride in x.strides)
+        return View(x.data.ptr, x.shape, strides, x.itemsize, x.device.id, x.dtype.str[1:])
+
+    def stream(self, view: View) -> int:
+        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+
+    def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
+        cupy = sys.modules["cupy"]
+        if stream is None:
+            return cupy.empty(shape, x.dtype)
+        with cupy.cuda.ExternalStream(stream):  # the memory pool knows by this when it may be used again
+            return cupy.empty(shape, x.dtype)
+
+
+class Numba(Kind):
+    def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
+        return sys.modules["numba.cuda"].device_array(shape, x.dtype)
+
+
+class Jax(Kind):
+    """Where XLA does not take the callback of _jax.py. All is awaited, before and after, because JAX shows no
+    streams."""
+
+    def view(self, x: Any, stream: Optional[int]) -> View:
+        jax = sys.modules["jax"]
+        if isinstance(x, jax.core.Tracer):
+            raise TypeError("within jax.jit there are no arrays: call this outside")
+        x.block_until_ready()
+        return View(*_dlpack.read(x.__dlpack__()))
+
+    def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
+        jax = sys.modules["jax"]
+        if not hasattr(jax.lax, "empty"):  # which, unlike jax.numpy.empty, fills nothing
+            return jax.numpy.empty(shape, x.dtype, device=x.sharding)
+        with jax.default_device(x.device):
+            return jax.lax.empty(shape, x.dtype)
+
+    def finish(self, stream: int) -> None:
+        _cuda.synchronize(stream)
+
+
+# By the first part of the type's module.
+KINDS: Dict[str, Kind] = {"cupy": CuPy(), "numba": Numba(), "numba_cuda": Numba(), "jax": Jax(), "jaxlib": Jax()}
+_OTHER = Kind()
+
+
+def kind_of(x: Any) -> Kind:
+    for base in type(x).__mro__:
+        kind = KINDS.get(base.__module__.partition(".")[0])
+        if kind:
+            return kind
+    return _OTHER

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""transpose and permute, for arrays of any kind."""
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any, Dict, Optional, Sequence, Tuple, TypeVar
+
+from . import _cuda
+from ._arrays import Jax, View, is_dense, kind_of, stream_number
+from ._library import AutotuneError, Status
+from ._objects import Plan, Problem, Profile, normalized, set_default_profile, swap_last
+
+T = TypeVar("T")
+
+_Key = Tuple[int, Problem]
+_plans: Dict[_Key, Plan] = {}
+_lock = threading.Lock()
+
+
+def use(profile: Optional[Profile]) -> None:
+    """Take kernels from this profile from now on; None: from the search path. Earlier plans stay, for graphs."""
+    with _lock:
+        set_default_profile(profile)
+        _retired.append(dict(_plans))
+        _plans.clear()
+        _known.clear()
+        torch_calls = sys.modules.get("transpose_autotune._torch")
+        if torch_calls:
+            torch_calls.forget()
+
+
+# Captured graphs may still run these.
+_retired: "list[Dict[_Key, Plan]]" = []
+
+
+def plan_for(problem: Problem, device: int, stream: int) -> Plan:
+    """The plan for this problem, made at the first call. Plans are kept, because graphs may have captured them."""
+    key = (device, problem)
+    plan = _plans.get(key)
+    if plan is None:
+        with _lock:
+            plan = _plans.get(key)
+            if plan is None:
+                if _cuda.is_capturing(stream):
+                    raise AutotuneError(Status.INVALID, "this problem has no plan yet, and none can be made while a "
+                                        "stream is captured: call this once before")
+                plan = _plans[key] = Plan(problem, device=device)
+    return plan
+
+
+def alignment(addresses: int) -> int:
+    """Of addresses that were joined by `|`: the power of two that they are multiples of, at most 16."""
+    return min(16, addresses & -addresses) or 16
+
+
+def check_out(source: View, target: View, shape: Tuple[int, ...]) -> None:
+    if target.shape != shape:
+        raise ValueError(f"out has shape {target.shape}, and the result has {shape}")
+    if source.itemsize != target.itemsize or (source.type and target.type and source.type != target.type):
+        raise TypeError(f"out has elements of another type ({target.type} for {source.type})")
+    if source.device != target.device:
+        raise ValueError(f"out is on device {target.device}, and the source on {source.device}")
+    if target.readonly:
+        raise ValueError("out is read-only")
+
+
+def problem_of(source: View, target: View, dims: Tuple[int, ...]) -> Problem:
+    """The problem of two views."""
+    align = alignment(source.pointer | target.pointer)
+    if not source.shape:  # a single element
+        return Problem((1,), source.itemsize, (0,), align=align)
+    return Problem(source.shape, source.itemsize, dims,
+                   None if is_dense(source.shape, source.strides) else source.strides,
+                   None if is_dense(target.shape, target.strides) else target.strides,
+                   align, source.pointer == target.pointer)
+
+
+# Plans and results' shapes of repeated calls, by the kinds' keys.
+_known: Dict[Any, Tuple[Plan, Tuple[int, ...]]] = {}
+
+
+def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any) -> Any:
+    from . import _jax
+    if out is not None or stream is not None:
+        raise TypeError("JAX's arrays do not change, and it has no streams: give neither `out` nor `stream`")
+    if not _jax.is_registered:
+        return _permute_any(x, dims, None, None)
+    return _jax.permute(x, swap_last(x.ndim) if dims is None else dims)
+
+
+def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any) -> Any:
+    kind = kind_of(x)
+    key = kind.key(x, dims) if out is None and stream is None else None
+    known = None if key is None else _known.get(key)
+    if known:
+        return kind.run(x, *known)
+    asked = None if stream is None else stream_number(stream)
+    source = kind.view(x, asked)
+    rank = len(source.shape)
+    permutation = swap_last(rank) if dims is None else normalized(dims, rank)
+    shape = tuple(source.shape[dim] for dim in permutation)
+    with _cuda.Current(source.device):
+        number = kind.stream(source) if asked is None else asked
+        if source.stream is not None:
+            _cuda.order(source.stream, number)
+        result = kind.empty(x, shape, asked) if out is None else out
+        other = kind if out is None else kind_of(out)
+        target = other.view(result, number)
+        check_out(source, target, shape)
+        if source.size:
+            plan = plan_for(problem_of(source, target, permutation), source.device, number)
+            plan.execute(target.pointer, source.pointer, number)
+            if key is not None and target.pointer % 16 == 0:  # as allocators always have it
+                _known[key] = plan, shape
+        kind.finish(number)
+    return result
+
+
+def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any) -> Any:
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        calls: Any = sys.modules.get("transpose_autotune._torch")  # takes less time than an import
+        if calls is None:
+            from . import _torch
+            calls = _torch
+        return calls.permute(x, dims, out, stream)
+    permute_it = _permute_jax if isinstance(kind_of(x), Jax) else _permute_any
+    return permute_it(x, None if dims is None else tuple(dims), out, stream)
+
+
+def transpose(x: T, out: Optional[T] = None, stream: Any = None) -> T:
+    """Returns x with its last two axes exchanged, as a new dense array of the same kind; or writes it to `out`.
+
+    x is an array on a GPU, of two axes or more, with any strides, that speaks DLPack or has
+    __cuda_array_interface__. `out` may be x itself for square matrices. The work goes into `stream` (a number or
+    a framework's stream), by default the framework's current one, and may be captured into a graph, if the same
+    was called once before. Raises AutotuneError if the library refuses."""
+    result: T = _call(x, None, out, stream)
+    return result
+
+
+def permute(x: T, dims: Sequence[int], out: Optional[T] = None, stream: Any = None) -> T:
+    """Returns x with its axes in another order, as a new dense array of the same kind; or writes it to `out`.
+
+    Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. Otherwise as transpose."""
+    result: T = _call(x, dims, out, stream)
+    return result

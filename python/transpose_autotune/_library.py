@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libautotune through ctypes: structs, prototypes, errors. autotune.h explains them."""
+from __future__ import annotations
+
+import ctypes
+import enum
+import os
+import threading
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_void_p
+from typing import Any, Dict, List, NoReturn, Optional, Tuple
+
+from . import _nvrtc
+from ._places import LIBRARY
+
+RANK_MAX = 24
+
+
+class Status(enum.IntEnum):
+    """Why a call failed: autotune_status."""
+    FAILED = 1      #: no legal config, or a kernel that does not compile
+    INVALID = 2     #: an argument, or a file that is no profile
+    NO_DEVICE = 3   #: no driver, device or NVRTC; or a CUDA call failed
+    MISMATCH = 4    #: a profile of another device
+    INTERNAL = 5
+    NO_MEMORY = 6   #: host memory
+
+
+class Tier(enum.IntEnum):
+    """Where an answer comes from, best first: autotune_tier."""
+    EXACT = 0           #: this problem, tuned on this model of device
+    SHAPE = 1           #: the nearest problem on this model
+    CHIP = 2            #: the nearest on as many multiprocessors of the same kind
+    ARCHITECTURE = 3    #: the nearest on the same compute capability
+    OTHER = 4           #: the nearest on the nearest architecture
+    DEFAULT = 5         #: no entry is legal: the default config
+
+
+class AutotuneError(RuntimeError):
+    """A call failed. The message tells the cause and the remedy."""
+
+    def __init__(self, status: Status, message: str):
+        super().__init__(message)
+        self.status = status
+
+
+class MatrixStruct(ctypes.Structure):
+    """autotune_problem"""
+    _fields_ = [(name, c_int64) for name in (
+        "elem_size", "rows", "cols", "ld_src", "ld_dst", "batch", "stride_src", "stride_dst", "in_place",
+        "align_bytes")] + [("struct_size", c_size_t)]
+
+
+class TensorStruct(ctypes.Structure):
+    """autotune_tensor"""
+    _fields_ = [("elem_size", c_int64), ("rank", c_int64), ("extents", c_int64 * RANK_MAX),
+                ("permutation", c_int64 * RANK_MAX), ("strides_src", c_int64 * RANK_MAX),
+                ("strides_dst", c_int64 * RANK_MAX), ("align_bytes", c_int64), ("struct_size", c_size_t)]
+
+
+class LaunchStruct(ctypes.Structure):
+    """autotune_launch"""
+    _fields_ = [("grid", c_uint * 3), ("block", c_uint * 3), ("shared_bytes", c_uint),
+                ("carveout_percent", c_int), ("reserved", c_uint * 8)]
+
+
+_ERROR = POINTER(c_void_p)
+_OUT = POINTER(c_void_p)
+
+# The result and the arguments of each function.
+PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
+    "autotune_version": (c_char_p, []),
+    "autotune_error_status": (c_int, [c_void_p]),
+    "autotune_error_message": (c_char_p, [c_void_p]),
+    "autotune_error_free": (None, [c_void_p]),
+    "autotune_profile_open": (c_int, [_OUT, c_char_p, _ERROR]),
+    "autotune_profile_skipped": (c_char_p, [c_void_p, c_size_t]),
+    "autotune_profile_free": (None, [c_void_p]),
+    "autotune_device_described": (c_int, [_OUT, c_char_p, _ERROR]),
+    "autotune_device_current": (c_int, [_OUT, _ERROR]),
+    "autotune_device_name": (c_char_p, [c_void_p]),
+    "autotune_device_free": (None, [c_void_p]),
+    "autotune_lookup": (c_int, [_OUT, c_void_p, c_void_p, POINTER(MatrixStruct), c_char_p, _ERROR]),
+    "autotune_tensor_lookup": (c_int, [_OUT, c_void_p, c_void_p, POINTER(TensorStruct), c_char_p, _ERROR]),
+    "autotune_answer_free": (None, [c_void_p]),
+    "autotune_answer_check_device": (c_int, [c_void_p, _ERROR]),
+    "autotune_answer_tier": (c_int, [c_void_p]),
+    "autotune_answer_distance": (c_double, [c_void_p]),
+    "autotune_answer_expected_permille": (c_int, [c_void_p]),
+    "autotune_answer_is_predicted": (c_int, [c_void_p]),
+    "autotune_answer_path": (c_char_p, [c_void_p]),
+    "autotune_answer_tuned_problem": (c_char_p, [c_void_p]),
+    "autotune_answer_family": (c_char_p, [c_void_p]),
+    "autotune_answer_parameter_count": (c_size_t, [c_void_p]),
+    "autotune_answer_parameter_name": (c_char_p, [c_void_p, c_size_t]),
+    "autotune_answer_parameter_value": (c_int, [c_void_p, c_size_t]),
+    "autotune_answer_launch": (LaunchStruct, [c_void_p]),
+    "autotune_answer_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
+    "autotune_answer_json": (c_size_t, [c_void_p, c_char_p, c_size_t]),
+    "autotune_plan_create": (c_int, [_OUT, c_void_p, POINTER(MatrixStruct), _ERROR]),
+    "autotune_tensor_plan_create": (c_int, [_OUT, c_void_p, POINTER(TensorStruct), _ERROR]),
+    # The error stays NULL in the usual call: see Plan.execute.
+    "autotune_plan_execute": (c_int, [c_void_p] * 5),
+    "autotune_plan_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
+    "autotune_plan_free": (None, [c_void_p]),
+}
+
+_lock = threading.Lock()
+_library: Optional[Any] = None
+
+
+def _open() -> Any:
+    named = os.environ.get("AUTOTUNE_LIBRARY")
+    if not named and os.path.exists(LIBRARY):
+        named = LIBRARY
+        _nvrtc.choose()
+    opened = ctypes.CDLL(named or "libautotune.so.0")
+    for name, (result, arguments) in PROTOTYPES.items():
+        function = getattr(opened, name)
+        function.restype, function.argtypes = result, arguments
+    return opened
+
+
+def library() -> Any:
+    """libautotune: the file AUTOTUNE_LIBRARY, or the wheel's, or the one that the loader finds."""
+    global _library
+    if _library is None:
+        with _lock:
+            if _library is None:
+                _library = _open()
+    return _library
+
+
+def raise_error(status: int, error: c_void_p) -> NoReturn:
+    """Raise what the library says. Frees the error."""
+    lib = library()
+    message = lib.autotune_error_message(error).decode(errors="replace") if error else "no memory"
+    lib.autotune_error_free(error)
+    raise AutotuneError(Status(status), message)
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Call a function whose last argument is the error."""
+    error = c_void_p()
+    status = getattr(library(), name)(*arguments, ctypes.byref(error))
+    if status != 0:
+        raise_error(status, error)
+
+
+def create(name: str, *arguments: Any) -> int:
+    """Call a function that makes an object. Returns its handle."""
+    made = c_void_p()
+    call(name, ctypes.byref(made), *arguments)
+    assert made.value is not None
+    return made.value
+
+
+def text(name: str, handle: int) -> str:
+    """Call a function that writes a text of any length."""
+    function = getattr(library(), name)
+    length = function(handle, None, 0)
+    buffer = ctypes.create_string_buffer(length + 1)
+    function(handle, buffer, length + 1)
+    return buffer.value.decode(errors="replace")

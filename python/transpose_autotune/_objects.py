@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles, problems, answers and plans."""
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from . import _cuda
+from ._library import (RANK_MAX, AutotuneError, MatrixStruct, Status, TensorStruct, Tier, call, create, library,
+                       raise_error, text)
+
+
+def swap_last(rank: int) -> Tuple[int, ...]:
+    """The permutation of a transpose: the last two axes change places."""
+    if rank < 2:
+        raise ValueError(f"a transpose needs two axes or more, and this has {rank}")
+    return (*range(rank - 2), rank - 1, rank - 2)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A permutation, in the terms of NumPy: axis i of the result is axis dims[i] of the source.
+
+    Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
+    order of axes and those of the result in the result's; without them, a side is dense. Addresses are
+    multiples of `align` bytes, a power of two. In place, source and result are the same square matrices."""
+    shape: Tuple[int, ...]
+    itemsize: int
+    dims: Optional[Tuple[int, ...]] = None
+    strides: Optional[Tuple[int, ...]] = None
+    out_strides: Optional[Tuple[int, ...]] = None
+    align: int = 16
+    in_place: bool = False
+
+    def permutation(self) -> Tuple[int, ...]:
+        """dims, complete and without negative numbers."""
+        rank = len(self.shape)
+        if self.dims is None:
+            return swap_last(rank)
+        return normalized(self.dims, rank)
+
+    def struct(self) -> Union[MatrixStruct, TensorStruct]:
+        """What the library takes."""
+        return self._matrix() if self.in_place else self._tensor()
+
+    def _matrix(self) -> MatrixStruct:
+        rank, strides = len(self.shape), self.strides
+        if self.permutation() != swap_last(rank) or rank > 3 or self.shape[-1] != self.shape[-2]:
+            raise ValueError("in place, only square matrices and batches of them can be transposed")
+        if strides is not None and strides[-1] != 1 and self.shape[-1] > 1:
+            raise ValueError("in place, the elements of a row have to be neighbours")
+        row = strides[-2] if strides else 0
+        batch, between = (self.shape[0], strides[0] if strides else 0) if rank == 3 else (1, 0)
+        return MatrixStruct(self.itemsize, self.shape[-2], self.shape[-1], row, row, batch, between, between, 1,
+                            self.align, ctypes.sizeof(MatrixStruct))
+
+    def _tensor(self) -> TensorStruct:
+        rank, row = len(self.shape), ctypes.c_int64 * RANK_MAX
+        if rank > RANK_MAX:
+            raise ValueError(f"there are {rank} axes, and at most {RANK_MAX} are possible")
+        permutation = self.permutation()
+        out_shape = tuple(self.shape[dim] for dim in permutation)
+        return TensorStruct(self.itemsize, rank, row(*self.shape), row(*permutation),
+                            row(*given_strides(self.shape, self.strides)),
+                            row(*given_strides(out_shape, self.out_strides)), self.align,
+                            ctypes.sizeof(TensorStruct))
+
+
+def given_strides(shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]]) -> Tuple[int, ...]:
+    """Strides as the library takes them: a first 0 would mean that the side is dense."""
+    if strides is None:
+        return ()
+    if len(strides) != len(shape):
+        raise ValueError(f"there are {len(strides)} strides for {len(shape)} axes")
+    if any(stride == 0 and extent > 1 for extent, stride in zip(shape, strides)):
+        raise ValueError("elements overlap: a stride is 0")
+    return tuple(stride or 1 for stride in strides)
+
+
+def normalized(dims: Sequence[int], rank: int) -> Tuple[int, ...]:
+    """A permutation of all axes, without negative numbers."""
+    positive = tuple(dim + rank if dim < 0 else dim for dim in dims)
+    if sorted(positive) != list(range(rank)):
+        raise ValueError(f"{tuple(dims)} is no permutation of {rank} axes")
+    return positive
+
+
+class Profile:
+    """A profile, or all on the search path: $AUTOTUNE_PROFILE_PATH, the user's, and the installed ones."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]", None] = None):
+        self._handle = create("autotune_profile_open", None if path is None else os.fsencode(path))
+        weakref.finalize(self, library().autotune_profile_free, self._handle).atexit = False
+
+    @property
+    def skipped(self) -> List[str]:
+        """Why files on the search path were skipped."""
+        said: List[str] = []
+        while True:
+            reason = library().autotune_profile_skipped(self._handle, len(said))
+            if reason is None:
+                return said
+            said.append(reason.decode(errors="replace"))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How the kernel is started."""
+    grid: Tuple[int, int, int]
+    block: Tuple[int, int, int]
+    shared_bytes: int       #: dynamic shared memory per block
+    carveout_percent: int   #: preferred share of shared memory in L1; -1: the driver's choice
+
+
+class Answer:
+    """The config that profiles give for a problem. str() explains it."""
+
+    def __init__(self, handle: int, profile: Profile):
+        self._handle, self._profile = handle, profile  # the answer borrows from the profile
+        weakref.finalize(self, library().autotune_answer_free, handle).atexit = False
+
+    def _text(self, name: str) -> Optional[str]:
+        value = getattr(library(), f"autotune_answer_{name}")(self._handle)
+        return None if value is None else value.decode(errors="replace")
+
+    @property
+    def tier(self) -> Tier:
+        return Tier(library().autotune_answer_tier(self._handle))
+
+    @property
+    def distance(self) -> float:
+        """From the tuned problem; 0 for the problem itself."""
+        return float(library().autotune_answer_distance(self._handle))
+
+    @property
+    def expected(self) -> Optional[float]:
+        """The share of the copy limit that the config reached on the tuned problem, if known."""
+        permille = library().autotune_answer_expected_permille(self._handle)
+        return permille / 1000 if permille else None
+
+    @property
+    def predicted(self) -> bool:
+        """Whether the answer comes from an emulated device."""
+        return bool(library().autotune_answer_is_predicted(self._handle))
+
+    @property
+    def path(self) -> Optional[str]:
+        """The profile's file; None for the default config."""
+        return self._text("path")
+
+    @property
+    def tuned_problem(self) -> Optional[str]:
+        return self._text("tuned_problem")
+
+    @property
+    def family(self) -> str:
+        return self._text("family") or ""
+
+    @property
+    def parameters(self) -> Dict[str, int]:
+        lib, handle = library(), self._handle
+        return {lib.autotune_answer_parameter_name(handle, i).decode():
+                lib.autotune_answer_parameter_value(handle, i)
+                for i in range(lib.autotune_answer_parameter_count(handle))}
+
+    @property
+    def launch(self) -> Launch:
+        given = library().autotune_answer_launch(self._handle)
+        return Launch(tuple(given.grid), tuple(given.block), given.shared_bytes, given.carveout_percent)
+
+    def check_device(self) -> None:
+        """Raise unless the answer was tuned on this model of device."""
+        call("autotune_answer_check_device", self._handle)
+
+    def json(self) -> Dict[str, Any]:
+        """All of it, as `autotune lookup --format json` prints it."""
+        parsed: Dict[str, Any] = json.loads(text("autotune_answer_json", self._handle))
+        return parsed
+
+    def __str__(self) -> str:
+        return text("autotune_answer_describe", self._handle)
+
+
+_default_lock = threading.Lock()
+_default: Optional[Profile] = None
+
+
+def default_profile() -> Profile:
+    """The profile that calls without one use: the one given to `use`, or the search path."""
+    global _default
+    with _default_lock:
+        if _default is None:
+            _default = Profile()
+        return _default
+
+
+def set_default_profile(profile: Optional[Profile]) -> None:
+    global _default
+    with _default_lock:
+        _default = profile
+
+
+def lookup(problem: Problem, device: Optional[str] = None, policy: Optional[str] = None,
+           profile: Optional[Profile] = None) -> Answer:
+    """Choose a config that is legal for the problem and the device.
+
+    `device` names a described device ("h200"), which needs no GPU; None is that of the current CUDA context.
+    `policy` is "cold" (the default) or "warm". Raises AutotuneError."""
+    profile, struct = profile or default_profile(), problem.struct()
+    if device is None:
+        with _cuda.Current():
+            described = create("autotune_device_current")
+    else:
+        described = create("autotune_device_described", device.encode())
+    name = "autotune_lookup" if isinstance(struct, MatrixStruct) else "autotune_tensor_lookup"
+    try:
+        return Answer(create(name, profile._handle, described, ctypes.byref(struct),
+                             policy.encode() if policy else None), profile)
+    finally:
+        library().autotune_device_free(described)
+
+
+class Plan:
+    """A kernel for a problem, ready to run.
+
+    It is made for one device: the given one, or that of the current context. The call compiles, if the cache of
+    kernels lacks this one, and must not happen while a stream is captured. Raises AutotuneError."""
+    __slots__ = ("__weakref__", "_execute", "_handle", "device", "problem")
+
+    def __init__(self, problem: Problem, profile: Optional[Profile] = None, device: Optional[int] = None):
+        profile, struct = profile or default_profile(), problem.struct()
+        name = "autotune_plan_create" if isinstance(struct, MatrixStruct) else "autotune_tensor_plan_create"
+        with _cuda.Current(device):
+            self.device = _cuda.current_device()
+            self._handle = create(name, profile._handle, ctypes.byref(struct))
+        self.problem = problem
+        self._execute = library().autotune_plan_execute
+        weakref.finalize(self, _free_plan, self._handle, self.device).atexit = False
+
+    def execute(self, dst: int, src: int, stream: int = 0) -> None:
+        """Start the permutation of src into dst, and return before it has ended.
+
+        All are numbers: device addresses, and a CUstream or cudaStream_t of the plan's device. Streams may be
+        captured. Nothing is checked but that the addresses are multiples of an element."""
+        if self._execute(self._handle, dst, src, stream, None):
+            self._execute_again(dst, src, stream)
+
+    def _execute_again(self, dst: int, src: int, stream: int) -> None:
+        """The call has failed, so nothing was started. Another context may be current in this thread, or none;
+        else the library says what is wrong."""
+        error = ctypes.c_void_p()
+        with _cuda.Current(self.device):
+            status = self._execute(self._handle, dst, src, stream, ctypes.byref(error))
+        if status != 0:
+            raise_error(status, error)
+
+    def __str__(self) -> str:
+        return text("autotune_plan_describe", self._handle)
+
+
+def _free_plan(handle: int, device: int) -> None:
+    """The library wants the plan's transposes to have ended."""
+    try:
+        with _cuda.Current(device):
+            _cuda.driver().cuCtxSynchronize()
+            library().autotune_plan_free(handle)
+    except AutotuneError as error:  # the driver is gone, and the kernels with it
+        assert error.status == Status.NO_DEVICE

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch: a short way for plain tensors, and a custom operator for autograd, torch.compile and its like."""
+# Calls that repeat are to cost no more than PyTorch's own: hence the two tables, and PyTorch's private names for
+# the current device and stream, where it has them.
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+
+import torch
+
+if not hasattr(torch.library, "custom_op"):
+    raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
+
+from ._arrays import View, stream_number
+from ._calls import check_out, plan_for, problem_of
+from ._objects import Plan, normalized, swap_last
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+# Per tensor without `out`: the plan, and the result's shape.
+_new: Dict[Any, Tuple[Plan, Tuple[int, ...]]] = {}
+_swaps = {rank: swap_last(rank) for rank in range(2, 25)}
+
+
+def forget() -> None:
+    """The plans are to be chosen anew."""
+    _new.clear()
+
+
+def _usual_stream(device: int) -> int:
+    return int(torch.cuda.current_stream(device).cuda_stream)
+
+
+_current_stream: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream", _usual_stream)
+_current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+
+
+def _view(x: Any) -> View:
+    if x.layout != torch.strided:
+        raise TypeError(f"tensors of layout {x.layout} are not supported")
+    if x.is_conj() or x.is_neg():
+        raise TypeError("out is a conjugate of other memory")
+    return View(x.data_ptr(), tuple(x.shape), tuple(x.stride()), x.element_size(), x.get_device(), str(x.dtype), keeps=x)
+
+
+def _dims(dims: Optional[Sequence[int]], rank: int) -> Tuple[int, ...]:
+    return normalized(dims, rank) if dims is not None else _swaps.get(rank) or swap_last(rank)
+
+
+def _permute_new(x: Any, dims: Tuple[int, ...]) -> Any:
+    """A new tensor, in the current stream. The tensor is on the current device."""
+    pointer, device = x.data_ptr(), x.get_device()
+    key = (x.shape, x.stride(), dims, x.dtype, device, pointer & 15)
+    known = _new.get(key)
+    if known is None:
+        return _permute_first(x, dims, key)
+    plan, shape = known
+    out = torch.empty(shape, dtype=x.dtype, device=x.device)
+    plan.execute(out.data_ptr(), pointer, _current_stream(device))
+    return out
+
+
+def _permute_first(x: Any, dims: Tuple[int, ...], key: Any) -> Any:
+    """The same for a key that is not known."""
+    shape = tuple(x.shape[dim] for dim in dims)
+    out = torch.empty(shape, dtype=x.dtype, device=x.device)
+    plan = _permute_into(x, dims, out)
+    if plan and out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
+        _new[key] = plan, shape
+    return out
+
+
+def _permute_into(x: Any, dims: Tuple[int, ...], out: Any) -> Optional[Plan]:
+    """Returns the plan; None: the next tensor like this needs more than a plan."""
+    if not isinstance(out, torch.Tensor) or not out.is_cuda:
+        raise TypeError("out has to be a tensor on a GPU too")
+    if x.numel() == 0:
+        check_out(_view(x), _view(out), tuple(x.shape[dim] for dim in dims))
+        return None
+    expanded = 0 in x.stride() and x.numel() > 1
+    source, target = _view(x.contiguous() if expanded else x), _view(out)
+    check_out(source, target, tuple(source.shape[dim] for dim in dims))
+    stream = _current_stream(source.device)
+    plan = plan_for(problem_of(source, target, dims), source.device, stream)
+    plan.execute(target.pointer, source.pointer, stream)
+    return None if expanded else plan
+
+
+def _permute_here(x: Any, dims: Tuple[int, ...], out: Any) -> Any:
+    if x.get_device() < 0:
+        raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
+    if x.is_conj() or x.is_neg():  # what the memory holds is not what the tensor is
+        x = x.resolve_conj().resolve_neg()
+    if x.get_device() != _current_device():
+        with torch.cuda.device(x.get_device()):
+            return _permute_here(x, dims, out)
+    if out is None:
+        return _permute_new(x, dims)
+    _permute_into(x, dims, out)
+    return out
+
+
+def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any) -> Any:
+    """permute, or for dims=None transpose, of a PyTorch tensor."""
+    permutation = _dims(dims, x.dim())
+    if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or (
+            x.requires_grad and torch.is_grad_enabled()):
+        if out is not None or stream is not None:
+            raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
+                            "without gradients")
+        return operator(x, list(permutation))
+    if stream is None:
+        return _permute_here(x, permutation, out)
+    if not isinstance(stream, torch.cuda.Stream):
+        number = stream_number(stream)
+        stream = torch.cuda.ExternalStream(number, x.device) if number else torch.cuda.default_stream(x.device)
+    with torch.cuda.stream(stream):
+        return _permute_here(x, permutation, out)
+
+
+# ---- the operator ----
+
+def _run_operator(x: Any, dims: Sequence[int]) -> Any:
+    return _permute_here(x.detach(), normalized(dims, x.dim()), None)
+
+
+def _fake(x: Any, dims: Sequence[int]) -> Any:
+    return x.new_empty([x.shape[dim] for dim in normalized(dims, x.dim())])
+
+
+def _keep_dims(ctx: Any, inputs: Tuple[Any, Sequence[int]], output: Any) -> None:
+    ctx.dims = inputs[1]
+
+
+def _backward(ctx: Any, gradient: Any) -> Tuple[Any, None]:
+    inverse = [0] * len(ctx.dims)
+    for i, dim in enumerate(ctx.dims):
+        inverse[dim] = i
+    return operator(gradient, inverse), None
+
+
+operator: Any = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(),
+                                        schema="(Tensor x, int[] dims) -> Tensor")
+operator.register_fake(_fake)
+operator.register_autograd(_backward, setup_context=_keep_dims)

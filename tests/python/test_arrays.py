@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of all kinds, with a driver that runs nothing (driver.c): which plans they get, and which addresses and
+streams their launches. Where libcuda.so.1 is a real one, nothing of this can be told."""
+import collections
+import ctypes
+import gc
+import math
+import os
+import sys
+import threading
+import types
+import unittest
+from unittest import mock
+
+from transpose_autotune import AutotuneError, Plan, Problem, Profile, Status, lookup, permute, transpose, use
+from transpose_autotune import _calls, _dlpack, _nvrtc
+
+driver = ctypes.CDLL("libcuda.so.1")
+
+
+def get(name, kind=ctypes.c_int):
+    return kind.in_dll(driver, f"driver_{name}").value
+
+
+def put(name, value):
+    ctypes.c_int.in_dll(driver, f"driver_{name}").value = value
+
+
+def launched():
+    """The addresses and the stream of the last launch."""
+    return tuple(get(name, ctypes.c_void_p) or 0 for name in ("dst", "src", "stream"))
+
+
+class Interface:
+    """An array with __cuda_array_interface__."""
+
+    def __init__(self, shape, typestr="<f4", pointer=1 << 20, strides=None, readonly=False, **more):
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "data": (pointer, readonly),
+                                         "strides": strides, "version": 3, **more}
+
+
+class Managed(ctypes.Structure):
+    """DLManagedTensor"""
+    _fields_ = [("tensor", _dlpack.Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+
+class Capsules:
+    """An array with __dlpack__, whose capsules are made by hand."""
+
+    def __init__(self, shape, pointer=1 << 21, strides=None, code=2, bits=32, device=(2, 0), offset=0):
+        self.device, self.streams = device, []
+        row = ctypes.c_int64 * len(shape)
+        self.shape, self.strides = row(*shape), row(*strides) if strides else None
+        self.managed = Managed(_dlpack.Tensor(pointer, *device, len(shape), code, bits, 1, self.shape,
+                                              self.strides, offset))
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, stream=None):
+        self.streams.append(stream)
+        return new_capsule(ctypes.addressof(self.managed), b"dltensor", None)
+
+
+class Namespace:
+    """A namespace of the array API."""
+
+    @staticmethod
+    def empty(shape, dtype, device):
+        return Member(shape, pointer=1 << 23)
+
+
+class Member(Capsules):
+    """An array that knows its namespace."""
+    dtype, device_name = "float32", 0
+
+    def __array_namespace__(self):
+        return Namespace
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        use(Profile(os.path.join(os.environ["SOURCE"], "results", "nvidia-h200.yaml")))
+
+    def tearDown(self):
+        use(None)
+
+    def made(self):
+        """The problem of the last plan."""
+        return str(list(_calls._plans.values())[-1]).partition(" on ")[0]
+
+    def test_interface(self):
+        x, out = Interface((700, 1000)), Interface((1000, 700), pointer=1 << 22)
+        self.assertIs(transpose(x, out), out)
+        self.assertEqual(launched(), (1 << 22, 1 << 20, 0))
+        self.assertEqual(self.made(), "700x1000:b4")
+
+    def test_problems(self):
+        """What the library is told of shapes, strides, types and alignment."""
+        for shape, kind, strides, target, out_strides, dims, problem in (
+                ((4, 30, 50), "<f8", None, (4, 50, 30), None, None, "30x50:b8,batch=4"),
+                ((30, 50), "<c16", None, (50, 30), None, None, "30x50:b16"),
+                ((30, 50), "|b1", None, (50, 30), None, None, "30x50:b1"),
+                ((2, 3, 4, 5), "<f4", None, (5, 4, 3, 2), None, (3, 2, 1, 0), "2x3x4x5:b4,perm=3210"),
+                ((2, 3, 4, 5), "<f4", None, (5, 4, 3, 2), None, (-1, 2, 1, 0), "2x3x4x5:b4,perm=3210"),
+                ((30, 50), "<f4", (256, 4), (50, 30), None, None, "30x50:b4,ld_src=64"),
+                ((30, 50), "<f4", None, (50, 30), (256, 4), None, "30x50:b4,ld_dst=64"),
+                ((30, 50), "<f4", (4, 120), (50, 30), None, None, "1x1500:b4"),
+                ((), "<f4", None, (), None, (), "1x1:b4")):
+            with self.subTest(problem=problem):
+                before = get("launches")
+                x = Interface(shape, kind, strides=strides)
+                out = Interface(target, kind, 1 << 22, out_strides)
+                self.assertIs(transpose(x, out) if dims is None else permute(x, dims, out), out)
+                self.assertEqual(get("launches"), before + 1)
+                self.assertEqual(self.made(), problem)
+
+    def test_dlpack(self):
+        x, out = Capsules((30, 50), offset=256), Capsules((50, 30), pointer=1 << 22)
+        self.assertIs(transpose(x, out), out)
+        self.assertEqual(launched(), (1 << 22, (1 << 21) + 256, 0))
+        self.assertEqual(x.streams, [1])  # the default stream, in DLPack's numbers
+        transpose(x, out, stream=99)
+        self.assertEqual((x.streams[-1], launched()[2]), (99, 99))
+        transpose(Capsules((30, 50), strides=(64, 1), code=5, bits=64),
+                  Capsules((50, 30), pointer=1 << 22, code=5, bits=64))
+        self.assertEqual(self.made(), "30x50:b8,ld_src=64")
+
+    def test_one_kind_into_another(self):
+        transpose(Interface((30, 50)), Capsules((50, 30)))
+        self.assertEqual(launched(), (1 << 21, 1 << 20, 0))
+
+    def test_new_array(self):
+        self.assertIsInstance(transpose(Member((30, 50))), Member)
+        self.assertEqual(launched()[0], 1 << 23)
+        with self.assertRaisesRegex(TypeError, "give `out`"):
+            transpose(Interface((30, 50)))
+
+    def test_cupy(self):
+        """With a stand-in: repeated calls take a short way, which gives the same."""
+        class Array(Interface):
+            made = 0
+
+            def __init__(self, shape, dtype, pointer=None):
+                Array.made += 1
+                pointer = pointer or (1 << 24) + 4096 * Array.made
+                self.shape, self.dtype, self.itemsize = tuple(shape), dtype, dtype.size
+                self.data = types.SimpleNamespace(ptr=pointer, device_id=0)
+                self.device = types.SimpleNamespace(id=0)
+                self.strides = tuple(dtype.size * math.prod(self.shape[i + 1:]) for i in range(len(self.shape)))
+
+        Array.__module__ = "cupy"
+        stream = types.SimpleNamespace(ptr=31)
+        cuda = types.SimpleNamespace(get_current_stream=lambda: stream,
+                                     runtime=types.SimpleNamespace(getDevice=lambda: 0))
+        dtype = collections.namedtuple("Type", "size str")(8, "<f8")
+        with mock.patch.dict(sys.modules, cupy=types.SimpleNamespace(cuda=cuda, ndarray=Array, empty=Array)):
+            for turn in range(3):
+                stream.ptr += turn
+                for x, dims in (Array((30, 50), dtype, 1 << 20), None), (Array((2, 3, 4), dtype, 1 << 20), [2, 0, 1]), \
+                        (Array((30, 50), dtype, (1 << 20) + 8), None):
+                    y = transpose(x) if dims is None else permute(x, dims)
+                    self.assertEqual(launched(), (y.data.ptr, x.data.ptr, stream.ptr))
+                    self.assertEqual(y.shape, (50, 30) if dims is None else (4, 2, 3))
+        self.assertEqual(len(_calls._plans), 3)
+        self.assertEqual(len(_calls._known), 3)
+
+    def test_refused(self):
+        square, other = Interface((40, 40)), {"pointer": 1 << 22}
+        for x, out, kind, words in (
+                (Interface((30, 50)), Interface((30, 50), **other), ValueError, r"shape \(30, 50\)"),
+                (Interface((30, 50)), Interface((50, 30), "<f8", **other), TypeError, "another type"),
+                (Interface((30, 50)), Interface((50, 30), "<i4", **other), TypeError, "another type"),
+                (Interface((30, 50)), Interface((50, 30), readonly=True, **other), ValueError, "read-only"),
+                (Interface((30, 50)), Interface((50, 30), pointer=1024), ValueError, "device 1"),
+                (Interface((30, 50), mask=1), Interface((50, 30), **other), TypeError, "mask"),
+                (Interface((30, 50), strides=(201, 4)), Interface((50, 30), **other), TypeError, "multiples"),
+                (Interface((30,)), Interface((30,), **other), ValueError, "two axes"),
+                (Interface((30, 50)), Interface((50, 30)), ValueError, "square"),
+                (Interface((30, 50), pointer=1 << 20 | 2), Interface((50, 30), **other), AutotuneError, "multiples"),
+                (square, Interface((40, 40), strides=(0, 4), **other), ValueError, "overlap"),
+                (square, Interface((40, 40), strides=(80, 4), **other), AutotuneError, "overlap"),
+                (Capsules((30, 50), device=(1, 0)), Capsules((50, 30)), TypeError, "device type 1"),
+                (Capsules((30, 50), bits=4), Capsules((50, 30), bits=4), TypeError, "4 bits")):
+            with self.subTest(words=words), self.assertRaisesRegex(kind, words):
+                transpose(x, out)
+        with self.assertRaisesRegex(ValueError, "no permutation"):
+            permute(square, (0, 0), square)
+
+    def test_empty(self):
+        before, out = get("launches"), Interface((50, 0), pointer=0)
+        self.assertIs(transpose(Interface((0, 50), pointer=0), out), out)
+        self.assertEqual(get("launches"), before)
+
+    def test_in_place(self):
+        square = Interface((2, 40, 40))
+        self.assertIs(transpose(square, square), square)
+        self.assertEqual(self.made(), "40x40:b4,batch=2,inplace=1")
+
+    def test_any_address(self):
+        """A view that begins at an odd element gets a plan of its own."""
+        out = Interface((50, 30), pointer=1 << 22)
+        transpose(Interface((30, 50)), out)
+        transpose(Interface((30, 50), pointer=(1 << 20) + 4), out)
+        self.assertEqual(len(_calls._plans), 2)
+        self.assertEqual({problem.align for _, problem in _calls._plans}, {16, 4})
+
+    def test_streams(self):
+        class Protocol:
+            def __cuda_stream__(self):
+                return 0, 71
+
+        class PyTorch:
+            cuda_stream = 72
+
+        class CuPy:
+            ptr = 73
+
+        class Numba:
+            handle = ctypes.c_void_p(74)
+
+        out = Interface((50, 30), pointer=1 << 22)
+        for stream, number in (70, 70), (Protocol(), 71), (PyTorch(), 72), (CuPy(), 73), (Numba(), 74):
+            transpose(Interface((30, 50)), out, stream=stream)
+            self.assertEqual(launched()[2], number)
+        with self.assertRaisesRegex(TypeError, "no stream"):
+            transpose(Interface((30, 50)), out, stream="fast")
+
+    def test_stream_of_the_array(self):
+        """It is the current one; another one waits for it."""
+        x, out = Interface((30, 50), stream=55), Interface((50, 30), pointer=1 << 22)
+        before = get("waits")
+        transpose(x, out)
+        self.assertEqual((launched()[2], get("waits")), (55, before))
+        transpose(x, out, stream=56)
+        self.assertEqual((launched()[2], get("waits")), (56, before + 1))
+
+    def test_capture(self):
+        x, out = Interface((30, 50)), Interface((50, 30), pointer=1 << 22)
+        put("capturing", 1)
+        try:
+            with self.assertRaisesRegex(AutotuneError, "call this once before"):
+                transpose(x, out, stream=5)
+            put("capturing", 0)
+            transpose(x, out, stream=5)
+            put("capturing", 1)
+            transpose(x, out, stream=5)
+        finally:
+            put("capturing", 0)
+
+    def test_threads_without_a_context(self):
+        plan = Plan(Problem((30, 50), 4))
+        put("without_context", 1)
+        try:
+            before = get("launches")
+            thread = threading.Thread(target=plan.execute, args=(1 << 22, 1 << 20))
+            thread.start()
+            thread.join()
+            self.assertEqual((get("launches"), get("pushed")), (before + 1, 0))
+        finally:
+            put("without_context", 0)
+
+    def test_plan(self):
+        plan = Plan(Problem((30, 50), 4))
+        self.assertIn("30x50:b4 on NVIDIA H200", str(plan))
+        plan.execute(1 << 22, 1 << 20, 7)
+        self.assertEqual((launched(), plan.device), ((1 << 22, 1 << 20, 7), 0))
+        for dst, src, words in (1 << 22, 0, "multiples"), ((1 << 22) + 1, 1 << 20, "multiples"), \
+                (1 << 20, 1 << 20, "one, and the plan was made for two"):
+            with self.assertRaisesRegex(AutotuneError, words) as caught:
+                plan.execute(dst, src)
+            self.assertEqual(caught.exception.status, Status.INVALID)
+
+    def test_plans_are_freed(self):
+        modules = ctypes.c_int.in_dll(driver, "fake_cuda_modules")
+        gc.collect()
+        before = modules.value
+        plan = Plan(Problem((30, 50), 4))
+        self.assertGreater(modules.value, before)
+        del plan
+        gc.collect()
+        self.assertEqual(modules.value, before)
+
+    def test_threads(self):
+        """Many threads make one plan."""
+        x, out = Interface((31, 50)), Interface((50, 31), pointer=1 << 22)
+        before = get("launches")
+        threads = [threading.Thread(target=transpose, args=(x, out)) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual((get("launches"), len(_calls._plans)), (before + 16, 1))
+
+    def test_current_device(self):
+        self.assertEqual(lookup(Problem((30, 50), 4)).json()["device"], "NVIDIA H200")
+
+    def test_nvrtc_of_the_driver(self):
+        """A driver of CUDA 12 gets the compiler of CUDA 12."""
+        kept, usual = os.environ.pop("AUTOTUNE_NVRTC", None), _nvrtc.installed
+        try:
+            for version, wheels, chosen in (12040, {12: "/c12", 13: "/c13"}, "/c12"), \
+                    (13000, {12: "/c12", 13: "/c13"}, "/c13"), (13000, {12: "/c12"}, "/c12"), (12040, {13: "/c13"}, None):
+                put("version", version)
+                _nvrtc.installed = wheels.get
+                _nvrtc.choose()
+                self.assertEqual(os.environ.pop("AUTOTUNE_NVRTC", None), chosen)
+        finally:
+            _nvrtc.installed = usual
+            put("version", 13000)
+            if kept:
+                os.environ["AUTOTUNE_NVRTC"] = kept
+
+
+if __name__ == "__main__":
+    unittest.main()

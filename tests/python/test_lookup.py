@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package without a driver: what it takes from autotune.h, lookups, and errors."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from transpose_autotune import (AutotuneError, Plan, Problem, Profile, Status, Tier, library_version, lookup,
+                                permute, transpose)
+from transpose_autotune import _library
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def read(path):
+    with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+        return file.read()
+
+
+class Header(unittest.TestCase):
+    """What ctypes is told is what the header says."""
+    header = re.sub(r"/\*.*?\*/", "", read("src/lib/autotune.h"), flags=re.S)
+
+    def test_functions(self):
+        kinds = {"autotune_status": "c_int", "autotune_tier": "c_int", "int": "c_int", "size_t": "c_ulong",
+                 "double": "c_double", "void": None, "const char *": "c_char_p",
+                 "autotune_launch": "LaunchStruct"}
+        found = re.findall(r"AUTOTUNE_API (const char \*|[\w]+ )(\w+)\(([^;]*)\);", self.header)
+        self.assertEqual({name for _, name, _ in found}, set(_library.PROTOTYPES))
+        for result, name, arguments in found:
+            kind, given = _library.PROTOTYPES[name]
+            self.assertEqual(kinds[result.strip()], kind and kind.__name__, name)
+            self.assertEqual(0 if arguments.strip() == "void" else arguments.count(",") + 1, len(given), name)
+
+    def test_structs(self):
+        for struct, name in (_library.MatrixStruct, "problem"), (_library.TensorStruct, "tensor"), \
+                (_library.LaunchStruct, "launch"):
+            members = re.search(r"struct autotune_%s {(.*?)}" % name, self.header, re.S)[1]
+            self.assertEqual(re.findall(r"(\w+)(?:\[\w+\])?[,;]", members), [field[0] for field in struct._fields_])
+
+    def test_numbers(self):
+        self.assertEqual(int(re.search(r"AUTOTUNE_RANK_MAX (\d+)", self.header)[1]), _library.RANK_MAX)
+        statuses = dict(re.findall(r"AUTOTUNE_(\w+) = (\d)", self.header))
+        self.assertEqual({name: int(value) for name, value in statuses.items() if name != "OK"},
+                         {status.name: status.value for status in Status})
+        tiers = re.findall(r"AUTOTUNE_TIER_(\w+)", re.search(r"enum autotune_tier {(.*?)}", self.header, re.S)[1])
+        self.assertEqual(tiers, [tier.name for tier in sorted(Tier)])
+
+    def test_version(self):
+        self.assertIn(f"[{library_version()}]", read("configure.ac"))
+
+
+class Lookups(unittest.TestCase):
+    profile = Profile(os.path.join(SOURCE, "results", "nvidia-h200.yaml"))
+
+    def test_answer(self):
+        answer = lookup(Problem((8192, 8192), 4), "h200", profile=self.profile)
+        self.assertEqual((answer.tier, answer.distance, answer.predicted), (Tier.EXACT, 0, False))
+        self.assertTrue(answer.path.endswith("nvidia-h200.yaml"))
+        self.assertEqual(answer.tuned_problem, "8192x8192:f32")
+        self.assertGreater(answer.expected, 0.9)
+        self.assertEqual(answer.json()["family"], answer.family)
+        self.assertEqual({**answer.parameters, **answer.json()["parameters"]}, answer.parameters)
+        self.assertEqual(list(answer.launch.grid), answer.json()["grid"])
+        self.assertRegex(str(answer), r"^8192x8192:\w+ on NVIDIA H200, cold\n")
+        answer.check_device()
+
+    def test_spellings(self):
+        """A problem in the words of Python, and as the command spells it."""
+        for problem, spelled in (
+                (Problem((64, 512, 256), 2), "512x256:f16,batch=64"),
+                (Problem((64, 512, 256), 2, (0, 2, 1)), "512x256:f16,batch=64"),
+                (Problem((64, 512, 256), 2, (-3, -1, -2)), "512x256:f16,batch=64"),
+                (Problem((512, 256), 4, strides=(300, 1)), "512x256:f32,ld_src=300"),
+                (Problem((512, 256), 4, out_strides=(600, 1)), "512x256:f32,ld_dst=600"),
+                (Problem((512, 512), 8, in_place=True), "512x512:f64,inplace=1"),
+                (Problem((2, 512, 512), 8, in_place=True), "512x512:f64,batch=2,inplace=1"),
+                (Problem((1, 512, 256), 4, strides=(0, 300, 1)), "512x256:f32,ld_src=300"),
+                (Problem((8, 32, 2048, 128), 2, (0, 2, 1, 3)), "8x32x2048x128:f16,perm=0213"),
+                (Problem((3, 4, 5), 12, (2, 1, 0)), "3x4x5:b12,perm=210")):
+            with self.subTest(spelled):
+                ours = lookup(problem, "h200", profile=self.profile).json()
+                run = subprocess.run([os.environ["AUTOTUNE"], "lookup", "--device", "h200", "--format", "json",
+                                      "--problem", spelled, os.path.join(SOURCE, "results", "nvidia-h200.yaml")],
+                                     stdout=subprocess.PIPE, check=True, text=True)
+                theirs = json.loads(run.stdout)
+                for part in "problem", "family", "parameters", "grid", "tuned_problem":
+                    same = [re.sub(r":\w+", "", str(answer.get(part))) for answer in (ours, theirs)]
+                    self.assertEqual(*same, part)
+
+    def refused(self, kind, words, action):
+        with self.assertRaisesRegex(kind, words) as caught:
+            action()
+        return caught.exception
+
+    def test_impossible(self):
+        for problem, kind, words in (
+                (Problem((4,), 4), ValueError, "two axes"),
+                (Problem((4, 4), 4, (0, 0)), ValueError, "no permutation"),
+                (Problem((4, 4), 4, (0, 2)), ValueError, "no permutation"),
+                (Problem((4, 4), 4, strides=(0, 1)), ValueError, "overlap"),
+                (Problem((4, 4), 4, strides=(4, 1, 1)), ValueError, "3 strides for 2 axes"),
+                (Problem((4, 5), 4, in_place=True), ValueError, "square"),
+                (Problem((4, 4), 4, in_place=True, strides=(1, 4)), ValueError, "neighbours"),
+                (Problem((1,) * 25, 4), ValueError, "25 axes"),
+                (Problem((4, 4), 4, strides=(2, 1)), AutotuneError, "overlap"),
+                (Problem((4, 4), 4, strides=(-4, 1)), AutotuneError, "at least 1"),
+                (Problem((4, 4), 65), AutotuneError, "1 to 64 bytes")):
+            with self.subTest(problem=problem):
+                self.refused(kind, words, lambda: lookup(problem, "h200"))
+
+    def test_errors(self):
+        problem = Problem((64, 64), 4)
+        for status, words, action in (
+                (Status.INVALID, "no-such-file", lambda: Profile("no-such-file")),
+                (Status.INVALID, "x100", lambda: lookup(problem, "x100")),
+                (Status.INVALID, "lukewarm", lambda: lookup(problem, "h200", "lukewarm")),
+                (Status.MISMATCH, "tune this device",
+                 lambda: lookup(problem, "a100", profile=self.profile).check_device())):
+            with self.subTest(words):
+                self.assertEqual(self.refused(AutotuneError, words, action).status, status)
+
+    def test_skipped(self):
+        self.assertEqual(Profile().skipped, [])
+        code = "from transpose_autotune import Profile; print(*Profile().skipped)"
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/autotune")
+            with open(f"{folder}/autotune/broken.yaml", "w", encoding="utf-8") as file:
+                file.write("not: a profile\n")
+            said = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, text=True,
+                                  env={**os.environ, "XDG_DATA_HOME": folder}).stdout
+        self.assertIn("broken.yaml", said)
+
+
+class Host:
+    """An array in host memory."""
+    __cuda_array_interface__ = {"shape": (4, 4), "typestr": "<f4", "data": (4096, False), "version": 3}
+
+
+class NoDriver(unittest.TestCase):
+    def test_calls_that_need_one(self):
+        for action in (lambda: Plan(Problem((64, 64), 4)), lambda: lookup(Problem((64, 64), 4)),
+                       lambda: transpose(Host()), lambda: permute(Host(), (0, 1))):
+            with self.assertRaisesRegex(AutotuneError, "driver") as caught:
+                action()
+            self.assertEqual(caught.exception.status, Status.NO_DEVICE)
+
+    def test_no_arrays(self):
+        for x in [[1, 2], [3, 4]], None, b"1234":
+            with self.assertRaisesRegex(TypeError, "__dlpack__"):
+                transpose(x)
+
+    def test_numpy(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("no NumPy")
+        with self.assertRaisesRegex(TypeError, "CUDA"):
+            transpose(numpy.zeros((4, 4)))
+
+
+if __name__ == "__main__":
+    unittest.main()
