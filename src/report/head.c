@@ -201,18 +201,26 @@ static struct ends count_ends(const struct at_report_device *device)
 }
 
 /* Settled searches expect no gain; whether they are right, only the journal can tell. */
-static const char *verdict_of(const struct at_report_device *device, const struct ends *ends,
-                              const struct gain *gain)
+static void print_verdict(const struct at_report_device *device, const struct ends *ends,
+                          const struct gain *gain, FILE *out)
 {
+    size_t unknown = ends->counts[AT_ENDED_UNKNOWN];
+
     if (ends->counts[AT_ENDED_EXHAUSTED] == device->count)
-        return "Nothing:</b> every legal config was tried.";
-    if (ends->counts[AT_ENDED_BUDGET] + ends->counts[AT_ENDED_INTERRUPTED] > 0)
-        return "Maybe something:</b> searches were cut short.";
-    if (gain->searches > 0 && (gain->mean > little || gain->late * 10 > gain->searches))
-        return "Maybe something:</b> the searches still gained towards their ends.";
-    if (ends->counts[AT_ENDED_SETTLED] + ends->counts[AT_ENDED_EXHAUSTED] == device->count)
-        return "Probably little:</b> the searches ended because they expected no further gain.";
-    return "Not known:</b> the profile does not tell how the searches ended.";
+        fputs("Nothing:</b> every legal config was tried.", out);
+    else if (ends->counts[AT_ENDED_BUDGET] + ends->counts[AT_ENDED_INTERRUPTED] > 0)
+        fputs("Maybe something:</b> searches were cut short.", out);
+    else if (gain->searches > 0 && (gain->mean > little || gain->late * 10 > gain->searches))
+        fputs("Maybe something:</b> the searches still gained towards their ends.", out);
+    else if (unknown == device->count)
+        fputs("Not known:</b> the profile does not tell how the searches ended.", out);
+    else
+        fputs(
+            "Probably little:</b> the searches ended because they expected no further gain or had "
+            "tried everything.",
+            out);
+    if (unknown > 0 && unknown < device->count)
+        fprintf(out, " Of %zu the profile does not tell how they ended.", unknown);
 }
 
 static void print_more(const struct at_report *report, const struct at_report_device *device,
@@ -221,8 +229,9 @@ static void print_more(const struct at_report *report, const struct at_report_de
     const struct ends ends = count_ends(device);
     const struct gain gain = find_gain(device);
 
-    fprintf(out, "<div><h3>What would more search bring?</h3>\n<p><b>%s</p><ul>\n<li>",
-            verdict_of(device, &ends, &gain));
+    fputs("<div><h3>What would more search bring?</h3>\n<p><b>", out);
+    print_verdict(device, &ends, &gain, out);
+    fputs("</p><ul>\n<li>", out);
     at_html_count(out, ends.measured);
     fputs(" of ", out);
     at_html_count(out, ends.legal);

@@ -342,7 +342,7 @@ static void print_first(const struct at_report *report, const struct parameter *
         at_html(out, words);
         putc(')', out);
     }
-    if (first->best == first->worst)
+    if (loss_of(worst) - loss_of(best) < least_loss)
         fprintf(out,
                 " matters most: each of its values costs %.1f&#8239;%% in the geometric mean if it "
                 "is fixed.",

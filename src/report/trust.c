@@ -48,10 +48,10 @@ static void check_conditions(const struct at_report_device *device, struct trust
         int64_t amount;
         const char *unit;
     } troubles[] = {
-        {"time at the power limit", seen->capped_ms, " ms"},
-        {"time slowed by heat or the power supply", seen->slowed_ms, " ms"},
-        {"other processes on the device", seen->other_processes, ""},
-        {"drifts of the canary, a kernel that never changes", seen->drifts, ""},
+        {"Time at the power limit", seen->capped_ms, " ms"},
+        {"Time slowed by heat or the power supply", seen->slowed_ms, " ms"},
+        {"Other processes on the device", seen->other_processes, ""},
+        {"Drifts of the canary, a kernel that never changes", seen->drifts, ""},
     };
 
     check_throttling(device, trust);

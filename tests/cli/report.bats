@@ -196,6 +196,7 @@ s/conditions: .*/conditions: {throttle: none}/|40000|<b>Yes:</b> nothing that wa
 s/conditions: .*/conditions: {throttle: none}/; s/spread_permille: 10/spread_permille: 40/; s/wrong: 0/wrong: 1/; s/configs: 61/configs: 62/|40000|<b>With care:</b> 2 points below, marked !, speak against it.
 s/x/x/|40000|<b>Nothing:</b> every legal config was tried.
 s/ended: .*/ended: settled/|40000|<b>Probably little:</b>
+/ended: /d|40000|<b>Not known:</b> the profile does not tell
 s/ended: .*/ended: budget/|40000|<b>Maybe something:</b> searches were cut short.
 s/ended: .*/ended: settled/|90000 - 100 * id|<b>Maybe something:</b> the searches still gained
 s/x/x/|40000 + 400 * (id % 2)|<b>A of naive</b> matters most: fixed to 1 it costs 1.0&#8239;% in the geometric mean. Fixed to 0 it costs nothing. <a href="#d0-parameters">
