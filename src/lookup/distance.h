@@ -50,7 +50,8 @@ struct at_distance {
 };
 
 /* Return the distance from which on the default config is better than an entry. INFINITY for a
- * narrow matrix and a tensor: default configs have tiles for larger ones, so any entry is better. */
+ * narrow matrix and a tensor: default configs have tiles for larger ones, so any entry is better.
+ */
 float at_distance_max(const struct at_traits *to);
 
 /* Return the name of a term: "waste", "element", ... */
