@@ -4,6 +4,7 @@
 #include "cmd/replay_table.h"
 #include "options/argument.h"
 #include "options/format.h"
+#include "system/cpus.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -11,12 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNERS };
+enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNERS, KEY_CURVE };
 
-enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000 };
+enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000, JOBS_MAX = 256 };
 
 /* Configs in flight in a run with sixteen compile workers. */
 enum { AHEAD = 512 };
+
+/* Evaluations that --curve tells of. */
+static const size_t curve_points[] = {10, 20, 30, 60, 120};
+enum { CURVE_MAX = 16 };
 
 static const char suffix[] = ".recording";
 
@@ -26,6 +31,7 @@ struct replay_options {
     size_t strategy_count, strategy_capacity;
     char **files;
     size_t file_count, file_capacity;
+    size_t curve[CURVE_MAX];
     enum at_output_format format;
     bool quiet;
 };
@@ -44,6 +50,9 @@ static const struct argp_option options_table[] = {
      "Start each search from the best configs of the other recordings, like a run that tunes "
      "several problems",
      0},
+    {"curve", KEY_CURVE, "N[,N...]", OPTION_ARG_OPTIONAL,
+     "Also print how far the best is behind after N evaluations (default: 10,20,30,60,120)", 0},
+    {"jobs", 'j', "N", 0, "Searches at a time (default: one per CPU)", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
     {0},
@@ -65,6 +74,25 @@ static void parse_strategies(struct argp_state *state, struct replay_options *op
         if (!text[length])
             return;
         text += length + 1;
+    }
+}
+
+static void parse_curve(struct argp_state *state, struct replay_options *options, const char *text)
+{
+    struct at_comparison_options *comparison = &options->comparison;
+
+    comparison->curve = text ? options->curve : curve_points;
+    comparison->curve_count = text ? 0 : AT_COUNT(curve_points);
+    while (text) {
+        size_t length = strcspn(text, ",");
+        char *point = at_strndup(text, length);
+
+        if (comparison->curve_count == CURVE_MAX)
+            argp_error(state, "--curve takes at most %d numbers", CURVE_MAX);
+        options->curve[comparison->curve_count++] =
+            (size_t)at_parse_integer(state, "curve", point, 1, BUDGET_MAX);
+        free(point);
+        text = text[length] ? text + length + 1 : NULL;
     }
 }
 
@@ -91,6 +119,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_WINNERS:
         options->comparison.winners_known = true;
+        return 0;
+    case KEY_CURVE:
+        parse_curve(state, options, arg);
+        return 0;
+    case 'j':
+        options->comparison.threads = (int)at_parse_integer(state, "jobs", arg, 1, JOBS_MAX);
         return 0;
     case 'q':
         options->quiet = true;
@@ -212,7 +246,8 @@ static enum at_status replay(const struct replay_options *options, struct at_err
 
 static enum at_status run_replay(int argc, char **argv, struct at_error *err)
 {
-    struct replay_options options = {.comparison = {.runs = 100, .seed = 1, .ahead = AHEAD}};
+    struct replay_options options = {
+        .comparison = {.runs = 100, .seed = 1, .ahead = AHEAD, .threads = at_usable_cpus()}};
     struct at_progress progress;
     enum at_status status;
 

@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { CELL_CHARS = 32, REACHES = 3 };
 
@@ -43,6 +45,31 @@ static void print_strategy(const struct at_strategy_record *record)
     printf(" %5" PRId64 "\n", record->ended_within_1_percent);
 }
 
+/* How far the best is behind after some evaluations, a line per strategy. */
+static void print_curves(const struct at_list *strategies)
+{
+    const struct at_strategy_record *records = strategies->items;
+    const struct at_curve_record *curve = records->curve.items;
+
+    if (records->curve.count == 0)
+        return;
+    printf("  %-11s", "best after");
+    for (size_t i = 0; i < records->curve.count; i++)
+        printf(" %8" PRId64, curve[i].evaluations);
+    printf("\n  %-11s", "seconds");
+    for (size_t i = 0; i < records->curve.count; i++)
+        printf(" %8.2f", (double)curve[i].ms / 1000);
+    putchar('\n');
+    for (size_t i = 0; i < strategies->count; i++) {
+        curve = records[i].curve.items;
+        printf("  %-11s", records[i].name);
+        for (size_t j = 0; j < records[i].curve.count; j++)
+            printf(" %6.2f %%", (double)curve[j].behind_ppm / 1e4);
+        putchar('\n');
+    }
+    putchar('\n');
+}
+
 static void print_block(const char *title, const struct at_list *strategies)
 {
     const struct at_strategy_record *records = strategies->items;
@@ -52,6 +79,7 @@ static void print_block(const char *title, const struct at_list *strategies)
     for (size_t i = 0; i < strategies->count; i++)
         print_strategy(&records[i]);
     putchar('\n');
+    print_curves(strategies);
 }
 
 void at_replay_print_table(const struct at_comparison *comparison)
@@ -76,6 +104,9 @@ void at_replay_print_table(const struct at_comparison *comparison)
            "score: share of the gap between random search and the best that is closed (1: all)\n"
            "stops: evaluations until it stops by itself; found: searches that came within 1 %%\n",
            comparison->all.count > 0 ? all[0].runs / (int64_t)comparison->recordings.count : 0);
+    if (comparison->all.count > 0 && all[0].curve.count > 0)
+        printf("best after N: how much slower the best is than the optimum after N evaluations, "
+               "in the mean\n");
 }
 
 /* 0 means never. */
@@ -85,6 +116,14 @@ static void add_count(struct at_table *table, int64_t count)
         at_table_add(table, "%" PRId64, count);
     else
         at_table_add(table, "%s", "");
+}
+
+static void add_curve(struct at_table *table, const struct at_list *list)
+{
+    const struct at_curve_record *curve = list->items;
+
+    for (size_t i = 0; i < list->count; i++)
+        at_table_add(table, "%.3f", (double)curve[i].behind_ppm / 1e4);
 }
 
 static void add_strategies(struct at_table *table, const char *problem, const char *device,
@@ -102,23 +141,38 @@ static void add_strategies(struct at_table *table, const char *problem, const ch
             add_count(table, j < records[i].reaches.count ? reaches[j].median_evaluations : 0);
         at_table_add(table, "%.3f", (double)records[i].score_permille / 1000);
         add_count(table, records[i].stopped_evaluations);
+        add_count(table, records[i].stopped_mean);
         at_table_add(table, "%" PRId64, records[i].ended_within_1_percent);
+        add_curve(table, &records[i].curve);
     }
 }
 
 void at_replay_tabulate(const struct at_comparison *comparison, enum at_table_form form)
 {
-    static const struct at_table_column columns[] = {
-        {"problem", true}, {"device", true}, {"search", true}, {"to 5 %", false}, {"to 1 %", false},
-        {"to 0 %", false}, {"score", false}, {"stops", false}, {"found", false},
+    static const struct at_table_column first[] = {
+        {"problem", true},    {"device", true},  {"search", true}, {"to 5 %", false},
+        {"to 1 %", false},    {"to 0 %", false}, {"score", false}, {"stops", false},
+        {"mean stop", false}, {"found", false},
     };
     const struct at_compared_recording *recordings = comparison->recordings.items;
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+    const struct at_strategy_record *all = comparison->all.items;
+    size_t points = comparison->all.count > 0 ? all->curve.count : 0, count = AT_COUNT(first);
+    struct at_table_column *columns = at_alloc_array(count + points, sizeof *columns);
+    struct at_table table = {columns, count + points, NULL, 0, 0};
 
+    memcpy(columns, first, sizeof first);
+    for (size_t i = 0; i < points; i++) {
+        const struct at_curve_record *curve = all->curve.items;
+
+        columns[count + i].title = at_format("%% behind after %" PRId64, curve[i].evaluations);
+    }
     for (size_t i = 0; i < comparison->recordings.count; i++)
         add_strategies(&table, recordings[i].problem, recordings[i].device,
                        &recordings[i].strategies);
     add_strategies(&table, "all", "", &comparison->all);
     at_table_print(&table, form, stdout);
     at_table_clear(&table);
+    for (size_t i = 0; i < points; i++)
+        free((char *)columns[count + i].title);
+    free(columns);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "replay/runs.h"
 #include "search/warm_start.h"
 
 #include <math.h>
@@ -101,16 +102,17 @@ static struct at_reach_record measure_reach(const struct at_recording *recording
 static void measure_ends(struct at_strategy_record *record, const struct at_recording *recording,
                          const struct at_course *courses, size_t runs)
 {
-    size_t *ends = at_alloc_array(runs, sizeof *ends), stopped = 0;
+    size_t *ends = at_alloc_array(runs, sizeof *ends), stopped = 0, sum = 0;
 
     for (size_t i = 0; i < runs; i++) {
         if (courses[i].reason)
-            ends[stopped++] = courses[i].count;
+            sum += ends[stopped++] = courses[i].count;
         record->ended_within_1_percent += at_course_reach(&courses[i], recording, 1) != SIZE_MAX;
     }
     qsort(ends, stopped, sizeof *ends, by_count);
     record->stopped = (int64_t)stopped;
     record->stopped_evaluations = stopped > 0 ? percentile(ends, stopped, 50) : 0;
+    record->stopped_mean = stopped > 0 ? (int64_t)((sum + stopped / 2) / stopped) : 0;
     free(ends);
 }
 
@@ -151,31 +153,78 @@ static void show(const struct advance *advance, const struct at_strategy *strate
     free(what);
 }
 
+/* The best time of a course after some evaluations; a search without a result has the worst. */
+static double best_after(const struct at_course *course, size_t evaluations,
+                         const struct at_baseline *baseline)
+{
+    size_t at = evaluations < course->count ? evaluations : course->count;
+    double best_ns = at > 0 ? course->best_ns[at - 1] : INFINITY;
+
+    return isfinite(best_ns) ? best_ns : baseline->worst_ns;
+}
+
+static struct at_list measure_curve(const struct at_recording *recording,
+                                    const struct at_baseline *baseline,
+                                    const struct at_course *courses,
+                                    const struct at_comparison_options *options)
+{
+    struct at_curve_record *curve = at_alloc_array(options->curve_count, sizeof *curve);
+
+    for (size_t i = 0; i < options->curve_count; i++) {
+        double sum = 0;
+
+        for (size_t j = 0; j < options->runs; j++)
+            sum += best_after(&courses[j], options->curve[i], baseline) / baseline->optimum_ns - 1;
+        curve[i].evaluations = (int64_t)options->curve[i];
+        curve[i].ms = to_ms(curve[i].evaluations, recording->evaluation_ns);
+        curve[i].behind_ppm = llround(1e6 * sum / (double)options->runs);
+    }
+    return (struct at_list){curve, options->curve_count};
+}
+
+/* What the runs of one strategy show as they go on. */
+struct watched {
+    struct advance *advance;
+    const struct at_strategy *strategy;
+};
+
+static void count_run(void *data)
+{
+    const struct watched *watched = data;
+
+    watched->advance->done++;
+    show(watched->advance, watched->strategy);
+}
+
 static enum at_status run_strategy(struct at_strategy_record *record,
                                    const struct at_recording *recording,
                                    const struct at_baseline *baseline,
-                                   const struct at_replay_plan *first, struct advance *advance,
+                                   const struct at_replay_plan *plan, struct advance *advance,
                                    struct at_error *err)
 {
     const struct at_comparison_options *options = advance->options;
     struct at_course *courses = at_alloc_array(options->runs, sizeof *courses);
     struct at_reach_record *reaches = at_alloc_array(REACHES, sizeof *reaches);
-    struct at_replay_plan plan = *first;
-    enum at_status status = AT_OK;
+    struct watched watched = {advance, plan->strategy};
+    enum at_status status;
 
-    for (size_t i = 0; i < options->runs && status == AT_OK; i++) {
-        show(advance, plan.strategy);
-        plan.start.seed = options->seed + i;
-        status = at_replay(&courses[i], recording, &plan, err);
-        advance->done++;
-    }
+    show(advance, plan->strategy);
+    status = at_replay_runs(courses,
+                            &(struct at_replay_runs){.recording = recording,
+                                                     .plan = plan,
+                                                     .count = options->runs,
+                                                     .threads = options->threads,
+                                                     .done = count_run,
+                                                     .data = &watched},
+                            err);
     record->reaches = (struct at_list){reaches, REACHES};
     record->runs = (int64_t)options->runs;
-    snprintf(record->name, sizeof record->name, "%s", plan.strategy->name);
+    snprintf(record->name, sizeof record->name, "%s", plan->strategy->name);
     if (status == AT_OK) {
         for (size_t i = 0; i < REACHES; i++)
             reaches[i] = measure_reach(recording, courses, options->runs, within_percents[i]);
         measure_ends(record, recording, courses, options->runs);
+        record->curve = measure_curve(recording, baseline, courses, options);
         record->score_permille = llround(1000 * at_score(baseline, courses, options->runs));
     }
     for (size_t i = 0; i < options->runs; i++)
@@ -224,7 +273,8 @@ static enum at_status compare_on(struct at_compared_recording *compared,
     struct at_strategy_record *records = at_alloc_array(options->strategy_count, sizeof *records);
     struct at_baseline baseline;
     struct at_replay_plan plan = {
-        .start = {.likely = likely,
+        .start = {.seed = options->seed,
+                  .likely = likely,
                   .likely_count = likely_count,
                   .copy_ns = (double)recording->copy_ns},
         .ahead = options->ahead,
@@ -302,13 +352,39 @@ static int64_t median_stop(const struct at_comparison *comparison, size_t strate
     return median;
 }
 
+/* The mean over the recordings of what a strategy's curve is behind. */
+static struct at_list mean_curve(const struct at_comparison *comparison, size_t strategy)
+{
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    size_t count = comparison->recordings.count, points;
+    struct at_curve_record *mean;
+
+    points = ((const struct at_strategy_record *)recordings->strategies.items)->curve.count;
+    mean = at_alloc_array(points, sizeof *mean);
+    for (size_t i = 0; i < count; i++) {
+        const struct at_strategy_record *records = recordings[i].strategies.items;
+        const struct at_curve_record *curve = records[strategy].curve.items;
+
+        for (size_t j = 0; j < points; j++) {
+            mean[j].evaluations = curve[j].evaluations;
+            mean[j].ms += curve[j].ms;
+            mean[j].behind_ppm += curve[j].behind_ppm;
+        }
+    }
+    for (size_t j = 0; j < points; j++) {
+        mean[j].ms /= (int64_t)count;
+        mean[j].behind_ppm /= (int64_t)count;
+    }
+    return (struct at_list){mean, points};
+}
+
 static void sum_up(struct at_comparison *comparison, size_t strategy)
 {
     struct at_strategy_record *all = (struct at_strategy_record *)comparison->all.items + strategy;
     const struct at_compared_recording *recordings = comparison->recordings.items;
     struct at_reach_record *reaches = at_alloc_array(REACHES, sizeof *reaches);
     size_t count = comparison->recordings.count;
-    int64_t score = 0;
+    int64_t score = 0, stops = 0, stopping = 0;
 
 #define MEDIAN(reach, member)                                                                      \
     median_reach(comparison, strategy, reach, offsetof(struct at_reach_record, member))
@@ -331,7 +407,11 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
         all->stopped += one->stopped;
         all->ended_within_1_percent += one->ended_within_1_percent;
         score += one->score_permille;
+        stops += one->stopped_mean;
+        stopping += one->stopped > 0;
     }
+    all->curve = mean_curve(comparison, strategy);
+    all->stopped_mean = stopping > 0 ? stops / stopping : 0;
     all->score_permille = llround((double)score / (double)count);
     all->stopped_evaluations = median_stop(comparison, strategy);
 }

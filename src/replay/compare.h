@@ -14,6 +14,9 @@ struct at_comparison_options {
     uint64_t seed; /* of the first run; each next run adds one */
     size_t ahead;
     size_t budget;
+    int threads;
+    const size_t *curve; /* evaluations after which the best is told */
+    size_t curve_count;
     bool winners_known; /* each search starts from the best configs of the other recordings */
     struct at_progress *progress; /* NULL: show none */
 };
@@ -27,13 +30,21 @@ struct at_reach_record {
     int64_t median_ms, p95_ms;
 };
 
+/* The best after some evaluations: how much slower than the optimum, in millionths, in the mean of
+ * the searches. A search without a correct result counts as the slowest correct config. */
+struct at_curve_record {
+    int64_t evaluations, ms, behind_ppm;
+};
+
 struct at_strategy_record {
     char name[32];
     int64_t runs;
     struct at_list reaches; /* 5, 1 and 0 percent */
+    struct at_list curve;   /* of struct at_curve_record, as asked for */
     int64_t score_permille;
     int64_t stopped;             /* runs that the strategy itself ended */
     int64_t stopped_evaluations; /* median evaluations of those runs */
+    int64_t stopped_mean;        /* the mean */
     int64_t ended_within_1_percent;
 };
 
@@ -46,7 +57,7 @@ struct at_compared_recording {
 struct at_comparison {
     struct at_list recordings; /* of struct at_compared_recording */
     struct at_list all;        /* of struct at_strategy_record: medians over the recordings, means
-                                  of scores, sums of runs */
+                                  of scores, curves and mean stops, sums of runs */
 };
 
 extern const struct at_schema at_comparison_schema;

@@ -15,11 +15,24 @@ static const struct at_field reach_fields[] = {
 };
 static const struct at_schema reach_schema = AT_SCHEMA("a reach", at_reach_record, reach_fields);
 
+static const struct at_field curve_fields[] = {
+    NUMBER(at_curve_record, behind_ppm),
+    NUMBER(at_curve_record, evaluations),
+    NUMBER(at_curve_record, ms),
+};
+static const struct at_schema curve_schema =
+    AT_SCHEMA("a point of a curve", at_curve_record, curve_fields);
+
 static const struct at_field strategy_fields[] = {
-    NUMBER(at_strategy_record, ended_within_1_percent), AT_CHARS(at_strategy_record, name),
-    LIST(at_strategy_record, reaches, reach_schema),    NUMBER(at_strategy_record, runs),
-    NUMBER(at_strategy_record, score_permille),         NUMBER(at_strategy_record, stopped),
+    LIST(at_strategy_record, curve, curve_schema),
+    NUMBER(at_strategy_record, ended_within_1_percent),
+    AT_CHARS(at_strategy_record, name),
+    LIST(at_strategy_record, reaches, reach_schema),
+    NUMBER(at_strategy_record, runs),
+    NUMBER(at_strategy_record, score_permille),
+    NUMBER(at_strategy_record, stopped),
     NUMBER(at_strategy_record, stopped_evaluations),
+    NUMBER(at_strategy_record, stopped_mean),
 };
 static const struct at_schema strategy_schema =
     AT_SCHEMA("a strategy", at_strategy_record, strategy_fields);

@@ -58,7 +58,7 @@ knows() {
 }
 
 @test "replay names its options" {
-    knows replay --ahead --budget --format --quiet --runs --search --seed --winners
+    knows replay --ahead --budget --curve --format --jobs --quiet --runs --search --seed --winners
 }
 
 @test "convert names its options" {

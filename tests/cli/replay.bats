@@ -17,7 +17,7 @@ figure() {
 
 # stops: prints the evaluations at which searches stopped: the total's, then each recording's.
 stops() {
-    sed -n 's/.*"stopped_evaluations": //p' <<<"$output"
+    sed -n 's/.*"stopped_evaluations": \([0-9]*\).*/\1/p' <<<"$output"
 }
 
 @test "guided is the best strategy on the shipped recordings" {
@@ -75,6 +75,34 @@ stops() {
     [ "${#lines[@]}" -eq 5 ]
     [[ ${lines[2]} == *,exhaustive,*,178,* ]]
     [[ ${lines[3]} == all,,random,* ]]
+}
+
+@test "--curve tells the best after N evaluations" {
+    # Exhaustive search comes within 1 % at evaluation 178, and at the first config it is far behind.
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search exhaustive --runs 2 \
+        --curve=1,177,178,100000 --format csv
+    [[ ${lines[0]} == *'found,% behind after 1,% behind after 177,% behind after 178,'* ]]
+    awk -F , 'NR > 1 { exit !($11 > 100 && $12 > 1 && $13 <= 1 && $13 > 0 && $14 == 0) }' <<<"$output"
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search exhaustive,random --runs 2 --curve
+    [[ $output == *'best after        10       20       30       60      120'* ]]
+    # In the JSON, an evaluation takes what it took in the recording: 10.88 ms.
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search exhaustive --runs 1 --curve=100 \
+        --format json
+    [[ $output == *'"evaluations": 100,'*'"ms": 1088'* ]]
+}
+
+@test "the number of jobs changes nothing" {
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided,local --runs 7 --jobs 1 --curve
+    alone=$output
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided,local --runs 7 --jobs 5 --curve
+    [ "$output" = "$alone" ]
+}
+
+@test "the synthetic spaces can be replayed" {
+    sh "$srcdir/tests/bench/make-spaces" "$BATS_TEST_TMPDIR/made"
+    run --separate-stderr -0 "$AUTOTUNE" replay "$BATS_TEST_TMPDIR/made/additive.recording" \
+        --search guided --runs 2 --format csv
+    [[ ${lines[1]} == *,guided,*,2 ]]
 }
 
 @test "a budget is kept exactly" {
@@ -149,7 +177,7 @@ stops() {
     refused 'which recordings?' replay
     refused 'unknown search "tabu"; known are guided, exhaustive' replay "$one" --search random,tabu
     refused 'unknown search ""' replay "$one" --search random,
-    for option in runs budget ahead; do
+    for option in runs budget ahead jobs curve; do
         for value in '' 0 -1 x 1.5 99999999999999999999; do
             refused "\"$value\"" replay "$one" "--$option=$value"
         done
