@@ -79,7 +79,7 @@ static int64_t row_max(const struct at_launch *launch, enum at_side side)
 }
 
 /* The same for the destination. Axes of the source's edge are listed, too. They make the rows
- * longer, not the edge. */
+ * longer, not the edge. But units of several words need edges without common axes. */
 static void take_destination(struct at_packing *packing, const struct at_launch *launch)
 {
     int64_t row = 1, owned = 1;
@@ -89,7 +89,7 @@ static void take_destination(struct at_packing *packing, const struct at_launch 
         int64_t left = row_max(launch, AT_DESTINATION) / row;
 
         if (piece->listed[AT_SOURCE]) {
-            if (piece->chunk > left)
+            if (piece->chunk > left || (owned > 1 && launch->field[AT_UNIT_WORDS] > 1))
                 return;
         } else {
             left = smaller(left, launch->field[AT_SIDE_DST] / owned);

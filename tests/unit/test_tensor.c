@@ -269,6 +269,53 @@ static void makes_arguments(void **state)
     assert_int_equal(at_problem_packed_tiles(&p, &launch), 20);
 }
 
+/* What a packed launch makes of a problem: tiles, 0 if it is not legal, and the adjacent bytes of a
+ * row on either side. */
+static void packs(void **state)
+{
+    static const struct {
+        const char *spec;
+        int64_t side_src, side_dst, vec_src, vec_dst, unit, word, tiles, runs[2];
+    } cases[] = {
+        /* Pixels keep their channels first: 64 and 32 columns and rows of 3 bytes. */
+        {"4096x4096:b3", 256, 32, 4, 4, 1, 1, 64 * 128, {192, 96}},
+        {"4096x4096:b3", 64, 32, 16, 8, 1, 3, 64 * 128, {192, 96}},
+        /* Both edges list the channels, so units of several words are not adjacent. */
+        {"4096x4096:b3", 256, 32, 4, 4, 4, 1, 0, {192, 96}},
+        {"4096x4096:b3", 64, 32, 16, 8, 1, 6, 0, {0, 0}},
+        /* Seven columns: rows of 21 bytes that follow one another. */
+        {"1024x7:b3", 32, 32, 16, 16, 1, 1, 32, {672, 96}},
+        /* Seven rows: the destination's rows go on along the source's edge. */
+        {"7x1024:b3", 256, 16, 16, 16, 1, 1, 16, {192, 21 * 64}},
+        /* Chunks of whole sectors: 16 of 40 columns, and 32 of 64 rows, as many as 128 threads
+           take. */
+        {"64x40x3:f32,perm=102", 64, 64, 1, 1, 1, 4, 3 * 2, {192, 384}},
+        /* Without units, the destination's rows go on along the source's edge. */
+        {"16x12x8:b1,perm=210", 16, 16, 4, 4, 1, 1, 6, {16, 32}},
+        {"16x12x8:b1,perm=210", 16, 16, 4, 4, 4, 1, 6, {16, 16}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem p = parse(cases[i].spec);
+        struct at_launch launch = {{0}};
+
+        launch.field[AT_BLOCK_X] = 128;
+        launch.field[AT_SIDE_SRC] = cases[i].side_src;
+        launch.field[AT_SIDE_DST] = cases[i].side_dst;
+        launch.field[AT_VEC_SRC] = cases[i].vec_src;
+        launch.field[AT_VEC_DST] = cases[i].vec_dst;
+        launch.field[AT_UNIT_WORDS] = cases[i].unit;
+        launch.field[AT_WORD_BYTES] = cases[i].word;
+        if (at_problem_packed_tiles(&p, &launch) != cases[i].tiles)
+            fail_msg("%zu: %jd tiles", i, (intmax_t)at_problem_packed_tiles(&p, &launch));
+        for (int side = 0; cases[i].runs[0] && side < 2; side++)
+            if (at_problem_packed_run(&p, &launch, side) != cases[i].runs[side])
+                fail_msg("%zu: a run of %jd bytes", i,
+                         (intmax_t)at_problem_packed_run(&p, &launch, side));
+    }
+}
+
 /* Five axes reversed, named by their extents. */
 static void orders_axes(void **state)
 {
@@ -298,7 +345,7 @@ int main(void)
         cmocka_unit_test(has_a_canonical_form),  cmocka_unit_test(refuses),
         cmocka_unit_test(finds_overlap),         cmocka_unit_test(gives_up_on_overlap),
         cmocka_unit_test(keeps_the_permutation), cmocka_unit_test(makes_arguments),
-        cmocka_unit_test(orders_axes),
+        cmocka_unit_test(orders_axes),           cmocka_unit_test(packs),
     };
 
     return cmocka_run_group_tests_name("tensor", tests, NULL, NULL);
