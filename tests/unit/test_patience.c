@@ -101,13 +101,45 @@ static void test_chance(void **state)
     assert_true(left > 0 && left <= over / 2);
 }
 
+/* Without a copy limit, or far from it, the search goes on longest; but not if the problem was
+ * searched before. */
+static void test_unbounded(void **state)
+{
+    static const struct {
+        double copy_ns, time_ns;
+        bool searched_before, unbounded;
+    } cases[] = {
+        {0, 100000, false, true},        {0, 5000, false, true},
+        {100000, 160000, false, true},   {100000, 140000, false, false},
+        {100000, INFINITY, false, true}, {0, 100000, true, false},
+        {100000, 160000, true, false},   {5000, 15000, false, false}, /* short */
+    };
+    const struct at_patience hoping = told(1.05 * copy_ns, false, false);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct at_patience patience = told(cases[i].time_ns, cases[i].searched_before, false);
+
+        patience.copy_ns = cases[i].copy_ns;
+        if (at_patience_is_unbounded(&patience) != cases[i].unbounded)
+            fail_msg("case %zu", i);
+        if (!cases[i].unbounded || isinf(cases[i].time_ns))
+            continue;
+        assert_true(results_until_over(&patience) > results_until_over(&hoping));
+        for (size_t results = 10; results < 100; results++)
+            assert_false(at_patience_leaves_to_chance(&patience, results));
+        patience.warm_start = true;
+        assert_in_range(results_until_over(&patience), results_until_over(&hoping) / 2,
+                        2 * results_until_over(&hoping));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_order),     cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_copy),      cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_unbounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "replay/compare.h"
 #include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
+#include "search/bayesian/surroundings.h"
 #include "search/landscape.h"
 #include "search/warm_start.h"
 
@@ -529,6 +530,71 @@ static void test_coverage_of_families(void **state)
     free(wanted);
 }
 
+/* The neighbours of the fastest correct configs are wanted until they are asked for. */
+static void test_surroundings(void **state)
+{
+    bool *wanted = at_alloc_array(small.space.count, sizeof *wanted);
+    size_t neighbours[AT_NEIGHBOURS_MAX], slow = small.best / 2, count, marked = 0;
+    struct at_landscape land;
+
+    (void)state;
+    at_landscape_init(&land, &small.space);
+    assert_false(at_surroundings_mark(&land, 4, wanted));
+    at_landscape_tell(&land, slow + 1, AT_WRONG, 1);
+    assert_false(at_surroundings_mark(&land, 4, wanted));
+    at_landscape_tell(&land, slow, AT_CORRECT, 200);
+    at_landscape_tell(&land, small.best, AT_CORRECT, 100);
+    /* Only the fastest is a centre. */
+    assert_true(at_surroundings_mark(&land, 1, wanted));
+    count = at_landscape_neighbours(&land, small.best, neighbours);
+    for (size_t i = 0; i < small.space.count; i++)
+        marked += wanted[i];
+    for (size_t i = 0; i < count; i++) {
+        marked -= wanted[neighbours[i]];
+        assert_int_equal(wanted[neighbours[i]], !land.asked[neighbours[i]]);
+        at_landscape_tell(&land, neighbours[i], AT_CORRECT, 300);
+    }
+    assert_int_equal(marked, 0);
+    assert_false(at_surroundings_mark(&land, 1, wanted));
+    assert_true(at_surroundings_mark(&land, 2, wanted)); /* the slow one's */
+    at_landscape_clear(&land);
+    free(wanted);
+}
+
+/* Without a copy limit, and without gain, every other config is a neighbour of the fastest ones;
+ * with one, few are. The times follow no rule, so the Gaussian process has no reason to stay near.
+ */
+static void test_guided_looks_around(void **state)
+{
+    enum { ASKED = 110, FROM = 50 };
+    bool *wanted = at_alloc_array(large.space.count, sizeof *wanted);
+    size_t near[2] = {0};
+
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct at_start start = {.seed = 1, .copy_ns = known ? 90000 : 0};
+        void *guided = at_strategy_guided.create(&large.space, &start);
+        struct at_landscape land;
+        size_t index;
+
+        at_landscape_init(&land, &large.space);
+        for (size_t asked = 0; asked < ASKED; asked++) {
+            double time_ns = asked == 0 ? 100000 : 110000 + 1000 * (double)(asked * 37 % 101);
+
+            assert_true(at_strategy_guided.ask(guided, &index));
+            at_surroundings_mark(&land, 8, wanted);
+            near[known] += asked >= FROM && wanted[index];
+            at_landscape_tell(&land, index, AT_CORRECT, time_ns);
+            at_strategy_guided.tell(guided, index, AT_CORRECT, time_ns);
+        }
+        at_strategy_guided.destroy(guided);
+        at_landscape_clear(&land);
+    }
+    assert_in_range(near[0], (ASKED - FROM) / 2, ASKED - FROM);
+    assert_in_range(near[1], 0, (ASKED - FROM) / 3);
+    free(wanted);
+}
+
 /* ---- the score ---- */
 
 static void test_score(void **state)
@@ -669,6 +735,8 @@ int main(void)
         cmocka_unit_test(test_guided_ends_among_neighbours),
         cmocka_unit_test(test_coverage_of_values),
         cmocka_unit_test(test_coverage_of_families),
+        cmocka_unit_test(test_surroundings),
+        cmocka_unit_test(test_guided_looks_around),
         cmocka_unit_test(test_score),
         cmocka_unit_test(test_warm_start),
         cmocka_unit_test(test_warm_start_of_each_family),

@@ -19,7 +19,8 @@ struct at_acquisition {
     size_t *place;     /* by config: its candidate's index + 1; 0: none */
     double *values;    /* by told config: slowness, centred and scaled */
     double center, scale;
-    double best_ns; /* the best time in the last update, on which the values build; 0: none yet */
+    double steepness; /* of the values in the last update */
+    double best_ns;   /* the best time in the last update, on which the values build; 0: none yet */
 };
 
 static void consider_region(struct at_acquisition *acquisition, size_t number, struct at_rng *rng)
@@ -86,15 +87,13 @@ bool at_acquisition_add(struct at_acquisition *acquisition, size_t index)
 /* The modelled value: slowness against the best, on a scale on which twice and ten times as slow
  * are nearly the same. Predictions must be right for times near the best; fitting all times makes
  * them worse there. */
-static const double steepness = 3;
-
-static double slowness(const struct at_landscape *land, size_t index)
+static double slowness(const struct at_landscape *land, size_t index, double steepness)
 {
     return (1 - pow(land->time_ns[land->best] / land->time_ns[index], steepness)) / steepness;
 }
 
 /* The time with this slowness; 0: none has it. */
-static double time_of_slowness(double value, double best_ns)
+static double time_of_slowness(double value, double best_ns, double steepness)
 {
     double rest = 1 - steepness * value;
 
@@ -108,7 +107,7 @@ static void center_and_scale(struct at_acquisition *acquisition)
 
     for (size_t i = 0; i < land->space->count; i++)
         if (land->told[i])
-            sum += acquisition->values[i] = slowness(land, i);
+            sum += acquisition->values[i] = slowness(land, i, acquisition->steepness);
     acquisition->center = sum / count;
     for (size_t i = 0; i < land->space->count; i++)
         if (land->told[i])
@@ -120,10 +119,11 @@ static void center_and_scale(struct at_acquisition *acquisition)
                 (acquisition->values[i] - acquisition->center) / acquisition->scale;
 }
 
-void at_acquisition_update(struct at_acquisition *acquisition)
+void at_acquisition_update(struct at_acquisition *acquisition, double steepness)
 {
     if (acquisition->land->best == SIZE_MAX)
         return;
+    acquisition->steepness = steepness;
     center_and_scale(acquisition);
     acquisition->best_ns = acquisition->land->time_ns[acquisition->land->best];
     for (size_t i = 0; i < acquisition->land->region_count; i++)
@@ -137,7 +137,8 @@ double at_acquisition_expect(const struct at_acquisition *acquisition, size_t in
     if (acquisition->best_ns == 0 || !acquisition->place[index])
         return 0;
     mean = at_gp_predict(process_of(acquisition, index), acquisition->place[index] - 1);
-    return time_of_slowness(acquisition->center + acquisition->scale * mean, acquisition->best_ns);
+    return time_of_slowness(acquisition->center + acquisition->scale * mean, acquisition->best_ns,
+                            acquisition->steepness);
 }
 
 /* The expectation of the part of a normal variable below 0: the expected improvement (Jones,

@@ -18,8 +18,9 @@ void at_acquisition_consider(struct at_acquisition *acquisition, size_t index);
 /* Add a config that is in flight or told. False: the Gaussian process is full. */
 bool at_acquisition_add(struct at_acquisition *acquisition, size_t index);
 
-/* Update the predictions with what the landscape has been told. */
-void at_acquisition_update(struct at_acquisition *acquisition);
+/* Update the predictions with what the landscape has been told. The steeper the scale of values,
+ * the more they tell apart times near the best, and the less all others. */
+void at_acquisition_update(struct at_acquisition *acquisition, double steepness);
 
 /* Return the time in ns that the last update predicts for a config that was added. 0: there was no
  * update, or the prediction is beyond the end of the scale of values. It is the median of the

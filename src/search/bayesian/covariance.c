@@ -17,13 +17,19 @@ static const double noises[] = {1e-4, 1e-3, 1e-2};
 
 static const double usual_rate = 0.3, usual_share = 0.3, usual_noise = 1e-3;
 
-/* Half of the distance is whether two values differ, half is by how much. That suits numbers, and
- * does not harm names. */
-static float distance(size_t a, size_t b, size_t count)
-{
-    double apart = a > b ? (double)(a - b) : (double)(b - a);
+/* A parameter with at least this many values may be ordered. With fewer, each value has results of
+ * its own soon. */
+enum { MANY_VALUES = 9 };
 
-    return a == b ? 0 : (float)(0.5 + 0.5 * apart / (double)(count - 1));
+/* Half of the distance is whether two values differ, half is by how much. That suits numbers, and
+ * does not harm names. Of ordered values, near ones are nearly the same. */
+static float distance(size_t a, size_t b, size_t count, bool ordered)
+{
+    double apart = (double)(a > b ? a - b : b - a) / (double)(count - 1);
+
+    if (a == b)
+        return 0;
+    return (float)(ordered ? 0.1 + 1.4 * apart : 0.5 + 0.5 * apart);
 }
 
 static const struct at_family *family_of(const struct at_covariance *covariance)
@@ -38,7 +44,8 @@ static void fill_table(struct at_covariance *covariance, size_t param)
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
             covariance->tables[param * TABLE + i * LEVELS + j] =
-                -(float)covariance->rates[param] * distance(i, j, count);
+                -(float)covariance->rates[param] *
+                distance(i, j, count, covariance->ordered[param]);
 }
 
 void at_covariance_init(struct at_covariance *covariance, const struct at_landscape *land,
@@ -141,19 +148,25 @@ static double choose_rate(struct at_covariance *covariance, const struct data *d
                           double best)
 {
     double *rate = &covariance->rates[param], kept = *rate;
+    bool *ordered = &covariance->ordered[param], kept_ordered = *ordered;
+    int kinds = family_of(covariance)->params[param].value_count >= MANY_VALUES ? 2 : 1;
 
-    for (size_t i = 0; i < AT_COUNT(rates); i++) {
-        double likely;
+    for (int kind = 0; kind < kinds; kind++)
+        for (size_t i = 0; i < AT_COUNT(rates); i++) {
+            double likely;
 
-        *rate = rates[i];
-        fill_table(covariance, param);
-        likely = likelihood(covariance, data);
-        if (likely > best) {
-            best = likely;
-            kept = rates[i];
+            *rate = rates[i];
+            *ordered = kind == 1;
+            fill_table(covariance, param);
+            likely = likelihood(covariance, data);
+            if (likely > best) {
+                best = likely;
+                kept = rates[i];
+                kept_ordered = *ordered;
+            }
         }
-    }
     *rate = kept;
+    *ordered = kept_ordered;
     fill_table(covariance, param);
     return best;
 }

@@ -30,7 +30,7 @@ struct at_gp {
 };
 
 /* Most points. */
-enum { AT_GP_POINTS_MAX = 384 };
+enum { AT_GP_POINTS_MAX = 512 };
 
 void at_gp_init(struct at_gp *gp, const struct at_landscape *land, size_t region);
 void at_gp_clear(struct at_gp *gp);

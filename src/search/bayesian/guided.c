@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guided search: Bayesian optimisation. First it measures the initial design: likely configs and
  * some random ones. Then it takes the config with the greatest expected improvement
- * (acquisition.h), and every other time a config that coverage asks for (coverage.h). It stops when
- * the expected improvement is below the noise, or when the best reaches the copy limit. Its numbers
- * were chosen by autotune replay on tests/recordings. */
+ * (acquisition.h), and every other time a config that coverage asks for (coverage.h). Where nothing
+ * tells how much may be gained, it also takes neighbours of the fastest configs (surroundings.h).
+ * It stops when the expected improvement is below the noise, or when the best reaches the copy
+ * limit. doc/search.md says how its numbers were chosen. */
 #include "base/memory.h"
 #include "search/bayesian/acquisition.h"
 #include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
 #include "search/bayesian/patience.h"
+#include "search/bayesian/surroundings.h"
 #include "search/starts.h"
 
 #include <math.h>
@@ -33,6 +35,14 @@ static const struct at_coverage_goal goal_near_copy = {.family = 4, .value = 1};
  * have rejected a good pair of values because each is poor alone. */
 enum { NEAR_PARAMS = 2 };
 
+/* If nothing tells how much may be gained, after SURROUNDINGS_FROM results without gain two turns
+ * in SURROUNDINGS_TURNS go to the neighbours of the CENTRES fastest configs. */
+enum { SURROUNDINGS_FROM = 30, SURROUNDINGS_TURNS = 4, CENTRES = 8 };
+
+/* The scale of the modelled values (acquisition.h); the second if nothing tells how much may be
+ * gained, and the best may be far from what is known. */
+static const double steepness = 3, steepness_unbounded = 2;
+
 /* If this problem was searched before under the same conditions, its winner only needs confirming.
  * If the winner's time repeats to 3 %, stop after this many results without improvement, initial
  * design included. Times measured at two moments may differ by that much. */
@@ -55,7 +65,7 @@ struct guided {
     double winner_ns; /* its time, if it still holds; 0: it may not */
     struct at_compiled compiled;
     size_t random_count, random_taken; /* initial random configs: wanted, and taken */
-    bool *uncovered;                   /* by config: coverage asks for it; updated when needed */
+    bool *uncovered;                   /* by config: it is asked for; updated when needed */
     size_t centre; /* the config whose neighbours are candidates; SIZE_MAX: none yet */
     bool stale;    /* results have come in since the last update */
     bool initial;  /* the last config that was asked for is of the initial design */
@@ -110,7 +120,9 @@ static void update_acquisition(struct guided *guided)
         guided->centre = best;
     }
     if (guided->stale)
-        at_acquisition_update(guided->acquisition);
+        at_acquisition_update(guided->acquisition, at_patience_is_unbounded(&guided->patience)
+                                                       ? steepness_unbounded
+                                                       : steepness);
     guided->stale = false;
 }
 
@@ -177,6 +189,27 @@ static bool take_neighbour(struct guided *guided, size_t *index)
     return false;
 }
 
+/* Take the neighbour of the fastest configs with the greatest expected improvement, if it is their
+ * turn. */
+static bool take_surroundings(struct guided *guided, size_t *index)
+{
+    struct at_landscape *land = &guided->land;
+    struct at_improvement improvements[AT_COMPILED_CHOICE];
+    size_t turn = land->asked_count % SURROUNDINGS_TURNS, count;
+
+    if ((turn != 0 && turn != SURROUNDINGS_TURNS - 1) ||
+        !at_patience_is_unbounded(&guided->patience) ||
+        land->asked_count < guided->patience.gained_at + SURROUNDINGS_FROM ||
+        !at_surroundings_mark(land, CENTRES, guided->uncovered))
+        return false;
+    for (size_t i = 0; i < land->space->count; i++)
+        if (guided->uncovered[i])
+            at_acquisition_consider(guided->acquisition, i);
+    count = find_promising(guided, guided->uncovered, improvements);
+    *index = at_compiled_choose(&guided->compiled, improvements, count);
+    return at_landscape_take(land, *index);
+}
+
 /* Take a config by expected improvement. False: none is worth an evaluation for now; or ever, if no
  * result is missing. */
 static bool take_by_improvement(struct guided *guided, size_t *index)
@@ -224,6 +257,8 @@ static bool take(struct guided *guided, size_t *index)
     if (land->best == SIZE_MAX) /* no correct result yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
     guided->initial = false;
+    if (take_surroundings(guided, index))
+        return true;
     if (land->told_count >= COVERAGE_FROM && land->asked_count % COVERAGE_SHARE == 0 &&
         take_uncovered(guided, index))
         return true;

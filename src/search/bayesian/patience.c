@@ -3,12 +3,18 @@
 
 /* Results in a row without improvement after which the search may stop; a Gaussian process may be
  * sure and wrong. The more may be gained, the more results. Fewest if this problem was searched
- * before: its winner only needs confirming. Most for short launches, because good configs are rare
- * there. Otherwise fewest if the best is within near_copy of the copy limit, more with a warm
- * start, and most without one. Less than `noise` is no improvement: medians of five trains repeat
- * to some 5 in 1000 (doc/measurement.md). */
+ * before: its winner only needs confirming. Most if nothing tells how much may be gained. Many for
+ * short launches, because good configs are rare there. Otherwise fewest if the best is within
+ * near_copy of the copy limit, more with a warm start, and most without one. Less than `noise` is
+ * no improvement: medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
 enum { PATIENCE_LEAST = 30, PATIENCE_WARM = 60, PATIENCE_COLD = 120, PATIENCE_SHORT = 120 };
+enum { PATIENCE_UNBOUNDED = 300, PATIENCE_UNBOUNDED_WARM = 120 };
 static const double near_copy = 1.04;
+
+/* Beyond this many times the copy limit it does not tell what may be gained. On the recordings of
+ * an H200 the best config takes at most 1.3 times the copy limit. */
+static const double far_from_copy = 1.5;
+
 static const double noise = 0.003;
 
 /* After CHANCE_FROM such results, one config in CHANCE_SHARE is drawn at random. */
@@ -36,6 +42,13 @@ bool at_patience_is_near_copy(const struct at_patience *patience)
     return !at_patience_is_short(patience) && patience->gained_ns < near_copy * patience->copy_ns;
 }
 
+bool at_patience_is_unbounded(const struct at_patience *patience)
+{
+    return !patience->searched_before &&
+           (patience->copy_ns == 0 || (!at_patience_is_short(patience) &&
+                                       patience->gained_ns > far_from_copy * patience->copy_ns));
+}
+
 bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns)
 {
     return patience->copy_ns >= short_ns && best_ns <= patience->copy_ns * (1 + copy_share);
@@ -43,7 +56,10 @@ bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns
 
 bool at_patience_is_over(const struct at_patience *patience, size_t results)
 {
+    bool unbounded = at_patience_is_unbounded(patience);
     size_t enough = patience->searched_before            ? PATIENCE_LEAST
+                    : unbounded && patience->warm_start  ? PATIENCE_UNBOUNDED_WARM
+                    : unbounded                          ? PATIENCE_UNBOUNDED
                     : at_patience_is_short(patience)     ? PATIENCE_SHORT
                     : at_patience_is_near_copy(patience) ? PATIENCE_LEAST
                     : patience->warm_start               ? PATIENCE_WARM
@@ -54,6 +70,7 @@ bool at_patience_is_over(const struct at_patience *patience, size_t results)
 
 bool at_patience_leaves_to_chance(const struct at_patience *patience, size_t results)
 {
-    return !patience->searched_before && at_patience_is_short(patience) &&
-           results >= patience->gained_at + CHANCE_FROM && results % CHANCE_SHARE == 0;
+    return !patience->searched_before && !at_patience_is_unbounded(patience) &&
+           at_patience_is_short(patience) && results >= patience->gained_at + CHANCE_FROM &&
+           results % CHANCE_SHARE == 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Patience: how long a search goes on without improvement. The more may be gained, the longer. The
- * caller counts the results. The numbers were chosen by autotune replay on tests/recordings. */
+ * caller counts the results. The numbers were chosen by autotune replay on tests/recordings, on
+ * recorded spaces of other kernels, and on those of tests/bench/make-spaces. */
 #ifndef AT_SEARCH_BAYESIAN_PATIENCE_H
 #define AT_SEARCH_BAYESIAN_PATIENCE_H
 
@@ -23,6 +24,10 @@ bool at_patience_is_short(const struct at_patience *patience);
 
 /* Is the best near the copy limit, so that little can be gained? Never for short launches. */
 bool at_patience_is_near_copy(const struct at_patience *patience);
+
+/* Is nothing known that tells how much may be gained: no copy limit, or one that is far off? Never
+ * if this problem was searched before. */
+bool at_patience_is_unbounded(const struct at_patience *patience);
 
 /* Does the best time reach the copy limit? */
 bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns);
