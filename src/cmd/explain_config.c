@@ -194,7 +194,8 @@ static const char *find_problem(const struct at_config *config, const struct at_
     return NULL;
 }
 
-/* Take the family's default for the problem, or the usual one, whose refusal is then reported. */
+/* Take the family's default for the problem, or for the first usual one that has one; else the
+ * usual default, whose refusal is then reported. */
 static enum at_status take_default(const struct at_explain_choice *choice,
                                    const struct at_session_options *known,
                                    const struct at_device_info *device, struct at_config *config,
@@ -209,8 +210,17 @@ static enum at_status take_default(const struct at_explain_choice *choice,
     *config = at_family_default(family);
     while (known->families[at] != family)
         at++;
-    if (choice->problem)
+    if (choice->problem) {
         (void)at_space_default(config, &known->families[at], 1, problem, device, NULL);
+        return AT_OK;
+    }
+    for (size_t i = 0; i < AT_COUNT(usual_problems); i++) {
+        struct at_problem usual;
+
+        if (at_problem_parse(&usual, usual_problems[i], NULL) == AT_OK &&
+            at_space_default(config, &known->families[at], 1, &usual, device, NULL) == AT_OK)
+            break;
+    }
     return AT_OK;
 }
 

@@ -24,6 +24,7 @@ static const struct {
     {"packed", "16x5x3x9x64", ",perm=42130"}, /* vectors on both sides */
     {"packed", "9x5x3x16x7", ",perm=41203"},
     {"packed", "9x5x3x6x64", ",perm=21304"},
+    {"packed", "40x32x12", ",perm=102"}, /* runs of 3 words */
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
     {"small", "32x32", ",batch=65"},

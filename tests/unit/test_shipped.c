@@ -132,19 +132,18 @@ static void test_families_are_all_read(void **state)
     free(pattern);
 }
 
-/* Legal for elements of some size, on the first of the family's problems. */
-static bool is_legal_at_home(const struct at_config *config, const struct at_device_info *device)
+/* Has the family a default for elements of some size, on the first of its problems? */
+static bool has_default_at_home(struct at_family *family, const struct at_device_info *device)
 {
-    bool legal = false;
+    bool found = false;
 
-    for (size_t i = 0; i < AT_COUNT(elem_sizes) && !legal; i++) {
-        struct at_problem home = family_problem(config->family, 0, elem_sizes[i]);
-        struct at_error err = {AT_OK, ""};
+    for (size_t i = 0; i < AT_COUNT(elem_sizes) && !found; i++) {
+        struct at_problem home = family_problem(family, 0, elem_sizes[i]);
+        struct at_config config;
 
-        if (at_config_legal(config, &home, device, &legal, NULL, &err) != AT_OK)
-            fail_msg("%s", err.message);
+        found = at_space_default(&config, &family, 1, &home, device, NULL) == AT_OK;
     }
-    return legal;
+    return found;
 }
 
 /* Families that are legal for every problem. */
@@ -159,7 +158,7 @@ static void test_defaults_are_legal(void **state)
         for (size_t j = 0; j < AT_COUNT(devices); j++) {
             if (!family_is_for(usual.family, (int)devices[j].compute_capability))
                 continue;
-            if (!is_legal_at_home(&usual, &devices[j]))
+            if (!has_default_at_home(options.session.families[i], &devices[j]))
                 fail_msg("%s on %s: the default is not legal", usual.family->name, devices[j].name);
             for (size_t k = 0; family_own_problems(usual.family) == 0 && k < AT_COUNT(types); k++)
                 for (size_t l = 0; l < AT_COUNT(shapes); l++) {

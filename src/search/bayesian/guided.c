@@ -189,6 +189,14 @@ static bool take_neighbour(struct guided *guided, size_t *index)
     return false;
 }
 
+/* Mark the neighbours of the fastest configs, if the search looks around by now; false: none. */
+static bool find_surroundings(const struct guided *guided)
+{
+    return at_patience_is_unbounded(&guided->patience) &&
+           guided->land.asked_count >= guided->patience.gained_at + SURROUNDINGS_FROM &&
+           at_surroundings_mark(&guided->land, CENTRES, guided->uncovered);
+}
+
 /* Take the neighbour of the fastest configs with the greatest expected improvement, if it is their
  * turn. */
 static bool take_surroundings(struct guided *guided, size_t *index)
@@ -197,10 +205,7 @@ static bool take_surroundings(struct guided *guided, size_t *index)
     struct at_improvement improvements[AT_COMPILED_CHOICE];
     size_t turn = land->asked_count % SURROUNDINGS_TURNS, count;
 
-    if ((turn != 0 && turn != SURROUNDINGS_TURNS - 1) ||
-        !at_patience_is_unbounded(&guided->patience) ||
-        land->asked_count < guided->patience.gained_at + SURROUNDINGS_FROM ||
-        !at_surroundings_mark(land, CENTRES, guided->uncovered))
+    if ((turn != 0 && turn != SURROUNDINGS_TURNS - 1) || !find_surroundings(guided))
         return false;
     for (size_t i = 0; i < land->space->count; i++)
         if (guided->uncovered[i])
@@ -315,12 +320,13 @@ static void add_once(size_t *indices, size_t *count, size_t index)
     indices[(*count)++] = index;
 }
 
-/* Alternate between what coverage asks for and the greatest expected improvement. */
+/* Alternate between the greatest expected improvement, what coverage asks for, and the surroundings
+ * of the fastest configs. */
 static size_t likely_next(const void *state, size_t *indices, size_t most)
 {
     const struct guided *guided = state;
-    struct at_improvement expected[AT_NEXT_MAX], wanted[AT_NEXT_MAX];
-    size_t count = 0, expected_count, wanted_count = 0;
+    struct at_improvement expected[AT_NEXT_MAX], wanted[AT_NEXT_MAX], near[AT_NEXT_MAX];
+    size_t count = 0, expected_count, wanted_count = 0, near_count = 0;
 
     if (guided->land.best == SIZE_MAX)
         return 0;
@@ -328,11 +334,15 @@ static size_t likely_next(const void *state, size_t *indices, size_t most)
     expected_count = at_acquisition_best(guided->acquisition, NULL, expected, most);
     if (find_uncovered(guided))
         wanted_count = at_acquisition_best(guided->acquisition, guided->uncovered, wanted, most);
+    if (find_surroundings(guided))
+        near_count = at_acquisition_best(guided->acquisition, guided->uncovered, near, most);
     for (size_t i = 0; i < most; i++) {
         if (i < expected_count && count < most)
             add_once(indices, &count, expected[i].index);
         if (i < wanted_count && count < most)
             add_once(indices, &count, wanted[i].index);
+        if (i < near_count && count < most)
+            add_once(indices, &count, near[i].index);
     }
     return count;
 }
