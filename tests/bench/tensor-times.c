@@ -16,7 +16,8 @@ enum { ROUNDS = 1000 };
 
 static void measure(const char *spec)
 {
-    struct at_launch packed = {.field = {[AT_SIDE_SRC] = 64, [AT_SIDE_DST] = 64}};
+    struct at_launch packed = {
+        .field = {[AT_BLOCK_X] = 256, [AT_SIDE_SRC] = 64, [AT_SIDE_DST] = 64}};
     uint64_t word[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
     struct at_problem problem;
