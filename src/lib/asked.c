@@ -9,8 +9,8 @@ enum { VECTOR_BYTES_MAX = 16 };
 
 /* ---- the caller's structs ---- */
 
-/* Check a struct of `struct_size` bytes, of which this library knows `known` and the first version
- * `least`. What is beyond has to be zero. */
+/* Check a struct of `struct_size` bytes. This library knows `known` of them, and its first version
+ * knew `least`. What is beyond has to be zero. */
 static enum at_status check_struct(const char *name, const void *given, size_t struct_size,
                                    size_t least, size_t known, struct at_error *err)
 {

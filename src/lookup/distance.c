@@ -111,6 +111,7 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
                       const struct at_launch *launch)
 {
     float blocks = 1, threads = 1;
+    int64_t runs[2];
 
     for (int i = AT_GRID_X; i <= AT_GRID_Z; i++)
         blocks *= (float)launch->field[i];
@@ -118,12 +119,12 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
         threads *= (float)launch->field[i];
     traits->blocks = log2f(blocks);
     traits->thread_excess = traits->blocks + log2f(threads) - traits->elements;
+    traits->packed_run[0] = traits->packed_run[1] = 0;
+    if (launch->field[AT_SIDE_SRC] == 0)
+        return;
+    at_problem_packed_runs(problem, launch, runs);
     for (int side = 0; side < 2; side++)
-        traits->packed_run[side] =
-            launch->field[AT_SIDE_SRC] > 0
-                ? fminf(log2f((float)at_problem_packed_run(problem, launch, side)),
-                        log2_packed_run_max)
-                : 0;
+        traits->packed_run[side] = fminf(log2f((float)runs[side]), log2_packed_run_max);
 }
 
 static const float waste_weight = 128, fill_weight = 16, run_weight = 32;

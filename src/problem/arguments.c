@@ -93,7 +93,7 @@ struct listed {
     int64_t stride, weight;
 };
 
-/* An axis of which a tile has one chunk. */
+/* An axis that is cut. A tile has one chunk of it. */
 struct cut {
     struct divisor chunks;
     int64_t step_src, step_dst; /* from one chunk to the next */

@@ -24,9 +24,9 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
  * INT32_MAX if there are more. */
 int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch);
 
-/* The bytes that are adjacent in a row of a packed tile on one side: 0 the source, 1 the
- * destination. */
-int64_t at_problem_packed_run(const struct at_problem *problem, const struct at_launch *launch,
-                              int side);
+/* Set runs[0] to the bytes that are adjacent in a row of a packed tile in the source, and runs[1]
+ * in the destination. */
+void at_problem_packed_runs(const struct at_problem *problem, const struct at_launch *launch,
+                            int64_t runs[2]);
 
 #endif

@@ -133,7 +133,7 @@ static void extend_source(struct at_packing *packing, const struct at_launch *la
         next->listed[AT_SOURCE] = true;
 }
 
-/* Do runs that are adjacent on both sides consist of words of so many elements? */
+/* Some runs are adjacent on both sides. Does each of them have whole words of so many elements? */
 static bool has_words(const struct at_problem *problem, int64_t word)
 {
     struct at_axis axes[AT_AXES_MAX];
@@ -272,20 +272,28 @@ int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct a
     return tiles < INT64_MAX && (src > INT32_MAX || dst > INT32_MAX) ? 0 : tiles;
 }
 
-int64_t at_problem_packed_run(const struct at_problem *problem, const struct at_launch *launch,
-                              int side)
+/* Return the words that are adjacent in a row of a tile. */
+static int64_t adjacent_words(struct at_packing *packing, enum at_side side)
 {
-    struct at_packing packing = at_packing_of(problem, launch);
     int64_t words = 1;
 
-    for (size_t i = 0; i < packing.count; i++) {
-        const struct at_piece *piece = piece_at(&packing, (enum at_side)side, i);
+    for (size_t i = 0; i < packing->count; i++) {
+        const struct at_piece *piece = piece_at(packing, side, i);
 
-        if (!piece->listed[side] || at_axis_stride(&piece->axis, (enum at_side)side) != words)
+        if (!piece->listed[side] || at_axis_stride(&piece->axis, side) != words)
             break;
         words *= piece->chunk;
         if (piece->chunk < piece->axis.extent)
             break;
     }
-    return words * launch->field[AT_WORD_BYTES];
+    return words;
+}
+
+void at_problem_packed_runs(const struct at_problem *problem, const struct at_launch *launch,
+                            int64_t runs[2])
+{
+    struct at_packing packing = at_packing_of(problem, launch);
+
+    for (int side = AT_SOURCE; side < AT_SIDES; side++)
+        runs[side] = adjacent_words(&packing, (enum at_side)side) * launch->field[AT_WORD_BYTES];
 }

@@ -12,7 +12,7 @@
 #include "problem/axes.h"
 #include "problem/problem.h"
 
-/* An axis, cut into chunks of which a tile has one. */
+/* An axis that is cut into chunks. A tile has one chunk. */
 struct at_piece {
     struct at_axis axis;   /* in words */
     int64_t chunk;         /* 1 if no edge lists the axis */

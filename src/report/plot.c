@@ -74,7 +74,7 @@ static void print_place(FILE *out, double value)
     fputs(text, out);
 }
 
-/* After what comes before it, of which a space may be left out before a sign. */
+/* Print a number after `before`. A space there is left out if the number has a sign. */
 static void print_number(FILE *out, double value, const char *before)
 {
     if (before[0] != ' ' || value >= 0)
