@@ -11,6 +11,7 @@
 #include "measure/select.h"
 #include "model/description.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "system/paths.h"
@@ -220,8 +221,7 @@ static enum at_status run_explain(int argc, char **argv, struct at_error *err)
 
     at_run_options_init(&options.run);
     options.run.gpu = "emu";
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_run_options_finish(&options.run);
+    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
     status = at_run_families(&options.run, err);
     if (status == AT_OK)
         status = options.params ? list_params(&options, err) : explain(&options, err);

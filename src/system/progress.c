@@ -17,13 +17,12 @@ enum { SHORT_NAME = 16 };
 
 static const int64_t draw_interval_ns = 100000000;
 
-void at_progress_init(struct at_progress *progress, bool quiet, bool verbose)
+void at_progress_init(struct at_progress *progress)
 {
     const char *term = getenv("TERM");
     bool can_erase = term && *term && strcmp(term, "dumb") != 0;
 
-    *progress = (struct at_progress){
-        .quiet = quiet, .verbose = verbose, .terminal = can_erase && isatty(STDERR_FILENO) == 1};
+    *progress = (struct at_progress){.terminal = can_erase && isatty(STDERR_FILENO) == 1};
 }
 
 static int terminal_width(void)
