@@ -42,10 +42,13 @@ static double within_budget(double left_s, int64_t ends_ns, int64_t now_ns)
     return budget_s > 0 ? budget_s : 0;
 }
 
-/* "45 s", "12 min", "3.5 h" */
+/* "under 5 s", "45 s", "12 min", "3.5 h". The last seconds depend on a few launches: no forecast of
+ * them is right within a factor of two. */
 static void print_duration(FILE *out, double seconds)
 {
-    if (seconds < 100)
+    if (seconds < 5)
+        fputs("under 5 s", out);
+    else if (seconds < 100)
         fprintf(out, "%.0f s", seconds);
     else if (seconds < 100 * 60)
         fprintf(out, "%.0f min", seconds / 60);
