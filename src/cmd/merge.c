@@ -15,7 +15,7 @@
 /* More lines of one kind would hide the others. */
 enum { LINES_MAX = 20 };
 
-enum { KEY_PROBLEMS = 0x200 };
+enum { KEY_PROBLEMS = 0x200, KEY_ANSWERS };
 
 struct merge_options {
     struct at_progress progress;
@@ -23,6 +23,7 @@ struct merge_options {
     int file_count;
     const char *out;
     const char *problems; /* the list that the profiles should have; NULL: unknown */
+    bool answers;         /* without measurements */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -35,6 +36,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PROBLEMS:
         options->problems = arg;
+        return 0;
+    case KEY_ANSWERS:
+        options->answers = true;
         return 0;
     case ARGP_KEY_ARGS:
         options->files = &state->argv[state->next];
@@ -50,6 +54,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
+    {"answers", KEY_ANSWERS, NULL, 0,
+     "Write only what a lookup needs: each config once, with the problems that it answers, and no "
+     "measurements",
+     0},
     {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
     {"problems", KEY_PROBLEMS, "FILE", 0,
      "Say which problems of a list like tuning/problems.yaml are missing or doubled", 0},
@@ -63,8 +71,8 @@ static const struct argp argp = {
            "side; "
            "GPUs of one model are not. The order of the files makes no difference."
            "\vIf several have an entry for the same problem, model and policy, one is kept. These "
-           "criteria decide, in this order: newer software, a complete search, more configs, more "
-           "samples, a smaller spread, a shorter time. Each case is reported on standard error.",
+           "criteria decide, in this order: measurements, newer software, a complete search, more configs, more "
+           "samples, a smaller spread, a shorter time, a larger share of the copy limit. Each case is reported on standard error.",
 };
 
 static enum at_status merge_files(struct merge_options *options, struct at_profiles *profiles,
@@ -189,6 +197,8 @@ static enum at_status deliver(struct merge_options *options, struct at_merge *me
         whole = compare_list(options->problems, merge, progress, err);
     if (whole != AT_OK && whole != AT_FAILED)
         return whole;
+    if (options->answers)
+        at_profile_drop_measurements(&merge->profile);
     if (at_profile_write(&merge->profile, output, &writing) != AT_OK)
         return at_fail(err, writing.status, "%s", writing.message);
     if (output)

@@ -55,12 +55,11 @@ static int64_t thousandths(double value)
 
 static struct at_list terms_of(const struct at_distance *distance)
 {
-    struct at_named_int *named = at_alloc_array(AT_DISTANCE_TERMS, sizeof *named);
+    struct at_named_int named[AT_DISTANCE_TERMS];
 
     for (int i = 0; i < AT_DISTANCE_TERMS; i++)
-        named[i] =
-            (struct at_named_int){at_strdup(at_distance_name(i)), thousandths(distance->terms[i])};
-    return (struct at_list){named, AT_DISTANCE_TERMS};
+        named[i] = (struct at_named_int){(char *)at_distance_name(i), thousandths(distance->terms[i])};
+    return at_named_ints_copy(named, AT_DISTANCE_TERMS);
 }
 
 static struct at_list facts_of(const struct at_answer *answer, const struct at_query *query)

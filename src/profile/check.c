@@ -143,7 +143,7 @@ static enum at_status check_entry(const struct at_entry *entry, struct at_error 
     int64_t bytes;
     enum at_status status = check_spelling(entry, &problem, err);
 
-    if (status != AT_OK)
+    if (status != AT_OK || !at_entry_is_measured(entry))
         return status;
     bytes = at_problem_bytes(&problem);
     if (check_bandwidth(entry->copy.bandwidth_MB_per_s, entry->copy.time_ns, bytes, err) != AT_OK)

@@ -19,22 +19,13 @@ bool at_same_parameters(const struct at_list *a, const struct at_list *b)
 
 static void clear_parameters(struct at_list *list)
 {
-    struct at_named_int *items = list->items;
-
-    for (size_t i = 0; i < list->count; i++)
-        at_free(items[i].name);
-    at_free(items);
+    at_free(list->items);
     *list = (struct at_list){0};
 }
 
 static struct at_list copy_parameters(const struct at_list *list)
 {
-    const struct at_named_int *from = list->items;
-    struct at_named_int *items = at_alloc_array(list->count, sizeof *items);
-
-    for (size_t i = 0; i < list->count; i++)
-        items[i] = (struct at_named_int){at_strdup(from[i].name), from[i].value};
-    return (struct at_list){items, list->count};
+    return at_named_ints_copy(list->items, list->count);
 }
 
 static const struct at_default_record *find(const struct at_device_record *record,

@@ -16,7 +16,7 @@ enum {
 #define AT_CONFIGS_MAX INT64_C(1000000000000)
 
 /* What all schemas have in common. */
-extern const struct at_schema at_environment_schema, at_policy_schema;
+extern const struct at_schema at_environment_schema, at_policy_schema, at_answers_schema;
 
 /* schema1.c: read a text of schema 1. */
 enum at_status at_profile_parse_schema1(struct at_profile *profile, const char *name,
@@ -26,6 +26,16 @@ enum at_status at_profile_parse_schema1(struct at_profile *profile, const char *
  * family agree; and back. A file has them once, and a profile in memory has them in each entry. */
 void at_defaults_gather(struct at_profile *profile);
 void at_defaults_spread(struct at_profile *profile);
+
+/* Move the entries without measurements out of the entries and into the record's answers; and back.
+ * A file has each config once, with its problems. AT_USAGE if a text is no answer; `file` is for
+ * messages. */
+void at_answers_gather(struct at_profile *profile);
+enum at_status at_answers_spread(struct at_profile *profile, const char *file,
+                                 struct at_error *err);
+
+/* Format the config as "tile PAD=1 TILE=32"; the caller frees it. */
+char *at_config_text(const struct at_result_record *config);
 
 /* Are both lists of parameters the same? */
 bool at_same_parameters(const struct at_list *a, const struct at_list *b);

@@ -43,6 +43,11 @@ static int by_software(const struct piece *a, const struct piece *b)
     return order;
 }
 
+static int by_measured(const struct piece *a, const struct piece *b)
+{
+    return by_number(at_entry_is_measured(a->entry), at_entry_is_measured(b->entry));
+}
+
 static int by_completeness(const struct piece *a, const struct piece *b)
 {
     return by_number(a->entry->ended == AT_ENDED_EXHAUSTED, b->entry->ended == AT_ENDED_EXHAUSTED);
@@ -74,6 +79,11 @@ static const char *gpu_of(const struct piece *piece)
     return piece->entry->gpu[0] ? piece->entry->gpu : piece->record->device.uuid;
 }
 
+static int by_share(const struct piece *a, const struct piece *b)
+{
+    return by_number(a->entry->winner.of_copy_permille, b->entry->winner.of_copy_permille);
+}
+
 static int by_gpu(const struct piece *a, const struct piece *b)
 {
     return -strcmp(gpu_of(a), gpu_of(b));
@@ -82,7 +92,11 @@ static int by_gpu(const struct piece *a, const struct piece *b)
 static char *text_of(const struct at_entry *entry)
 {
     struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
+    FILE *out;
+
+    if (!at_entry_is_measured(entry))
+        return at_config_text(&entry->winner);
+    out = at_text_open(&stream);
 
     at_schema_write_json_line(&at_entry_schema, entry, out, NULL);
     return at_text_close(&stream, NULL);
@@ -109,12 +123,14 @@ static const struct {
     int (*compare)(const struct piece *a, const struct piece *b); /* above 0: a is kept */
     const char *reason;
 } rule[] = {
+    {by_measured, "measurements"},
     {by_software, "newer software"},
     {by_completeness, "a complete search"},
     {by_configs, "more configs measured"},
     {by_samples, "more samples"},
     {by_spread, "a smaller spread"},
     {by_time, "a shorter time"},
+    {by_share, "a larger share of the copy limit"},
     {by_gpu, "the first UUID"},
     {by_text, "the first in the alphabet"},
     {by_conditions, "other conditions"},
@@ -216,8 +232,32 @@ static bool same_times(const struct piece *a, const struct piece *b)
 {
     return by_group(a, b) == 0 && strcmp(gpu_of(a), gpu_of(b)) == 0 &&
            a->entry->winner.time_ns == b->entry->winner.time_ns &&
+           a->entry->winner.of_copy_permille == b->entry->winner.of_copy_permille &&
            a->entry->evaluations.counts[AT_CORRECT] == b->entry->evaluations.counts[AT_CORRECT] &&
            a->entry->winner.spread_permille == b->entry->winner.spread_permille;
+}
+
+/* "131052 ns", of an answer its share. The caller frees it. */
+static char *worth_of(const struct piece *piece)
+{
+    const struct at_result_record *winner = &piece->entry->winner;
+
+    if (at_entry_is_measured(piece->entry))
+        return at_format("%jd ns", (intmax_t)winner->time_ns);
+    return at_format("not measured, %jd.%jd %% of copy", (intmax_t)winner->of_copy_permille / 10,
+                     (intmax_t)winner->of_copy_permille % 10);
+}
+
+static char *conflict_of(const struct piece *winner, const struct piece *loser, const char *reason)
+{
+    char *kept = worth_of(winner), *dropped = worth_of(loser);
+    char *line = at_format("%s on %s, %s: keeping %s (%s), not %s (%s): %s", winner->entry->problem,
+                           winner->record->device.name, winner->record->policy.name, winner->path,
+                           kept, loser->path, dropped, reason);
+
+    free(kept);
+    free(dropped);
+    return line;
 }
 
 /* Keep one piece of each subject, in place. */
@@ -246,11 +286,7 @@ static void choose(struct at_merge *merge, struct pieces *pieces)
                               piece->path));
         else
             AT_PUSH(merge->conflicts, merge->conflict_count, merge->conflict_capacity,
-                    at_format("%s on %s, %s: keeping %s (%jd ns), not %s (%jd ns): %s",
-                              winner->entry->problem, winner->record->device.name,
-                              winner->record->policy.name, winner->path,
-                              (intmax_t)winner->entry->winner.time_ns, loser->path,
-                              (intmax_t)loser->entry->winner.time_ns, reason));
+                    conflict_of(winner, loser, reason));
         if (!first)
             *last = *piece;
     }
@@ -333,7 +369,7 @@ static void move_entry(struct at_device_record *record, const struct piece *piec
 {
     struct at_entry *entries = record->problems.items, entry = *piece->entry;
 
-    if (strcmp(gpu_of(piece), record->device.uuid) == 0)
+    if (!at_entry_is_measured(&entry) || strcmp(gpu_of(piece), record->device.uuid) == 0)
         entry.gpu[0] = '\0';
     else
         snprintf(entry.gpu, sizeof entry.gpu, "%s", gpu_of(piece));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Merges profiles. If two profiles have an entry for the same problem, model of device and policy,
- * one is kept. The first of these that differs decides: newer software (driver, CUDA, NVRTC,
- * autotune: the first that differs), a complete search, more configs measured, more samples of the
- * winner, a smaller spread, a shorter time, the GPU whose UUID is first. Profiles have no time
- * stamps, which would be simpler. The order of the profiles makes no difference.
+ * one is kept. The first of these that differs decides: measurements, newer software (driver, CUDA,
+ * NVRTC, autotune: the first that differs), a complete search, more configs measured, more samples
+ * of the winner, a smaller spread, a shorter time, a larger share of the copy limit, the GPU whose
+ * UUID is first. Profiles have no time stamps, which would be simpler. The order of the profiles
+ * makes no difference.
  *
  * Entries of the same model of device, software and policy share a record, and name their GPU where
  * it is not the record's. Others keep their own, so that an entry is never shown under software

@@ -13,11 +13,16 @@
 
 struct at_output;
 
-enum { AT_PROFILE_SCHEMA = 2 };
+/* The version of the format; a profile with answers has the later one, so that an older program
+ * tells that it does not know it. */
+enum { AT_PROFILE_SCHEMA = 2, AT_PROFILE_SCHEMA_ANSWERS = 3 };
 
 /* Problems of one device in a profile, and problems of one run. An entry takes about 1.4 KB of a
  * file of at most AT_SCHEMA_BYTES_MAX. */
 enum { AT_PROFILE_PROBLEMS_MAX = 2400 };
+
+/* Problems of one device in a profile that have no measurements: 30 to 60 bytes of a file each. */
+enum { AT_PROFILE_ANSWERS_MAX = 20000 };
 
 /* What produced the numbers, besides the device. */
 struct at_environment {
@@ -107,6 +112,8 @@ enum at_ended {
     AT_ENDED_EXHAUSTED,   /* every config was measured */
 };
 
+/* An entry without measurements has a problem, and of the winner family, parameters and share of
+ * the copy limit; all else is zero. */
 struct at_entry {
     char *problem; /* at_problem_format; owned */
     struct at_result_record winner;
@@ -120,17 +127,29 @@ struct at_entry {
     char gpu[64]; /* UUID of the GPU that measured it, if it is not the record's; or "" */
 };
 
+static inline bool at_entry_is_measured(const struct at_entry *entry)
+{
+    return entry->winner.time_ns > 0;
+}
+
+/* A config with the problems that it answers, without measurements; only in the file. */
+struct at_answers_record {
+    struct at_located config; /* "tile PAD=1 TILE=32" */
+    struct at_list problems;  /* of struct at_located: "8192x8192:f32 978" */
+};
+
 struct at_device_record {
     struct at_device_info device;
     struct at_environment environment;
     struct at_policy_record policy;
     struct at_conditions conditions;
     struct at_list defaults; /* of struct at_default_record, sorted by family; only in the file */
+    struct at_list answers;  /* of struct at_answers_record; only in the file */
     struct at_list problems; /* of struct at_entry, sorted by problem */
 };
 
 struct at_profile {
-    int64_t schema;         /* AT_PROFILE_SCHEMA */
+    int64_t schema;         /* AT_PROFILE_SCHEMA, or AT_PROFILE_SCHEMA_ANSWERS */
     struct at_list devices; /* of struct at_device_record */
     int end;                /* 0 */
 };
@@ -149,6 +168,9 @@ enum at_status at_profile_read_schema1(struct at_profile *profile, const char *p
 /* Return the schema that a file's text names; 0: none, so it is no profile. */
 int64_t at_profile_schema_of(const char *text);
 void at_profile_clear(struct at_profile *profile);
+
+/* Reduce all entries to what a lookup needs. */
+void at_profile_drop_measurements(struct at_profile *profile);
 
 /* Sort and write the profile (output NULL: to stdout). */
 enum at_status at_profile_write(struct at_profile *profile, struct at_output *output,

@@ -36,7 +36,8 @@ static enum at_status check_version(const char *name, const char *text, int64_t 
 {
     int64_t found = at_profile_schema_of(text);
 
-    if (found == 0 || found == known)
+    if (found == 0 || found == known ||
+        (known == AT_PROFILE_SCHEMA && found == AT_PROFILE_SCHEMA_ANSWERS))
         return AT_OK;
     if (found == AT_PROFILE_SCHEMA - 1)
         return at_fail(err, AT_USAGE,
@@ -44,9 +45,9 @@ static enum at_status check_version(const char *name, const char *text, int64_t 
                        "writes it with schema %d",
                        name, (intmax_t)found, name, AT_PROFILE_SCHEMA);
     return at_fail(err, AT_USAGE,
-                   "%s: schema is %jd, and this program knows version %d: tune again, or use the "
-                   "autotune that wrote the file",
-                   name, (intmax_t)found, AT_PROFILE_SCHEMA);
+                   "%s: schema is %jd, and this program knows versions %d and %d: tune again, or use "
+                   "the autotune that wrote the file",
+                   name, (intmax_t)found, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA_ANSWERS);
 }
 
 typedef enum at_status parse_fn(struct at_profile *profile, const char *name, const char *text,
@@ -85,8 +86,14 @@ static enum at_status parse(struct at_profile *profile, const char *name, const 
 {
     enum at_status status = at_schema_read(&at_profile_schema, profile, name, text, size, err);
 
+    if (status != AT_OK)
+        return status;
+    at_defaults_spread(profile);
+    status = at_answers_spread(profile, name, err);
     if (status == AT_OK)
-        at_defaults_spread(profile);
+        status = at_profile_check_counts(profile, err);
+    if (status != AT_OK)
+        at_profile_clear(profile);
     return status;
 }
 

@@ -78,9 +78,21 @@ static int by_name(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+/* Most lists are in order: that is how they are written. */
+static bool is_sorted(const struct at_list *list, size_t size,
+                      int (*compare)(const void *, const void *))
+{
+    const char *items = list->items;
+    size_t i = 1;
+
+    while (i < list->count && compare(items + (i - 1) * size, items + i * size) <= 0)
+        i++;
+    return i >= list->count;
+}
+
 static void sort_list(struct at_list *list, size_t size, int (*compare)(const void *, const void *))
 {
-    if (list->count > 1)
+    if (list->count > 1 && !is_sorted(list, size, compare))
         qsort(list->items, list->count, size, compare);
 }
 

@@ -17,11 +17,22 @@ enum at_status at_profile_check_counts(const struct at_profile *profile, struct 
     if (profile->devices.count > AT_DEVICES_MAX)
         return at_fail(err, AT_USAGE, "%zu devices are more than the %d that a profile may have",
                        profile->devices.count, AT_DEVICES_MAX);
-    for (size_t i = 0; i < profile->devices.count; i++)
-        if (records[i].problems.count > AT_PROFILE_PROBLEMS_MAX)
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+        size_t measured = 0;
+
+        for (size_t j = 0; j < records[i].problems.count; j++)
+            measured += at_entry_is_measured(&entries[j]);
+        if (measured > AT_PROFILE_PROBLEMS_MAX)
             return at_fail(err, AT_USAGE,
-                           "%zu problems are more than the %d that a device may have",
-                           records[i].problems.count, AT_PROFILE_PROBLEMS_MAX);
+                           "%zu problems with measurements are more than the %d that a device may "
+                           "have",
+                           measured, AT_PROFILE_PROBLEMS_MAX);
+        if (records[i].problems.count - measured > AT_PROFILE_ANSWERS_MAX)
+            return at_fail(err, AT_USAGE,
+                           "%zu answered problems are more than the %d that a device may have",
+                           records[i].problems.count - measured, AT_PROFILE_ANSWERS_MAX);
+    }
     return AT_OK;
 }
 
@@ -147,12 +158,21 @@ static const struct at_field entry_fields[] = {
 };
 const struct at_schema at_entry_schema = AT_SCHEMA("a problem", at_entry, entry_fields);
 
+static const struct at_field answers_fields[] = {
+    AT_FIELD(at_answers_record, "config", config, .kind = AT_FIELD_LOCATED),
+    AT_LIST(at_answers_record, problems, AT_FIELD_LOCATEDS, 1, AT_PROFILE_ANSWERS_MAX),
+};
+const struct at_schema at_answers_schema =
+    AT_SCHEMA("an answer", at_answers_record, answers_fields);
+
 static const struct at_field device_record_fields[] = {
     AT_OBJECT(at_device_record, "environment", environment, at_environment_schema),
     AT_OBJECT(at_device_record, "device", device, at_device_schema),
     AT_OBJECT(at_device_record, "policy", policy, at_policy_schema),
     AT_OBJECT(at_device_record, "conditions", conditions, conditions_schema),
     AT_OBJECTS(at_device_record, defaults, 0, AT_DEFAULTS_MAX, default_schema, AT_OPTIONAL),
+    AT_OBJECTS(at_device_record, answers, 0, AT_PROFILE_ANSWERS_MAX, at_answers_schema,
+               AT_OPTIONAL),
     AT_OBJECTS(at_device_record, problems, 0, AT_PROFILE_PROBLEMS_MAX, at_entry_schema),
 };
 static const struct at_schema device_record_schema =
@@ -162,7 +182,7 @@ static const struct at_schema device_record_schema =
 static const char *const end_names[] = {"profile"};
 
 static const struct at_field profile_fields[] = {
-    AT_INT(at_profile, schema, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA),
+    AT_INT(at_profile, schema, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA_ANSWERS),
     AT_OBJECTS(at_profile, devices, 1, AT_DEVICES_MAX, device_record_schema),
     AT_CHOICE(at_profile, end, end_names),
 };

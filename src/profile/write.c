@@ -26,16 +26,29 @@ static enum at_status write_file(const struct at_profile *profile, struct at_out
     return status;
 }
 
+static void gather(struct at_profile *profile)
+{
+    at_defaults_gather(profile);
+    at_answers_gather(profile);
+}
+
+static void spread(struct at_profile *profile)
+{
+    at_defaults_spread(profile);
+    (void)at_answers_spread(profile, "", NULL); /* they were just made */
+    at_profile_sort(profile);
+}
+
 enum at_status at_profile_write(struct at_profile *profile, struct at_output *output,
                                 struct at_error *err)
 {
     enum at_status status;
 
     at_profile_sort(profile);
-    at_defaults_gather(profile);
+    gather(profile);
     status = output ? write_file(profile, output, err)
                     : at_schema_write_yaml(&at_profile_schema, profile, stdout, err);
-    at_defaults_spread(profile);
+    spread(profile);
     return status;
 }
 
@@ -43,8 +56,8 @@ enum at_status at_profile_write_json(struct at_profile *profile, FILE *out, stru
 {
     enum at_status status;
 
-    at_defaults_gather(profile);
+    gather(profile);
     status = at_schema_write_json(&at_profile_schema, profile, out, err);
-    at_defaults_spread(profile);
+    spread(profile);
     return status;
 }

@@ -11,9 +11,6 @@ static void clear_item(const struct at_field *field, void *item)
     case AT_FIELD_LOCATEDS:
         at_free(((struct at_located *)item)->text);
         break;
-    case AT_FIELD_NAMED_INTS:
-        at_free(((struct at_named_int *)item)->name);
-        break;
     case AT_FIELD_OBJECTS:
         at_schema_clear(field->object, item);
         break;

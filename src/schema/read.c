@@ -77,21 +77,38 @@ static enum at_status read_named_int(struct at_events *in, const struct at_field
     return status == AT_OK ? at_read_integer_item(in, field, &named->value) : status;
 }
 
-static enum at_status read_named_ints(struct at_events *in, const struct at_field *field,
-                                      void *slot)
+static enum at_status read_pairs(struct at_events *in, const struct at_field *field,
+                                 struct at_list *list)
 {
     struct at_source start = in->event.source;
     size_t capacity = 0;
     enum at_status status;
 
-    if (in->event.kind != AT_EVENT_MAP)
-        return at_fail_expected(in, field->key, "a mapping of words to integers");
     while ((status = at_events_next(in)) == AT_OK && in->event.kind != AT_EVENT_END) {
-        status = read_named_int(in, field, slot, &capacity);
+        status = read_named_int(in, field, list, &capacity);
         if (status != AT_OK)
             return status;
     }
-    return status == AT_OK ? check_count(in, start, field, slot) : status;
+    return status == AT_OK ? check_count(in, start, field, list) : status;
+}
+
+static enum at_status read_named_ints(struct at_events *in, const struct at_field *field,
+                                      void *slot)
+{
+    struct at_list pairs = {0};
+    const struct at_named_int *named;
+    enum at_status status;
+
+    if (in->event.kind != AT_EVENT_MAP)
+        return at_fail_expected(in, field->key, "a mapping of words to integers");
+    status = read_pairs(in, field, &pairs);
+    named = pairs.items;
+    if (status == AT_OK)
+        *(struct at_list *)slot = at_named_ints_copy(named, pairs.count);
+    for (size_t i = 0; i < pairs.count; i++)
+        at_free(named[i].name);
+    at_free(pairs.items);
+    return status;
 }
 
 /* Write "a, b, c", for messages. */

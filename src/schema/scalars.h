@@ -22,7 +22,4 @@ at_read_fn at_read_integer_item; /* any integer: the field's bounds limit the nu
 /* Fail with "WHAT: expected EXPECTED, found ...", which describes the current event. */
 enum at_status at_fail_expected(const struct at_events *in, const char *what, const char *expected);
 
-/* Is the text 1 to 63 letters, digits, '_', '-', '.' or '+'? text is NUL-terminated. */
-bool at_text_is_word(const char *text, size_t size);
-
 #endif

@@ -31,7 +31,7 @@ enum at_field_kind {
     AT_FIELD_LOCATED,    /* struct at_located */
     AT_FIELD_LOCATEDS,   /* struct at_list of struct at_located, min..max of them */
     AT_FIELD_INTS,       /* struct at_list of int64_t, min..max of them */
-    AT_FIELD_NAMED_INTS, /* struct at_list of struct at_named_int, min..max of them: a mapping */
+    AT_FIELD_NAMED_INTS, /* struct at_list of at_named_ints_copy, min..max of them: a mapping */
     AT_FIELD_OBJECT,     /* the record of `object`, in place */
     AT_FIELD_OBJECTS,    /* struct at_list of records of `object`, min..max of them */
 };
@@ -53,6 +53,10 @@ struct at_named_int {
     int64_t value;
 };
 
+/* Copy named integers into a list of one block, which also has the names: at_free(list.items) frees
+ * all of it. */
+struct at_list at_named_ints_copy(const struct at_named_int *from, size_t count);
+
 struct at_field {
     const char *key;
     enum at_field_kind kind;
@@ -71,6 +75,9 @@ struct at_schema {
     const struct at_field *fields;
     size_t field_count; /* at most 64 */
 };
+
+/* Is the text 1 to 63 letters, digits, '_', '-', '.' or '+'? text is NUL-terminated. */
+bool at_text_is_word(const char *text, size_t size);
 
 /* Enough for a profile of 2400 problems, which opens in 0.1 s. */
 enum { AT_SCHEMA_BYTES_MAX = 4 << 20, AT_SCHEMA_DEPTH_MAX = 16 };

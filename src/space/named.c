@@ -127,11 +127,11 @@ enum at_status at_config_parse(struct at_config *config, struct at_family *const
 struct at_list at_config_to_names(const struct at_config *config)
 {
     const struct at_param *params = config->family->params;
-    struct at_named_int *named = at_alloc_array(config->family->param_count, sizeof *named);
+    struct at_named_int named[AT_PARAMS_MAX];
     size_t count = 0;
 
     for (size_t i = 0; i < config->family->param_count; i++)
         if (at_param_is_written(&params[i], config->values[i]))
-            named[count++] = (struct at_named_int){at_strdup(params[i].name), config->values[i]};
-    return (struct at_list){named, count};
+            named[count++] = (struct at_named_int){params[i].name, config->values[i]};
+    return at_named_ints_copy(named, count);
 }

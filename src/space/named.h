@@ -23,7 +23,7 @@ enum at_status at_config_parse(struct at_config *config, struct at_family *const
                                size_t family_count, const char *text, struct at_error *err);
 
 /* List the parameters that are written of a config, as struct at_named_int, in the order of the
- * family's file. The caller owns the list and its names. */
+ * family's file. The caller owns the list. */
 struct at_list at_config_to_names(const struct at_config *config);
 
 #endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entries without measurements: in memory they are entries like others, in a file each config is
+ * written once, with the problems that it answers. */
+#include "base/integer.h"
+#include "base/memory.h"
+#include "base/text_stream.h"
+#include "profile/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- as entries ---- */
+
+/* A text of the file, for messages. */
+struct place {
+    const char *file;
+    const struct at_located *text;
+    struct at_error *err;
+};
+
+static enum at_status fail(const struct place *place, const char *expected)
+{
+    return at_fail_at(place->err,
+                      (struct at_source){place->file, place->text->line, place->text->column},
+                      "expected %s, found \"%.100s\"", expected, place->text->text);
+}
+
+/* Split "NAME=VALUE" in place. */
+static bool read_parameter(char *word, struct at_named_int *parameter)
+{
+    char *sign = strchr(word, '=');
+
+    if (!sign || !at_integer_parse(sign + 1, strlen(sign + 1), &parameter->value))
+        return false;
+    *sign = '\0';
+    parameter->name = word;
+    return at_text_is_word(word, (size_t)(sign - word));
+}
+
+/* Read the words of a config, in place. Names in ascending order are there once. */
+static bool read_config(char *text, struct at_result_record *config)
+{
+    struct at_named_int parameters[AT_PARAMETERS_MAX];
+    char *rest, *word = strtok_r(text, " ", &rest);
+    size_t count = 0;
+
+    if (!word || !at_text_is_word(word, strlen(word)))
+        return false;
+    strcpy(config->family, word);
+    while ((word = strtok_r(NULL, " ", &rest))) {
+        if (count == AT_COUNT(parameters) || !read_parameter(word, &parameters[count]) ||
+            (count > 0 && strcmp(parameters[count - 1].name, parameters[count].name) >= 0))
+            return false;
+        count++;
+    }
+    config->parameters = at_named_ints_copy(parameters, count);
+    return true;
+}
+
+static enum at_status take_config(const struct place *place, struct at_result_record *config)
+{
+    char *text = at_strdup(place->text->text);
+    bool good = read_config(text, config);
+
+    at_free(text);
+    return good ? AT_OK
+                : fail(place, "a family and its parameters in the order of their names, as "
+                              "\"tile PAD=1 TILE=32\"");
+}
+
+/* Move a text like "8192x8192:f32 978" into the entry. */
+static enum at_status take_problem(const struct place *place, struct at_located *text,
+                                   struct at_entry *entry)
+{
+    char *blank = strrchr(text->text, ' ');
+    int64_t *share = &entry->winner.of_copy_permille;
+
+    if (!blank || blank - text->text > AT_PROBLEM_BYTES_MAX ||
+        !at_integer_parse(blank + 1, strlen(blank + 1), share) || *share < 0 ||
+        *share > AT_PERMILLE_MAX)
+        return fail(place, "a problem and its share of the copy limit in thousandths, as "
+                           "\"8192x8192:f32 978\"");
+    *blank = '\0';
+    entry->problem = text->text;
+    text->text = NULL;
+    return AT_OK;
+}
+
+static enum at_status spread_config(struct at_list *entries, struct at_answers_record *answers,
+                                    const char *file, struct at_error *err)
+{
+    struct at_located *problems = answers->problems.items;
+    struct at_result_record config = {0};
+    struct place place = {file, &answers->config, err};
+    enum at_status status = take_config(&place, &config);
+
+    for (size_t i = 0; i < answers->problems.count && status == AT_OK; i++) {
+        struct at_entry *entry = (struct at_entry *)entries->items + entries->count++;
+
+        place.text = &problems[i];
+        entry->winner = config;
+        entry->winner.parameters =
+            at_named_ints_copy(config.parameters.items, config.parameters.count);
+        status = take_problem(&place, &problems[i], entry);
+    }
+    at_free(config.parameters.items);
+    return status;
+}
+
+static void make_room(struct at_list *entries, size_t more)
+{
+    struct at_entry *larger = at_alloc_array(entries->count + more, sizeof *larger);
+
+    if (entries->count > 0)
+        memcpy(larger, entries->items, entries->count * sizeof *larger);
+    at_free(entries->items);
+    entries->items = larger;
+}
+
+static void clear_answers(struct at_list *list)
+{
+    struct at_answers_record *answers = list->items;
+
+    for (size_t i = 0; i < list->count; i++)
+        at_schema_clear(&at_answers_schema, &answers[i]);
+    at_free(answers);
+    *list = (struct at_list){0};
+}
+
+static enum at_status spread_record(struct at_device_record *record, const char *file,
+                                    struct at_error *err)
+{
+    struct at_answers_record *answers = record->answers.items;
+    enum at_status status = AT_OK;
+    size_t more = 0;
+
+    for (size_t i = 0; i < record->answers.count; i++)
+        more += answers[i].problems.count;
+    if (more == 0)
+        return AT_OK;
+    make_room(&record->problems, more);
+    for (size_t i = 0; i < record->answers.count && status == AT_OK; i++)
+        status = spread_config(&record->problems, &answers[i], file, err);
+    clear_answers(&record->answers);
+    return status;
+}
+
+enum at_status at_answers_spread(struct at_profile *profile, const char *file, struct at_error *err)
+{
+    struct at_device_record *records = profile->devices.items;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < profile->devices.count && status == AT_OK; i++) {
+        if (records[i].answers.count > 0 && profile->schema < AT_PROFILE_SCHEMA_ANSWERS)
+            return at_fail(err, AT_USAGE, "%s: a profile with answers has schema %d, not %jd", file,
+                           AT_PROFILE_SCHEMA_ANSWERS, (intmax_t)profile->schema);
+        status = spread_record(&records[i], file, err);
+    }
+    return status;
+}
+
+/* ---- as answers ---- */
+
+/* An entry without measurements, with the text of its config. */
+struct answer {
+    char *config;
+    struct at_entry *entry;
+};
+
+char *at_config_text(const struct at_result_record *config)
+{
+    const struct at_named_int *parameters = config->parameters.items;
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    fputs(config->family, out);
+    for (size_t i = 0; i < config->parameters.count; i++)
+        fprintf(out, " %s=%jd", parameters[i].name, (intmax_t)parameters[i].value);
+    return at_text_close(&stream, NULL);
+}
+
+static int by_config(const void *left, const void *right)
+{
+    const struct answer *a = left, *b = right;
+    int order = strverscmp(a->config, b->config);
+
+    return order ? order : strverscmp(a->entry->problem, b->entry->problem);
+}
+
+/* Make the records of the sorted answers, and clear their entries. */
+static struct at_list group(struct answer *answers, size_t count)
+{
+    struct at_answers_record *records = NULL;
+    size_t record_count = 0, record_capacity = 0, capacity = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct at_entry *entry = answers[i].entry;
+        struct at_located problem = {at_format("%s %jd", entry->problem,
+                                               (intmax_t)entry->winner.of_copy_permille),
+                                     0, 0};
+        struct at_located *problems;
+        struct at_list *list;
+
+        if (i == 0 || strcmp(answers[i - 1].config, answers[i].config) != 0) {
+            struct at_answers_record fresh = {.config = {at_strdup(answers[i].config), 0, 0}};
+
+            AT_PUSH(records, record_count, record_capacity, fresh);
+            capacity = 0;
+        }
+        list = &records[record_count - 1].problems;
+        problems = list->items;
+        AT_PUSH(problems, list->count, capacity, problem);
+        list->items = problems;
+        at_schema_clear(&at_entry_schema, entry);
+    }
+    return (struct at_list){records, record_count};
+}
+
+static void gather_record(struct at_device_record *record)
+{
+    struct at_entry *entries = record->problems.items;
+    struct answer *answers = NULL;
+    size_t count = 0, capacity = 0, kept = 0;
+
+    for (size_t i = 0; i < record->problems.count; i++)
+        if (!at_entry_is_measured(&entries[i])) {
+            struct answer answer = {at_config_text(&entries[i].winner), &entries[i]};
+
+            AT_PUSH(answers, count, capacity, answer);
+        }
+    if (count == 0)
+        return;
+    qsort(answers, count, sizeof *answers, by_config);
+    record->answers = group(answers, count);
+    for (size_t i = 0; i < record->problems.count; i++)
+        if (entries[i].problem)
+            entries[kept++] = entries[i];
+    record->problems.count = kept;
+    for (size_t i = 0; i < count; i++)
+        at_free(answers[i].config);
+    at_free(answers);
+}
+
+void at_answers_gather(struct at_profile *profile)
+{
+    struct at_device_record *records = profile->devices.items;
+
+    profile->schema = AT_PROFILE_SCHEMA;
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        gather_record(&records[i]);
+        if (records[i].answers.count > 0)
+            profile->schema = AT_PROFILE_SCHEMA_ANSWERS;
+    }
+}
+
+/* ---- without measurements ---- */
+
+void at_profile_drop_measurements(struct at_profile *profile)
+{
+    struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        struct at_entry *entries = records[i].problems.items;
+
+        for (size_t j = 0; j < records[i].problems.count; j++) {
+            struct at_entry *entry = &entries[j], answer = {0};
+
+            answer.problem = at_strdup(entry->problem);
+            strcpy(answer.winner.family, entry->winner.family);
+            answer.winner.of_copy_permille = entry->winner.of_copy_permille;
+            answer.winner.parameters = at_named_ints_copy(entry->winner.parameters.items,
+                                                          entry->winner.parameters.count);
+            at_schema_clear(&at_entry_schema, entry);
+            *entry = answer;
+        }
+    }
+}
