@@ -52,7 +52,8 @@ bool at_text_is_printable(const char *text, size_t size)
     size_t length;
 
     for (size_t at = 0; at < size; at += length) {
-        length = printable_length(text + at, size - at);
+        /* Most text is ASCII. */
+        length = text[at] >= ' ' && text[at] <= '~' ? 1 : printable_length(text + at, size - at);
         if (length == 0)
             return false;
     }

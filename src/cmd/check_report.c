@@ -16,7 +16,7 @@ static const struct at_field row_fields[] = {
     AT_WRITTEN(at_check_row, message, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_WRITTEN(at_check_row, now_ns, AT_FIELD_INT, AT_OPTIONAL),
     AT_WRITTEN(at_check_row, problem, AT_FIELD_TEXT),
-    AT_WRITTEN(at_check_row, recorded_ns, AT_FIELD_INT),
+    AT_WRITTEN(at_check_row, recorded_ns, AT_FIELD_INT, AT_OPTIONAL),
     AT_WRITTEN(at_check_row, verdict, AT_FIELD_TEXT),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a check", at_check_row, row_fields);
@@ -40,6 +40,14 @@ void at_check_add(struct at_check_report *report, const struct at_check_row *row
     AT_PUSH(report->rows, report->count, report->capacity, copy);
 }
 
+static void add_time(struct at_table *table, int64_t ns)
+{
+    if (ns > 0)
+        at_table_add(table, "%.2f", (double)ns / 1e3);
+    else
+        at_table_add(table, "%s", "");
+}
+
 static void print_table(const struct at_check_report *report)
 {
     static const struct at_table_column columns[] = {
@@ -55,11 +63,8 @@ static void print_table(const struct at_check_report *report)
         at_table_add(&table, "%s", row->device);
         at_table_add(&table, "%s", row->config);
         at_table_add(&table, "%s", row->verdict);
-        at_table_add(&table, "%.2f", (double)row->recorded_ns / 1e3);
-        if (row->now_ns > 0)
-            at_table_add(&table, "%.2f", (double)row->now_ns / 1e3);
-        else
-            at_table_add(&table, "%s", "");
+        add_time(&table, row->recorded_ns);
+        add_time(&table, row->now_ns);
         at_table_add(&table, "%s", row->message);
     }
     at_print_table(&table, report->format);

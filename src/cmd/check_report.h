@@ -12,7 +12,7 @@ struct at_check_row {
     char *problem, *device, *config; /* config: "winner" or "default" */
     char *verdict;                   /* "sound", "illegal", "held", "drifted", "broken" */
     char *message;                   /* why; "": it holds */
-    int64_t recorded_ns, now_ns;     /* now_ns 0: it was not timed */
+    int64_t recorded_ns, now_ns;     /* 0: an answer has no time; it was not timed */
 };
 
 struct at_check_report {

@@ -88,7 +88,10 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
     if (loses_to_default(rematch, (size_t)session->options.policy->shootout_samples))
         return at_fail(err, AT_FAILED, "slower than the default, by %.1f %%",
                        100 * (winner->time_ns / rematch->contestants[1].time_ns - 1));
-    *verdict = fabs(winner->time_ns / (double)entry->winner.time_ns - 1) < drift ? HELD : DRIFTED;
+    *verdict = !at_entry_is_measured(entry) ||
+                       fabs(winner->time_ns / (double)entry->winner.time_ns - 1) < drift
+                   ? HELD
+                   : DRIFTED;
     return AT_OK;
 }
 
@@ -99,6 +102,11 @@ static void print_times(const struct rematch *rematch, enum verdict verdict)
     double time_ns = round(rematch->contestants[0].time_ns);
     double recorded_ns = (double)entry->winner.time_ns;
 
+    if (!at_entry_is_measured(entry)) {
+        printf("  %-40s %-8s %11s %11.2f\n", entry->problem, verdict_names[verdict], "-",
+               time_ns / 1000);
+        return;
+    }
     printf("  %-40s %-8s %11.2f %11.2f %+8.1f\n", entry->problem, verdict_names[verdict],
            recorded_ns / 1000, time_ns / 1000, 100 * (time_ns / recorded_ns - 1));
 }

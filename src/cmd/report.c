@@ -125,6 +125,20 @@ static enum at_status check_out(const struct report_options *options, struct at_
                  : AT_OK;
 }
 
+static bool is_measured(const struct at_profile *profile)
+{
+    const struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+
+        for (size_t j = 0; j < records[i].problems.count; j++)
+            if (!at_entry_is_measured(&entries[j]))
+                return false;
+    }
+    return true;
+}
+
 static enum at_status read_profile(struct at_profile *profile, const char *file,
                                    struct at_progress *progress, struct at_error *err)
 {
@@ -132,6 +146,11 @@ static enum at_status read_profile(struct at_profile *profile, const char *file,
 
     if (status == AT_OK)
         at_detail(progress, "read %s", file);
+    if (status == AT_OK && !is_measured(profile))
+        status = at_fail(err, AT_USAGE,
+                         "%s has answers without measurements, of which there is nothing to "
+                         "report: name the profile that it was made from",
+                         file);
     return status;
 }
 

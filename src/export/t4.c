@@ -35,7 +35,8 @@ static json_t *results_of(const struct at_export *export)
     for (size_t i = 0; i < export->count; i++) {
         const struct at_answer *answer = &export->items[i].answer;
 
-        if (answer->tier != AT_TIER_EXACT || answer->predicted)
+        if (answer->tier != AT_TIER_EXACT || answer->predicted ||
+            !at_entry_is_measured(answer->entry))
             continue;
         json_array_append_new(results, result_of(answer->entry->problem, &answer->entry->winner));
         if (answer->entry->fallback.time_ns > 0)

@@ -127,7 +127,8 @@ static enum at_status check_spelling(const struct at_entry *entry, struct at_pro
     enum at_status status = at_problem_parse(problem, entry->problem, err);
     char *shortest;
 
-    if (status != AT_OK)
+    /* Only keys can be spelled in several ways: in another order, or as they are by default. */
+    if (status != AT_OK || !strchr(entry->problem, ','))
         return status;
     /* With two spellings a problem could be in a file twice without being noticed. */
     shortest = at_problem_format(problem);

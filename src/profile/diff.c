@@ -14,7 +14,8 @@ int64_t at_difference_permille(const struct at_difference *difference)
 {
     double change;
 
-    if (!difference->from || !difference->to)
+    if (!difference->from || !difference->to || !at_entry_is_measured(difference->from) ||
+        !at_entry_is_measured(difference->to))
         return 0;
     change =
         1000 *

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "profile/diff.h"
 #include "profile/flow.h"
+#include "profile/internal.h"
 #include "schema/table.h"
 
 #include <stdlib.h>
@@ -73,13 +74,25 @@ static void show_parameters(const struct at_list *from, const struct at_list *to
     at_flow_end(&flow);
 }
 
+/* "131052 ns"; an answer has no time. */
+static void show_time(const char *before, const struct at_entry *entry, FILE *out)
+{
+    if (at_entry_is_measured(entry))
+        fprintf(out, "%s%jd ns", before, (intmax_t)entry->winner.time_ns);
+    else
+        fprintf(out, "%snot measured", before);
+}
+
 static void show_times(const struct at_difference *difference, FILE *out)
 {
     int64_t permille = at_difference_permille(difference), size = llabs(permille);
 
-    fprintf(out, ": %jd ns -> %jd ns, %s%jd.%jd %%, %jd.%jd %% -> %jd.%jd %% of copy\n",
-            (intmax_t)difference->from->winner.time_ns, (intmax_t)difference->to->winner.time_ns,
-            permille < 0 ? "-" : "+", (intmax_t)(size / 10), (intmax_t)(size % 10),
+    show_time(": ", difference->from, out);
+    show_time(" -> ", difference->to, out);
+    if (at_entry_is_measured(difference->from) && at_entry_is_measured(difference->to))
+        fprintf(out, ", %s%jd.%jd %%", permille < 0 ? "-" : "+", (intmax_t)(size / 10),
+                (intmax_t)(size % 10));
+    fprintf(out, ", %jd.%jd %% -> %jd.%jd %% of copy\n",
             (intmax_t)difference->from->winner.of_copy_permille / 10,
             (intmax_t)difference->from->winner.of_copy_permille % 10,
             (intmax_t)difference->to->winner.of_copy_permille / 10,
@@ -111,7 +124,7 @@ static bool same_heading(const struct at_device_record *a, const struct at_devic
 
 static void add_time(struct at_table *table, const struct at_entry *entry)
 {
-    if (entry)
+    if (entry && at_entry_is_measured(entry))
         at_table_add(table, "%jd", (intmax_t)entry->winner.time_ns);
     else
         at_table_add(table, "%s", "");
@@ -163,7 +176,7 @@ void at_diff_tabulate(const struct at_diff *diff, enum at_table_form form, FILE 
         at_table_add(&table, "%s", d->to ? d->to->winner.family : "");
         add_time(&table, d->from);
         add_time(&table, d->to);
-        if (d->from && d->to)
+        if (d->from && d->to && at_entry_is_measured(d->from) && at_entry_is_measured(d->to))
             at_table_add(&table, "%s%jd.%jd", permille < 0 ? "-" : "",
                          (intmax_t)llabs(permille) / 10, (intmax_t)llabs(permille) % 10);
         else
@@ -178,7 +191,8 @@ void at_diff_tabulate(const struct at_diff *diff, enum at_table_form form, FILE 
 struct difference_record {
     char change[16], device[128], policy[16], problem[160];
     int64_t time_change_permille;
-    struct at_entry from, to; /* borrowed: do not clear */
+    struct at_entry from, to;      /* borrowed: do not clear */
+    char *from_answer, *to_answer; /* of entries without measurements: "tile PAD=1 TILE=32" */
 };
 
 struct document {
@@ -190,10 +204,12 @@ static const struct at_field difference_fields[] = {
     AT_WRITTEN(difference_record, change, AT_FIELD_CHARS),
     AT_WRITTEN(difference_record, device, AT_FIELD_CHARS),
     AT_WRITTEN(difference_record, from, AT_FIELD_OBJECT, .object = &at_entry_schema, AT_OPTIONAL),
+    AT_WRITTEN(difference_record, from_answer, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_WRITTEN(difference_record, policy, AT_FIELD_CHARS),
     AT_WRITTEN(difference_record, problem, AT_FIELD_CHARS),
     AT_WRITTEN(difference_record, time_change_permille, AT_FIELD_INT),
     AT_WRITTEN(difference_record, to, AT_FIELD_OBJECT, .object = &at_entry_schema, AT_OPTIONAL),
+    AT_WRITTEN(difference_record, to_answer, AT_FIELD_TEXT, AT_OPTIONAL),
 };
 static const struct at_schema difference_schema =
     AT_SCHEMA("a difference", difference_record, difference_fields);
@@ -204,6 +220,14 @@ static const struct at_field document_fields[] = {
 };
 static const struct at_schema document_schema = AT_SCHEMA("differences", document, document_fields);
 
+static void take_entry(const struct at_entry *entry, struct at_entry *measured, char **answer)
+{
+    if (entry && at_entry_is_measured(entry))
+        *measured = *entry;
+    else if (entry)
+        *answer = at_config_text(&entry->winner);
+}
+
 static struct difference_record make_record(const struct at_difference *difference)
 {
     const struct at_device_record *record = record_of(difference);
@@ -213,10 +237,8 @@ static struct difference_record make_record(const struct at_difference *differen
     snprintf(made.device, sizeof made.device, "%s", record->device.name);
     snprintf(made.policy, sizeof made.policy, "%s", record->policy.name);
     snprintf(made.problem, sizeof made.problem, "%s", problem_of(difference));
-    if (difference->from)
-        made.from = *difference->from;
-    if (difference->to)
-        made.to = *difference->to;
+    take_entry(difference->from, &made.from, &made.from_answer);
+    take_entry(difference->to, &made.to, &made.to_answer);
     return made;
 }
 
@@ -229,6 +251,10 @@ enum at_status at_diff_write_json(const struct at_diff *diff, FILE *out, struct 
     for (size_t i = 0; i < diff->count; i++)
         records[i] = make_record(&diff->items[i]);
     status = at_schema_write_json(&document_schema, &document, out, err);
+    for (size_t i = 0; i < diff->count; i++) {
+        free(records[i].from_answer);
+        free(records[i].to_answer);
+    }
     free(records);
     return status;
 }

@@ -25,12 +25,18 @@ static void format_kernel(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *
 
 static void format_time(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *entry)
 {
-    at_show_fixed(cell, entry->winner.time_ns, 1000, 2);
+    if (at_entry_is_measured(entry))
+        at_show_fixed(cell, entry->winner.time_ns, 1000, 2);
+    else
+        strcpy(cell, "-");
 }
 
 static void format_bandwidth(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *entry)
 {
-    at_show_fixed(cell, entry->winner.bandwidth_MB_per_s, 1000, 0);
+    if (at_entry_is_measured(entry))
+        at_show_fixed(cell, entry->winner.bandwidth_MB_per_s, 1000, 0);
+    else
+        strcpy(cell, "-");
 }
 
 static void format_of_copy(char cell[AT_SHOW_CELL_CHARS], const struct at_entry *entry)
@@ -73,8 +79,14 @@ static bool is_noisy(const struct at_entry *entry)
 
 static bool is_cut_short(const struct at_entry *entry)
 {
-    return entry->ended == AT_ENDED_BUDGET || entry->ended == AT_ENDED_INTERRUPTED ||
-           entry->ended == AT_ENDED_UNKNOWN;
+    return at_entry_is_measured(entry) &&
+           (entry->ended == AT_ENDED_BUDGET || entry->ended == AT_ENDED_INTERRUPTED ||
+            entry->ended == AT_ENDED_UNKNOWN);
+}
+
+static bool is_answer(const struct at_entry *entry)
+{
+    return !at_entry_is_measured(entry);
 }
 
 static const struct {
@@ -85,6 +97,7 @@ static const struct {
     {'*', is_from_l2, "faster than the device's memory can be: the data stayed in the L2 cache"},
     {'~', is_noisy, "repeated times differ: their spread is 5 % or more"},
     {'+', is_cut_short, "the search was cut short: there may be better"},
+    {'-', is_answer, "an answer for lookups: its measurements are not in this file"},
 };
 
 /* What all of several problems have is said once, without marks. */
@@ -96,6 +109,16 @@ static bool applies_to_all(size_t footnote, const struct at_list *problems)
         if (!footnotes[footnote].applies(&entries[i]))
             return false;
     return problems->count > 1;
+}
+
+static bool all_answers(const struct at_list *problems)
+{
+    const struct at_entry *entries = problems->items;
+    size_t answers = 0;
+
+    for (size_t i = 0; i < problems->count; i++)
+        answers += is_answer(&entries[i]);
+    return problems->count > 0 && answers == problems->count;
 }
 
 /* Format {128, 128, 1} as "128x128". */
@@ -113,24 +136,31 @@ static const char *extents(char cell[AT_SHOW_CELL_CHARS], const struct at_list *
     return cell;
 }
 
+static void show_launch(const struct at_result_record *winner, struct at_flow *flow)
+{
+    char grid[AT_SHOW_CELL_CHARS], block[AT_SHOW_CELL_CHARS], spill[AT_SHOW_CELL_CHARS] = "";
+    char spread[AT_SHOW_CELL_CHARS];
+
+    if (winner->spill_bytes)
+        snprintf(spill, sizeof spill, ", %jd B spilled", (intmax_t)winner->spill_bytes);
+    at_flow_add(flow, "(grid %s, block %s, %jd registers, %jd B shared%s,",
+                extents(grid, &winner->grid), extents(block, &winner->block),
+                (intmax_t)winner->registers, (intmax_t)winner->shared_bytes, spill);
+    at_flow_add(flow, "spread %s %%)", at_show_fixed(spread, winner->spread_permille, 10, 1));
+}
+
 static void show_details(const struct at_result_record *winner, const struct at_show_style *style,
                          FILE *out)
 {
     const struct at_named_int *parameters = winner->parameters.items;
     struct at_flow flow;
-    char grid[AT_SHOW_CELL_CHARS], block[AT_SHOW_CELL_CHARS], spill[AT_SHOW_CELL_CHARS] = "";
-    char spread[AT_SHOW_CELL_CHARS];
 
     fputs(style->faint, out);
     flow = at_flow_begin(out, AT_SHOW_WIDTH, DETAIL_INDENT, "");
     for (size_t i = 0; i < winner->parameters.count; i++)
         at_flow_add(&flow, "%s=%jd", parameters[i].name, (intmax_t)parameters[i].value);
-    if (winner->spill_bytes)
-        snprintf(spill, sizeof spill, ", %jd B spilled", (intmax_t)winner->spill_bytes);
-    at_flow_add(&flow, "(grid %s, block %s, %jd registers, %jd B shared%s,",
-                extents(grid, &winner->grid), extents(block, &winner->block),
-                (intmax_t)winner->registers, (intmax_t)winner->shared_bytes, spill);
-    at_flow_add(&flow, "spread %s %%)", at_show_fixed(spread, winner->spread_permille, 10, 1));
+    if (winner->time_ns > 0)
+        show_launch(winner, &flow);
     at_flow_end(&flow);
     fputs(style->plain, out);
 }
@@ -257,7 +287,8 @@ static void show_device(const struct at_device_record *record,
     }
     putc('\n', out);
     show_footnotes(problems, unmarked, out);
-    show_evaluations(problems, out);
+    if (!all_answers(problems))
+        show_evaluations(problems, out);
 }
 
 void at_profile_show(const struct at_profile *profile, const struct at_show_options *options,

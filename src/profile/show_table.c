@@ -46,6 +46,7 @@ static void add_entry(struct at_table *table, const struct at_device_record *rec
                       const struct at_entry *entry)
 {
     const struct at_result_record *winner = &entry->winner;
+    bool known = at_entry_is_measured(entry);
     char cell[AT_SHOW_CELL_CHARS];
 
     at_table_add(table, "%s", record->device.name);
@@ -54,15 +55,19 @@ static void add_entry(struct at_table *table, const struct at_device_record *rec
     at_table_add(table, "%s", entry->problem);
     at_table_add(table, "%s", winner->family);
     add_config(table, winner);
-    at_table_add(table, "%s", at_show_fixed(cell, winner->time_ns, 1000, 2));
-    at_table_add(table, "%s", at_show_fixed(cell, winner->bandwidth_MB_per_s, 1000, 0));
+    at_table_add(table, "%s", known ? at_show_fixed(cell, winner->time_ns, 1000, 2) : "");
+    at_table_add(table, "%s",
+                 known ? at_show_fixed(cell, winner->bandwidth_MB_per_s, 1000, 0) : "");
     at_table_add(table, "%s", at_show_fixed(cell, winner->of_copy_permille, 10, 1));
-    at_table_add(table, "%s", at_show_fixed(cell, winner->spread_permille, 10, 1));
+    at_table_add(table, "%s", known ? at_show_fixed(cell, winner->spread_permille, 10, 1) : "");
     at_table_add(table, "%s",
                  entry->fallback.time_ns
                      ? at_show_fixed(cell, entry->fallback.time_ns, winner->time_ns, 2)
                      : "");
-    at_table_add(table, "%jd", (intmax_t)at_evaluations_total(&entry->evaluations));
+    if (known)
+        at_table_add(table, "%jd", (intmax_t)at_evaluations_total(&entry->evaluations));
+    else
+        at_table_add(table, "%s", "");
     at_table_add(table, "%s", ended_names[entry->ended]);
 }
 

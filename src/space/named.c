@@ -18,23 +18,21 @@ static const struct at_family *find_family(struct at_family *const *families, si
 static const struct at_param *find_param(const struct at_family *family, const char *name)
 {
     for (size_t i = 0; i < family->param_count; i++)
-        if (strcmp(family->params[i].name, name) == 0)
+        if (family->params[i].name[0] == name[0] && strcmp(family->params[i].name, name) == 0)
             return &family->params[i];
     return NULL;
 }
 
-enum at_status at_config_from_some_names(struct at_config *config,
-                                         struct at_family *const *families, size_t family_count,
-                                         const char *family, const struct at_list *parameters,
-                                         struct at_error *err)
+/* Make a config from names, with defaults for missing parameters; given[] tells which are there. */
+static enum at_status from_names(struct at_config *config, bool given[AT_PARAMS_MAX],
+                                 const struct at_family *known, const char *family,
+                                 const struct at_list *parameters, struct at_error *err)
 {
     const struct at_named_int *named = parameters->items;
-    const struct at_family *known = find_family(families, family_count, family);
-    struct at_config found;
 
     if (!known)
         return at_fail(err, AT_USAGE, "there is no family \"%s\"", family);
-    found = at_family_default(known);
+    *config = at_family_default(known);
     for (size_t i = 0; i < parameters->count; i++) {
         const struct at_param *param = find_param(known, named[i].name);
 
@@ -43,36 +41,42 @@ enum at_status at_config_from_some_names(struct at_config *config,
         if (!at_param_has_value(param, named[i].value))
             return at_fail(err, AT_USAGE, "%s=%lld is not in the space of family %s", named[i].name,
                            (long long)named[i].value, family);
-        found.values[param - known->params] = (int32_t)named[i].value;
+        config->values[param - known->params] = (int32_t)named[i].value;
+        given[param - known->params] = true;
     }
-    *config = found;
     return AT_OK;
 }
 
-static bool is_named(const struct at_list *parameters, const char *name)
+enum at_status at_config_from_some_names(struct at_config *config,
+                                         struct at_family *const *families, size_t family_count,
+                                         const char *family, const struct at_list *parameters,
+                                         struct at_error *err)
 {
-    const struct at_named_int *named = parameters->items;
+    bool given[AT_PARAMS_MAX] = {false};
+    struct at_config found;
+    enum at_status status = from_names(&found, given, find_family(families, family_count, family),
+                                       family, parameters, err);
 
-    for (size_t i = 0; i < parameters->count; i++)
-        if (strcmp(named[i].name, name) == 0)
-            return true;
-    return false;
+    if (status == AT_OK)
+        *config = found;
+    return status;
 }
 
 enum at_status at_config_from_names(struct at_config *config, struct at_family *const *families,
                                     size_t family_count, const char *family,
                                     const struct at_list *parameters, struct at_error *err)
 {
+    const struct at_family *known = find_family(families, family_count, family);
+    bool given[AT_PARAMS_MAX] = {false};
     struct at_config found;
-    enum at_status status =
-        at_config_from_some_names(&found, families, family_count, family, parameters, err);
+    enum at_status status = from_names(&found, given, known, family, parameters, err);
 
     if (status != AT_OK)
         return status;
-    for (size_t i = 0; i < found.family->param_count; i++)
-        if (!found.family->params[i].host && !is_named(parameters, found.family->params[i].name))
+    for (size_t i = 0; i < known->param_count; i++)
+        if (!known->params[i].host && !given[i])
             return at_fail(err, AT_USAGE, "a config of family %s needs parameter %s", family,
-                           found.family->params[i].name);
+                           known->params[i].name);
     *config = found;
     return AT_OK;
 }
