@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOOKUPS = 20000, REPEATS = 5, OPENS = 31 };
+enum { LOOKUPS = 20000, REPEATS = 5, OPENS = 51 };
 
 static void require_ok(autotune_status status, autotune_error *error)
 {

@@ -92,11 +92,11 @@ refused_everywhere() {
 }
 
 @test "a profile of another version is refused" {
-    sed 's/^schema: 2/schema: 3/' "$srcdir/tests/golden/check/sound.yaml" >new.yaml
+    sed 's/^schema: 2/schema: 4/' "$srcdir/tests/golden/check/sound.yaml" >new.yaml
     for command in show check; do
-        refused 'new.yaml: schema is 3, and this program knows version 2' $command new.yaml
+        refused 'new.yaml: schema is 4, and this program knows versions 2 and 3' $command new.yaml
     done
-    refused 'new.yaml: schema is 3, and this program knows version 2' bench --profile new.yaml
+    refused 'new.yaml: schema is 4, and this program knows versions 2 and 3' bench --profile new.yaml
 }
 
 @test "every profile that is wrong in itself" {

@@ -11,6 +11,12 @@ make_journal() {
     "$srcdir/tests/cli/make-journal" "$@"
 }
 
+# make_library: library.yaml, the shipped profile of most problems, with its measurements.
+make_library() {
+    python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' \
+        "$srcdir/results/measured/nvidia-h200-library.yaml.xz" >library.yaml
+}
+
 # unversioned: a page without the program's version.
 unversioned() {
     local version

@@ -14,8 +14,9 @@ setup_file() {
     make_old "$srcdir/results/nvidia-h200.yaml" >old.yaml
     make_journal "$srcdir/results/nvidia-h200.yaml" few.journal 40
     "$AUTOTUNE" report "$srcdir/results/nvidia-h200.yaml" --journal few.journal --baseline old.yaml --out few.html
-    make_journal "$srcdir/results/nvidia-h200-library.yaml" many.journal 10
-    "$AUTOTUNE" report "$srcdir/results/nvidia-h200-library.yaml" --journal many.journal --out many.html
+    make_library
+    make_journal library.yaml many.journal 10
+    "$AUTOTUNE" report library.yaml --journal many.journal --out many.html
 }
 
 setup() {

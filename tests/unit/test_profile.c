@@ -159,7 +159,7 @@ static void check_good(const char *path)
     json_t *json = json_loads(json_text, JSON_REJECT_DUPLICATES, NULL);
 
     assert_text_of(path, yaml);
-    assert_int_equal(json_integer_value(json_object_get(json, "schema")), AT_PROFILE_SCHEMA);
+    assert_int_equal(json_integer_value(json_object_get(json, "schema")), profile.schema);
     json_decref(json);
     free(json_text);
     free(yaml);

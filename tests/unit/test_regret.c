@@ -53,7 +53,10 @@ static struct at_result_record winner_of(const char *config)
 
         AT_PUSH(named, winner.parameters.count, capacity, parameter);
     }
-    winner.parameters.items = named;
+    winner.parameters = at_named_ints_copy(named, winner.parameters.count);
+    for (size_t i = 0; i < winner.parameters.count; i++)
+        free(named[i].name);
+    free(named);
     free(text);
     return winner;
 }

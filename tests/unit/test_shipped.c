@@ -407,7 +407,7 @@ static void test_winners(void **state)
 static void test_copies(void **state)
 {
     struct at_profiles profiles = {0};
-    char *path = at_format("%s/results/nvidia-h200-library.yaml", getenv("AUTOTUNE_DATADIR"));
+    char *path = at_format("%s/results/nvidia-h200.yaml", getenv("AUTOTUNE_DATADIR"));
     struct at_error err;
 
     (void)state;
