@@ -43,7 +43,7 @@ knows() {
 }
 
 @test "merge and diff name their options" {
-    knows merge --out --problems
+    knows merge --answers --out --problems
     knows diff --format
 }
 

@@ -85,6 +85,28 @@ setup() {
     [[ $output == *'"name": "driver"'* ]]
 }
 
+@test "answers without measurements say what the full profile says" {
+    answers=$BATS_TEST_TMPDIR/answers.yaml
+    "$AUTOTUNE" merge --answers results/nvidia-h200.yaml --out "$answers"
+    for problem in 8192x8192:f32 6000x6000:f32 1000000x3:c64 513x511:b1,batch=100 3x5x1000x7:f16,perm=3120; do
+        for device in h200 a100; do
+            "$AUTOTUNE" lookup -d "$device" -p "$problem" -f json results/nvidia-h200.yaml | grep -v tuned_path >"$BATS_TEST_TMPDIR/full"
+            "$AUTOTUNE" lookup -d "$device" -p "$problem" -f json "$answers" | grep -v tuned_path >"$BATS_TEST_TMPDIR/short"
+            diff "$BATS_TEST_TMPDIR"/{full,short}
+        done
+    done
+}
+
+@test "the shipped answers are those of the measured profiles" {
+    command -v python3 >/dev/null || skip "no python3"
+    for measured in results/measured/*.yaml.xz; do
+        name=$(basename "$measured" .xz)
+        python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' "$measured" \
+            >"$BATS_TEST_TMPDIR/$name"
+        "$AUTOTUNE" merge --answers "$BATS_TEST_TMPDIR/$name" | cmp - "results/$name"
+    done
+}
+
 @test "a predicted entry is called a prediction" {
     sed -e 's/kind: cuda/kind: emulated/' results/nvidia-h200.yaml >"$BATS_TEST_TMPDIR/emu.yaml"
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 "$BATS_TEST_TMPDIR/emu.yaml"

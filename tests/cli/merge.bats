@@ -23,6 +23,11 @@ slower=(-e "$winner s/time_ns: 25661/time_ns: 26944/" -e "$winner s/low_ns: 2563
     -e "$winner s/high_ns: 25676/high_ns: 26960/" -e "$winner s/MB_per_s: 3922813/MB_per_s: 3736019/"
     -e "$winner s/of_copy_permille: 984/of_copy_permille: 937/")
 
+# share_of PROBLEM: the winner's share of the copy limit in old.yaml.
+share_of() {
+    awk -v name="'$1'" '$3 == name { on = 1 } on && $1 == "of_copy_permille:" { print $2; exit }' old.yaml
+}
+
 merge() {
     run --separate-stderr -0 "$AUTOTUNE" merge --out merged.yaml "$@"
     [ -z "$output" ]
@@ -45,6 +50,46 @@ merge() {
     [ -z "$stderr" ]
     [ "$(grep -c problem: merged.yaml)" -eq 51 ]
     [ "$(grep -c '  device:' merged.yaml)" -eq 1 ]
+}
+
+@test "--answers has each config once, with the same bytes in whatever order" {
+    other=$srcdir/tests/golden/profile/two-devices.yaml
+    run --separate-stderr -0 "$AUTOTUNE" merge --answers --out merged.yaml old.yaml "$other"
+    [ -z "$stderr" ]
+    ! grep -E 'time_ns|problem:' merged.yaml
+    [ "$(grep -c "^    - '" merged.yaml)" -eq "$(cat old.yaml "$other" | grep -c problem:)" ]
+    [ "$(stat -c %s merged.yaml)" -lt "$(($(cat old.yaml "$other" | wc -c) / 4))" ]
+    "$AUTOTUNE" merge --answers "$other" old.yaml | cmp - merged.yaml
+    "$AUTOTUNE" merge merged.yaml | cmp - merged.yaml
+    "$AUTOTUNE" convert merged.yaml | cmp - merged.yaml
+    "$AUTOTUNE" merge --answers old.yaml >answers.yaml
+    run -0 "$AUTOTUNE" diff old.yaml answers.yaml
+    [ "$output" = "0 with another config, 0 with another time, 0 removed, 0 added, 50 alike" ]
+}
+
+@test "measurements win over an answer, and an answer is kept where there are none" {
+    variant new.yaml "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
+    "$AUTOTUNE" merge --answers new.yaml >answers.yaml
+    for files in "old.yaml answers.yaml" "answers.yaml old.yaml"; do
+        # shellcheck disable=SC2086 # two files
+        run --separate-stderr -0 "$AUTOTUNE" merge --out merged.yaml $files
+        [ "$(grep -c problem: merged.yaml)" -eq 50 ]
+        [ "$(grep "^    - '" merged.yaml)" = "    - '16384x4096:f32 $(share_of 8192x8192:f32)'" ]
+        [[ $stderr == *"3x1048576:c128 on NVIDIA H200, cold: keeping old.yaml (25661 ns), not answers.yaml (not measured, 98.4 % of copy): measurements"* ]]
+    done
+    run -1 "$AUTOTUNE" diff old.yaml merged.yaml
+    [[ $output == *'added    16384x4096:f32'*'50 alike' ]]
+}
+
+@test "of two answers, a larger share of the copy limit wins" {
+    "$AUTOTUNE" merge --answers old.yaml >a.yaml
+    sed "s/'3x1048576:c128 984'/'3x1048576:c128 985'/" a.yaml >b.yaml
+    for files in "a.yaml b.yaml" "b.yaml a.yaml"; do
+        # shellcheck disable=SC2086 # two files
+        run --separate-stderr -0 "$AUTOTUNE" merge --out merged.yaml $files
+        cmp b.yaml merged.yaml
+        [[ $stderr == *": a larger share of the copy limit" ]]
+    done
 }
 
 @test "different devices stay side by side" {

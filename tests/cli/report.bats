@@ -365,6 +365,7 @@ END
     make_library
     for case in "$srcdir/results/nvidia-h200.yaml 100 900000" "library.yaml 80 10000000"; do
         read -r file count most <<<"$case"
+        rm -f a.journal*
         make_journal "$file" a.journal "$count"
         "$AUTOTUNE" report "$file" --journal a.journal --out a.html
         [ "$(stat -c %s a.html)" -le "$most" ]

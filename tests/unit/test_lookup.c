@@ -2,6 +2,7 @@
 /* src/lookup and the search path of src/profile, over a profile of an H200. test_regret.c judges
  * what lookup chooses. */
 #include "base/memory.h"
+#include "base/rng.h"
 #include "device/relation.h"
 #include "lookup/facts.h"
 #include "lookup/lookup.h"
@@ -520,6 +521,35 @@ static void test_search_path(void **state)
     free(text);
 }
 
+/* Entries without measurements give the same answers. */
+static void test_answers(void **state)
+{
+    struct at_profiles full = read_profiles(h200_file), bare = read_profiles(h200_file);
+    struct at_rng rng = {1};
+
+    (void)state;
+    at_profile_drop_measurements(&bare.files[0].profile);
+    for (int i = 0; i < 300; i++) {
+        const int64_t rows = 1 + (int64_t)at_rng_below(&rng, 1 << at_rng_below(&rng, 18));
+        const int64_t cols = 1 + (int64_t)at_rng_below(&rng, 1 << at_rng_below(&rng, 14));
+        char *spec =
+            at_format("%jdx%jd:b%d", (intmax_t)rows, (intmax_t)cols, 1 << at_rng_below(&rng, 5));
+        const struct at_answer expected = ask(&full, spec, &h200, "cold");
+        const struct at_answer answer = ask(&bare, spec, &h200, "cold");
+
+        assert_int_equal(answer.tier, expected.tier);
+        assert_true(at_config_equal(&answer.config, &expected.config));
+        assert_memory_equal(&answer.launch, &expected.launch, sizeof answer.launch);
+        assert_memory_equal(&answer.distance, &expected.distance, sizeof answer.distance);
+        assert_int_equal(answer.expected_of_copy_permille, expected.expected_of_copy_permille);
+        if (expected.entry)
+            assert_string_equal(answer.entry->problem, expected.entry->problem);
+        free(spec);
+    }
+    at_profiles_clear(&bare);
+    at_profiles_clear(&full);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -535,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_bad_entries),
         cmocka_unit_test(test_choice_between_files),
         cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_answers),
         cmocka_unit_test(test_search_path),
     };
 
