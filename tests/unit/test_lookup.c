@@ -525,6 +525,7 @@ static void test_search_path(void **state)
 static void test_answers(void **state)
 {
     struct at_profiles full = read_profiles(h200_file), bare = read_profiles(h200_file);
+    const struct at_device_info *device = &record_of(&full)->device;
     struct at_rng rng = {1};
 
     (void)state;
@@ -534,8 +535,8 @@ static void test_answers(void **state)
         const int64_t cols = 1 + (int64_t)at_rng_below(&rng, 1 << at_rng_below(&rng, 14));
         char *spec =
             at_format("%jdx%jd:b%d", (intmax_t)rows, (intmax_t)cols, 1 << at_rng_below(&rng, 5));
-        const struct at_answer expected = ask(&full, spec, &h200, "cold");
-        const struct at_answer answer = ask(&bare, spec, &h200, "cold");
+        const struct at_answer expected = ask(&full, spec, device, "cold");
+        const struct at_answer answer = ask(&bare, spec, device, "cold");
 
         assert_int_equal(answer.tier, expected.tier);
         assert_true(at_config_equal(&answer.config, &expected.config));
