@@ -18,6 +18,11 @@ void *at_alloc(size_t size)
     return at_guard_note(calloc(1, size ? size : 1));
 }
 
+void *at_alloc_raw(size_t size)
+{
+    return at_guard_note(malloc(size ? size : 1));
+}
+
 void *at_alloc_array(size_t count, size_t size)
 {
     return at_guard_note(calloc(count ? count : 1, size ? size : 1));

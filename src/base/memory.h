@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 void *at_alloc(size_t size);                     /* zeroed */
+void *at_alloc_raw(size_t size);                 /* not zeroed */
 void *at_alloc_array(size_t count, size_t size); /* zeroed; count * size is checked */
 char *at_strdup(const char *text);
 char *at_strndup(const char *text, size_t size);

@@ -59,7 +59,7 @@ struct search {
     uint64_t *ranks; /* by place: of a candidate for the problem itself, if any, and of others */
     size_t first,
         last;      /* candidates from first to last - 1 are seen: those with the nearest keys */
-    float *bounds; /* of their distances; NAN: tried */
+    float *bounds; /* of their distances; NAN: tried; those of others are not set */
     uint64_t rank; /* of the candidates that are searched now */
     struct fit nearest; /* of them */
 };
@@ -202,11 +202,12 @@ static void see_candidate(struct search *search, size_t number)
 static bool is_better(const struct search *search, size_t number, size_t best)
 {
     const float *bounds = search->bounds;
-    size_t rank = 2 * search->lookup->candidates[number].place + (bounds[number] != same_problem);
+    bool lower = best < search->lookup->count ? bounds[number] < bounds[best]
+                                              : bounds[number] <= search->nearest.distance;
 
-    return (best < search->lookup->count ? bounds[number] < bounds[best]
-                                         : bounds[number] <= search->nearest.distance) &&
-           search->ranks[rank] == search->rank;
+    /* Few get here: the candidate itself is far from the caches. */
+    return lower && search->ranks[2 * search->lookup->candidates[number].place +
+                                  (bounds[number] != same_problem)] == search->rank;
 }
 
 /* Find the candidate of this rank with the least bound that is no greater than the nearest
@@ -250,7 +251,7 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
         .query = query,
         .asked = at_traits_of(query->problem, query->device),
         .ranks = at_alloc_array(2 * lookup->place_count, sizeof *search.ranks),
-        .bounds = at_alloc_array(lookup->count, sizeof *search.bounds),
+        .bounds = at_alloc_raw(lookup->count * sizeof *search.bounds),
     };
 
     for (size_t i = 0; i < lookup->place_count; i++) {
