@@ -58,6 +58,19 @@ static void add_place(struct at_lookup *lookup, const struct at_profile_file *fi
         add_candidate(lookup, &entries[i]);
 }
 
+static size_t count_entries(const struct at_profiles *profiles)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < profiles->count; i++) {
+        const struct at_list *devices = &profiles->files[i].profile.devices;
+
+        for (size_t j = 0; j < devices->count; j++)
+            count += ((const struct at_device_record *)devices->items)[j].problems.count;
+    }
+    return count;
+}
+
 static int by_key(const void *a, const void *b)
 {
     float x = ((const struct at_candidate *)a)->traits.key;
@@ -73,6 +86,8 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
 
     lookup->families = families;
     lookup->family_count = family_count;
+    lookup->capacity = count_entries(profiles);
+    lookup->candidates = at_alloc_raw(lookup->capacity * sizeof *lookup->candidates);
     for (size_t i = 0; i < profiles->count; i++) {
         const struct at_profile_file *file = &profiles->files[i];
         const struct at_device_record *records = file->profile.devices.items;

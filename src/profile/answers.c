@@ -86,27 +86,6 @@ static enum at_status take_problem(const struct place *place, struct at_located 
     return AT_OK;
 }
 
-static enum at_status spread_config(struct at_list *entries, struct at_answers_record *answers,
-                                    const char *file, struct at_error *err)
-{
-    struct at_located *problems = answers->problems.items;
-    struct at_result_record config = {0};
-    struct place place = {file, &answers->config, err};
-    enum at_status status = take_config(&place, &config);
-
-    for (size_t i = 0; i < answers->problems.count && status == AT_OK; i++) {
-        struct at_entry *entry = (struct at_entry *)entries->items + entries->count++;
-
-        place.text = &problems[i];
-        entry->winner = config;
-        entry->winner.parameters =
-            at_named_ints_copy(config.parameters.items, config.parameters.count);
-        status = take_problem(&place, &problems[i], entry);
-    }
-    at_free(config.parameters.items);
-    return status;
-}
-
 static void make_room(struct at_list *entries, size_t more)
 {
     struct at_entry *larger = at_alloc_array(entries->count + more, sizeof *larger);
@@ -127,20 +106,83 @@ static void clear_answers(struct at_list *list)
     *list = (struct at_list){0};
 }
 
+/* A problem's text and its config, to be sorted before they become entries, which are large. */
+struct text {
+    struct at_located *problem;
+    const struct at_result_record *config;
+};
+
+/* The share behind a blank changes nothing: a blank comes before what problems are made of. */
+static int by_text(const void *left, const void *right)
+{
+    const struct text *a = left, *b = right;
+
+    return strverscmp(a->problem->text, b->problem->text);
+}
+
+/* Read the configs, and list the texts of their problems. */
+static enum at_status take_configs(const struct at_list *answers, struct at_result_record *configs,
+                                   struct text *texts, struct place *place)
+{
+    const struct at_answers_record *records = answers->items;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < answers->count && status == AT_OK; i++) {
+        struct at_located *problems = records[i].problems.items;
+
+        place->text = &records[i].config;
+        status = take_config(place, &configs[i]);
+        for (size_t j = 0; j < records[i].problems.count; j++)
+            *texts++ = (struct text){&problems[j], &configs[i]};
+    }
+    return status;
+}
+
+/* Append the texts' entries. On failure some of them are left out. */
+static enum at_status take_texts(struct at_list *entries, const struct text *texts, size_t count,
+                                 struct place *place)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < count && status == AT_OK; i++) {
+        struct at_entry *entry = (struct at_entry *)entries->items + entries->count++;
+        const struct at_result_record *config = texts[i].config;
+
+        place->text = texts[i].problem;
+        strcpy(entry->winner.family, config->family);
+        entry->winner.parameters =
+            at_named_ints_copy(config->parameters.items, config->parameters.count);
+        status = take_problem(place, texts[i].problem, entry);
+    }
+    return status;
+}
+
 static enum at_status spread_record(struct at_device_record *record, const char *file,
                                     struct at_error *err)
 {
-    struct at_answers_record *answers = record->answers.items;
-    enum at_status status = AT_OK;
-    size_t more = 0;
+    const struct at_answers_record *answers = record->answers.items;
+    size_t config_count = record->answers.count, count = 0;
+    struct at_result_record *configs;
+    struct place place = {file, NULL, err};
+    struct text *texts;
+    enum at_status status;
 
-    for (size_t i = 0; i < record->answers.count; i++)
-        more += answers[i].problems.count;
-    if (more == 0)
+    for (size_t i = 0; i < config_count; i++)
+        count += answers[i].problems.count;
+    if (count == 0)
         return AT_OK;
-    make_room(&record->problems, more);
-    for (size_t i = 0; i < record->answers.count && status == AT_OK; i++)
-        status = spread_config(&record->problems, &answers[i], file, err);
+    configs = at_alloc_array(config_count, sizeof *configs);
+    texts = at_alloc_array(count, sizeof *texts);
+    status = take_configs(&record->answers, configs, texts, &place);
+    if (status == AT_OK) {
+        qsort(texts, count, sizeof *texts, by_text);
+        make_room(&record->problems, count);
+        status = take_texts(&record->problems, texts, count, &place);
+    }
+    for (size_t i = 0; i < config_count; i++)
+        at_free(configs[i].parameters.items);
+    at_free(texts);
+    at_free(configs);
     clear_answers(&record->answers);
     return status;
 }
@@ -195,9 +237,8 @@ static struct at_list group(struct answer *answers, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         struct at_entry *entry = answers[i].entry;
-        struct at_located problem = {at_format("%s %jd", entry->problem,
-                                               (intmax_t)entry->winner.of_copy_permille),
-                                     0, 0};
+        struct at_located problem = {
+            at_format("%s %jd", entry->problem, (intmax_t)entry->winner.of_copy_permille), 0, 0};
         struct at_located *problems;
         struct at_list *list;
 
@@ -268,8 +309,8 @@ void at_profile_drop_measurements(struct at_profile *profile)
             answer.problem = at_strdup(entry->problem);
             strcpy(answer.winner.family, entry->winner.family);
             answer.winner.of_copy_permille = entry->winner.of_copy_permille;
-            answer.winner.parameters = at_named_ints_copy(entry->winner.parameters.items,
-                                                          entry->winner.parameters.count);
+            answer.winner.parameters =
+                at_named_ints_copy(entry->winner.parameters.items, entry->winner.parameters.count);
             at_schema_clear(&at_entry_schema, entry);
             *entry = answer;
         }

@@ -13,13 +13,11 @@ struct at_list at_named_ints_copy(const struct at_named_int *from, size_t count)
 
     for (size_t i = 0; i < count; i++)
         bytes += strlen(from[i].name) + 1;
-    items = at_alloc(bytes);
+    items = at_alloc_raw(bytes);
     names = (char *)(items + count);
     for (size_t i = 0; i < count; i++) {
-        size_t size = strlen(from[i].name) + 1;
-
-        items[i] = (struct at_named_int){memcpy(names, from[i].name, size), from[i].value};
-        names += size;
+        items[i] = (struct at_named_int){names, from[i].value};
+        names = stpcpy(names, from[i].name) + 1;
     }
     return (struct at_list){items, count};
 }

@@ -130,7 +130,8 @@ static enum at_status find_field(const struct at_events *in, const struct at_sch
     if (in->event.kind != AT_EVENT_SCALAR)
         return at_fail_expected(in, schema->what, "a key");
     for (size_t i = 0; i < schema->field_count; i++) {
-        if (strcmp(schema->fields[i].key, in->event.text) != 0)
+        if (schema->fields[i].key[0] != in->event.text[0] ||
+            strcmp(schema->fields[i].key, in->event.text) != 0)
             continue;
         if (seen >> i & 1)
             return at_fail_at(in->err, in->event.source, "duplicate key \"%s\"", in->event.text);
