@@ -71,8 +71,10 @@ static const struct argp argp = {
            "side; "
            "GPUs of one model are not. The order of the files makes no difference."
            "\vIf several have an entry for the same problem, model and policy, one is kept. These "
-           "criteria decide, in this order: measurements, newer software, a complete search, more configs, more "
-           "samples, a smaller spread, a shorter time, a larger share of the copy limit. Each case is reported on standard error.",
+           "criteria decide, in this order: measurements, newer software, a complete search, more "
+           "configs, more "
+           "samples, a smaller spread, a shorter time, a larger share of the copy limit. Each case "
+           "is reported on standard error.",
 };
 
 static enum at_status merge_files(struct merge_options *options, struct at_profiles *profiles,

@@ -58,7 +58,8 @@ static struct at_list terms_of(const struct at_distance *distance)
     struct at_named_int named[AT_DISTANCE_TERMS];
 
     for (int i = 0; i < AT_DISTANCE_TERMS; i++)
-        named[i] = (struct at_named_int){(char *)at_distance_name(i), thousandths(distance->terms[i])};
+        named[i] =
+            (struct at_named_int){(char *)at_distance_name(i), thousandths(distance->terms[i])};
     return at_named_ints_copy(named, AT_DISTANCE_TERMS);
 }
 

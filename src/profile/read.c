@@ -44,10 +44,11 @@ static enum at_status check_version(const char *name, const char *text, int64_t 
                        "%s: schema is %jd, of an older autotune: `autotune convert %s --out NEW` "
                        "writes it with schema %d",
                        name, (intmax_t)found, name, AT_PROFILE_SCHEMA);
-    return at_fail(err, AT_USAGE,
-                   "%s: schema is %jd, and this program knows versions %d and %d: tune again, or use "
-                   "the autotune that wrote the file",
-                   name, (intmax_t)found, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA_ANSWERS);
+    return at_fail(
+        err, AT_USAGE,
+        "%s: schema is %jd, and this program knows versions %d and %d: tune again, or use "
+        "the autotune that wrote the file",
+        name, (intmax_t)found, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA_ANSWERS);
 }
 
 typedef enum at_status parse_fn(struct at_profile *profile, const char *name, const char *text,

@@ -56,7 +56,7 @@ merge() {
     other=$srcdir/tests/golden/profile/two-devices.yaml
     run --separate-stderr -0 "$AUTOTUNE" merge --answers --out merged.yaml old.yaml "$other"
     [ -z "$stderr" ]
-    ! grep -E 'time_ns|problem:' merged.yaml
+    run ! grep -E "time_ns|problem:" merged.yaml
     [ "$(grep -c "^    - '" merged.yaml)" -eq "$(cat old.yaml "$other" | grep -c problem:)" ]
     [ "$(stat -c %s merged.yaml)" -lt "$(($(cat old.yaml "$other" | wc -c) / 4))" ]
     "$AUTOTUNE" merge --answers "$other" old.yaml | cmp - merged.yaml
