@@ -174,9 +174,9 @@ static bool fail_unknown(const struct parser *parser, const char *word)
 static bool parse_word(struct parser *parser, size_t length)
 {
     const char *start = parser->at;
-    char word[64];
+    char word[64] = "";
 
-    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), start);
+    memcpy(word, start, length < sizeof word ? length : sizeof word - 1);
     for (size_t i = 0; i < AT_COUNT(functions); i++) {
         if (strcmp(word, functions[i].name) == 0) {
             parser->at += length;
@@ -184,7 +184,7 @@ static bool parse_word(struct parser *parser, size_t length)
         }
     }
     for (size_t i = 0; i < parser->name_count; i++) {
-        if (strcmp(word, parser->names[i]) == 0) {
+        if (word[0] == parser->names[i][0] && strcmp(word, parser->names[i]) == 0) {
             parser->at += length;
             return push(parser, AT_OP_LOAD, start, (int64_t)i);
         }
@@ -232,7 +232,8 @@ static const struct binary *find_binary(struct parser *parser)
 {
     skip_blanks(parser);
     for (size_t i = 0; i < AT_COUNT(binaries); i++)
-        if (strncmp(parser->at, binaries[i].sign, strlen(binaries[i].sign)) == 0)
+        if (*parser->at == binaries[i].sign[0] &&
+            strncmp(parser->at, binaries[i].sign, strlen(binaries[i].sign)) == 0)
             return &binaries[i];
     return NULL;
 }
