@@ -170,6 +170,19 @@ static enum at_status measure(const struct explain_options *options, const struc
 
 /* ---- running ---- */
 
+static enum at_status print(const struct at_explanation *explanation,
+                            const struct at_explained_text *source, enum at_output_format format,
+                            struct at_error *err)
+{
+    if (format == AT_FORMAT_JSON)
+        return at_print_json(&at_explanation_schema, explanation, err);
+    if (format == AT_FORMAT_TABLE)
+        at_explanation_print(explanation, source);
+    else
+        at_explanation_tabulate(explanation, source, at_table_form(format));
+    return AT_OK;
+}
+
 static enum at_status explain(const struct explain_options *options, struct at_error *err)
 {
     struct at_problem problem;
@@ -193,12 +206,12 @@ static enum at_status explain(const struct explain_options *options, struct at_e
                sizeof explanation.predictions);
         status = measure(options, &target, &config, &problem, &explanation, err);
     }
-    if (status == AT_OK && options->format == AT_FORMAT_JSON)
-        status = at_print_json(&at_explanation_schema, &explanation, err);
-    else if (status == AT_OK && options->format == AT_FORMAT_TABLE)
-        at_explanation_print(&explanation, config.family);
-    else if (status == AT_OK)
-        at_explanation_tabulate(&explanation, config.family, at_table_form(options->format));
+    if (status == AT_OK) {
+        const struct at_explained_text source = {config.family->template_path,
+                                                 config.family->source};
+
+        status = print(&explanation, &source, options->format, err);
+    }
     at_schema_clear(&at_explanation_schema, &explanation);
     free(header);
     return status;

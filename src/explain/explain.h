@@ -49,6 +49,25 @@ struct at_explanation {
 
 extern const struct at_schema at_explanation_schema;
 
+/* A compiled kernel and how it is launched. All is borrowed. */
+struct at_explained_kernel {
+    const char *ptx;
+    size_t ptx_size;
+    const char *entry; /* its name in the PTX */
+    struct at_kernel_resources resources;
+    struct at_launch launch;
+    struct at_emu_memory *memory; /* what the arguments point to; the kernel changes it */
+    const uint64_t *args;         /* of each parameter as many words as it takes */
+    size_t arg_count, arg_words;  /* parameters, and their words at most */
+};
+
+/* Explains a kernel as at_explain does, but sets none of what names a config and its problem, nor
+ * bytes_needed. */
+enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
+                                 const struct at_device_info *device, const struct at_rates *rates,
+                                 int64_t max_blocks, struct at_explanation *explanation,
+                                 struct at_error *err);
+
 /* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one.
  * rates: NULL if unknown; then no time is predicted. header: the text of AT_TEMPLATE_HEADER.
  * AT_FAILED: the kernel does not compile, or the emulated device found a fault, which the message

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *at_explained_source(const struct at_family *family, const struct at_explained_line *line)
+char *at_explained_source(const struct at_explained_text *source,
+                          const struct at_explained_line *line)
 {
-    const char *text = family->source;
+    const char *text = source->text;
 
-    if (line->line < 1 || strcmp(at_path_name(family->template_path), line->file) != 0)
+    if (line->line < 1 || strcmp(at_path_name(source->path), line->file) != 0)
         return at_strdup("");
     for (int64_t i = 1; i < line->line && *text; i++) {
         text += strcspn(text, "\n");
@@ -44,14 +45,14 @@ static void say(const char *format, ...)
     free(text);
 }
 
-static void print_line(const struct at_family *family, const struct at_explained_line *line,
+static void print_line(const struct at_explained_text *source, const struct at_explained_line *line,
                        int width)
 {
     bool shared = line->wavefronts > 0;
     double requests = (double)line->requests;
     double cost = (double)(shared ? line->wavefronts : line->sectors);
     double least = (double)(shared ? line->least_wavefronts : line->least_sectors);
-    char *text = at_explained_source(family, line), place[96];
+    char *text = at_explained_source(source, line), place[96];
     bool beneath = width < WIDTH;
 
     snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
@@ -107,7 +108,7 @@ static void print_times(const struct at_explanation *e)
             : "");
 }
 
-void at_explanation_print(const struct at_explanation *e, const struct at_family *family)
+void at_explanation_print(const struct at_explanation *e, const struct at_explained_text *source)
 {
     const struct at_explained_line *lines = e->lines.items;
     int width = at_streams_text_width(WIDTH);
@@ -127,7 +128,7 @@ void at_explanation_print(const struct at_explanation *e, const struct at_family
     printf("\n  %-18s %-13s %5s %10s %8s %8s %7s%s\n", "line", "access", "lane", "requests", "cost",
            "least", "good", width < WIDTH ? "" : "  source");
     for (size_t i = 0; i < e->lines.count; i++)
-        print_line(family, &lines[i], width);
+        print_line(source, &lines[i], width);
     puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
     print_traffic(e);
 }
@@ -137,7 +138,7 @@ static const struct at_table_column columns[] = {
     {"unit", true}, {"cost", false},  {"least", false},          {"source", true},
 };
 
-void at_explanation_tabulate(const struct at_explanation *e, const struct at_family *family,
+void at_explanation_tabulate(const struct at_explanation *e, const struct at_explained_text *source,
                              enum at_table_form form)
 {
     const struct at_explained_line *lines = e->lines.items;
@@ -145,7 +146,7 @@ void at_explanation_tabulate(const struct at_explanation *e, const struct at_fam
 
     for (size_t i = 0; i < e->lines.count; i++) {
         bool shared = lines[i].wavefronts > 0;
-        char *text = at_explained_source(family, &lines[i]);
+        char *text = at_explained_source(source, &lines[i]);
 
         at_table_add(&table, "%s:%jd", lines[i].file, (intmax_t)lines[i].line);
         at_table_add(&table, "%s", lines[i].access);
