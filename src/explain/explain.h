@@ -25,9 +25,14 @@ struct at_explained_line {
 };
 
 struct at_explanation {
+    /* A config of a family, on a problem; else "". */
     char family[64];
     char config[512]; /* at_config_format */
     char problem[160];
+    /* A kernel of the user's own; else "". */
+    char file[64];     /* without folder */
+    char entry[128];   /* the kernel's name */
+    char launch[1024]; /* as options of the command line */
     char device[128];
     char kind[16];                  /* of the device: "emulated", "cuda" */
     char predictions[16];           /* AT_CALIBRATED or AT_UNCALIBRATED; empty: none */
@@ -38,7 +43,7 @@ struct at_explanation {
     int64_t occupancy_blocks, occupancy_percent;
     char occupancy_limiter[64];
     /* Sectors between multiprocessors and L2, of the whole grid, extrapolated from the counted
-     * blocks. needed: the bytes of the elements, each way. */
+     * blocks. needed: the bytes of the elements, each way; 0 for a kernel of the user's own. */
     int64_t bytes_read, bytes_written, bytes_needed;
     int64_t predicted_ns; /* of a launch with its data in DRAM; 0: not predicted */
     char bound[32];       /* its limit, from at_bound_names; "": not predicted */
