@@ -2,14 +2,14 @@
 # Make the manual page of one command from the program's page with its lists filled:
 #   awk -v command=tune -f command-page.awk autotune-full.scd >autotune-tune.1.scd
 # It has the command's synopsis, its entry under COMMANDS, and the options under each heading
-# "Of ..." that names the command.
+# "Of ..." that names the command, or every command.
 
 # Whether a heading such as "Of tune and bench" names the command.
 function is_of_it(heading, words, i, n)
 {
     n = split(heading, words, /[ ,]+/)
     for (i = 3; i <= n; i++)
-        if (words[i] == command)
+        if (words[i] == command || words[i] == "every")
             return 1
     return 0
 }

@@ -7,6 +7,7 @@
 #include "bench/bench_table.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "options/run_problems.h"
 #include "report/ladder.h"
@@ -330,8 +331,7 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_run_options_init(&options.run);
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
-    at_run_options_finish(&options.run);
+    at_command_line(&argp, ARGP_IN_ORDER, argc, argv, &options, &options.run.progress);
     at_interrupt_catch();
     status = prepare(&run, &options, err);
     if (status == AT_OK)

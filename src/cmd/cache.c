@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "kernel/cubin_cache.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "schema/table.h"
 
@@ -11,6 +12,7 @@
 #include <stdio.h>
 
 struct cache_options {
+    struct at_progress progress;
     bool clear;
     enum at_output_format format;
 };
@@ -81,6 +83,19 @@ static enum at_status print_record(const struct cache_record *record, enum at_ou
     return AT_OK;
 }
 
+static enum at_status clear_folder(const struct at_cubin_folder *folder,
+                                   struct at_progress *progress, struct at_error *err)
+{
+    struct at_cubin_usage usage;
+    enum at_status status = at_cubin_folder_usage(folder, &usage, err);
+
+    if (status == AT_OK)
+        status = at_cubin_folder_clear(folder, err);
+    if (status == AT_OK)
+        at_detail(progress, "removed %zu kernels in %zu programs", usage.kernels, usage.programs);
+    return status;
+}
+
 static void print_usage(const struct at_cubin_cache *cache, const struct at_cubin_usage *usage)
 {
     printf("%s\n", at_cubin_cache_folder(cache)->path);
@@ -96,12 +111,12 @@ static enum at_status run_cache(int argc, char **argv, struct at_error *err)
     struct at_cubin_usage usage;
     enum at_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
     status = at_cubin_cache_open(&cache, NULL, err);
     if (status != AT_OK)
         return status;
     if (options.clear)
-        status = at_cubin_folder_clear(at_cubin_cache_folder(cache), err);
+        status = clear_folder(at_cubin_cache_folder(cache), &options.progress, err);
     if (status == AT_OK)
         status = at_cubin_folder_usage(at_cubin_cache_folder(cache), &usage, err);
     if (status == AT_OK && options.format == AT_FORMAT_TABLE)

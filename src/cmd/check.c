@@ -5,6 +5,7 @@
 #include "cmd/check_times.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "profile/profile.h"
 #include "space/named.h"
 #include "system/interrupt.h"
@@ -34,14 +35,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'f':
         options->report.format = at_parse_format(state, arg);
         return 0;
-    case 'q':
-        options->run.quiet = true;
-        options->run.verbose = false;
-        return 0;
-    case 'v':
-        options->run.verbose = true;
-        options->run.quiet = false;
-        return 0;
     case ARGP_KEY_ARG:
         if (options->file)
             argp_error(state, "one profile at a time");
@@ -58,9 +51,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0, "Verify and time every winner again on this device", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
-    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 0},
-    {"verbose", 'v', NULL, 0, "Also print each config that is checked, and the files that are read",
-     0},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family: a space file with its template beside it; may be repeated", 0},
     {0},
@@ -170,8 +160,7 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
     enum at_status status, printed;
 
     at_run_options_init(&options.run);
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_run_options_finish(&options.run);
+    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
     status = at_run_families(&options.run, err);
     if (status == AT_OK)
         status = at_profile_read(&profile, options.file, err);

@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
 #include "system/file.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 
 struct convert_options {
+    struct at_progress progress;
     const char *file, *out;
     const struct at_recording_format *format;
 };
@@ -67,8 +69,15 @@ static const struct argp argp = {
         "transpose.",
 };
 
+static enum at_status tell_written(struct convert_options *options, enum at_status status)
+{
+    if (status == AT_OK)
+        at_detail(&options->progress, "wrote %s", options->out);
+    return status;
+}
+
 static enum at_status write_text(const struct at_recording *recording,
-                                 const struct convert_options *options, struct at_error *err)
+                                 struct convert_options *options, struct at_error *err)
 {
     struct at_text_stream stream;
     char *text;
@@ -78,14 +87,14 @@ static enum at_status write_text(const struct at_recording *recording,
 
     text = at_text_close(&stream, &size);
     if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
-        status = at_output_replace(options->out, text, size, err);
+        status = tell_written(options, at_output_replace(options->out, text, size, err));
     else if (status == AT_OK)
         fwrite(text, 1, size, stdout); /* a failure shows when the program ends */
     free(text);
     return status;
 }
 
-static enum at_status convert_recording(const struct convert_options *options, struct at_error *err)
+static enum at_status convert_recording(struct convert_options *options, struct at_error *err)
 {
     struct at_recording recording = {0};
     enum at_status status;
@@ -99,24 +108,22 @@ static enum at_status convert_recording(const struct convert_options *options, s
     return status;
 }
 
-static enum at_status write_profile(struct at_profile *profile,
-                                    const struct convert_options *options, struct at_error *err)
+static enum at_status write_profile(struct at_profile *profile, struct convert_options *options,
+                                    struct at_error *err)
 {
-    struct at_progress progress;
     struct at_output *output = NULL;
     enum at_status status;
 
     if (!options->out || strcmp(options->out, "-") == 0)
         return at_profile_write(profile, NULL, err);
-    at_progress_init(&progress, false, false);
-    status = at_output_open(&output, options->out, AT_OUTPUT_WAIT_BRIEFLY, &progress, err);
+    status = at_output_open(&output, options->out, AT_OUTPUT_WAIT_BRIEFLY, &options->progress, err);
     if (status == AT_OK)
-        status = at_profile_write(profile, output, err);
+        status = tell_written(options, at_profile_write(profile, output, err));
     at_output_close(output);
     return status;
 }
 
-static enum at_status convert_profile(const struct convert_options *options, int64_t schema,
+static enum at_status convert_profile(struct convert_options *options, int64_t schema,
                                       struct at_error *err)
 {
     struct at_profile profile = {0};
@@ -140,10 +147,11 @@ static enum at_status run_convert(int argc, char **argv, struct at_error *err)
     int64_t schema;
     enum at_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
     status = at_file_read(&text, &size, options.file, AT_RECORDING_BYTES_MAX, err);
     if (status != AT_OK)
         return status;
+    at_detail(&options.progress, "read %s", options.file);
     schema = at_profile_schema_of(text);
     at_free(text);
     return schema ? convert_profile(&options, schema, err) : convert_recording(&options, err);

@@ -3,11 +3,13 @@
 #include "profile/diff.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 
 #include <stdio.h>
 
 struct diff_options {
+    struct at_progress progress;
     const char *files[2];
     int file_count;
     enum at_output_format format;
@@ -69,16 +71,26 @@ static enum at_status compare(const struct diff_options *options, const struct a
     return status;
 }
 
+static enum at_status read_profile(struct diff_options *options, int which,
+                                   struct at_profile *profile, struct at_error *err)
+{
+    enum at_status status = at_profile_read(profile, options->files[which], err);
+
+    if (status == AT_OK)
+        at_detail(&options->progress, "read %s", options->files[which]);
+    return status;
+}
+
 static enum at_status run_diff(int argc, char **argv, struct at_error *err)
 {
     struct diff_options options = {0};
     struct at_profile from = {0}, to = {0};
     enum at_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    status = at_profile_read(&from, options.files[0], err);
+    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
+    status = read_profile(&options, 0, &from, err);
     if (status == AT_OK)
-        status = at_profile_read(&to, options.files[1], err);
+        status = read_profile(&options, 1, &to, err);
     if (status == AT_OK)
         status = compare(&options, &from, &to, err);
     at_profile_clear(&to);

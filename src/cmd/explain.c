@@ -11,6 +11,7 @@
 #include "measure/select.h"
 #include "model/description.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "options/own_options.h"
 #include "options/run_options.h"
@@ -148,8 +149,7 @@ static const struct argp argp = {
         "(--gpu 0) it measures the time too.\vParameters that are not given have their default, or "
         "with --profile the "
         "winner's value. A CUDA file is compiled as it stands, and one of its kernels is run with "
-        "the "
-        "grid, block and arguments that are given; its time is only predicted."
+        "the grid, block and arguments that are given; its time is only predicted."
         "\n\nExample:\n  autotune explain --profile best.yaml --problem 8192x8192:f32",
 };
 
@@ -292,8 +292,7 @@ static enum at_status run_explain(int argc, char **argv, struct at_error *err)
 
     at_run_options_init(&options.run);
     options.run.gpu = "emu";
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_run_options_finish(&options.run);
+    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
     status = options.own_file ? explain_own(&options, err) : at_run_families(&options.run, err);
     if (status == AT_OK && !options.own_file)
         status = options.params ? list_params(&options, err) : explain(&options, err);

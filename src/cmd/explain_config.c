@@ -164,6 +164,7 @@ static enum at_status take_winner(const struct at_explain_choice *choice,
     enum at_status status = at_profile_read(&profile, choice->profile, err);
 
     if (status == AT_OK) {
+        at_detail(known->progress, "read %s", choice->profile);
         entry = find_entry(&profile, name, device);
         if (!entry)
             status = refuse_problem(&profile, choice->profile, name, err);

@@ -6,8 +6,10 @@
 #include "cmd/cmd.h"
 #include "device/relation.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/device_options.h"
 #include "options/run_problems.h"
+#include "options/searched_profiles.h"
 #include "system/output.h"
 #include "system/paths.h"
 
@@ -236,6 +238,8 @@ static enum at_status export_problems(struct export_options *options,
     if (status == AT_OK)
         status = write_export(&export, options, err);
     at_export_clear(&export);
+    if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
+        at_detail(&options->run.progress, "wrote %s", options->out);
     free(problems);
     at_lookup_close(lookup);
     return status;
@@ -248,12 +252,9 @@ static enum at_status run_export(int argc, char **argv, struct at_error *err)
     struct at_target target;
     enum at_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_run_options_finish(&options.run);
-    status = options.file ? at_profiles_add(&profiles, options.file, err)
-                          : at_profiles_add_path(&profiles, err);
-    for (size_t i = 0; i < profiles.skipped_count; i++)
-        at_warn(&options.run.progress, "not searched: %s", profiles.skipped[i]);
+    at_run_options_init(&options.run);
+    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
+    status = at_searched_profiles(&profiles, options.file, NULL, 0, &options.run.progress, err);
     if (status == AT_OK)
         status = find_target(&options, &profiles, &target, err);
     if (status == AT_OK)

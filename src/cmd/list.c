@@ -8,6 +8,7 @@
 #include "measure/gpu.h"
 #include "measure/select.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "profile/profile.h"
@@ -21,6 +22,7 @@
 enum { KEY_FAMILIES = 0x100 };
 
 struct list_options {
+    struct at_progress progress;
     enum at_output_format format;
     bool emulated, families;
 };
@@ -121,7 +123,7 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
     return best;
 }
 
-static int64_t shipped_copy_limit(const struct at_device_info *device)
+static int64_t shipped_copy_limit(const struct at_device_info *device, struct at_progress *progress)
 {
     char *pattern = at_path_data_file("results/*.yaml");
     glob_t files = {0};
@@ -135,6 +137,7 @@ static int64_t shipped_copy_limit(const struct at_device_info *device)
             /* An unreadable profile must not prevent the listing. */
             if (at_profile_read(&profile, files.gl_pathv[i], NULL) != AT_OK)
                 continue;
+            at_detail(progress, "read %s", files.gl_pathv[i]);
             limit = copy_limit_in(&profile, device);
             best = limit > best ? limit : best;
             at_profile_clear(&profile);
@@ -198,16 +201,17 @@ static void print_devices(const struct listed_device *devices, size_t count,
     at_print_table(&table, options->format);
 }
 
-static enum at_status list_families(enum at_output_format format, struct at_error *err)
+static enum at_status list_families(const struct list_options *options, struct at_error *err)
 {
     struct at_run_options run;
     enum at_status status;
 
     at_run_options_init(&run);
-    at_run_options_finish(&run);
+    run.progress = options->progress;
     status = at_run_families(&run, err);
     if (status == AT_OK)
-        status = at_print_families(run.session.families, run.session.family_count, format, err);
+        status =
+            at_print_families(run.session.families, run.session.family_count, options->format, err);
     at_run_options_clear(&run);
     return status;
 }
@@ -221,9 +225,9 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     size_t count;
     enum at_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
     if (options.families)
-        return list_families(options.format, err);
+        return list_families(&options, err);
     if (options.emulated && at_path_require_data(err) != AT_OK)
         return AT_USAGE;
     status = options.emulated ? at_gpu_list(AT_KIND_EMULATED, &infos, &count, err)
@@ -232,7 +236,8 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
         return status;
     devices = at_alloc_array(count, sizeof *devices);
     for (size_t i = 0; i < count; i++)
-        devices[i] = (struct listed_device){infos[i], shipped_copy_limit(&infos[i])};
+        devices[i] =
+            (struct listed_device){infos[i], shipped_copy_limit(&infos[i], &options.progress)};
     list.devices = (struct at_list){devices, count};
     if (options.format == AT_FORMAT_JSON)
         status = at_print_json(&list_schema, &list, err);

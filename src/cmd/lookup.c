@@ -4,9 +4,11 @@
 #include "base/memory.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/device_options.h"
 #include "options/format.h"
 #include "options/run_options.h"
+#include "options/searched_profiles.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,24 +106,6 @@ static const struct argp argp = {
     .children = children,
 };
 
-static enum at_status read_profiles(const struct lookup_options *options,
-                                    struct at_profiles *profiles, struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    if (options->file)
-        return at_profiles_add(profiles, options->file, err);
-    for (size_t i = 0; i < options->profile_count && status == AT_OK; i++)
-        status = at_profiles_add(profiles, options->profiles[i], err);
-    return status == AT_OK ? at_profiles_add_path(profiles, err) : status;
-}
-
-static void warn_of_skipped(struct lookup_options *options, const struct at_profiles *profiles)
-{
-    for (size_t i = 0; i < profiles->skipped_count; i++)
-        at_warn(&options->run.progress, "not searched: %s", profiles->skipped[i]);
-}
-
 /* One row: what a script wants of an answer. */
 static void tabulate(const struct at_answer *answer, const struct at_query *query,
                      enum at_output_format format)
@@ -205,13 +189,12 @@ static enum at_status run_lookup(int argc, char **argv, struct at_error *err)
     struct at_profiles profiles = {0};
     enum at_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_run_options_finish(&options.run);
-    status = read_profiles(&options, &profiles, err);
-    if (status == AT_OK) {
-        warn_of_skipped(&options, &profiles);
+    at_run_options_init(&options.run);
+    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
+    status = at_searched_profiles(&profiles, options.file, options.profiles, options.profile_count,
+                                  &options.run.progress, err);
+    if (status == AT_OK)
         status = look_up(&options, &profiles, err);
-    }
     at_profiles_clear(&profiles);
     at_run_options_clear(&options.run);
     free(options.profiles);

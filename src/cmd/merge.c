@@ -3,6 +3,7 @@
 #include "profile/merge.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "options/command_line.h"
 #include "options/run_problems.h"
 #include "system/output.h"
 #include "system/progress.h"
@@ -17,11 +18,11 @@ enum { LINES_MAX = 20 };
 enum { KEY_PROBLEMS = 0x200 };
 
 struct merge_options {
+    struct at_progress progress;
     char **files;
     int file_count;
     const char *out;
     const char *problems; /* the list that the profiles should have; NULL: unknown */
-    bool quiet;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -34,9 +35,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PROBLEMS:
         options->problems = arg;
-        return 0;
-    case 'q':
-        options->quiet = true;
         return 0;
     case ARGP_KEY_ARGS:
         options->files = &state->argv[state->next];
@@ -55,7 +53,6 @@ static const struct argp_option options_table[] = {
     {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
     {"problems", KEY_PROBLEMS, "FILE", 0,
      "Say which problems of a list like tuning/problems.yaml are missing or doubled", 0},
-    {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
     {0},
 };
 static const struct argp argp = {
@@ -70,13 +67,16 @@ static const struct argp argp = {
            "samples, a smaller spread, a shorter time. Each case is reported on standard error.",
 };
 
-static enum at_status merge_files(const struct merge_options *options, struct at_profiles *profiles,
+static enum at_status merge_files(struct merge_options *options, struct at_profiles *profiles,
                                   struct at_merge *merge, struct at_error *err)
 {
     enum at_status status = AT_OK;
 
-    for (int i = 0; i < options->file_count && status == AT_OK; i++)
+    for (int i = 0; i < options->file_count && status == AT_OK; i++) {
         status = at_profiles_add(profiles, options->files[i], err);
+        if (status == AT_OK)
+            at_detail(&options->progress, "read %s", options->files[i]);
+    }
     return status == AT_OK ? at_merge_make(merge, profiles, err) : status;
 }
 
@@ -176,10 +176,10 @@ static enum at_status compare_list(const char *path, const struct at_merge *merg
 
 /* Write the merged profile, with notes. What is missing makes the command fail, but not the file.
  */
-static enum at_status deliver(const struct merge_options *options, struct at_merge *merge,
-                              struct at_output *output, struct at_progress *progress,
-                              struct at_error *err)
+static enum at_status deliver(struct merge_options *options, struct at_merge *merge,
+                              struct at_output *output, struct at_error *err)
 {
+    struct at_progress *progress = &options->progress;
     struct at_error writing;
     enum at_status whole = AT_OK;
 
@@ -191,6 +191,8 @@ static enum at_status deliver(const struct merge_options *options, struct at_mer
         return whole;
     if (at_profile_write(&merge->profile, output, &writing) != AT_OK)
         return at_fail(err, writing.status, "%s", writing.message);
+    if (output)
+        at_detail(progress, "wrote %s", options->out);
     return whole;
 }
 
@@ -199,18 +201,16 @@ static enum at_status run_merge(int argc, char **argv, struct at_error *err)
     struct merge_options options = {0};
     struct at_profiles profiles = {0};
     struct at_merge merge = {0};
-    struct at_progress progress;
     struct at_output *output = NULL;
     enum at_status status = AT_OK;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_progress_init(&progress, options.quiet, false);
+    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
     if (options.out && strcmp(options.out, "-") != 0)
-        status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &progress, err);
+        status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &options.progress, err);
     if (status == AT_OK)
         status = merge_files(&options, &profiles, &merge, err);
     if (status == AT_OK)
-        status = deliver(&options, &merge, output, &progress, err);
+        status = deliver(&options, &merge, output, err);
     at_output_close(output);
     at_merge_clear(&merge);
     at_profiles_clear(&profiles);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "cmd/replay_table.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "system/cpus.h"
 
@@ -26,6 +27,7 @@ enum { CURVE_MAX = 16 };
 static const char suffix[] = ".recording";
 
 struct replay_options {
+    struct at_progress progress;
     struct at_comparison_options comparison;
     const struct at_strategy **strategies;
     size_t strategy_count, strategy_capacity;
@@ -33,7 +35,6 @@ struct replay_options {
     size_t file_count, file_capacity;
     size_t curve[CURVE_MAX];
     enum at_output_format format;
-    bool quiet;
 };
 
 static const struct argp_option options_table[] = {
@@ -54,7 +55,6 @@ static const struct argp_option options_table[] = {
      "Also print how far the best is behind after N evaluations (default: 10,20,30,60,120)", 0},
     {"jobs", 'j', "N", 0, "Searches at a time (default: one per CPU)", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
-    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
     {0},
 };
 
@@ -125,9 +125,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'j':
         options->comparison.threads = (int)at_parse_integer(state, "jobs", arg, 1, JOBS_MAX);
-        return 0;
-    case 'q':
-        options->quiet = true;
         return 0;
     case 'f':
         options->format = at_parse_format(state, arg);
@@ -218,14 +215,17 @@ static void settle_strategies(struct replay_options *options)
     options->comparison.strategy_count = options->strategy_count;
 }
 
-static enum at_status replay(const struct replay_options *options, struct at_error *err)
+static enum at_status replay(struct replay_options *options, struct at_error *err)
 {
     struct at_recording *recordings = at_alloc_array(options->file_count, sizeof *recordings);
     struct at_comparison comparison = {0};
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < options->file_count && status == AT_OK; i++)
+    for (size_t i = 0; i < options->file_count && status == AT_OK; i++) {
         status = at_recording_read(&recordings[i], options->files[i], err);
+        if (status == AT_OK)
+            at_detail(&options->progress, "read %s", options->files[i]);
+    }
     if (status == AT_OK)
         status = at_compare(&comparison, recordings, options->files, options->file_count,
                             &options->comparison, err);
@@ -248,12 +248,10 @@ static enum at_status run_replay(int argc, char **argv, struct at_error *err)
 {
     struct replay_options options = {
         .comparison = {.runs = 100, .seed = 1, .ahead = AHEAD, .threads = at_usable_cpus()}};
-    struct at_progress progress;
     enum at_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_progress_init(&progress, options.quiet, false);
-    options.comparison.progress = &progress;
+    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
+    options.comparison.progress = &options.progress;
     settle_strategies(&options);
     status = expand_all(&options, err);
     if (status == AT_OK)

@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/run_options.h"
 #include "report/costs.h"
 #include "system/output.h"
@@ -124,19 +125,33 @@ static enum at_status check_out(const struct report_options *options, struct at_
                  : AT_OK;
 }
 
-static enum at_status read_inputs(const struct report_options *options, struct inputs *inputs,
+static enum at_status read_profile(struct at_profile *profile, const char *file,
+                                   struct at_progress *progress, struct at_error *err)
+{
+    enum at_status status = at_profile_read(profile, file, err);
+
+    if (status == AT_OK)
+        at_detail(progress, "read %s", file);
+    return status;
+}
+
+static enum at_status read_inputs(struct report_options *options, struct inputs *inputs,
                                   struct at_error *err)
 {
+    struct at_progress *progress = &options->run.progress;
     enum at_status status = options->out ? check_out(options, err) : AT_OK;
 
     if (status == AT_OK)
-        status = at_profile_read(&inputs->profile, options->file, err);
+        status = read_profile(&inputs->profile, options->file, progress, err);
     if (status == AT_OK && options->baseline)
-        status = at_profile_read(&inputs->baseline, options->baseline, err);
+        status = read_profile(&inputs->baseline, options->baseline, progress, err);
     if (status == AT_OK && options->journal_count > 0)
         inputs->searches = at_report_searches_make(&inputs->profile);
-    for (size_t i = 0; i < options->journal_count && status == AT_OK; i++)
+    for (size_t i = 0; i < options->journal_count && status == AT_OK; i++) {
         status = at_report_searches_add(inputs->searches, options->journals[i], err);
+        if (status == AT_OK)
+            at_detail(progress, "read %s", options->journals[i]);
+    }
     if (status == AT_OK && inputs->searches)
         at_report_searches_finish(inputs->searches);
     return status;
@@ -157,7 +172,7 @@ static char *write_text(const struct report_options *options, const struct at_re
     return at_text_close(&stream, size);
 }
 
-static enum at_status deliver(const struct report_options *options, const struct at_report *report,
+static enum at_status deliver(struct report_options *options, const struct at_report *report,
                               struct at_error *err)
 {
     size_t size;
@@ -168,11 +183,13 @@ static enum at_status deliver(const struct report_options *options, const struct
         status = at_output_replace(options->out, text, size, err);
     else
         fwrite(text, 1, size, stdout);
+    if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
+        at_detail(&options->run.progress, "wrote %s", options->out);
     free(text);
     return status;
 }
 
-static enum at_status report(const struct report_options *options, struct at_error *err)
+static enum at_status report(struct report_options *options, struct at_error *err)
 {
     struct inputs inputs = {
         .report = {.profile_name = at_path_name(options->file),
@@ -203,8 +220,7 @@ static enum at_status run_report(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_run_options_init(&options.run);
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_run_options_finish(&options.run);
+    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
     status = at_run_families(&options.run, err);
     if (status == AT_OK)
         status = report(&options, err);

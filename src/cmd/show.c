@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/show_top.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "options/print_profile.h"
 #include "profile/profile.h"
@@ -14,6 +15,7 @@
 enum { KEY_CONFIGS = 0x100, KEY_TOP, TOP_MAX = 1000000 };
 
 struct show_options {
+    struct at_progress progress;
     char **files;
     size_t count;
     enum at_output_format format;
@@ -73,16 +75,18 @@ static enum at_status run_show(int argc, char **argv, struct at_error *err)
     size_t count = 0, capacity = 0;
     enum at_status status = AT_OK;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
     if (options.top > 0 && options.count > 1)
         return at_fail(err, AT_USAGE, "--top takes one file at a time, not %zu", options.count);
     if (options.top > 0)
-        return at_show_top(options.files[0], options.top, options.format, err);
+        return at_show_top(options.files[0], options.top, options.format, &options.progress, err);
     for (size_t i = 0; i < options.count && status == AT_OK; i++) {
         struct at_profile profile = {0};
         const struct at_device_record *read;
 
         status = at_profile_read(&profile, options.files[i], err);
+        if (status == AT_OK)
+            at_detail(&options.progress, "read %s", options.files[i]);
         read = profile.devices.items;
         for (size_t j = 0; status == AT_OK && j < profile.devices.count; j++)
             AT_PUSH(records, count, capacity, read[j]);

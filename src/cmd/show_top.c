@@ -233,7 +233,7 @@ static bool ends_in(const char *text, const char *end)
 }
 
 enum at_status at_show_top(const char *path, size_t most, enum at_output_format format,
-                           struct at_error *err)
+                           struct at_progress *progress, struct at_error *err)
 {
     struct rows rows = {0};
     const struct at_journal_takers takers = {.measurement = take, .data = &rows};
@@ -245,6 +245,7 @@ enum at_status at_show_top(const char *path, size_t most, enum at_output_format 
         status = at_fail_within(err, "there is no %s", beside);
 
     if (status == AT_OK) {
+        at_detail(progress, "read %s", is_beside ? beside : path);
         keep_last(&rows);
         rank(&rows, most);
     }

@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "report/ladder.h"
@@ -35,8 +36,6 @@ static const struct argp_option options_table[] = {
      0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
-    {"quiet", 'q', NULL, 0, "No notes on standard error", 0},
-    {"verbose", 'v', NULL, 0, "Also print the files that are read and written", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit of one kernel, as for tune", 0},
     {0},
 };
@@ -51,14 +50,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'f':
         options->format = at_parse_format(state, arg);
-        return 0;
-    case 'q':
-        options->run.quiet = true;
-        options->run.verbose = false;
-        return 0;
-    case 'v':
-        options->run.verbose = true;
-        options->run.quiet = false;
         return 0;
     case 'o':
         options->out = arg;
@@ -193,7 +184,7 @@ static enum at_status print_studies(const struct study_list *list, enum at_outpu
     return AT_OK;
 }
 
-static enum at_status list_studies(const struct study_names *names, enum at_output_format format,
+static enum at_status list_studies(const struct study_names *names, struct study_options *options,
                                    struct at_error *err)
 {
     size_t count = names->files.gl_pathc;
@@ -205,12 +196,14 @@ static enum at_status list_studies(const struct study_names *names, enum at_outp
         struct at_study study = {0};
 
         status = at_study_read(&study, names->files.gl_pathv[i], err);
-        if (status == AT_OK)
+        if (status == AT_OK) {
+            at_detail(&options->run.progress, "read %s", names->files.gl_pathv[i]);
             studies[i] = (struct listed_study){at_strdup(names->items[i]), at_strdup(study.title)};
+        }
         at_study_clear(&study);
     }
     if (status == AT_OK)
-        status = print_studies(&list, format, err);
+        status = print_studies(&list, options->format, err);
     at_schema_clear(&list_schema, &list);
     return status;
 }
@@ -309,15 +302,13 @@ static enum at_status run_study(int argc, char **argv, struct at_error *err)
 
     at_run_options_init(&options.run);
     options.run.search_given = true; /* no search, so no limit and no note about one */
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    at_run_options_finish(&options.run);
+    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
     at_interrupt_catch();
     status = find_studies(&names, err);
     if (status == AT_OK && options.name)
         status = find_study(&names, options.name, &path, err);
     if (status == AT_OK)
-        status =
-            options.name ? run_one(&options, path, err) : list_studies(&names, options.format, err);
+        status = options.name ? run_one(&options, path, err) : list_studies(&names, &options, err);
     free_names(&names);
     at_run_options_clear(&options.run);
     return status;

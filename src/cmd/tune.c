@@ -6,6 +6,7 @@
 #include "cmd/tune_run.h"
 #include "cmd/tune_spaces.h"
 #include "options/argument.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "options/run_problems.h"
 #include "options/share_option.h"
@@ -254,8 +255,7 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_run_options_init(&options.run);
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
-    at_run_options_finish(&options.run);
+    at_command_line(&argp, ARGP_IN_ORDER, argc, argv, &options, &options.run.progress);
     status = settle_journal(&options, &journal, err);
     if (status == AT_OK)
         status = prepare(&run, &options, err);

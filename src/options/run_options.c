@@ -52,11 +52,6 @@ static const struct argp_option options_table[] = {
      "Time limit of one config, plus an allowance for the problem's size (default: 2)", 2},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 2},
     {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 2},
-    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", 3},
-    {"verbose", 'v', NULL, 0,
-     "Also print each config as it is measured, or why it is refused, the finalists, and the files "
-     "that are read and written",
-     3},
     {0},
 };
 
@@ -104,14 +99,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_WAIT:
         options->session.wait = true;
         return 0;
-    case 'q':
-        options->quiet = true;
-        options->verbose = false;
-        return 0;
-    case 'v':
-        options->verbose = true;
-        options->quiet = false;
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -141,7 +128,8 @@ void at_run_options_init(struct at_run_options *options)
                     .seed = 1,
                     .timeout_ns = INT64_C(2000000000),
                     .jobs = default_jobs(1),
-                    .use_cache = true},
+                    .use_cache = true,
+                    .progress = &options->progress},
     };
 }
 
@@ -154,12 +142,6 @@ void at_run_options_clear(struct at_run_options *options)
     free(options->problems);
     free(options->spaces);
     free(options->names);
-}
-
-void at_run_options_finish(struct at_run_options *options)
-{
-    at_progress_init(&options->progress, options->quiet, options->verbose);
-    options->session.progress = &options->progress;
 }
 
 /* Read autotune's own families, then the user's. */

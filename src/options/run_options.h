@@ -18,21 +18,18 @@ struct at_run_options {
     size_t problem_count, problem_capacity, space_count, space_capacity, name_count, name_capacity;
     struct at_family **families, **tuned;
     struct at_session_options session;
-    struct at_progress progress;
-    bool quiet, verbose;
+    struct at_progress progress; /* set up by at_command_line */
 };
 
 /* A child of a command's argp. Its input is a struct at_run_options. */
 extern const struct argp at_run_argp;
 
+/* The defaults. The session reports to options->progress. */
 void at_run_options_init(struct at_run_options *options);
 void at_run_options_clear(struct at_run_options *options);
 
 /* Parse the argument of --timeout; return nanoseconds. For commands that do not use at_run_argp. */
 int64_t at_parse_timeout(struct argp_state *state, const char *text);
-
-/* Set what depends on several options. Call it after parsing. */
-void at_run_options_finish(struct at_run_options *options);
 
 /* Read autotune's own families and the user's, and choose those to search: all, or those of
  * --family. They are freed with the options. */

@@ -17,13 +17,12 @@ enum { SHORT_NAME = 16 };
 
 static const int64_t draw_interval_ns = 100000000;
 
-void at_progress_init(struct at_progress *progress, bool quiet, bool verbose)
+void at_progress_init(struct at_progress *progress)
 {
     const char *term = getenv("TERM");
     bool can_erase = term && *term && strcmp(term, "dumb") != 0;
 
-    *progress = (struct at_progress){
-        .quiet = quiet, .verbose = verbose, .terminal = can_erase && isatty(STDERR_FILENO) == 1};
+    *progress = (struct at_progress){.terminal = can_erase && isatty(STDERR_FILENO) == 1};
 }
 
 static int terminal_width(void)
@@ -43,10 +42,13 @@ static double within_budget(double left_s, int64_t ends_ns, int64_t now_ns)
     return budget_s > 0 ? budget_s : 0;
 }
 
-/* "45 s", "12 min", "3.5 h" */
+/* "under 5 s", "45 s", "12 min", "3.5 h". The last seconds depend on a few launches: no forecast of
+ * them is right within a factor of two. */
 static void print_duration(FILE *out, double seconds)
 {
-    if (seconds < 100)
+    if (seconds < 5)
+        fputs("under 5 s", out);
+    else if (seconds < 100)
         fprintf(out, "%.0f s", seconds);
     else if (seconds < 100 * 60)
         fprintf(out, "%.0f min", seconds / 60);

@@ -16,7 +16,8 @@ struct at_progress {
     int64_t next_draw_ns; /* at most ten times a second */
 };
 
-void at_progress_init(struct at_progress *progress, bool quiet, bool verbose);
+/* Neither quiet nor verbose. */
+void at_progress_init(struct at_progress *progress);
 
 /* The content of the progress line. Unknown numbers are 0, unknown times negative. */
 struct at_progress_state {

@@ -6,8 +6,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
-    run_options="--family --gpu --jobs --no-cache --policy --problem --problems --quiet --space --timeout
-        --verbose --wait"
+    run_options="--family --gpu --jobs --no-cache --policy --problem --problems --space --timeout --wait"
 }
 
 # knows COMMAND OPTION...: do --help and --usage of the command name exactly these options and the
@@ -18,7 +17,7 @@ knows() {
     for way in --help --usage; do
         run --separate-stderr -0 "$AUTOTUNE" "$command" "$way"
         [ -z "$stderr" ]
-        diff <(printf '%s\n' "$@" --help --usage --version | sort) \
+        diff <(printf '%s\n' "$@" --help --quiet --usage --verbose --version | sort) \
             <(grep -oE -e '(^ +|, |\[)--[a-z-]+' <<<"$output" | grep -oE -e '--[a-z-]+' | sort)
     done
 }
@@ -31,7 +30,7 @@ knows() {
 @test "list, show, check and cache name their options" {
     knows list --emulated --families --format
     knows show --configs --format --top
-    knows check --format --gpu --quiet --space --verbose
+    knows check --format --gpu --space
     knows cache --clear --format
 }
 
@@ -44,7 +43,7 @@ knows() {
 }
 
 @test "merge and diff name their options" {
-    knows merge --out --problems --quiet
+    knows merge --out --problems
     knows diff --format
 }
 
@@ -58,7 +57,7 @@ knows() {
 }
 
 @test "replay names its options" {
-    knows replay --ahead --budget --curve --format --jobs --quiet --runs --search --seed --winners
+    knows replay --ahead --budget --curve --format --jobs --runs --search --seed --winners
 }
 
 @test "convert names its options" {
@@ -70,7 +69,7 @@ knows() {
 }
 
 @test "study names its options" {
-    knows study --format --gpu --out --quiet --timeout --verbose
+    knows study --format --gpu --out --timeout
 }
 
 @test "the main commands have an example that they take, and those with many options groups" {

@@ -148,6 +148,8 @@ static const struct at_progress_state long_name = {.what =
                                                    .left_s = 9000,
                                                    .run_left_s = 90000,
                                                    .run_ends_ns = INT64_C(1000000000) * 7200};
+static const struct at_progress_state ending = {
+    .what = "8192x8192:f32", .index = 3, .of = 50, .left_s = 0.4, .run_left_s = 5};
 static const struct at_progress_state unknown = {
     .what = "8192x8192:f32", .index = 1, .of = 1, .left_s = -1, .run_left_s = -1};
 
@@ -164,6 +166,7 @@ static const struct {
     {&long_name, 119,
      "[3/50] 10007x10009:f16,ld_src=10016,ld_dst=10240  24 of 4161  81.2% of copy, predicted  2.0 "
      "h, run 2.0 h left"},
+    {&ending, 79, "[3/50] 8192x8192:f32  under 5 s, run 5 s left"},
     {&unknown, 79, "[1/1] 8192x8192:f32"},
 };
 
