@@ -250,7 +250,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     return status;
 }
 
-static enum at_status explain_own(const struct explain_options *options, struct at_error *err)
+static enum at_status explain_own(struct explain_options *options, struct at_error *err)
 {
     const struct at_own_launch *launch = &options->own.rows[options->own.count - 1].launch;
     struct target target = {0};
@@ -260,6 +260,8 @@ static enum at_status explain_own(const struct explain_options *options, struct 
 
     if (status == AT_OK)
         status = at_own_file_read(&file, options->own_file, &target.device, err);
+    if (status == AT_OK)
+        at_detail(&options->run.progress, "read %s", options->own_file);
     if (status == AT_OK)
         status = at_own_kernel_explain(&file, launch, &target.device,
                                        target.described ? &target.rates : NULL, options->blocks,

@@ -259,6 +259,26 @@ static enum at_status describe(const struct at_explained_kernel *kernel,
     return AT_OK;
 }
 
+/* Replace the kernel's name in the PTX, which a fault cuts, by the one for people. */
+static void name_kernel(struct at_error *err, const struct at_explained_kernel *kernel)
+{
+    enum { CUT = 48 };
+    size_t size = strlen(kernel->entry);
+    char *cut = at_strndup(kernel->entry, CUT), *text, *begin = NULL;
+
+    if (err)
+        begin = strstr(err->message, cut);
+    if (begin) {
+        if (strncmp(begin, kernel->entry, size) != 0)
+            size = CUT;
+        text = at_format("%.*s%s%s", (int)(begin - err->message), err->message, kernel->name,
+                         begin + size);
+        snprintf(err->message, sizeof err->message, "%s", text);
+        free(text);
+    }
+    free(cut);
+}
+
 enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  const struct at_device_info *device, const struct at_rates *rates,
                                  int64_t max_blocks, struct at_explanation *explanation,
@@ -279,6 +299,8 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
         collect_lines(&run, &made.lines);
         add_bytes(&made);
         *explanation = made;
+    } else {
+        name_kernel(err, kernel);
     }
     end_run(&run);
     return status;
@@ -320,6 +342,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         kernel.ptx = built.program->image;
         kernel.ptx_size = built.program->size - 1;
         kernel.entry = built.entry;
+        kernel.name = config->family->name;
         kernel.resources = built.resources;
         kernel.memory = memory;
         kernel.args = args;

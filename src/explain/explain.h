@@ -59,6 +59,7 @@ struct at_explained_kernel {
     const char *ptx;
     size_t ptx_size;
     const char *entry; /* its name in the PTX */
+    const char *name;  /* for messages, in place of entry: generated names say nothing to users */
     struct at_kernel_resources resources;
     struct at_launch launch;
     struct at_emu_memory *memory; /* what the arguments point to; the kernel changes it */

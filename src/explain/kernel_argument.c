@@ -58,7 +58,7 @@ static enum at_status parse_count(struct at_kernel_argument *argument, const cha
     if (status != AT_OK)
         return status;
     if (argument->count < 1 || argument->count > INT64_MAX / (1 << 10))
-        return refuse(argument, err, "a buffer has at least one element");
+        return refuse(argument, err, "a buffer has from 1 to 2^53 elements");
     argument->buffer = true;
     return AT_OK;
 }

@@ -71,10 +71,12 @@ static enum at_status parse_extent(struct at_launch *launch, const struct extent
     for (int i = 0; i < 3; i++) {
         size_t length = rest ? part_length(rest) : 0;
         char *part = rest ? at_strndup(rest, length) : at_strdup("1");
+        char *what = at_format("%s %s", extent->option, text);
         int64_t *value = &launch->field[extent->first + i];
-        enum at_status status = at_number_parse(value, part, extent->option, err);
+        enum at_status status = at_number_parse(value, part, what, err);
 
         free(part);
+        free(what);
         if (status != AT_OK)
             return status;
         if (*value < 1 || *value > extent->max[i])
@@ -243,6 +245,7 @@ static enum at_status run(const struct at_own_file *file, const struct at_own_la
         .ptx = file->compiled.ptx,
         .ptx_size = file->compiled.ptx_size,
         .entry = entry->name,
+        .name = entry->plain,
         .resources = at_ptxas_resources(file->compiled.log, entry->name),
         .memory = memory,
     };

@@ -37,7 +37,7 @@ void at_compile_advise(const struct at_nvrtc *nvrtc, char *text, size_t capacity
 
     say_plainly(text, capacity);
     used = strlen(text);
-    if (!strstr(text, "cannot open source file"))
+    if (!strstr(text, "open source file"))
         return;
     if (folder)
         snprintf(text + used, capacity - used, "; CUDA's headers are those in %s", folder);
