@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What kernels need of the C library's headers. Headers that only host code uses are here too, so
- * that a file can include them and keep its host code between #ifndef __CUDACC_RTC__ and #endif. */
+ * that a file can include them and keep its host code between #ifndef __CUDACC_RTC__ and #endif.
+ * cuda.h is one of them: it declares the driver's functions, which NVRTC refuses. */
 #include "kernel/cuda_headers.h"
 
 /* As libcu++ defines them for NVRTC, so that both may be included. */
@@ -16,6 +17,11 @@ static const char integers[] = "#ifndef AT_STDINT\n"
                                "typedef unsigned long long uint64_t;\n"
                                "typedef long long intptr_t;\n"
                                "typedef unsigned long long uintptr_t;\n"
+    "namespace std {\n"
+    "using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;\n"
+    "using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;\n"
+    "using ::intptr_t; using ::uintptr_t; using ::size_t;\n"
+    "}\n"
                                "#define INT8_MAX 127\n"
                                "#define INT16_MAX 32767\n"
                                "#define INT32_MAX 2147483647\n"
@@ -60,6 +66,7 @@ static const char floats[] = "#ifndef FLT_MAX\n"
     X("cstdio", "")                                                                                \
     X("cstdlib", "")                                                                               \
     X("cstring", "")                                                                               \
+    X("cuda.h", "")                                                                                \
     X("iostream", "")                                                                              \
     X("math.h", "")                                                                                \
     X("numeric", "")                                                                               \
