@@ -101,7 +101,7 @@ void at_entry_points_clear(struct at_entry_points *points)
 
 /* ---- words ---- */
 
-const char *at_entry_parameter_words(const struct at_entry_parameter *parameter)
+static const char *scalar_words(const struct at_entry_parameter *parameter)
 {
     if (parameter->is_float)
         return parameter->bytes == 4 ? "float" : "double";
@@ -117,20 +117,25 @@ const char *at_entry_parameter_words(const struct at_entry_parameter *parameter)
     }
 }
 
+void at_entry_parameter_words(char words[AT_PARAMETER_WORDS],
+                              const struct at_entry_parameter *parameter)
+{
+    if (parameter->is_block && parameter->bytes != 2)
+        snprintf(words, AT_PARAMETER_WORDS, "%jd bytes", (intmax_t)parameter->bytes);
+    else
+        snprintf(words, AT_PARAMETER_WORDS, "%s", scalar_words(parameter));
+}
+
 char *at_entry_point_format(const struct at_entry_point *point)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
+    char words[AT_PARAMETER_WORDS];
 
     fprintf(out, "%s(", point->plain);
     for (size_t i = 0; i < point->count; i++) {
-        const struct at_entry_parameter *parameter = &point->parameters[i];
-
-        fputs(i > 0 ? ", " : "", out);
-        if (parameter->is_block && parameter->bytes != 2)
-            fprintf(out, "%jd bytes", (intmax_t)parameter->bytes);
-        else
-            fputs(at_entry_parameter_words(parameter), out);
+        at_entry_parameter_words(words, &point->parameters[i]);
+        fprintf(out, "%s%s", i > 0 ? ", " : "", words);
     }
     putc(')', out);
     return at_text_close(&stream, NULL);

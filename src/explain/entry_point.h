@@ -42,7 +42,9 @@ enum at_status at_entry_points_find(const struct at_entry_points *points, const 
 /* "scale(float, int, 8 bytes)"; the caller frees it. */
 char *at_entry_point_format(const struct at_entry_point *point);
 
-/* What a parameter can be, in words. */
-const char *at_entry_parameter_words(const struct at_entry_parameter *parameter);
+/* What a parameter can be: "int", "buffer or long", "16 bytes". */
+enum { AT_PARAMETER_WORDS = 32 };
+void at_entry_parameter_words(char words[AT_PARAMETER_WORDS],
+                              const struct at_entry_parameter *parameter);
 
 #endif

@@ -160,11 +160,13 @@ static enum at_status check_argument(const struct at_kernel_argument *argument,
 {
     int64_t bytes = at_kernel_argument_bytes(argument);
     bool is_float = !argument->buffer && at_element_is_float(argument->type);
+    char words[AT_PARAMETER_WORDS];
 
     if (bytes == parameter->bytes && (parameter->is_block || is_float == parameter->is_float))
         return AT_OK;
-    return at_fail(err, AT_USAGE, "argument %zu is %s of %jd bytes, not --arg \"%s\"", number + 1,
-                   at_entry_parameter_words(parameter), (intmax_t)parameter->bytes, argument->text);
+    at_entry_parameter_words(words, parameter);
+    return at_fail(err, AT_USAGE, "argument %zu is %s, not --arg \"%s\"", number + 1, words,
+                   argument->text);
 }
 
 /* Parse all arguments and compare them with the kernel's parameters. */
