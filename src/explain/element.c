@@ -112,7 +112,7 @@ static uint64_t encode(double value, int exponent_bits, int fraction_bits)
     if (isinf(value))
         return sign | infinity;
     frexp(value, &exponent);
-    exponent = exponent - 1 < least ? least : exponent - 1;
+    exponent = value == 0 || exponent - 1 < least ? least : exponent - 1;
     /* In units of the last place; rounding up to the next power of two carries into the exponent.
      */
     bits = (uint64_t)nearbyint(ldexp(fabs(value), fraction_bits - exponent)) +

@@ -9,11 +9,11 @@
 
 /* Names; with a '*' at the end, prefixes of names. */
 static const char *const passed[] = {
-    "ASAN_OPTIONS",                      /* sanitisers */
-    "AUTOTUNE_CUDA_INCLUDE",             /* what kernels include, with CUDA_HOME and CUDA_PATH */
-    "AUTOTUNE_DATADIR",                  /* descriptions of emulated devices */
-    "AUTOTUNE_NVRTC",                    /* the compiler */
-    "CUDA_DEVICE_ORDER",                 /* the numbering of GPUs */
+    "ASAN_OPTIONS",          /* sanitisers */
+    "AUTOTUNE_CUDA_INCLUDE", /* what kernels include, with CUDA_HOME and CUDA_PATH */
+    "AUTOTUNE_DATADIR",      /* descriptions of emulated devices */
+    "AUTOTUNE_NVRTC",        /* the compiler */
+    "CUDA_DEVICE_ORDER",     /* the numbering of GPUs */
     "CUDA_HOME",
     "CUDA_INJECTION64_PATH",             /* profilers and compute-sanitizer, with LD_* and NV_* */
     "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", /* sharing of a GPU */

@@ -96,7 +96,7 @@ words() {
     options=()
     while IFS= read -r part; do
         options+=("${part%% *}" "${part#* }")
-    done < <(sed 's/ --/\n--/g' <<<"$1")
+    done <<<"${1// --/$'\n--'}"
 }
 
 # data: a copy of the folder with the file `seven`, 0 and 7 as float.
