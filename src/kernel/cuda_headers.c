@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "system/paths.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,17 +48,12 @@ static const struct {
     {SYSTEM, "include"},
 };
 
-/* The folder of a file, without symbolic links; NULL if the file is not known by an absolute path.
- */
+/* The folder of a file; NULL if its name has none. */
 static char *folder_of(const char *file)
 {
-    char path[PATH_MAX], *slash;
+    const char *slash = strrchr(file, '/');
 
-    if (file[0] != '/' || !realpath(file, path))
-        return NULL;
-    slash = strrchr(path, '/');
-    *slash = '\0';
-    return at_strdup(path);
+    return slash ? at_strndup(file, (size_t)(slash - file)) : NULL;
 }
 
 static char *base_folder(enum base base, const char *nvrtc_path)
@@ -82,12 +76,13 @@ static char *base_folder(enum base base, const char *nvrtc_path)
 static char *look_in(const char *base, const char *below)
 {
     char *folder = at_format("%s/%s", base, below), *file = at_format("%s/%s", folder, sign);
-    char path[PATH_MAX];
-    bool found = access(file, R_OK) == 0 && realpath(folder, path);
+    bool found = access(file, R_OK) == 0;
 
     at_free(file);
+    if (found)
+        return folder;
     at_free(folder);
-    return found ? at_strdup(path) : NULL;
+    return NULL;
 }
 
 char *at_cuda_headers_find(const char *nvrtc_path)

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-/* Return the folder of CUDA's headers, without symbolic links: the one that AUTOTUNE_CUDA_INCLUDE
+/* Return the folder of CUDA's headers: the one that AUTOTUNE_CUDA_INCLUDE
  * names, else the first that has cuda_fp16.h: below CUDA_HOME or CUDA_PATH, near the NVRTC library
  * at nvrtc_path, near configure's, in the system. NULL: there is none. The caller frees it. */
 char *at_cuda_headers_find(const char *nvrtc_path);
