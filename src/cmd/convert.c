@@ -17,14 +17,15 @@
 
 struct convert_options {
     struct at_progress progress;
-    const char *file, *out;
+    const char *file, *out, *family;
     const struct at_recording_format *format;
 };
 
-enum { KEY_TO = 0x100 };
+enum { KEY_TO = 0x100, KEY_FAMILY };
 
 static const struct argp_option options_table[] = {
     {"to", KEY_TO, "FORMAT", 0, "Format to write, for a recording {recordings}", 0},
+    {"family", KEY_FAMILY, "NAME", 0, "Write only this family of a recording", 0},
     {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
     {0},
 };
@@ -38,6 +39,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TO:
         if (at_recording_format_find(&options->format, arg, &err) != AT_OK)
             argp_error(state, "%s", err.message);
+        return 0;
+    case KEY_FAMILY:
+        options->family = arg;
         return 0;
     case 'o':
         options->out = arg;
@@ -102,6 +106,8 @@ static enum at_status convert_recording(struct convert_options *options, struct 
     if (!options->format)
         return at_fail(err, AT_USAGE, "%s is a recording: which format? See --to", options->file);
     status = at_recording_read(&recording, options->file, err);
+    if (status == AT_OK && options->family)
+        status = at_recording_keep_family(&recording, options->family, err);
     if (status == AT_OK)
         status = write_text(&recording, options, err);
     at_recording_clear(&recording);
@@ -129,8 +135,9 @@ static enum at_status convert_profile(struct convert_options *options, int64_t s
     struct at_profile profile = {0};
     enum at_status status;
 
-    if (options->format)
-        return at_fail(err, AT_USAGE, "%s is a profile: --to is for recordings", options->file);
+    if (options->format || options->family)
+        return at_fail(err, AT_USAGE, "%s is a profile: --to and --family are for recordings",
+                       options->file);
     status = schema == 1 ? at_profile_read_schema1(&profile, options->file, err)
                          : at_profile_read(&profile, options->file, err);
     if (status == AT_OK)

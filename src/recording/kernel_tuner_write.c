@@ -26,6 +26,21 @@ static json_t *tune_params(const struct at_recording *recording)
     return params;
 }
 
+/* Set bit k of used[j] if a config of the family has the k-th value of the j-th parameter. */
+static void find_used(const struct at_recording *recording, size_t which,
+                      uint64_t used[AT_PARAMS_MAX])
+{
+    const struct at_family *family = recording->families[which].family;
+    const struct at_config *configs = recording->space.configs;
+
+    memset(used, 0, AT_PARAMS_MAX * sizeof *used);
+    for (size_t i = 0; i < which; i++)
+        configs += recording->families[i].config_count;
+    for (size_t i = 0; i < recording->families[which].config_count; i++)
+        for (size_t j = 0; j < family->param_count; j++)
+            used[j] |= UINT64_C(1) << at_param_level(&family->params[j], configs[i].values[j]);
+}
+
 static bool has_value(const json_t *values, const json_t *value)
 {
     for (size_t i = 0; i < json_array_size(values); i++)
@@ -41,26 +56,46 @@ static void add_value(json_t *values, json_t *value)
     json_decref(value);
 }
 
-/* Add to each parameter the values that it has in any family. */
-static void fill_values(json_t *params, const struct at_recording *recording)
+static void add_family_values(json_t *params, const struct at_recording *recording, size_t which)
 {
+    const struct at_family *family = recording->families[which].family;
+    uint64_t used[AT_PARAMS_MAX];
     const char *name;
     json_t *values;
 
+    find_used(recording, which, used);
     json_object_foreach(params, name, values)
     {
-        for (size_t i = 0; i < recording->family_count && strcmp(name, "family") != 0; i++) {
-            const struct at_family *family = recording->families[i].family;
-            size_t j = 0;
+        size_t j = 0;
 
-            while (j < family->param_count && strcmp(family->params[j].name, name) != 0)
-                j++;
-            for (size_t k = 0; j < family->param_count && k < family->params[j].value_count; k++)
+        while (j < family->param_count && strcmp(family->params[j].name, name) != 0)
+            j++;
+        for (size_t k = 0; j < family->param_count && k < family->params[j].value_count; k++)
+            if (used[j] >> k & 1)
                 add_value(values, json_integer(family->params[j].values[k]));
-            if (j == family->param_count)
-                add_value(values, json_null());
-        }
+        if (j == family->param_count && strcmp(name, "family") != 0)
+            add_value(values, json_null());
     }
+}
+
+/* Add to each parameter the values that configs have. Kernel Tuner enumerates all combinations, so
+ * each further value would cost it time. */
+static void fill_values(json_t *params, const struct at_recording *recording)
+{
+    for (size_t i = 0; i < recording->family_count; i++)
+        add_family_values(params, recording, i);
+}
+
+/* The extents, columns first: Kernel Tuner takes whole numbers only. */
+static json_t *problem_size(const struct at_problem *problem)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+    json_t *size = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(size, json_integer(axes[i].extent));
+    return size;
 }
 
 /* Make an entry's key: the values as Python prints them, "tile,32,None". */
@@ -137,7 +172,6 @@ static enum at_status write_entry(const struct at_recording *recording, size_t r
 static enum at_status write_head(const struct at_recording *recording, json_t *params, FILE *out,
                                  struct at_error *err)
 {
-    char *problem = at_problem_format(&recording->problem);
     json_t *keys = json_array(), *head, *value;
     const char *name;
     enum at_status status = AT_OK;
@@ -146,11 +180,10 @@ static enum at_status write_head(const struct at_recording *recording, json_t *p
     {
         json_array_append_new(keys, json_string(name));
     }
-    head = json_pack("{s:s, s:s, s:s, s:s, s:o, s:O, s:s, s:o}", "schema_version", "1.1.0",
+    head = json_pack("{s:s, s:s, s:s, s:o, s:o, s:O, s:s, s:o}", "schema_version", "1.1.0",
                      "device_name", recording->device, "kernel_name", "transpose", "problem_size",
-                     problem, "tune_params_keys", keys, "tune_params", params, "objective", "time",
-                     "autotune", at_json_about(recording));
-    free(problem);
+                     problem_size(&recording->problem), "tune_params_keys", keys, "tune_params",
+                     params, "objective", "time", "autotune", at_json_about(recording));
     json_object_foreach(head, name, value)
     {
         fprintf(out, "\"%s\": ", name);

@@ -59,6 +59,11 @@ enum at_status at_recording_read(struct at_recording *recording, const char *pat
 enum at_status at_recording_write(const struct at_recording *recording, const char *path,
                                   struct at_error *err);
 
+/* Drop all families but the named one. AT_USAGE, with the families that there are, if it has none
+ * of this name; also if no config of the family is correct, which spoils the recording. */
+enum at_status at_recording_keep_family(struct at_recording *recording, const char *name,
+                                        struct at_error *err);
+
 /* Return the problem or, of another tuner's file, the kernel; the caller frees it. */
 char *at_recording_title(const struct at_recording *recording);
 

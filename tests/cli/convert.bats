@@ -29,6 +29,20 @@ setup() {
     cmp one.json three.json
 }
 
+@test "--family writes one family, in any format" {
+    one=$recordings/h200-10007x10009-f16.recording
+    "$AUTOTUNE" convert --to recording --family tile --out tile.recording "$one"
+    [ "$(grep -c '^family' tile.recording)" -eq 1 ]
+    [ "$(grep -cE '^[0-9-]+ ' tile.recording)" -eq "$(sed -n 's/^family\ttile\t.*\t//p' "$one")" ]
+    for format in kernel-tuner t4; do
+        "$AUTOTUNE" convert --to "$format" --family tile --out tile.json "$one"
+        "$AUTOTUNE" convert --to recording tile.json | cmp - tile.recording
+    done
+    refused 'no family "tiel"; did you mean tile' convert --to t4 --family tiel "$one"
+    refused 'is a profile: --to and --family are for recordings' \
+        convert --family tile "$srcdir/tests/golden/profile/least.yaml"
+}
+
 @test "a search takes the same course on a recording in any format" {
     one=$recordings/h200-10007x10009-b1.recording
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided,genetic --runs 3
@@ -80,7 +94,7 @@ setup() {
     refused 'one file at a time' convert --to t4 a b
     refused 'one.recording is a recording: which format? See --to' convert one.recording
     refused 'cannot open none.json' convert none.json
-    refused 'best.yaml is a profile: --to is for recordings' convert --to t4 best.yaml
+    refused 'best.yaml is a profile: --to and --family are for recordings' convert --to t4 best.yaml
     refused 'unknown format "xml"; known are recording, kernel-tuner, t4' convert --to xml a
     refused 'cannot open none.json' convert --to t4 none.json
     printf '{"results": [}' >broken.json

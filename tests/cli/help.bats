@@ -61,7 +61,7 @@ knows() {
 }
 
 @test "convert names its options" {
-    knows convert --out --to
+    knows convert --family --out --to
 }
 
 @test "explain names its options" {

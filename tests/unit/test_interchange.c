@@ -93,6 +93,47 @@ static void test_there_and_back(void **state)
     free(shipped);
 }
 
+#define HEAD                                                                                       \
+    "autotune recording\t1\nproblem\t64x32:f16,ld_src=40\ndevice\tSome \"GPU\"\nsetting\tany\n"    \
+    "copy_ns\t90\nevaluation_ns\t5000001\n"
+
+static const struct {
+    const char *name, *kept, *said; /* kept NULL: refused with these words */
+} kept[] = {
+    {"o\"ne",
+     HEAD "family\to\"ne\t1\tabc\t2\t7\nparam\tA\t1\t1 2\nparam\tB\t0\t0 5 -1 7\n1 0\t100 104 101\n"
+          "1 5\tcompile\n1 -1\twrong\n1 7\ttimeout\n2 0\tcrash\n2 5\t899999999999\n2 7\toom\n",
+     NULL},
+    {"two",
+     HEAD "family\ttwo\t-2\tdef\t2\t2\nparam\tB\t9\t9 0\nparam\tC\t3\t3\n9 3\tlaunch\n0 3\t1\n",
+     NULL},
+    {"bad", NULL, "no config of family bad is correct"},
+    {"tow", NULL, "no family \"tow\"; did you mean two, bad? It has o\"ne, two, bad"},
+};
+
+static void test_keep_family(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(kept); i++) {
+        struct at_recording recording;
+        struct at_error err = {AT_OK, ""};
+        enum at_status status;
+
+        read_put(&recording, OURS "family\tbad\t0\tghi\t1\t1\nparam\tX\t1\t1\n1\tcrash\n");
+        status = at_recording_keep_family(&recording, kept[i].name, &err);
+        assert_int_equal(status, kept[i].kept ? AT_OK : AT_USAGE);
+        if (kept[i].kept) {
+            char *text = write_as(&recording, "recording");
+
+            assert_string_equal(text, kept[i].kept);
+            free(text);
+        } else if (!strstr(err.message, kept[i].said)) {
+            fail_msg("%s", err.message);
+        }
+        at_recording_clear(&recording);
+    }
+}
+
 /* ---- what the other tuners' schemas require ---- */
 
 static const json_t *member(const json_t *object, const char *name, json_type type)
@@ -130,7 +171,7 @@ static void test_kernel_tuner_schema(void **state)
     assert_string_equal(json_string_value(member(root, "objective", JSON_STRING)), "time");
     member(root, "device_name", JSON_STRING);
     member(root, "kernel_name", JSON_STRING);
-    member(root, "problem_size", JSON_STRING);
+    assert_int_equal(json_array_size(member(root, "problem_size", JSON_ARRAY)), 3);
     assert_int_equal(json_array_size(member(root, "tune_params_keys", JSON_ARRAY)), 4);
     params = member(root, "tune_params", JSON_OBJECT);
     /* 0, 5, -1, 7 of one family and 9 of the other; and null for C, which one family lacks. */
@@ -439,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_keep_family),
         cmocka_unit_test(test_kernel_tuner_schema),
         cmocka_unit_test(test_t4_schema),
         cmocka_unit_test(test_kernel_tuner_file),
