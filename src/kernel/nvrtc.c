@@ -67,8 +67,9 @@ static const char minimal[] = "-minimal";
 
 /* Options, and the first version that gets them. -no-cache keeps NVRTC from looking for the CUDA
  * driver and from returning empty logs on a hit (NVIDIA/Fuser issue 4694). -minimal leaves out
- * built-in declarations that templates do not use, but CUDA's headers do. -modify-stack-limit=false
- * keeps it from changing the process's limits. ptxas -v reports registers and spills in the log. */
+ * built-in declarations that templates do not use, but CUDA's headers and users do.
+ * -modify-stack-limit=false keeps it from changing the process's limits. ptxas -v reports registers
+ * and spills in the log. */
 static const struct {
     const char *option;
     int since; /* 100 * major + minor */
@@ -333,7 +334,7 @@ static int choose_options(const struct at_nvrtc *nvrtc, bool includes, bool repo
         if (folders[i])
             options[count++] = folders[i];
     for (int i = 0; i < nvrtc->option_count - !report; i++)
-        if (!includes || strcmp(nvrtc->options[i], minimal) != 0)
+        if ((!includes && !nvrtc->own_folder) || strcmp(nvrtc->options[i], minimal) != 0)
             options[count++] = nvrtc->options[i];
     return count;
 }

@@ -39,7 +39,8 @@ const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc);
 /* The folder of CUDA's headers that sources can include; NULL: none was found. */
 const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc);
 
-/* Look for included files in this folder too, before CUDA's. Once at most. */
+/* Compile a user's file as it stands: what it includes is looked for in this folder too, before
+ * CUDA's, and all that NVRTC declares is there. Once at most. */
 void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *folder);
 
 /* Has any part of the process loaded NVRTC? */

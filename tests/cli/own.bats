@@ -198,6 +198,14 @@ data() {
     [[ $stderr == *'fp16.cu(1): catastrophic error: '*"\"cuda_fp16.h\""*"; CUDA's headers are those in empty"* ]]
 }
 
+@test "all that NVRTC declares is there, with and without headers" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' '__global__ void texture(cudaTextureObject_t t) {}' '__global__ void f() {}' >texture.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain texture.cu --entry f --grid 1 --block 1
+    sed -i '1i #include <cmath>' texture.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain texture.cu --entry f --grid 1 --block 1
+}
+
 @test "a family can include CUDA's headers too" {
     cd "$BATS_TEST_TMPDIR" || return 1
     sed 's/^family: .*/family: own/; s/^template: .*/template: own.cu/' "$srcdir/tuning/naive.yaml" >own.yaml
