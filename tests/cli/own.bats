@@ -198,6 +198,44 @@ data() {
     [[ $stderr == *'fp16.cu(1): catastrophic error: '*"\"cuda_fp16.h\""*"; CUDA's headers are those in empty"* ]]
 }
 
+# headers FOLDER COUNT: a folder of headers, by which f of count.cu has this many stores.
+headers() {
+    mkdir -p "$1/cccl/cuda/std"
+    echo "#define COUNT $2" >"$1/cuda_fp16.h"
+    echo '#define STORE(x) (x) = 1' >"$1/cccl/cuda/std/store"
+}
+
+@test "the environment names the folder of CUDA's headers" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' '#include <cuda_fp16.h>' '#include <cuda/std/store>' '__global__ void f(volatile int *x)' \
+        '{ for (int i = 0; i < COUNT; i++) STORE(*x); }' >count.cu
+    headers named 1
+    headers home/include 2
+    headers path/targets/x86_64-linux/include 3
+    while read -r count variables; do
+        # shellcheck disable=SC2086 # a list
+        run --separate-stderr -0 env -u CUDA_HOME -u CUDA_PATH $variables "$AUTOTUNE" explain count.cu \
+            --grid 1 --block 1 --arg 'int[1]'
+        has "store global 4 B $count 1.00"
+    done <<'END_OF_TABLE'
+1 AUTOTUNE_CUDA_INCLUDE=named CUDA_HOME=home CUDA_PATH=path
+2 CUDA_HOME=home CUDA_PATH=path
+3 CUDA_HOME=nowhere CUDA_PATH=path
+END_OF_TABLE
+}
+
+@test "a kernel of a family is compiled anew when the headers that it includes have changed" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    export AUTOTUNE_CUDA_INCLUDE=$PWD/named
+    headers named 1
+    sed 's/^family: .*/family: own/; s/^template: .*/template: own.cu/' "$srcdir/tuning/naive.yaml" >own.yaml
+    { echo '#include <cuda_fp16.h>' && cat "$srcdir/templates/naive.cu"; } >own.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain own --space own.yaml
+    echo '#error "this is another version"' >named/cuda_fp16.h
+    run --separate-stderr -1 "$AUTOTUNE" explain own --space own.yaml
+    [[ $stderr == *'cuda_fp16.h(1): '*'this is another version'* ]]
+}
+
 @test "all that NVRTC declares is there, with and without headers" {
     cd "$BATS_TEST_TMPDIR" || return 1
     printf '%s\n' '__global__ void texture(cudaTextureObject_t t) {}' '__global__ void f() {}' >texture.cu
