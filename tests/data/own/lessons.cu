@@ -15,7 +15,8 @@ __global__ void saxpy(int n, float a, const float *x, float *y)
 __global__ void gather(const float *x, const int *where, float *y)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    y[i] = x[where[i]];
+    int j = where[i];
+    y[i] = x[j];
 }
 
 namespace lesson {
