@@ -259,6 +259,7 @@ static enum at_status run(const struct at_own_file *file, const struct at_own_la
     if (status == AT_OK)
         status = make_arguments(&arguments, memory, err);
     if (status == AT_OK) {
+        at_emu_memory_rewind(memory); /* it is run again to predict the time */
         kernel.args = arguments.words;
         kernel.arg_count = arguments.count;
         kernel.arg_words = arguments.word_count;

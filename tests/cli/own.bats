@@ -128,6 +128,21 @@ data() {
     done < <(wrong)
 }
 
+@test "every run of a kernel begins with the memory as it was given" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' '__global__ void odd(int *out, int *count, const int *x) {' \
+        'int i = blockIdx.x * blockDim.x + threadIdx.x;' \
+        'if (x[i] % 2) out[atomicAdd(count, 1)] = x[i]; }' >odd.cu
+    arguments=(--arg 'int[4096]' --arg 'int[1]=0' --arg 'int[8192]=index')
+    run --separate-stderr -0 "$AUTOTUNE" explain odd.cu --grid 32 --block 256 "${arguments[@]}"
+    has 'atomic global 4 B 256 1.00'
+    # The buffer has room for half of the elements, once.
+    arguments[1]='int[1]'
+    arguments[3]='int[1]=1'
+    run --separate-stderr -1 "$AUTOTUNE" explain odd.cu --grid 32 --block 256 "${arguments[@]}"
+    [[ $stderr == *'global access outside every allocation'* ]]
+}
+
 @test "options of a family and of a file are not mixed" {
     refused '"tile" is one too many' explain lessons.cu tile
     refused 'are for families, not for lessons.cu' explain lessons.cu --problem 64x64:f32
