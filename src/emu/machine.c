@@ -313,6 +313,10 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
         memcpy(run.params + kernel->params[i].offset, &launch->args[word], kernel->params[i].bytes);
         word += words_of(&kernel->params[i]);
     }
+    if (!at_emu_memory_begin(memory)) {
+        free(run.params);
+        return at_fail(err, AT_FAILED, "this machine has too little memory for the launch");
+    }
     pthread_mutex_init(&run.lock, NULL);
     run_on_threads(&run);
     pthread_mutex_destroy(&run.lock);

@@ -38,6 +38,11 @@ struct at_emu_memory;
 struct at_emu_memory *at_emu_memory_new(void);
 void at_emu_memory_free(struct at_emu_memory *memory);
 
+/* From now on every launch begins with what the memory has when the next one does, and what a
+ * launch writes is forgotten when another begins: a kernel that counts on is run again as if for
+ * the first time. */
+void at_emu_memory_rewind(struct at_emu_memory *memory);
+
 /* Returns the address, or 0 if the host has too little memory. The host provides a page when it is
  * first touched. */
 uint64_t at_emu_memory_allocate(struct at_emu_memory *memory, int64_t bytes);

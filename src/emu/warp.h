@@ -111,9 +111,13 @@ struct at_emu_allocation {
     uint64_t address;
     uint64_t size;
     char *bytes;
+    bool kept; /* at_emu_memory_begin has what it was */
 };
 const struct at_emu_allocation *at_emu_memory_find(const struct at_emu_memory *memory,
                                                    uint64_t address);
+
+/* Begin a launch: see at_emu_memory_rewind. False: the host has too little memory. */
+bool at_emu_memory_begin(struct at_emu_memory *memory);
 
 /* access.c. The addresses of the lanes: a row of registers of 4 or 8 bytes, and an offset. */
 void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
