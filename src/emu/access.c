@@ -102,6 +102,7 @@ bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp,
     struct at_emu_block *block = warp->block;
     uint32_t local = block->kernel->local_bytes, frame = block->kernel->frame_bytes;
 
+    at_emu_spend(block);
     if (!aligned(op, warp, lanes, bytes, address))
         return false;
     switch (space) {

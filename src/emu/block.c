@@ -51,7 +51,10 @@ static void place_lanes(struct at_emu_warp *warp, uint32_t lanes, uint32_t pc)
         warp->lane_pc[i] = pc;
 }
 
-/* How many instructions the active lanes may still execute. */
+/* Instructions after which the limits are looked at again. */
+enum { SLICE = 4096 };
+
+/* How many instructions the active lanes may now execute. */
 static uint64_t budget_of(const struct at_emu_warp *warp)
 {
     uint64_t limit = warp->block->launch->instruction_limit, most = 0;
@@ -60,7 +63,8 @@ static uint64_t budget_of(const struct at_emu_warp *warp)
         if (warp->executed[i] > most)
             most = warp->executed[i];
     limit = limit == 0 ? UINT64_MAX : limit > most ? limit - most : 0;
-    return limit < warp->block->left ? limit : warp->block->left;
+    limit = limit < warp->block->left ? limit : warp->block->left;
+    return limit < SLICE ? limit : SLICE;
 }
 
 static void raise_limit(struct at_emu_warp *warp, const struct at_emu_op *op)
@@ -71,7 +75,7 @@ static void raise_limit(struct at_emu_warp *warp, const struct at_emu_op *op)
     at_emu_raise(warp, op, AT_EMU_LIMIT, __builtin_ctz(warp->active), 0,
                  "more than %ju %s; is this loop endless?",
                  (uintmax_t)(of_block ? launch->block_limit : launch->instruction_limit),
-                 of_block ? "by the warps of a block" : "a thread");
+                 of_block ? "steps of the warps of a block" : "a thread");
 }
 
 static void count_executed(struct at_emu_warp *warp, uint32_t lanes, uint64_t count)
@@ -193,15 +197,15 @@ static bool run_lanes(struct at_emu_warp *warp)
     uint64_t budget = budget_of(warp), left = budget;
     bool going = true;
 
-    while (going && warp->active == active) {
+    if (budget == 0) {
+        raise_limit(warp, &ops[warp->pc]);
+        return false;
+    }
+    while (going && warp->active == active && left > 0) {
         const struct at_emu_op *op = &ops[warp->pc];
         uint32_t lanes = active & (*AT_EMU_ROW(uint32_t, warp, op->guard) ^ op->guard_flip);
 
-        if (left-- == 0) {
-            block->left -= budget;
-            raise_limit(warp, op);
-            return false;
-        }
+        left--;
         if (warp->undefined_rows && !at_emu_undefined_step(op, warp, lanes))
             return false;
         if (op->run && lanes)
@@ -219,7 +223,7 @@ static bool run_lanes(struct at_emu_warp *warp)
         going = going && !warp->stalled;
     }
     count_executed(warp, active, budget - left);
-    block->left -= budget - left;
+    block->left -= block->left < budget - left ? block->left : budget - left;
     return going && !block->fault.kind;
 }
 

@@ -107,9 +107,12 @@ struct at_emu_printer {
 
 enum {
     AT_EMU_PRINTED_LINES = 1000,
-    /* A limit for the instructions of all warps of a block together: an endless loop ends within
-     * seconds. */
-    AT_EMU_BLOCK_INSTRUCTIONS = 32000000,
+    /* A limit for the steps of all warps of a block together: an endless loop ends within seconds,
+     * and a loop that is not has room. A step is an instruction of a warp; what takes the machine
+     * long is several. */
+    AT_EMU_BLOCK_STEPS = 48000000,
+    AT_EMU_SLOW_STEPS = 16, /* of an access to memory; of arithmetic in formats or roundings that
+                               the host has not */
 };
 
 struct at_emu_launch {
@@ -122,7 +125,7 @@ struct at_emu_launch {
     size_t arg_count;
     size_t arg_words;                       /* of all parameters together at most; 0: arg_count */
     uint64_t instruction_limit;             /* per thread; 0: none */
-    uint64_t block_limit;                   /* instructions of the warps of a block; 0: none */
+    uint64_t block_limit;                   /* steps of the warps of a block; 0: none */
     int threads;                            /* of the host, at least 1 */
     const struct at_emu_observer *observer; /* NULL: none */
     const struct at_emu_printer *printer;   /* NULL: what printf prints is dropped */

@@ -221,6 +221,7 @@ void at_emu_run_real(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
     struct at_emu_real_sources s = {.op = op, .format = (enum at_emu_format)op->source_offset};
     int sources = op->row_count - 1;
 
+    at_emu_spend(warp->block);
     AT_EACH_OF (i, lanes) {
         uint64_t word[3] = {0}, out = 0;
 
@@ -248,6 +249,7 @@ void at_emu_run_convert_real(const struct at_emu_op *op, struct at_emu_warp *war
     enum at_emu_format from = (enum at_emu_format)op->source_offset;
     int sources = op->row_count - 1;
 
+    at_emu_spend(warp->block);
     AT_EACH_OF (i, lanes) {
         uint64_t out = 0;
 
@@ -307,6 +309,7 @@ static bool compare(int comparison, double x, double y)
  * address_bytes; source_offset, units, unit_bytes and value_bytes: of the sources. */
 void at_emu_run_set_real(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
+    at_emu_spend(warp->block);
     AT_EACH_OF (i, lanes) {
         uint64_t a = read_lane(warp, op->row[1], op->value_bytes, i);
         uint64_t b = read_lane(warp, op->row[2], op->value_bytes, i), out = 0;

@@ -94,7 +94,7 @@ struct at_emu_block {
     char *local; /* thread by thread */
     char *frames;              /* the same: arguments and results of functions */
     const uint64_t *variables; /* addresses of the module's variables; NULL: none is used */
-    uint64_t left;             /* instructions of all warps, up to the limit */
+    uint64_t left;             /* steps of all warps, up to the limit */
     char *printed;             /* NULL: nothing */
     size_t printed_bytes, printed_capacity;
     struct at_emu_mbarrier *mbarriers;
@@ -105,6 +105,12 @@ struct at_emu_block {
         mbarrier_events; /* phases completed and successful waits: shows if warps make progress */
     struct at_emu_fault fault;
 };
+
+/* Count the steps of a slow instruction; it counts as one already. */
+static inline void at_emu_spend(struct at_emu_block *block)
+{
+    block->left -= block->left < AT_EMU_SLOW_STEPS - 1 ? block->left : AT_EMU_SLOW_STEPS - 1;
+}
 
 /* A row as an array; type must have its width. */
 #define AT_EMU_ROW(type, warp, offset) ((type *)(void *)((warp)->file + (offset)))

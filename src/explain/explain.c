@@ -97,12 +97,21 @@ static enum at_status prepare(struct run *run, const struct at_problem *problem,
         .args = run->args,
         .arg_count = at_problem_args(problem, launch, dst, src, run->args, words),
         .arg_words = AT_CALL_WORDS,
-        .instruction_limit = 100000000,
+        .block_limit = AT_EMU_BLOCK_STEPS,
         .threads = at_usable_cpus(),
     };
     at_emu_launch_take(&run->emu, launch);
     return AT_OK;
 }
+
+/* What a kernel prints goes to stderr, beside the table. */
+static void print(void *context, const char *text)
+{
+    (void)context;
+    fputs(text, stderr);
+}
+
+static const struct at_emu_printer printer = {NULL, print};
 
 static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t counted,
                                    struct at_error *err)
@@ -113,6 +122,7 @@ static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t coun
     enum at_status status;
 
     emu.observer = at_counts_observer(run->counts);
+    emu.printer = &printer;
     emu.only_blocks = chosen;
     emu.only_block_count = (size_t)counted;
     status = at_emu_run(run->memory, &emu, &fault, err);
@@ -291,6 +301,8 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
         run.counts = at_counts_new(at_ptx_kernel_instructions(run.kernel));
         status = prepare(&run, problem, &launch, err);
+        run.emu.name = config->family->name;
+        run.emu.multiprocessors = (int)device->multiprocessors;
     }
     if (status == AT_OK)
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);

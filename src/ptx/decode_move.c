@@ -19,8 +19,13 @@ static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int w
     if (!at_ptx_expect(reader, "{"))
         return false;
     do {
-        if (!at_ptx_read_wide(reader, op, NATURAL_LEAST, results, &bytes))
+        if (!results && reader->token.kind != AT_PTX_WORD) { /* a constant is as wide as the others */
+            bytes = first_bytes ? first_bytes : whole_bytes / 2;
+            if (!at_ptx_read_source(reader, op, bytes))
+                return false;
+        } else if (!at_ptx_read_wide(reader, op, NATURAL_LEAST, results, &bytes)) {
             return false;
+        }
         /* "_" has the width of the others. */
         if (op->row[op->row_count - 1] == AT_EMU_SINK_ROW)
             bytes = first_bytes;

@@ -135,7 +135,7 @@ static const struct {
     {"refused_tensor_core", AT_EMU_NO_FAULT, "tensor cores (wmma, mma)"},
     {"refused_cluster", AT_EMU_NO_FAULT, "thread block clusters"},
     {"fails_assert", AT_EMU_ASSERTION, "thread (5, 0, 0): assertion failed: threadIdx.x != 5"},
-    {"fails_endless", AT_EMU_LIMIT, "more than 32000000 by the warps of a block"},
+    {"fails_endless", AT_EMU_LIMIT, "more than 48000000 steps"},
     {"fails_bounds", AT_EMU_GLOBAL_BOUNDS, "thread (4, 0, 0)"},
 };
 
@@ -263,7 +263,7 @@ static void run(struct launched *run, const struct sound_kernel *test,
                                    .dynamic_shared_bytes = test->dynamic_shared_bytes,
                                    .args = args,
                                    .arg_count = 3,
-                                   .block_limit = AT_EMU_BLOCK_INSTRUCTIONS,
+                                   .block_limit = AT_EMU_BLOCK_STEPS,
                                    .threads = HOST_THREADS,
                                    .observer = observer,
                                    .printer = &printer,
