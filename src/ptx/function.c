@@ -6,18 +6,6 @@
 #include "base/memory.h"
 #include "ptx/reader.h"
 
-static bool skip_parentheses(struct at_ptx_reader *reader)
-{
-    if (!at_ptx_take(reader, "("))
-        return true;
-    while (!at_ptx_take(reader, ")")) {
-        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
-            return at_ptx_unexpected(reader, ")");
-        at_ptx_next(reader);
-    }
-    return true;
-}
-
 /* .func {(result)} name {(parameters)} {directives} { body } or ; */
 bool at_ptx_note_function(struct at_ptx_reader *reader)
 {
@@ -25,7 +13,7 @@ bool at_ptx_note_function(struct at_ptx_reader *reader)
 
     at_ptx_next(reader);
     function.text = (struct at_ptx_text){reader->lexer, reader->token};
-    if (!skip_parentheses(reader) || !at_ptx_expect_name(reader, &function.name))
+    if (!at_ptx_skip_parentheses(reader) || !at_ptx_expect_name(reader, &function.name))
         return false;
     while (!at_ptx_at(reader, "{")) {
         if (at_ptx_take(reader, ";")) /* a declaration */

@@ -9,7 +9,11 @@
 static bool note_entry(struct at_ptx_reader *reader)
 {
     struct at_ptx_text entry = {reader->lexer, reader->token};
+    struct at_ptx_name name;
 
+    at_ptx_next(reader);
+    if (!at_ptx_expect_name(reader, &name) || !at_ptx_skip_parentheses(reader))
+        return false;
     AT_PUSH(reader->entries, reader->entry_count, reader->entry_capacity, entry);
     while (!at_ptx_at(reader, "{")) {
         if (at_ptx_take(reader, ";"))
@@ -108,7 +112,7 @@ static void finish(struct at_ptx_reader *reader)
 
         kernel->source_files = (const char *const *)module->source_files;
         kernel->source_file_count = module->source_file_count;
-        for (size_t i = 0; i + 1 < kernel->op_count; i++) /* the last one has a text of its own */
+        for (size_t i = 0; i < kernel->op_count; i++)
             module->text[kernel->ops[i].text + kernel->ops[i].text_bytes - module->text] = '\0';
     }
 }

@@ -177,11 +177,12 @@ bool at_ptx_expect_name(struct at_ptx_reader *reader, struct at_ptx_name *name);
 bool at_ptx_expect_integer(struct at_ptx_reader *reader, uint64_t max, uint64_t *value);
 bool at_ptx_same(const struct at_ptx_name *a, const struct at_ptx_name *b);
 
-/* Skip the rest of the line, up to the next semicolon, or a pair of braces with all between them.
- */
+/* Skip the rest of the line, up to the next semicolon, or a pair of braces with all between them;
+ * or the list of parameters, if one is next. */
 void at_ptx_skip_line(struct at_ptx_reader *reader);
 bool at_ptx_skip_statement(struct at_ptx_reader *reader);
 bool at_ptx_skip_braces(struct at_ptx_reader *reader);
+bool at_ptx_skip_parentheses(struct at_ptx_reader *reader);
 /* Directives that may be anywhere: .loc, .file, .section. */
 bool at_ptx_read_location(struct at_ptx_reader *reader);
 bool at_ptx_read_source_file(struct at_ptx_reader *reader);

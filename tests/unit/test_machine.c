@@ -705,7 +705,7 @@ static void test_observer(void **state)
         struct machine m;
         struct seen seen = {0};
         const struct at_emu_access *first = &seen.accesses[0];
-        const struct at_emu_observer observer = {&seen, see_access, see_executed};
+        const struct at_emu_observer observer = {&seen, see_access, see_executed, NULL};
 
         start(&m, observed[i].body, 1, 32);
         m.launch.observer = &observer;
@@ -735,7 +735,7 @@ static void test_observed_divergence(void **state)
 {
     struct machine m;
     struct seen seen = {0};
-    const struct at_emu_observer observer = {&seen, NULL, see_executed};
+    const struct at_emu_observer observer = {&seen, NULL, see_executed, NULL};
     size_t straight;
 
     (void)state;
