@@ -187,6 +187,14 @@ static bool follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_
     return !warp->waiting && warp->alive;
 }
 
+static void spend(struct at_emu_block *block, uint64_t instructions)
+{
+    uint64_t steps = instructions + block->slow * (AT_EMU_SLOW_STEPS - 1);
+
+    block->left -= block->left < steps ? block->left : steps;
+    block->slow = 0;
+}
+
 /* Run until the set of active lanes changes or the warp stops. False: it stopped. */
 static bool run_lanes(struct at_emu_warp *warp)
 {
@@ -223,7 +231,7 @@ static bool run_lanes(struct at_emu_warp *warp)
         going = going && !warp->stalled;
     }
     count_executed(warp, active, budget - left);
-    block->left -= block->left < budget - left ? block->left : budget - left;
+    spend(block, budget - left);
     return going && !block->fault.kind;
 }
 

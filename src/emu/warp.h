@@ -95,6 +95,7 @@ struct at_emu_block {
     char *frames;              /* the same: arguments and results of functions */
     const uint64_t *variables; /* addresses of the module's variables; NULL: none is used */
     uint64_t left;             /* steps of all warps, up to the limit */
+    uint64_t slow;             /* slow instructions that are not yet taken from them */
     char *printed;             /* NULL: nothing */
     size_t printed_bytes, printed_capacity;
     struct at_emu_mbarrier *mbarriers;
@@ -109,7 +110,7 @@ struct at_emu_block {
 /* Count the steps of a slow instruction; it counts as one already. */
 static inline void at_emu_spend(struct at_emu_block *block)
 {
-    block->left -= block->left < AT_EMU_SLOW_STEPS - 1 ? block->left : AT_EMU_SLOW_STEPS - 1;
+    block->slow++;
 }
 
 /* A row as an array; type must have its width. */

@@ -310,6 +310,8 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
         collect_lines(&run, &made.lines);
+        made.local_requests = at_counts_local(run.counts)->requests;
+        made.local_sectors = at_counts_local(run.counts)->sectors;
         add_bytes(&made);
         *explanation = made;
     }
