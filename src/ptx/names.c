@@ -151,6 +151,12 @@ static const struct {
     {"%total_smem_size", AT_EMU_TOTAL_SHARED_BYTES},
 };
 
+/* Names with one value, of any width: launches are not counted. */
+static const struct {
+    const char *name;
+    uint64_t value;
+} constants[] = {{"WARP_SZ", AT_WARP}, {"%gridid", 0}};
+
 bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *name, int bytes,
                         uint32_t *row, bool *found)
 {
@@ -167,9 +173,13 @@ bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *
             reader, (struct at_emu_preset){0, (uint8_t)specials[i].kind, (uint8_t)bytes, 0, 0},
             row);
     }
-    if (at_ptx_same(name, &(struct at_ptx_name){"%gridid", 7})) { /* launches are not counted */
-        *found = true;
-        return at_ptx_constant_row(reader, bytes, 0, row);
+    for (size_t i = 0; i < AT_COUNT(constants); i++) {
+        const struct at_ptx_name constant = {constants[i].name, strlen(constants[i].name)};
+
+        if (at_ptx_same(&constant, name)) {
+            *found = true;
+            return at_ptx_constant_row(reader, bytes, constants[i].value, row);
+        }
     }
     if (at_ptx_refused_special(name))
         return at_ptx_fail(reader, "%s", at_ptx_refused_special(name));
