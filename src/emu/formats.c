@@ -13,12 +13,12 @@ static const struct {
     int mantissa; /* bits without the leading one; 0: an integer */
     int bias;
 } formats[AT_EMU_FORMATS] = {
-    [AT_EMU_U8] = {"u8", 1, 0, 0},       [AT_EMU_S8] = {"s8", 1, 0, 0},
-    [AT_EMU_U16] = {"u16", 2, 0, 0},     [AT_EMU_S16] = {"s16", 2, 0, 0},
-    [AT_EMU_U32] = {"u32", 4, 0, 0},     [AT_EMU_S32] = {"s32", 4, 0, 0},
-    [AT_EMU_U64] = {"u64", 8, 0, 0},     [AT_EMU_S64] = {"s64", 8, 0, 0},
-    [AT_EMU_F16] = {"f16", 2, 10, 15},   [AT_EMU_BF16] = {"bf16", 2, 7, 127},
-    [AT_EMU_F32] = {"f32", 4, 23, 127},  [AT_EMU_F64] = {"f64", 8, 52, 1023},
+    [AT_EMU_U8] = {"u8", 1, 0, 0},      [AT_EMU_S8] = {"s8", 1, 0, 0},
+    [AT_EMU_U16] = {"u16", 2, 0, 0},    [AT_EMU_S16] = {"s16", 2, 0, 0},
+    [AT_EMU_U32] = {"u32", 4, 0, 0},    [AT_EMU_S32] = {"s32", 4, 0, 0},
+    [AT_EMU_U64] = {"u64", 8, 0, 0},    [AT_EMU_S64] = {"s64", 8, 0, 0},
+    [AT_EMU_F16] = {"f16", 2, 10, 15},  [AT_EMU_BF16] = {"bf16", 2, 7, 127},
+    [AT_EMU_F32] = {"f32", 4, 23, 127}, [AT_EMU_F64] = {"f64", 8, 52, 1023},
 };
 
 enum at_emu_format at_emu_format_find(const char *name)

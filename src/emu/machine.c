@@ -361,8 +361,9 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
     if (uses_variables(kernel)) {
         run.variables = at_emu_memory_place(memory, kernel->image);
         if (!run.variables)
-            return at_fail(err, AT_FAILED, "this machine has too little memory for the variables "
-                                           "of the program");
+            return at_fail(err, AT_FAILED,
+                           "this machine has too little memory for the variables "
+                           "of the program");
     }
     run.fault_turn = run.count;
     run.params = at_alloc(kernel->param_bytes);

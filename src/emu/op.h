@@ -124,13 +124,13 @@ enum at_emu_rounding {
 };
 
 enum at_emu_modifier {
-    AT_EMU_FLUSH = 1,     /* .ftz: subnormal values are zeros */
-    AT_EMU_SATURATE = 2,  /* .sat */
-    AT_EMU_NAN = 4,       /* min and max give NaN if a source is NaN */
-    AT_EMU_ABSOLUTE = 8,  /* min.xorsign.abs */
-    AT_EMU_RELU = 16,     /* negative results and NaN become 0 */
+    AT_EMU_FLUSH = 1,       /* .ftz: subnormal values are zeros */
+    AT_EMU_SATURATE = 2,    /* .sat */
+    AT_EMU_NAN = 4,         /* min and max give NaN if a source is NaN */
+    AT_EMU_ABSOLUTE = 8,    /* min.xorsign.abs */
+    AT_EMU_RELU = 16,       /* negative results and NaN become 0 */
     AT_EMU_FULL_RANGE = 32, /* div.full: no loss for large divisors */
-    AT_EMU_INTEGRAL = 64, /* cvt between floats: to an integral value */
+    AT_EMU_INTEGRAL = 64,   /* cvt between floats: to an integral value */
 };
 
 /* bar.red: what of the predicates of all threads of the block each of them gets. */
@@ -214,9 +214,9 @@ struct at_ptx_kernel {
     const struct at_emu_image *image;
     const char *const *source_files; /* by number, from the module; NULL: none */
     size_t source_file_count;
-    uint64_t max_threads;   /* .maxntid: threads per block; 0: not given */
-    uint32_t required[3];   /* .reqntid; 0: not given */
-    char *problem;          /* why it cannot run: an unknown instruction; NULL: it can */
+    uint64_t max_threads; /* .maxntid: threads per block; 0: not given */
+    uint32_t required[3]; /* .reqntid; 0: not given */
+    char *problem;        /* why it cannot run: an unknown instruction; NULL: it can */
     struct at_emu_places problem_places;
 };
 

@@ -40,12 +40,13 @@ extern const struct at_emu_row at_emu_integer_rows[], at_emu_bits_rows[], at_emu
     at_emu_packed_rows[];
 
 /* For instructions that the decoder reads by functions of their own. */
-at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_add_constant, at_emu_run_load, at_emu_run_load_param, at_emu_run_store,
-    at_emu_run_copy, at_emu_run_copy_commit, at_emu_run_copy_wait, at_emu_run_bulk,
-    at_emu_run_bulk_commit, at_emu_run_bulk_wait, at_emu_run_mbarrier_init,
-    at_emu_run_mbarrier_arrive, at_emu_run_mbarrier_wait, at_emu_run_proxy_fence,
-    at_emu_run_nothing, at_emu_run_real, at_emu_run_convert_real, at_emu_run_set_real,
-    at_emu_run_test_real, at_emu_run_is_space, at_emu_run_printf, at_emu_run_assert;
+at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_add_constant,
+    at_emu_run_load, at_emu_run_load_param, at_emu_run_store, at_emu_run_copy,
+    at_emu_run_copy_commit, at_emu_run_copy_wait, at_emu_run_bulk, at_emu_run_bulk_commit,
+    at_emu_run_bulk_wait, at_emu_run_mbarrier_init, at_emu_run_mbarrier_arrive,
+    at_emu_run_mbarrier_wait, at_emu_run_proxy_fence, at_emu_run_nothing, at_emu_run_real,
+    at_emu_run_convert_real, at_emu_run_set_real, at_emu_run_test_real, at_emu_run_is_space,
+    at_emu_run_printf, at_emu_run_assert;
 
 /* The atomic operation of this name and type ("add.u32"), or NULL. A reduction is an atomic
  * operation that writes the old value to the sink. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extended-precision arithmetic: each lane has a carry, which .cc sets (PTX ISA, "Extended-Precision
- * Integer Arithmetic Instructions"). For a subtraction it is the borrow. */
+/* Extended-precision arithmetic: each lane has a carry, which .cc sets (PTX ISA,
+ * "Extended-Precision Integer Arithmetic Instructions"). For a subtraction it is the borrow. */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
@@ -51,7 +51,8 @@ CARRYING(mad_hi_s64, u64, u128, SIGNED_HIGH_64)
     {                                                                                              \
         name(op, warp, lanes, uses, sets);                                                         \
     }
-#define FORMS(name) FORM(name, cc, false, true) FORM(name, c, true, false) FORM(name, c_cc, true, true)
+#define FORMS(name)                                                                                \
+    FORM(name, cc, false, true) FORM(name, c, true, false) FORM(name, c_cc, true, true)
 FORMS(add_32)
 FORMS(add_64)
 FORMS(sub_32)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cvt between integers and of the most usual floats, and mov with its packing and unpacking of words (PTX ISA, "Data Movement
- * and Conversion Instructions"). */
+/* cvt between integers and of the most usual floats, and mov with its packing and unpacking of
+ * words (PTX ISA, "Data Movement and Conversion Instructions"). */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
@@ -32,8 +32,8 @@
 EACH_PAIR(FUNCTION)
 
 /* The most usual conversions of floats; formats.c has them all. */
-#define TO_F32(S, ROW_S)  AT_LANES_1(f32_of_##S, u32, ROW_S, at_bits_of_f32((float)(S)x))
-#define TO_F64(S, ROW_S)  AT_LANES_1(f64_of_##S, u64, ROW_S, at_bits_of_f64((double)(S)x))
+#define TO_F32(S, ROW_S) AT_LANES_1(f32_of_##S, u32, ROW_S, at_bits_of_f32((float)(S)x))
+#define TO_F64(S, ROW_S) AT_LANES_1(f64_of_##S, u64, ROW_S, at_bits_of_f64((double)(S)x))
 TO_F32(u32, u32)
 TO_F32(s32, u32)
 TO_F32(u64, u64)

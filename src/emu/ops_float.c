@@ -7,11 +7,11 @@
 #include <math.h>
 
 #define ARITHMETIC(T, U, fused)                                                                    \
-    AT_LANES_2(add_##T, U, U, U, at_bits_of_##T(at_##T##_of(x) + at_##T##_of(y)))                     \
-    AT_LANES_2(sub_##T, U, U, U, at_bits_of_##T(at_##T##_of(x) - at_##T##_of(y)))                     \
-    AT_LANES_2(mul_##T, U, U, U, at_bits_of_##T(at_##T##_of(x) * at_##T##_of(y)))                     \
+    AT_LANES_2(add_##T, U, U, U, at_bits_of_##T(at_##T##_of(x) + at_##T##_of(y)))                  \
+    AT_LANES_2(sub_##T, U, U, U, at_bits_of_##T(at_##T##_of(x) - at_##T##_of(y)))                  \
+    AT_LANES_2(mul_##T, U, U, U, at_bits_of_##T(at_##T##_of(x) * at_##T##_of(y)))                  \
     AT_LANES_3(fma_##T, U, U, U, U,                                                                \
-               at_bits_of_##T(fused(at_##T##_of(x), at_##T##_of(y), at_##T##_of(z))))                 \
+               at_bits_of_##T(fused(at_##T##_of(x), at_##T##_of(y), at_##T##_of(z))))              \
     AT_LANES_1(neg_##T, U, U, x ^ (U)1 << (8 * sizeof(U) - 1))                                     \
     AT_LANES_1(abs_##T, U, U, x & ~((U)1 << (8 * sizeof(U) - 1)))
 ARITHMETIC(f32, u32, fmaf)
@@ -54,12 +54,19 @@ QUOTIENTS(f64, u64, sqrt)
     }
 
 const struct at_emu_row at_emu_float_rows[] = {
-    BOTH("add", "Www", "Lll", add),      BOTH("add.rn", "Www", "Lll", add),
-    BOTH("sub", "Www", "Lll", sub),      BOTH("sub.rn", "Www", "Lll", sub),
-    BOTH("mul", "Www", "Lll", mul),      BOTH("mul.rn", "Www", "Lll", mul),
-    BOTH("fma.rn", "Wwww", "Llll", fma), BOTH("neg", "Ww", "Ll", neg),
-    BOTH("abs", "Ww", "Ll", abs),        BOTH("min", "Www", "Lll", min),
-    BOTH("max", "Www", "Lll", max),      BOTH("div.rn", "Www", "Lll", div),
-    BOTH("rcp.rn", "Ww", "Ll", rcp),     BOTH("sqrt.rn", "Ww", "Ll", sqrt),
+    BOTH("add", "Www", "Lll", add),
+    BOTH("add.rn", "Www", "Lll", add),
+    BOTH("sub", "Www", "Lll", sub),
+    BOTH("sub.rn", "Www", "Lll", sub),
+    BOTH("mul", "Www", "Lll", mul),
+    BOTH("mul.rn", "Www", "Lll", mul),
+    BOTH("fma.rn", "Wwww", "Llll", fma),
+    BOTH("neg", "Ww", "Ll", neg),
+    BOTH("abs", "Ww", "Ll", abs),
+    BOTH("min", "Www", "Lll", min),
+    BOTH("max", "Www", "Lll", max),
+    BOTH("div.rn", "Www", "Lll", div),
+    BOTH("rcp.rn", "Ww", "Ll", rcp),
+    BOTH("sqrt.rn", "Ww", "Ll", sqrt),
     {0},
 };

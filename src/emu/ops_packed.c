@@ -65,7 +65,7 @@ PACKED(difference_u8x4, 4, byte_of, false, p < q ? q - p : p - q)
 PACKED(difference_s8x4, 4, byte_of, true, p < q ? q - p : p - q)
 
 /* mul24, mad24: the low 24 bits of the factors. */
-#define U24(v) ((v) & 0xffffff)
+#define U24(v) ((v)&0xffffff)
 #define S24(v) ((s32)((v) << 8) >> 8)
 AT_LANES_2(mul24_lo_u32, u32, u32, u32, U24(x) * U24(y))
 AT_LANES_2(mul24_lo_s32, u32, u32, u32, (u32)((s64)S24(x) * S24(y)))

@@ -36,7 +36,7 @@ static int fenv_of(uint8_t rounding)
 /* Compute in the format itself if the host has it; else `odd`, which is rounded later. Volatile
  * keeps the compiler from computing under another rounding. */
 #define ARITHMETIC(name, native, odd)                                                              \
-    static double name(const struct at_emu_real_sources *s)                                                    \
+    static double name(const struct at_emu_real_sources *s)                                        \
     {                                                                                              \
         if (s->format == AT_EMU_F64) {                                                             \
             volatile double x = s->x, y = s->y, z = s->z, result;                                  \
@@ -60,8 +60,8 @@ static int fenv_of(uint8_t rounding)
     }
 
 /* The host's functions of the sources' type. */
-#define FUSED(x, y, z) _Generic((x), float: fmaf(x, y, z), default: fma(x, y, z))
-#define ROOT(x)        _Generic((x), float: sqrtf(x), default: sqrt(x))
+#define FUSED(x, y, z) _Generic((x), float : fmaf(x, y, z), default : fma(x, y, z))
+#define ROOT(x)        _Generic((x), float : sqrtf(x), default : sqrt(x))
 
 ARITHMETIC(add, x + y, at_emu_add_odd(x, y))
 ARITHMETIC(sub, x - y, at_emu_add_odd(x, -y))
@@ -208,8 +208,10 @@ static void write_lane(const struct at_emu_warp *warp, uint32_t row, int bytes, 
 static double part_of(const struct at_emu_op *op, uint64_t word, int half)
 {
     enum at_emu_format format = (enum at_emu_format)op->source_offset;
-    double value = at_emu_widen(format, op->units == 1 ? word : word >> half * op->unit_bytes * 8 &
-                                            (UINT64_MAX >> (64 - 8 * op->unit_bytes)));
+    double value =
+        at_emu_widen(format, op->units == 1 ? word
+                                            : word >> half * op->unit_bytes * 8 &
+                                                  (UINT64_MAX >> (64 - 8 * op->unit_bytes)));
 
     return op->modifiers & AT_EMU_FLUSH ? at_emu_flushed(format, value) : value;
 }
@@ -322,7 +324,7 @@ void at_emu_run_set_real(const struct at_emu_op *op, struct at_emu_warp *warp, u
 }
 
 /* testp: immediate is the property. */
-static const char *const properties[] = {"finite",       "infinite", "number",
+static const char *const properties[] = {"finite",     "infinite", "number",
                                          "notanumber", "normal",   "subnormal"};
 
 int at_emu_property_find(const char *name)
@@ -338,8 +340,8 @@ static bool has_property(const struct at_emu_op *op, double value)
     double least_normal = op->source_offset == AT_EMU_F32 ? ldexp(1, -126) : ldexp(1, -1022);
     bool small = fabs(value) < least_normal;
     const bool holds[] = {
-        isfinite(value), isinf(value),           !isnan(value),
-        isnan(value),    isfinite(value) && !small, small && value != 0,
+        isfinite(value),           isinf(value),        !isnan(value), isnan(value),
+        isfinite(value) && !small, small && value != 0,
     };
 
     return holds[op->immediate];

@@ -74,8 +74,8 @@ static uint64_t next_argument(struct arguments *arguments, uint32_t bytes)
 /* The value of an integer conversion with these length letters. */
 static long long integer_of(struct arguments *arguments, const char *length, bool is_signed)
 {
-    bool wide = strchr(length, 'l') || strchr(length, 'z') || strchr(length, 'j') ||
-                strchr(length, 't');
+    bool wide =
+        strchr(length, 'l') || strchr(length, 'z') || strchr(length, 'j') || strchr(length, 't');
     uint64_t value = next_argument(arguments, wide ? 8 : 4);
 
     if (strcmp(length, "hh") == 0)

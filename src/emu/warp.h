@@ -53,11 +53,11 @@ struct at_emu_warp {
     uint32_t stop;             /* the lowest pc of the other lanes; UINT32_MAX: none */
     uint32_t lane_pc[AT_WARP]; /* of lanes that are alive but not active */
     uint64_t executed[AT_WARP];
-    uint64_t spent; /* by the active lanes beyond `executed`, where the flow is not to the next */
-    uint32_t carry; /* of extended-precision arithmetic */
-    bool waiting;                    /* at the barrier of instruction pc - 1 */
-    uint32_t barrier;                /* the number of that barrier */
-    uint32_t yes;                    /* the lanes that vote for it there */
+    uint64_t spent;   /* by the active lanes beyond `executed`, where the flow is not to the next */
+    uint32_t carry;   /* of extended-precision arithmetic */
+    bool waiting;     /* at the barrier of instruction pc - 1 */
+    uint32_t barrier; /* the number of that barrier */
+    uint32_t yes;     /* the lanes that vote for it there */
     const struct at_emu_op *stalled; /* waits for an mbarrier here; NULL: no */
     uint32_t synced;                 /* the tick of the last barrier, of the warp or the block */
     uint32_t acquired;               /* the tick of the last wait for an mbarrier */
@@ -91,7 +91,7 @@ struct at_emu_block {
     uint32_t warp_count;
     struct at_emu_shared shared;
     char *params;
-    char *local; /* thread by thread */
+    char *local;               /* thread by thread */
     char *frames;              /* the same: arguments and results of functions */
     const uint64_t *variables; /* addresses of the module's variables; NULL: none is used */
     uint64_t left;             /* steps of all warps, up to the limit */

@@ -41,9 +41,9 @@ struct at_explanation {
      * blocks. needed: the bytes of the elements, each way. */
     int64_t bytes_read, bytes_written, bytes_needed;
     int64_t local_requests, local_sectors; /* local memory, of the counted blocks */
-    int64_t predicted_ns; /* of a launch with its data in DRAM; 0: not predicted */
-    char bound[32];       /* its limit, from at_bound_names; "": not predicted */
-    int64_t measured_ns;  /* the same on a GPU, set by the caller; 0: not measured */
+    int64_t predicted_ns;                  /* of a launch with its data in DRAM; 0: not predicted */
+    char bound[32];                        /* its limit, from at_bound_names; "": not predicted */
+    int64_t measured_ns; /* the same on a GPU, set by the caller; 0: not measured */
     int64_t measured_spread_permille;
     struct at_list lines; /* of struct at_explained_line, in the order of the source */
 };

@@ -58,8 +58,8 @@ struct at_counts *at_counts_new(size_t instructions)
     struct at_counts *counts =
         at_alloc(sizeof *counts + 2 * instructions * sizeof counts->accesses[0]);
 
-    counts->observer = (struct at_emu_observer){
-        .context = counts, .access = count_access, .local = count_local};
+    counts->observer =
+        (struct at_emu_observer){.context = counts, .access = count_access, .local = count_local};
     counts->instructions = instructions;
     return counts;
 }

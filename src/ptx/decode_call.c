@@ -79,8 +79,9 @@ static bool decode_function(struct at_ptx_reader *reader, struct at_emu_op *op,
                             struct at_ptx_call *call)
 {
     if (call->function->open)
-        return at_ptx_fail(reader, "recursion: the function %.*s calls itself, which the emulated "
-                                   "device does not run",
+        return at_ptx_fail(reader,
+                           "recursion: the function %.*s calls itself, which the emulated "
+                           "device does not run",
                            call->function->name.size < 64 ? (int)call->function->name.size : 64,
                            call->function->name.text);
     if (op->guard != AT_EMU_TRUE_ROW) {

@@ -161,7 +161,7 @@ bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,
                          const struct at_ptx_opcode *opcode)
 {
     static const char *const known[] = {
-        "membar.cta",       "membar.gl",         "membar.sys",
+        "membar.cta",        "membar.gl",         "membar.sys",
         "fence.cta",         "fence.cluster",     "fence.gpu",
         "fence.sys",         "fence.sc.cta",      "fence.sc.cluster",
         "fence.sc.gpu",      "fence.sc.sys",      "fence.acq_rel.cta",

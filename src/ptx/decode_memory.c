@@ -11,8 +11,8 @@ static const struct {
     const char *name;
     enum at_emu_space space;
 } spaces[] = {
-    {"global", AT_EMU_GLOBAL}, {"shared", AT_EMU_SHARED}, {"shared::cta", AT_EMU_SHARED},
-    {"local", AT_EMU_LOCAL},   {"param", AT_EMU_PARAM},   {"param::entry", AT_EMU_PARAM},
+    {"global", AT_EMU_GLOBAL}, {"shared", AT_EMU_SHARED},     {"shared::cta", AT_EMU_SHARED},
+    {"local", AT_EMU_LOCAL},   {"param", AT_EMU_PARAM},       {"param::entry", AT_EMU_PARAM},
     {"const", AT_EMU_CONST},   {"param::func", AT_EMU_PARAM},
 };
 

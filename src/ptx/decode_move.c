@@ -19,7 +19,8 @@ static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int w
     if (!at_ptx_expect(reader, "{"))
         return false;
     do {
-        if (!results && reader->token.kind != AT_PTX_WORD) { /* a constant is as wide as the others */
+        if (!results &&
+            reader->token.kind != AT_PTX_WORD) { /* a constant is as wide as the others */
             bytes = first_bytes ? first_bytes : whole_bytes / 2;
             if (!at_ptx_read_source(reader, op, bytes))
                 return false;
@@ -141,9 +142,9 @@ bool at_ptx_decode_is_space(struct at_ptx_reader *reader, struct at_emu_op *op,
         const char *name;
         enum at_emu_space space;
     } known[] = {
-        {"isspacep.global", AT_EMU_GLOBAL}, {"isspacep.shared", AT_EMU_SHARED},
-        {"isspacep.local", AT_EMU_LOCAL},   {"isspacep.shared::cta", AT_EMU_SHARED},
-        {"isspacep.const", AT_EMU_CONST},   {"isspacep.param", AT_EMU_PARAM},
+        {"isspacep.global", AT_EMU_GLOBAL},      {"isspacep.shared", AT_EMU_SHARED},
+        {"isspacep.local", AT_EMU_LOCAL},        {"isspacep.shared::cta", AT_EMU_SHARED},
+        {"isspacep.const", AT_EMU_CONST},        {"isspacep.param", AT_EMU_PARAM},
         {"isspacep.param::entry", AT_EMU_PARAM},
     };
 
@@ -151,8 +152,8 @@ bool at_ptx_decode_is_space(struct at_ptx_reader *reader, struct at_emu_op *op,
         if (strcmp(opcode->text, known[i].name) == 0) {
             op->run = at_emu_run_is_space;
             op->space = (uint8_t)known[i].space;
-            return at_ptx_read_result(reader, op, AT_EMU_PREDICATE) &&
-                   at_ptx_expect(reader, ",") && at_ptx_read_source(reader, op, 8);
+            return at_ptx_read_result(reader, op, AT_EMU_PREDICATE) && at_ptx_expect(reader, ",") &&
+                   at_ptx_read_source(reader, op, 8);
         }
     return at_ptx_unknown(reader, opcode);
 }
@@ -177,8 +178,8 @@ bool at_ptx_decode_compare(struct at_ptx_reader *reader, struct at_emu_op *op,
 {
     uint32_t row = AT_EMU_TRUE_ROW;
     bool combined = opcode->part_count > 3 && read_combine(opcode->part[2], &op->combine);
-    bool flush = opcode->part_count > 3 + combined &&
-                 strcmp(opcode->part[2 + combined], "ftz") == 0;
+    bool flush =
+        opcode->part_count > 3 + combined && strcmp(opcode->part[2 + combined], "ftz") == 0;
     char name[2 * AT_PTX_OPCODE_MAX];
 
     if (opcode->part_count != 3 + combined + flush)

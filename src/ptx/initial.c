@@ -46,8 +46,9 @@ static bool read_address(struct initial *initial)
     }
     if (at_ptx_find_function(reader, &name))
         return at_ptx_fail(reader, "a table of function pointers (or of virtual functions)");
-    return at_ptx_fail(reader, "an initial value with the address of \"%.*s\", which is no variable "
-                               "before it",
+    return at_ptx_fail(reader,
+                       "an initial value with the address of \"%.*s\", which is no variable "
+                       "before it",
                        name.size < 64 ? (int)name.size : 64, name.text);
 }
 

@@ -199,7 +199,8 @@ static struct room room_of(struct at_ptx_reader *reader, enum at_emu_space space
     struct at_ptx_kernel *kernel = reader->kernel;
 
     if (space == AT_EMU_LOCAL)
-        return (struct room){&reader->local, &kernel->local_bytes, AT_EMU_LOCAL_MAX, "local memory"};
+        return (struct room){&reader->local, &kernel->local_bytes, AT_EMU_LOCAL_MAX,
+                             "local memory"};
     if (space == AT_EMU_FRAME)
         return (struct room){&reader->frame, &kernel->frame_bytes, AT_PTX_FRAME_MAX, "arguments"};
     return (struct room){&kernel->shared_bytes, &kernel->shared_bytes, AT_EMU_SHARED_MAX,
@@ -256,6 +257,15 @@ bool at_ptx_place_variable(struct at_ptx_reader *reader, const struct at_ptx_var
         AT_PUSH(reader->statics, reader->static_count, reader->static_capacity, placed);
     AT_PUSH(reader->variables, reader->variable_count, reader->variable_capacity, placed);
     return true;
+}
+
+struct at_ptx_function *at_ptx_find_function(struct at_ptx_reader *reader,
+                                             const struct at_ptx_name *name)
+{
+    for (size_t i = 0; i < reader->function_count; i++)
+        if (at_ptx_same(&reader->functions[i].name, name))
+            return &reader->functions[i];
+    return NULL;
 }
 
 const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,

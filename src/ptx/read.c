@@ -5,6 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* .func {(result)} name {(parameters)} {directives} { body } or ; */
+static bool note_function(struct at_ptx_reader *reader)
+{
+    struct at_ptx_function function = {{0}, {{0}, {0}}, false};
+
+    at_ptx_next(reader);
+    function.text = (struct at_ptx_text){reader->lexer, reader->token};
+    if (!at_ptx_skip_parentheses(reader) || !at_ptx_expect_name(reader, &function.name))
+        return false;
+    while (!at_ptx_at(reader, "{")) {
+        if (at_ptx_take(reader, ";")) /* a declaration */
+            return true;
+        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
+            return at_ptx_unexpected(reader, "a function");
+        at_ptx_next(reader);
+    }
+    if (reader->function_count == AT_PTX_DECLARATIONS_MAX)
+        return at_ptx_fail(reader, "more than %d functions", AT_PTX_DECLARATIONS_MAX);
+    AT_PUSH(reader->functions, reader->function_count, reader->function_capacity, function);
+    return at_ptx_skip_braces(reader);
+}
+
 /* Kernels are read last, because a function may be defined behind the kernel that calls it. */
 static bool note_entry(struct at_ptx_reader *reader)
 {
@@ -61,7 +83,7 @@ static const struct {
     {".target", skip_line_directive},
     {".address_size", read_address_size},
     {".entry", note_entry},
-    {".func", at_ptx_note_function},
+    {".func", note_function},
     {".file", at_ptx_read_source_file},
     {".section", at_ptx_skip_section},
     {".pragma", at_ptx_skip_statement},

@@ -5,8 +5,8 @@
  *     tokens.c    the next token; text that is skipped
  *     read.c      the module
  *     module.c    questions about a module that has been read
- *     kernel.c    a kernel: directives, labels and instructions
- *     function.c  functions, and their calls
+ *     kernel.c    a kernel: its parameters and directives
+ *     body.c      the body of a kernel, and of the functions that it calls
  *     scope.c     what a pair of braces or a function declares, and that it ends there
  *     declare.c   declarations of variables, parameters and registers
  *     names.c     names to rows: registers, constants, special registers; labels
@@ -83,7 +83,7 @@ struct at_ptx_scope {
 
 /* A call that has been decoded; its function's body follows. */
 struct at_ptx_call {
-    struct at_ptx_function *function; /* NULL: no call */
+    struct at_ptx_function *function;                                   /* NULL: no call */
     uint32_t offset[AT_PTX_ARGUMENTS_MAX], bytes[AT_PTX_ARGUMENTS_MAX]; /* results, arguments */
     int result_count, count;
     size_t op; /* of the call */
@@ -188,20 +188,15 @@ bool at_ptx_read_location(struct at_ptx_reader *reader);
 bool at_ptx_read_source_file(struct at_ptx_reader *reader);
 bool at_ptx_skip_section(struct at_ptx_reader *reader);
 
-/* kernel.c. The next token is .entry. Forgetting frees what belongs to one kernel only. read_body:
- * the next token is the opening brace; the closing one is left. note_problem keeps reader->err as
- * the kernel's problem, if it has none. */
+/* kernel.c. The next token is .entry. Forgetting frees what belongs to one kernel only.
+ */
 bool at_ptx_read_kernel(struct at_ptx_reader *reader);
 void at_ptx_forget_kernel(struct at_ptx_reader *reader);
+
+/* body.c. The next token is the opening brace; the closing one is left. note_problem keeps
+ * reader->err as the kernel's problem, if it has none. */
 bool at_ptx_read_body(struct at_ptx_reader *reader);
 void at_ptx_note_problem(struct at_ptx_reader *reader);
-
-/* function.c. Find the function of this name that has a body, or NULL. Read the body of
- * reader->call's function behind the call: each call has a copy of its own. */
-bool at_ptx_note_function(struct at_ptx_reader *reader);
-struct at_ptx_function *at_ptx_find_function(struct at_ptx_reader *reader,
-                                             const struct at_ptx_name *name);
-bool at_ptx_read_call(struct at_ptx_reader *reader);
 
 /* scope.c */
 void at_ptx_open_scope(struct at_ptx_reader *reader);
@@ -237,6 +232,9 @@ bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *
                         uint32_t *row, bool *found);
 /* The row with the address of the dynamic array plus an offset. */
 bool at_ptx_dynamic_row(struct at_ptx_reader *reader, int bytes, int64_t offset, uint32_t *row);
+/* The function of this name that has a body, or NULL. */
+struct at_ptx_function *at_ptx_find_function(struct at_ptx_reader *reader,
+                                             const struct at_ptx_name *name);
 /* A variable of the kernel. The first use of a module's variable adds it to the kernel. NULL: there
  * is none of this name, or no room for it; reader->err has the message. */
 const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,
@@ -245,8 +243,8 @@ bool at_ptx_place_variable(struct at_ptx_reader *reader, const struct at_ptx_var
 /* Set the targets of the jumps from these on, to labels from these on. */
 bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labels *from);
 /* The row with the address of a variable of the module. */
-bool at_ptx_variable_row(struct at_ptx_reader *reader, uint32_t variable, int bytes,
-                         int64_t offset, uint32_t *row);
+bool at_ptx_variable_row(struct at_ptx_reader *reader, uint32_t variable, int bytes, int64_t offset,
+                         uint32_t *row);
 
 /* operands.c. Each operand is appended to the rows of op, results first. */
 bool at_ptx_read_result(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes);
@@ -273,8 +271,8 @@ typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
                             const struct at_ptx_opcode *opcode);
 
 /* decode_flow.c */
-at_ptx_decoder at_ptx_decode_branch, at_ptx_decode_switch, at_ptx_decode_exit,
-    at_ptx_decode_return, at_ptx_decode_trap, at_ptx_decode_barrier, at_ptx_decode_fence;
+at_ptx_decoder at_ptx_decode_branch, at_ptx_decode_switch, at_ptx_decode_exit, at_ptx_decode_return,
+    at_ptx_decode_trap, at_ptx_decode_barrier, at_ptx_decode_fence;
 /* decode_call.c */
 at_ptx_decoder at_ptx_decode_call;
 /* decode_float.c */

@@ -62,18 +62,14 @@ static const struct refused instructions[] = {
 };
 
 static const struct refused functions[] = {
-    {"malloc", allocation},
-    {"free", allocation},
-    {"cudaMalloc", allocation},
-    {"cudaFree", allocation},
-    {"cudaLaunchDevice", launches},
-    {"cudaGetParameterBuffer", launches},
-    {"__cudaCDP", launches},
-    {"cudaCGSynchronizeGrid", grid_wide},
+    {"malloc", allocation},         {"free", allocation},
+    {"cudaMalloc", allocation},     {"cudaFree", allocation},
+    {"cudaLaunchDevice", launches}, {"cudaGetParameterBuffer", launches},
+    {"__cudaCDP", launches},        {"cudaCGSynchronizeGrid", grid_wide},
 };
 
 static const struct refused specials[] = {
-    {"%cluster", clusters},       {"%ncluster", clusters}, {"%is_explicit_cluster", clusters},
+    {"%cluster", clusters},        {"%ncluster", clusters}, {"%is_explicit_cluster", clusters},
     {"%aggr_smem_size", clusters}, {"%envreg", grid_wide},
 };
 

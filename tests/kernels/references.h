@@ -128,8 +128,7 @@ REFERENCE(layer_norm, float, float)
         for (int k = 0; k < 64; k++)
             variance += pow((double)in[row * 64 + k] - mean, 2) / 64;
         for (int k = 0; k < 64; k++)
-            out[row * 64 + k] =
-                (float)(((double)in[row * 64 + k] - mean) / sqrt(variance + 1e-5));
+            out[row * 64 + k] = (float)(((double)in[row * 64 + k] - mean) / sqrt(variance + 1e-5));
     }
 }
 
@@ -205,7 +204,8 @@ REFERENCE(spmv, float, float)
 REFERENCE(axpy_f16, uint16_t, uint16_t)
 {
     for (int i = 0; i < n; i++) {
-        double x = value_of_f16(in[i]), y = value_of_f16(in[n + i]), z = value_of_f16(in[2 * n + i]);
+        double x = value_of_f16(in[i]), y = value_of_f16(in[n + i]),
+               z = value_of_f16(in[2 * n + i]);
         double sum = value_of_f16(f16_of(1.5 * x + y)), product = value_of_f16(f16_of(z * x));
 
         out[i] = f16_of(sum - product);
@@ -314,8 +314,15 @@ REFERENCE(switch_table, int, int)
 {
     for (int i = 0; i < n; i++) {
         int x = in[i];
-        const int results[] = {x,      x * x, in[0] - 5, x / 3, x > 0 ? x * (x - 1) / 2 : 0,
-                               x % 10, ~x,    __builtin_popcount((unsigned)x), -1};
+        const int results[] = {x,
+                               x * x,
+                               in[0] - 5,
+                               x / 3,
+                               x > 0 ? x * (x - 1) / 2 : 0,
+                               x % 10,
+                               ~x,
+                               __builtin_popcount((unsigned)x),
+                               -1};
 
         out[i] = results[i % 9];
         out[n] += i % 9 == 2;
@@ -455,7 +462,8 @@ REFERENCE(bit_tricks, uint32_t, uint32_t)
         for (int k = 0; k < 32; k += 8)
             differences |= (uint32_t)abs((int)(x >> k & 255) - (int)(y >> k & 255)) << k;
         for (int k = 0; k < 32; k += 16)
-            most |= ((x >> k & 0xffff) > (y >> k & 0xffff) ? x >> k & 0xffff : y >> k & 0xffff) << k;
+            most |= ((x >> k & 0xffff) > (y >> k & 0xffff) ? x >> k & 0xffff : y >> k & 0xffff)
+                    << k;
         sum = (uint32_t)(__builtin_popcount(x) + 3 * (x ? __builtin_clz(x) : 32) +
                          5 * __builtin_ffs((int)x));
         sum ^= brev(x) +
@@ -484,8 +492,7 @@ REFERENCE(math_f32, float, float)
         out[8 * i + 5] = (float)(tanh(x) + atan(x) + erf(x));
         out[8 * i + 6] =
             floorf(f * 10) + ceilf(f * 7) + rintf(f * 5) + truncf(f * 3) + roundf(f * 4);
-        out[8 * i + 7] =
-            fminf(f, 0.25f) + fmaxf(f, -0.25f) + copysignf(3, f) + fmodf(f * 9, 0.7f);
+        out[8 * i + 7] = fminf(f, 0.25f) + fmaxf(f, -0.25f) + copysignf(3, f) + fmodf(f * 9, 0.7f);
     }
 }
 
@@ -532,8 +539,8 @@ REFERENCE(convert_numbers, int64_t, float)
         out[8 * i + 2] = (int64_t)d + (int64_t)rint(d * 1e-9);
         out[8 * i + 3] = (int8_t)(int)x + (int16_t)(int)x + (uint8_t)(int)x;
         out[8 * i + 4] = huge > 0 ? INT32_MAX : huge < 0 ? INT32_MIN : 0;
-        out[8 * i + 5] = (int32_t)((uint32_t)bits_f32((float)(int64_t)d) +
-                                   (uint32_t)bits_f32((float)(int)x));
+        out[8 * i + 5] =
+            (int32_t)((uint32_t)bits_f32((float)(int64_t)d) + (uint32_t)bits_f32((float)(int)x));
         square = (double)whole;
         memcpy(&out[8 * i + 6], &square, sizeof square);
         out[8 * i + 7] = bits_f32((float)d) + (int64_t)(unsigned)(x < 0 ? 0 : x);
@@ -565,8 +572,7 @@ REFERENCE(rounding, float, float)
         out[8 * i + 5] = ROUNDED(FE_DOWNWARD, float, fmaf(x, y, x));
         out[8 * i + 6] = (float)ROUNDED(FE_DOWNWARD, double, wide + small) +
                          ROUNDED(FE_TOWARDZERO, float, sqrtf(two));
-        out[8 * i + 7] =
-            ROUNDED(FE_DOWNWARD, float, product) + ROUNDED(FE_UPWARD, float, number);
+        out[8 * i + 7] = ROUNDED(FE_DOWNWARD, float, product) + ROUNDED(FE_UPWARD, float, number);
     }
 }
 

@@ -39,14 +39,20 @@ struct sound_kernel {
     reference *expected;
 };
 
-#define ONE(x)       {(x), 1, 1}
-#define TWO(x, y)    {(x), (y), 1}
-#define EXACT        0
-#define R(name)      reference_##name
-#define HALF_ULP     1e-3
-#define F32_ERROR    2e-6
-#define F32_SUMS     2e-5
-#define F64_ERROR    1e-14
+#define ONE(x)                                                                                     \
+    {                                                                                              \
+        (x), 1, 1                                                                                  \
+    }
+#define TWO(x, y)                                                                                  \
+    {                                                                                              \
+        (x), (y), 1                                                                                \
+    }
+#define EXACT     0
+#define R(name)   reference_##name
+#define HALF_ULP  1e-3
+#define F32_ERROR 2e-6
+#define F32_SUMS  2e-5
+#define F64_ERROR 1e-14
 static const struct sound_kernel sound[] = {
     {"saxpy", ONE(3), ONE(64), 0, 'f', 'f', 2000, 1000, 1000, F32_ERROR, R(saxpy)},
     {"reduce_1", ONE(4), ONE(256), 0, 'i', 'i', 1024, 4, 256, EXACT, R(reduce)},
@@ -178,8 +184,8 @@ static char *compile(const char *file, const char *source, const char *architect
     const char *folder = include_folder();
     char *include = at_format("-I%s", folder ? folder : ".");
     char *standard_library = at_format("-I%s/cccl", folder ? folder : ".");
-    const char *options[] = {architecture, "-lineinfo", "-default-device", "-std=c++17", "-device-int128",
-                             include, standard_library};
+    const char *options[] = {architecture,     "-lineinfo", "-default-device", "-std=c++17",
+                             "-device-int128", include,     standard_library};
     nvrtcProgram program;
     size_t size;
     char *text;
@@ -344,8 +350,8 @@ static void assert_at_line(const char *name, const char *message, int line)
 static void test_unsound(void **state)
 {
     for (size_t i = 0; i < AT_COUNT(unsound); i++) {
-        const struct sound_kernel call = {
-            unsound[i].name, ONE(1), ONE(32), 0, 'i', 'i', 32, 32, 32, EXACT, NULL};
+        const struct sound_kernel call = {unsound[i].name, ONE(1), ONE(32), 0, 'i', 'i', 32, 32, 32,
+                                          EXACT,           NULL};
         const char *message;
         struct launched launched = {0};
         struct prepared made;
@@ -401,8 +407,8 @@ static void test_printed(void **state)
 /* The comparison itself finds a single wrong element of each type. */
 static void test_comparison(void **state)
 {
-    static const char *const names[] = {"saxpy", "reduce_1", "math_f64", "axpy_f16", "axpy_bf16",
-                                        "wide_product"};
+    static const char *const names[] = {"saxpy",    "reduce_1",  "math_f64",
+                                        "axpy_f16", "axpy_bf16", "wide_product"};
 
     for (size_t i = 0; i < AT_COUNT(names); i++) {
         const struct sound_kernel *test = find(names[i]);
