@@ -53,6 +53,7 @@ static bool decode_provided(struct at_ptx_reader *reader, struct at_emu_op *op,
     int arguments = call->count - call->result_count;
     const uint32_t *offset = call->offset + call->result_count;
     const char *refused = at_ptx_refused_function(name);
+    struct at_ptx_name plain = at_ptx_plain_name(*name);
 
     if (refused)
         return at_ptx_fail(reader, "%s", refused);
@@ -70,7 +71,7 @@ static bool decode_provided(struct at_ptx_reader *reader, struct at_emu_op *op,
         return true;
     }
     return at_ptx_fail(reader, "a call of the function %.*s, whose body is not in the program",
-                       name->size < 64 ? (int)name->size : 64, name->text);
+                       plain.size < 64 ? (int)plain.size : 64, plain.text);
 }
 
 /* A call is an instruction that jumps behind the function's body where its guard does not hold;
@@ -78,12 +79,13 @@ static bool decode_provided(struct at_ptx_reader *reader, struct at_emu_op *op,
 static bool decode_function(struct at_ptx_reader *reader, struct at_emu_op *op,
                             struct at_ptx_call *call)
 {
+    struct at_ptx_name plain = at_ptx_plain_name(call->function->name);
+
     if (call->function->open)
         return at_ptx_fail(reader,
-                           "recursion: the function %.*s calls itself, which the emulated "
-                           "device does not run",
-                           call->function->name.size < 64 ? (int)call->function->name.size : 64,
-                           call->function->name.text);
+                           "recursion: the function %.*s calls itself, which the emulated device "
+                           "does not run",
+                           plain.size < 64 ? (int)plain.size : 64, plain.text);
     if (op->guard != AT_EMU_TRUE_ROW) {
         op->flow = AT_EMU_BRANCH;
         op->guard_flip = ~op->guard_flip;

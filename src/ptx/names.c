@@ -333,8 +333,8 @@ static bool sort_labels(struct at_ptx_reader *reader, struct at_ptx_label *label
 static bool resolve(struct at_ptx_reader *reader, const struct at_ptx_labels *from)
 {
     struct at_ptx_kernel *kernel = reader->kernel;
-    struct at_ptx_label *labels = reader->labels + from->labels;
-    struct at_ptx_label *tables = reader->tables + from->tables;
+    struct at_ptx_label *labels = from->labels ? reader->labels + from->labels : reader->labels;
+    struct at_ptx_label *tables = from->tables ? reader->tables + from->tables : reader->tables;
     size_t label_count = reader->label_count - from->labels;
     size_t table_count = reader->table_count - from->tables;
     const struct at_ptx_label *label;

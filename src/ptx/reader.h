@@ -214,6 +214,8 @@ bool at_ptx_read_initial(struct at_ptx_reader *reader, struct at_emu_variable *v
 const char *at_ptx_refused_instruction(const char *opcode);
 const char *at_ptx_refused_function(const struct at_ptx_name *name);
 const char *at_ptx_refused_special(const struct at_ptx_name *name);
+/* The name of a function as the source has it. */
+struct at_ptx_name at_ptx_plain_name(struct at_ptx_name name);
 
 /* declare.c. The next token is the declaration's directive. */
 bool at_ptx_declare_registers(struct at_ptx_reader *reader);

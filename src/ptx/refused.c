@@ -84,6 +84,31 @@ static const char *find(const struct refused *table, size_t count, const char *t
     return NULL;
 }
 
+/* _ZN5outer4nameEi, _Z4namei and _ZL4namei are called "name": each part has its length before it
+ * (Itanium C++ ABI, "Mangling"). */
+struct at_ptx_name at_ptx_plain_name(struct at_ptx_name name)
+{
+    const char *next = name.text, *end = name.text + name.size;
+
+    if (name.size < 3 || memcmp(next, "_Z", 2) != 0)
+        return name;
+    next += 2;
+    while (next < end && strchr("NLK", *next))
+        next++;
+    while (next < end && *next >= '1' && *next <= '9') {
+        size_t length = 0;
+
+        while (next < end && *next >= '0' && *next <= '9' && length <= name.size)
+            length = 10 * length + (size_t)(*next++ - '0');
+        if (length > (size_t)(end - next))
+            break;
+        name = (struct at_ptx_name){next, length};
+        next += length;
+        next += next < end && *next == 'L'; /* the next part is static */
+    }
+    return name;
+}
+
 const char *at_ptx_refused_instruction(const char *opcode)
 {
     return find(instructions, AT_COUNT(instructions), opcode, strlen(opcode));

@@ -135,7 +135,7 @@ static const struct {
     const char *message;
 } unsound[] = {
     {"refused_pointer", AT_EMU_NO_FAULT, "function pointer"},
-    {"refused_recursion", AT_EMU_NO_FAULT, "recursion"},
+    {"refused_recursion", AT_EMU_NO_FAULT, "recursion: the function fibonacci calls itself"},
     {"refused_texture", AT_EMU_NO_FAULT, "textures and surfaces"},
     {"refused_allocation", AT_EMU_NO_FAULT, "memory allocation in a kernel (malloc, new)"},
     {"refused_tensor_core", AT_EMU_NO_FAULT, "tensor cores (wmma, mma)"},

@@ -750,6 +750,8 @@ static const struct {
     {"bra L;", "there is no label \"L\""},
     {"L: L: ret;", "defined twice"},
     {"call f;", "a call of the function f, whose body is not in the program"},
+    {"call _ZN5outerL4nameEi;", "a call of the function name, whose"},
+    {"call _Z99name;", "a call of the function _Z99name, whose"},
     {"call (%r1), f;", "\"%r1\" is not a known register or variable"},
     {"call %d1;", "a function pointer"},
     {"call.uni malloc;", "memory allocation in a kernel (malloc, new)"},
