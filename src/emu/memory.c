@@ -20,7 +20,15 @@ struct at_emu_memory {
     size_t count, capacity;
     uint64_t next;
     uint64_t total_bytes;
+    struct placed *placed;
+    size_t placed_count, placed_capacity;
     bool rewind; /* launches begin alike */
+};
+
+/* An image's variables. */
+struct placed {
+    uint64_t image;
+    uint64_t *addresses;
 };
 
 struct at_emu_memory *at_emu_memory_new(void)
@@ -37,6 +45,9 @@ void at_emu_memory_free(struct at_emu_memory *memory)
         return;
     for (size_t i = 0; i < memory->count; i++)
         munmap(memory->allocations[i].bytes, memory->allocations[i].size);
+    for (size_t i = 0; i < memory->placed_count; i++)
+        free(memory->placed[i].addresses);
+    free(memory->placed);
     free(memory->allocations);
     free(memory);
 }
@@ -166,4 +177,44 @@ void *at_emu_memory_host(const struct at_emu_memory *memory, uint64_t address, s
     if (!found || size > found->size - (address - found->address))
         return NULL;
     return found->bytes + (address - found->address);
+}
+
+static void fill(const struct at_emu_memory *memory, const struct at_emu_variable *variable,
+                 const uint64_t *addresses, uint64_t address)
+{
+    char *bytes = at_emu_memory_host(memory, address, variable->bytes);
+
+    if (variable->initial)
+        memcpy(bytes, variable->initial, variable->bytes);
+    for (size_t i = 0; i < variable->pointer_count; i++) {
+        const struct at_emu_pointer *pointer = &variable->pointers[i];
+        uint64_t value = addresses[pointer->variable] + (uint64_t)pointer->offset;
+
+        memcpy(bytes + pointer->at, &value, sizeof value);
+    }
+}
+
+/* Each variable is an allocation, so an index beyond its end is found. */
+const uint64_t *at_emu_memory_place(struct at_emu_memory *memory, const struct at_emu_image *image)
+{
+    struct placed made = {.image = image->number};
+
+    for (size_t i = 0; i < memory->placed_count; i++)
+        if (memory->placed[i].image == image->number)
+            return memory->placed[i].addresses;
+    made.addresses = at_alloc_array(image->count, sizeof *made.addresses);
+    for (size_t i = 0; i < image->count; i++) {
+        uint32_t bytes = image->variables[i].bytes;
+
+        made.addresses[i] = at_emu_memory_allocate(memory, bytes ? bytes : 1);
+        if (!made.addresses[i]) {
+            free(made.addresses);
+            return NULL;
+        }
+    }
+    for (size_t i = 0; i < image->count; i++)
+        if (image->variables[i].bytes)
+            fill(memory, &image->variables[i], made.addresses, made.addresses[i]);
+    AT_PUSH(memory->placed, memory->placed_count, memory->placed_capacity, made);
+    return made.addresses;
 }

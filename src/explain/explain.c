@@ -80,7 +80,7 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
 
 /* Read the code and prepare its launch as for a GPU. */
 static enum at_status prepare(struct run *run, const struct at_explained_kernel *kernel,
-                              struct at_error *err)
+                              const struct at_device_info *device, struct at_error *err)
 {
     enum at_status status = at_ptx_read(&run->module, kernel->ptx, kernel->ptx_size, err);
 
@@ -95,12 +95,23 @@ static enum at_status prepare(struct run *run, const struct at_explained_kernel 
         .args = kernel->args,
         .arg_count = kernel->arg_count,
         .arg_words = kernel->arg_words,
-        .instruction_limit = 100000000,
+        .block_limit = AT_EMU_BLOCK_STEPS,
+        .name = kernel->name,
+        .multiprocessors = (int)device->multiprocessors,
         .threads = at_usable_cpus(),
     };
     at_emu_launch_take(&run->emu, &kernel->launch);
     return AT_OK;
 }
+
+/* What a kernel prints goes to stderr, beside the table. */
+static void print(void *context, const char *text)
+{
+    (void)context;
+    fputs(text, stderr);
+}
+
+static const struct at_emu_printer printer = {NULL, print};
 
 static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t counted,
                                    struct at_error *err)
@@ -111,6 +122,7 @@ static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t coun
     enum at_status status;
 
     emu.observer = at_counts_observer(run->counts);
+    emu.printer = &printer;
     emu.only_blocks = chosen;
     emu.only_block_count = (size_t)counted;
     status = at_emu_run(run->memory, &emu, &fault, err);
@@ -290,13 +302,15 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
 
     made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
     if (status == AT_OK)
-        status = prepare(&run, kernel, err);
+        status = prepare(&run, kernel, device, err);
     if (status == AT_OK)
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);
     if (status == AT_OK && rates)
         status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
         collect_lines(&run, &made.lines);
+        made.local_requests = at_counts_local(run.counts)->requests;
+        made.local_sectors = at_counts_local(run.counts)->sectors;
         add_bytes(&made);
         *explanation = made;
     } else {

@@ -45,9 +45,10 @@ struct at_explanation {
     /* Sectors between multiprocessors and L2, of the whole grid, extrapolated from the counted
      * blocks. needed: the bytes of the elements, each way; 0 for a kernel of the user's own. */
     int64_t bytes_read, bytes_written, bytes_needed;
-    int64_t predicted_ns; /* of a launch with its data in DRAM; 0: not predicted */
-    char bound[32];       /* its limit, from at_bound_names; "": not predicted */
-    int64_t measured_ns;  /* the same on a GPU, set by the caller; 0: not measured */
+    int64_t local_requests, local_sectors; /* local memory, of the counted blocks */
+    int64_t predicted_ns;                  /* of a launch with its data in DRAM; 0: not predicted */
+    char bound[32];                        /* its limit, from at_bound_names; "": not predicted */
+    int64_t measured_ns; /* the same on a GPU, set by the caller; 0: not measured */
     int64_t measured_spread_permille;
     struct at_list lines; /* of struct at_explained_line, in the order of the source */
 };

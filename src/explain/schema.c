@@ -34,6 +34,8 @@ static const struct at_field fields[] = {
     AT_CHARS(at_explanation, kind),
     AT_CHARS(at_explanation, launch, AT_OPTIONAL),
     AT_OBJECTS(at_explanation, lines, 0, 1000000, line_schema),
+    AT_COUNTER(at_explanation, local_requests, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, local_sectors, AT_OPTIONAL),
     AT_COUNTER(at_explanation, measured_ns, AT_OPTIONAL),
     AT_COUNTER(at_explanation, measured_spread_permille, AT_OPTIONAL),
     AT_COUNTER(at_explanation, occupancy_blocks),

@@ -120,6 +120,9 @@ static void print_traffic(const struct at_explanation *e)
     if (wavefronts > 0)
         printf("  shared: %jd wavefronts, of which %jd are bank conflicts\n", (intmax_t)wavefronts,
                (intmax_t)(wavefronts - least_wavefronts));
+    if (e->local_requests > 0)
+        printf("  local: %jd requests, %jd sectors (arrays of the threads' own)\n",
+               (intmax_t)e->local_requests, (intmax_t)e->local_sectors);
 }
 
 static void print_times(const struct at_explanation *e)
