@@ -24,12 +24,17 @@ _autotune_arguments() {
     case $command in
     explain)
         if [[ -z $family ]]; then
-            _autotune_rows list --families
+            _autotune_rows list --families && compgen -f -X '!*.cu'
         else
             _autotune_rows explain "$family" --params | sed 's/$/=/'
         fi
         ;;
-    study) [[ -n $family ]] || autotune study 2>/dev/null | sed -n 's/^ *\([a-z-]*\)  .*/\1/p' ;;
+    study)
+        if [[ -z $family ]]; then
+            autotune study 2>/dev/null | sed -n 's/^ *\([a-z-]*\)  .*/\1/p'
+            compgen -f -X '!*.cu'
+        fi
+        ;;
     esac
 }
 

@@ -13,6 +13,7 @@
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "options/own_options.h"
 #include "options/run_options.h"
 #include "system/paths.h"
 #include "tune/time_config.h"
@@ -43,16 +44,41 @@ static const struct argp_option options_table[] = {
 struct explain_options {
     struct at_run_options run; /* for its --gpu and --space, and the session on a GPU */
     struct at_explain_choice choice;
+    const char *own_file; /* NULL: a family's config */
+    struct at_own_options own;
     bool params;
     int64_t blocks;
     enum at_output_format format;
 };
 
-/* The first argument is the family, unless a profile has it. */
+static void check_own(struct argp_state *state, const struct explain_options *options)
+{
+    const struct at_explain_choice *choice = &options->choice;
+
+    if (choice->problem || choice->profile || options->params || options->run.space_count > 0)
+        argp_error(state, "--problem, --profile, --params and --space are for families, not for %s",
+                   options->own_file);
+    if (choice->setting_count > 0)
+        argp_error(state, "\"%s\" is one too many: a CUDA file has no parameters, but --arg",
+                   choice->settings[0]);
+    if (options->own.count > 2)
+        argp_error(state, "explain takes one kernel, so one --entry; study takes several");
+}
+
+/* The first argument is the family or a CUDA file, unless a profile has the family. */
 static void take_family(struct argp_state *state, struct explain_options *options)
 {
     struct at_explain_choice *choice = &options->choice;
 
+    if (choice->setting_count > 0 && at_is_own_file(choice->settings[0])) {
+        options->own_file = *choice->settings++;
+        choice->setting_count--;
+        check_own(state, options);
+        return;
+    }
+    if (options->own.given)
+        argp_error(state, "--entry, --grid, --block, --shared and --arg are for a CUDA file: "
+                          "explain my.cu --grid 64 --block 256 --arg 'float[1<<20]'");
     if (choice->setting_count > 0 && !strchr(choice->settings[0], '=')) {
         if (choice->profile)
             argp_error(state, "--profile has the family, so \"%s\" is one too many",
@@ -69,6 +95,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct explain_options *options = state->input;
 
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->own;
+        return 0;
     case 'p':
         options->choice.problem = arg;
         return 0;
@@ -106,18 +135,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+static const struct argp_child children[] = {{&at_own_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .children = children,
     .help_filter = at_help_filter,
-    .args_doc = "FAMILY [PARAM=VALUE]...\n--profile=FILE [PARAM=VALUE]...",
+    .args_doc = "FAMILY [PARAM=VALUE]...\n--profile=FILE [PARAM=VALUE]...\nFILE.cu",
     .doc =
         "Runs a config on the emulated device and prints what the memory accesses of each source "
         "line cost: sectors for global memory, wavefronts for shared memory, and the least "
         "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
         "(--gpu 0) it measures the time too.\vParameters that are not given have their default, or "
         "with --profile the "
-        "winner's value."
+        "winner's value. A CUDA file is compiled as it stands, and one of its kernels is run with "
+        "the grid, block and arguments that are given; its time is only predicted."
         "\n\nExample:\n  autotune explain --profile best.yaml --problem 8192x8192:f32",
 };
 
@@ -171,6 +203,19 @@ static enum at_status measure(const struct explain_options *options, const struc
 
 /* ---- running ---- */
 
+static enum at_status print(const struct at_explanation *explanation,
+                            const struct at_explained_text *source, enum at_output_format format,
+                            struct at_error *err)
+{
+    if (format == AT_FORMAT_JSON)
+        return at_print_json(&at_explanation_schema, explanation, err);
+    if (format == AT_FORMAT_TABLE)
+        at_explanation_print(explanation, source);
+    else
+        at_explanation_tabulate(explanation, source, at_table_form(format));
+    return AT_OK;
+}
+
 static enum at_status explain(const struct explain_options *options, struct at_error *err)
 {
     struct at_problem problem;
@@ -194,14 +239,42 @@ static enum at_status explain(const struct explain_options *options, struct at_e
                sizeof explanation.predictions);
         status = measure(options, &target, &config, &problem, &explanation, err);
     }
-    if (status == AT_OK && options->format == AT_FORMAT_JSON)
-        status = at_print_json(&at_explanation_schema, &explanation, err);
-    else if (status == AT_OK && options->format == AT_FORMAT_TABLE)
-        at_explanation_print(&explanation, config.family);
-    else if (status == AT_OK)
-        at_explanation_tabulate(&explanation, config.family, at_table_form(options->format));
+    if (status == AT_OK) {
+        const struct at_explained_text source = {config.family->template_path,
+                                                 config.family->source};
+
+        status = print(&explanation, &source, options->format, err);
+    }
     at_schema_clear(&at_explanation_schema, &explanation);
     free(header);
+    return status;
+}
+
+static enum at_status explain_own(struct explain_options *options, struct at_error *err)
+{
+    const struct at_own_launch *launch = &options->own.rows[options->own.count - 1].launch;
+    struct target target = {0};
+    struct at_own_file file = {0};
+    struct at_explanation explanation = {0};
+    enum at_status status = find_target(options->run.gpu, &target, err);
+
+    if (status == AT_OK)
+        status = at_own_file_read(&file, options->own_file, &target.device, err);
+    if (status == AT_OK)
+        at_detail(&options->run.progress, "read %s", options->own_file);
+    if (status == AT_OK)
+        status = at_own_kernel_explain(&file, launch, &target.device,
+                                       target.described ? &target.rates : NULL, options->blocks,
+                                       &explanation, err);
+    if (status == AT_OK) {
+        const struct at_explained_text source = {file.path, file.text};
+
+        memcpy(explanation.predictions, target.description.predictions,
+               sizeof explanation.predictions);
+        status = print(&explanation, &source, options->format, err);
+    }
+    at_schema_clear(&at_explanation_schema, &explanation);
+    at_own_file_clear(&file);
     return status;
 }
 
@@ -222,9 +295,10 @@ static enum at_status run_explain(int argc, char **argv, struct at_error *err)
     at_run_options_init(&options.run);
     options.run.gpu = "emu";
     at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
-    status = at_run_families(&options.run, err);
-    if (status == AT_OK)
+    status = options.own_file ? explain_own(&options, err) : at_run_families(&options.run, err);
+    if (status == AT_OK && !options.own_file)
         status = options.params ? list_params(&options, err) : explain(&options, err);
+    at_own_options_clear(&options.own);
     at_run_options_clear(&options.run);
     return status;
 }

@@ -4,12 +4,15 @@
 #include "base/suggest.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
+#include "model/description.h"
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "options/own_options.h"
 #include "options/run_options.h"
 #include "report/ladder.h"
 #include "schema/table.h"
+#include "study/own_study.h"
 #include "study/study_run.h"
 #include "system/interrupt.h"
 #include "system/output.h"
@@ -22,8 +25,9 @@
 
 struct study_options {
     struct at_run_options run; /* for its --gpu and what a session needs */
-    const char *name;          /* NULL: list the studies */
-    const char *out;           /* of the page; NULL: none */
+    struct at_own_options own;
+    const char *name; /* or a CUDA file; NULL: list the studies */
+    const char *out;  /* of the page; NULL: none */
     enum at_output_format format;
 };
 
@@ -45,6 +49,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct study_options *options = state->input;
 
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->own;
+        return 0;
     case 'g':
         options->run.gpu = arg;
         return 0;
@@ -65,21 +72,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->out && !options->name)
             argp_error(state, "--out needs the name of a study");
+        if (options->own.given && (!options->name || !at_is_own_file(options->name)))
+            argp_error(state, "--entry, --grid, --block, --shared and --arg are for a CUDA file: "
+                              "study my.cu --grid 64 --block 256 --arg 'float[1<<20]'");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
+static const struct argp_child children[] = {{&at_own_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
+    .children = children,
     .help_filter = at_help_filter,
-    .args_doc = "[NAME]",
+    .args_doc = "[NAME]\nFILE.cu",
     .doc = "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
            "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
            "predicted for an emulated one. Without NAME it lists the studies."
-           "\vExample:\n  autotune study coalescing --gpu emu:h200",
+           "\vA CUDA file shows its kernels, with predicted times: all of them, or one for each "
+           "--entry. Options before the first --entry are for all kernels, those after an --entry "
+           "for this one."
+           "\n\nExample:\n  autotune study coalescing --gpu emu:h200",
 };
 
 /* ---- finding studies ---- */
@@ -258,6 +273,24 @@ static enum at_status write_page(const char *path, const struct at_study_result 
     return status;
 }
 
+static enum at_status print_result(struct study_options *options, const struct at_study *study,
+                                   const struct at_study_result *result, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (options->format == AT_FORMAT_JSON)
+        status = at_print_json(&at_study_result_schema, result, err);
+    else if (options->format == AT_FORMAT_TABLE)
+        at_study_print(study, result);
+    else
+        at_study_tabulate(study, result, at_table_form(options->format));
+    if (status == AT_OK && options->out)
+        status = write_page(options->out, result, err);
+    if (status == AT_OK && options->out)
+        at_detail(&options->run.progress, "wrote %s", options->out);
+    return status;
+}
+
 static enum at_status run_one(struct study_options *options, const char *path, struct at_error *err)
 {
     struct at_study study = {0};
@@ -278,38 +311,90 @@ static enum at_status run_one(struct study_options *options, const char *path, s
     if (status == AT_OK)
         status =
             at_study_run(&study, options->name, path, &device, &options->run.session, &result, err);
-    if (status == AT_OK && options->format == AT_FORMAT_JSON)
-        status = at_print_json(&at_study_result_schema, &result, err);
-    else if (status == AT_OK && options->format == AT_FORMAT_TABLE)
-        at_study_print(&study, &result);
-    else if (status == AT_OK)
-        at_study_tabulate(&study, &result, at_table_form(options->format));
-    if (status == AT_OK && options->out)
-        status = write_page(options->out, &result, err);
-    if (status == AT_OK && options->out)
-        at_detail(&options->run.progress, "wrote %s", options->out);
+    if (status == AT_OK)
+        status = print_result(options, &study, &result, err);
     at_schema_clear(&at_study_result_schema, &result);
     at_study_clear(&study);
+    return status;
+}
+
+/* ---- kernels of a CUDA file ---- */
+
+static enum at_status run_launches(struct study_options *options, const struct at_own_file *file,
+                                   const struct at_device_info *device, struct at_error *err)
+{
+    const struct at_own_options *own = &options->own;
+    size_t first = own->count > 1, count = own->count - first;
+    struct at_own_launch *launches = at_alloc_array(count, sizeof *launches);
+    struct at_study study = {0};
+    struct at_study_result result = {0};
+    struct at_device_info described;
+    struct at_rates rates;
+    bool found;
+    enum at_status status = at_description_find(&described, &rates, &found, device, err);
+
+    for (size_t i = 0; i < count; i++)
+        launches[i] = own->rows[first + i].launch;
+    if (status == AT_OK && !found)
+        status = at_fail(err, AT_USAGE,
+                         "no time can be predicted: tuning/devices does not "
+                         "describe this GPU; --gpu emu:h200 takes one that it does");
+    if (status == AT_OK)
+        status = at_own_study(file, launches, count, device, &rates, &study, &result, err);
+    if (status == AT_OK)
+        status = print_result(options, &study, &result, err);
+    at_schema_clear(&at_study_result_schema, &result);
+    at_study_clear(&study);
+    free(launches);
+    return status;
+}
+
+static enum at_status run_own(struct study_options *options, struct at_error *err)
+{
+    struct at_own_file file = {0};
+    struct at_device_info device;
+    enum at_status status = choose_device(&options->run, &device, err);
+
+    if (status == AT_OK && options->out)
+        status = at_output_check(options->out, err);
+    if (status == AT_OK)
+        status = at_own_file_read(&file, options->name, &device, err);
+    if (status == AT_OK)
+        at_detail(&options->run.progress, "read %s", options->name);
+    if (status == AT_OK)
+        status = run_launches(options, &file, &device, err);
+    at_own_file_clear(&file);
+    return status;
+}
+
+static enum at_status run_shipped(struct study_options *options, struct at_error *err)
+{
+    struct study_names names;
+    const char *path = NULL;
+    enum at_status status = find_studies(&names, err);
+
+    if (status == AT_OK && options->name)
+        status = find_study(&names, options->name, &path, err);
+    if (status == AT_OK)
+        status = options->name ? run_one(options, path, err) : list_studies(&names, options, err);
+    free_names(&names);
     return status;
 }
 
 static enum at_status run_study(int argc, char **argv, struct at_error *err)
 {
     struct study_options options = {0};
-    struct study_names names;
-    const char *path = NULL;
     enum at_status status;
 
     at_run_options_init(&options.run);
     options.run.search_given = true; /* no search, so no limit and no note about one */
     at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
     at_interrupt_catch();
-    status = find_studies(&names, err);
-    if (status == AT_OK && options.name)
-        status = find_study(&names, options.name, &path, err);
-    if (status == AT_OK)
-        status = options.name ? run_one(&options, path, err) : list_studies(&names, &options, err);
-    free_names(&names);
+    if (options.name && at_is_own_file(options.name))
+        status = run_own(&options, err);
+    else
+        status = run_shipped(&options, err);
+    at_own_options_clear(&options.own);
     at_run_options_clear(&options.run);
     return status;
 }

@@ -18,7 +18,7 @@ void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int r
 }
 
 int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t address[AT_WARP],
-                        struct at_emu_part parts[3])
+                        struct at_emu_part parts[AT_EMU_PARTS])
 {
     static const struct {
         enum at_emu_space space;
@@ -26,7 +26,8 @@ int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t add
     } windows[] = {
         {AT_EMU_GLOBAL, 0, AT_EMU_SHARED_WINDOW},
         {AT_EMU_SHARED, AT_EMU_SHARED_WINDOW, AT_EMU_LOCAL_WINDOW - AT_EMU_SHARED_WINDOW},
-        {AT_EMU_LOCAL, AT_EMU_LOCAL_WINDOW, 0 - AT_EMU_LOCAL_WINDOW},
+        {AT_EMU_LOCAL, AT_EMU_LOCAL_WINDOW, AT_EMU_PARAM_WINDOW - AT_EMU_LOCAL_WINDOW},
+        {AT_EMU_PARAM, AT_EMU_PARAM_WINDOW, 0 - AT_EMU_PARAM_WINDOW},
     };
     int count = 0;
 
@@ -34,7 +35,7 @@ int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t add
         parts[0] = (struct at_emu_part){(enum at_emu_space)op->space, lanes};
         return 1;
     }
-    for (int k = 0; k < 3 && lanes; k++) {
+    for (int k = 0; k < AT_EMU_PARTS && lanes; k++) {
         uint32_t within = 0;
 
         AT_EACH_OF (i, lanes)
@@ -99,8 +100,9 @@ bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp,
                            char *host[AT_WARP])
 {
     struct at_emu_block *block = warp->block;
-    uint32_t local = block->kernel->local_bytes;
+    uint32_t local = block->kernel->local_bytes, frame = block->kernel->frame_bytes;
 
+    at_emu_spend(block);
     if (!aligned(op, warp, lanes, bytes, address))
         return false;
     switch (space) {
@@ -111,6 +113,13 @@ bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp,
         return resolve_window(op, warp, lanes, AT_EMU_LOCAL_BOUNDS,
                               block->local + (size_t)warp->first_thread * local, local, local,
                               bytes, address, host);
+    case AT_EMU_FRAME:
+        return resolve_window(op, warp, lanes, AT_EMU_PARAM_BOUNDS,
+                              block->frames + (size_t)warp->first_thread * frame, frame, frame,
+                              bytes, address, host);
+    case AT_EMU_PARAM:
+        return resolve_window(op, warp, lanes, AT_EMU_PARAM_BOUNDS, block->params,
+                              block->kernel->param_bytes, 0, bytes, address, host);
     default:
         return resolve_global(op, warp, lanes, bytes, address, host);
     }
@@ -123,10 +132,16 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
     const struct at_emu_observer *observer = warp->block->observer;
     struct at_emu_access access;
 
-    if (!observer || !observer->access || space == AT_EMU_LOCAL)
+    void (*report)(void *, uint64_t, const struct at_emu_access *);
+
+    if (!observer || space >= AT_EMU_PARAM)
+        return;
+    report = space == AT_EMU_LOCAL ? observer->local : observer->access;
+    if (!report)
         return;
     access = (struct at_emu_access){
         .instruction = (size_t)(op - warp->block->kernel->ops),
+        .warp = warp->first_thread / AT_WARP,
         .shared = space == AT_EMU_SHARED,
         .store = store,
         .atomic = op->atomic,
@@ -135,7 +150,7 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
         .fills = fills,
     };
     memcpy(access.address, address, sizeof access.address);
-    observer->access(observer->context, warp->block->index, &access);
+    report(observer->context, warp->block->index, &access);
 }
 
 /* An aligned element moves whole, even if a thread of another block accesses it at the same time.
@@ -214,7 +229,7 @@ static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint
 void at_emu_run_load(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     uint64_t address[AT_WARP];
-    struct at_emu_part parts[3];
+    struct at_emu_part parts[AT_EMU_PARTS];
     int count;
 
     at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
@@ -235,9 +250,7 @@ void at_emu_run_load_param(const struct at_emu_op *op, struct at_emu_warp *warp,
             host[i] = warp->block->params + op->immediate;
     } else {
         at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
-        if (!aligned(op, warp, lanes, bytes, address) ||
-            !resolve_window(op, warp, lanes, AT_EMU_PARAM_BOUNDS, warp->block->params,
-                            warp->block->kernel->param_bytes, 0, bytes, address, host))
+        if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_PARAM, bytes, address, host))
             return;
     }
     for (uint32_t k = 0; k < op->units; k++)
@@ -293,6 +306,10 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     uint32_t bytes = (uint32_t)op->unit_bytes * op->units;
     char *host[AT_WARP];
 
+    if (space == AT_EMU_PARAM) {
+        at_emu_raise(warp, op, AT_EMU_PARAM_BOUNDS, __builtin_ctz(lanes), 0, "it is a store");
+        return;
+    }
     if (!at_emu_access_resolve(op, warp, lanes, space, bytes, address, host))
         return;
     at_emu_access_report(op, warp, lanes, space, true, bytes, address, NULL);
@@ -305,11 +322,55 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
 void at_emu_run_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     uint64_t address[AT_WARP];
-    struct at_emu_part parts[3];
+    struct at_emu_part parts[AT_EMU_PARTS];
     int count;
 
     at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
     count = at_emu_access_split(op, lanes, address, parts);
     for (int k = 0; k < count && !warp->block->fault.kind; k++)
         store_part(op, warp, parts[k].lanes, parts[k].space, address);
+}
+
+char *at_emu_access_generic(const struct at_emu_warp *warp, int lane, uint64_t address,
+                            uint32_t bytes)
+{
+    const struct at_emu_block *block = warp->block;
+    uint32_t local = block->kernel->local_bytes;
+    uint64_t offset;
+
+    if (address < AT_EMU_SHARED_WINDOW)
+        return at_emu_memory_host(block->memory, address, bytes);
+    if (address < AT_EMU_LOCAL_WINDOW) {
+        offset = address - AT_EMU_SHARED_WINDOW;
+        return block->shared.size >= bytes && offset <= block->shared.size - bytes
+                   ? block->shared.bytes + offset
+                   : NULL;
+    }
+    offset = address - AT_EMU_LOCAL_WINDOW;
+    return local >= bytes && offset <= local - bytes
+               ? block->local + (size_t)(warp->first_thread + (uint32_t)lane) * local + offset
+               : NULL;
+}
+
+/* isspacep: op->space is the one that is asked for. */
+void at_emu_run_is_space(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const struct at_emu_image *image = warp->block->kernel->image;
+    AT_SOURCE(u64, a, 1);
+    uint32_t within = 0;
+
+    AT_EACH_OF (i, lanes) {
+        enum at_emu_space space = a[i] < AT_EMU_SHARED_WINDOW  ? AT_EMU_GLOBAL
+                                  : a[i] < AT_EMU_LOCAL_WINDOW ? AT_EMU_SHARED
+                                  : a[i] < AT_EMU_PARAM_WINDOW ? AT_EMU_LOCAL
+                                                               : AT_EMU_PARAM;
+
+        for (size_t k = 0; warp->block->variables && k < image->count; k++)
+            if (image->variables[k].constant &&
+                a[i] - warp->block->variables[k] < image->variables[k].bytes)
+                space = AT_EMU_CONST;
+        if (space == op->space)
+            within |= at_lane_bit[i];
+    }
+    at_keep_predicate(warp, op->row[0], within, lanes);
 }

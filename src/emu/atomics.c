@@ -2,6 +2,7 @@
 /* atom and red (PTX ISA, "Parallel Synchronization and Communication Instructions"). Blocks run on
  * several host threads, so operations are atomic on the host too. Lanes go one after the other, the
  * lowest first. */
+#include "emu/formats.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
@@ -13,6 +14,10 @@ static bool locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_
 {
     uint32_t unwritten = 0;
 
+    if (space == AT_EMU_PARAM) {
+        at_emu_raise(warp, op, AT_EMU_PARAM_BOUNDS, __builtin_ctz(lanes), 0, "it is atomic");
+        return false;
+    }
     if (!at_emu_access_resolve(op, warp, lanes, space, op->unit_bytes, address, host))
         return false;
     at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address, NULL);
@@ -30,7 +35,7 @@ static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uin
                        char *host[AT_WARP])
 {
     uint64_t address[AT_WARP];
-    struct at_emu_part parts[3];
+    struct at_emu_part parts[AT_EMU_PARTS];
     int count;
 
     at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
@@ -86,6 +91,28 @@ ATOMIC(max_s64, u64, s64, x > y ? x : y)
 ATOMIC(increment, u32, u32, x >= y ? 0 : x + 1)
 ATOMIC(decrement, u32, u32, x == 0 || x > y ? y : x - 1)
 
+ATOMIC(compare_and_swap_16, u16, u16, x == y ? z : x)
+
+/* Sums of floats: of an element of this format, or of both halves of a word. */
+ATOMIC(add_f32, u32, u32, at_bits_of_f32(at_f32_of(x) + at_f32_of(y)))
+ATOMIC(add_f64, u64, u64, at_bits_of_f64(at_f64_of(x) + at_f64_of(y)))
+
+static u16 add_small(enum at_emu_format format, u32 x, u32 y)
+{
+    double sum = at_emu_add_odd(at_emu_widen(format, x & 0xffff), at_emu_widen(format, y & 0xffff));
+
+    return (u16)at_emu_narrow(format, sum, AT_EMU_NEAREST, 0);
+}
+
+static u32 add_pair(enum at_emu_format format, u32 x, u32 y)
+{
+    return (u32)add_small(format, x >> 16, y >> 16) << 16 | add_small(format, x, y);
+}
+ATOMIC(add_f16, u16, u16, add_small(AT_EMU_F16, x, y))
+ATOMIC(add_bf16, u16, u16, add_small(AT_EMU_BF16, x, y))
+ATOMIC(add_f16x2, u32, u32, add_pair(AT_EMU_F16, x, y))
+ATOMIC(add_bf16x2, u32, u32, add_pair(AT_EMU_BF16, x, y))
+
 at_emu_run_op *at_emu_atomic_find(const char *name)
 {
     static const struct {
@@ -96,6 +123,12 @@ at_emu_run_op *at_emu_atomic_find(const char *name)
         {"add.s32", add_32},
         {"add.u64", add_64},
         {"add.s64", add_64},
+        {"add.f32", add_f32},
+        {"add.f64", add_f64},
+        {"add.f16", add_f16},
+        {"add.bf16", add_bf16},
+        {"add.f16x2", add_f16x2},
+        {"add.bf16x2", add_bf16x2},
         {"and.b32", and_32},
         {"and.b64", and_64},
         {"or.b32", or_32},
@@ -104,6 +137,7 @@ at_emu_run_op *at_emu_atomic_find(const char *name)
         {"xor.b64", xor_64},
         {"exch.b32", exchange_32},
         {"exch.b64", exchange_64},
+        {"cas.b16", compare_and_swap_16},
         {"cas.b32", compare_and_swap_32},
         {"cas.b64", compare_and_swap_64},
         {"min.u32", min_u32},

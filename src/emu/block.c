@@ -16,6 +16,7 @@ static void start_warp(struct at_emu_warp *warp)
     warp->stalled = NULL;
     warp->synced = warp->acquired = warp->block->shared.synced;
     warp->copy_count = 0;
+    warp->carry = 0;
     memset(warp->executed, 0, sizeof warp->executed);
     memset(warp->groups, 0, sizeof warp->groups);
     memset(warp->bulk_groups, 0, sizeof warp->bulk_groups);
@@ -50,7 +51,10 @@ static void place_lanes(struct at_emu_warp *warp, uint32_t lanes, uint32_t pc)
         warp->lane_pc[i] = pc;
 }
 
-/* How many instructions the active lanes may still execute. */
+/* Instructions after which the limits are looked at again. */
+enum { SLICE = 4096 };
+
+/* How many instructions the active lanes may now execute. */
 static uint64_t budget_of(const struct at_emu_warp *warp)
 {
     uint64_t limit = warp->block->launch->instruction_limit, most = 0;
@@ -58,7 +62,20 @@ static uint64_t budget_of(const struct at_emu_warp *warp)
     AT_EACH_OF (i, warp->active)
         if (warp->executed[i] > most)
             most = warp->executed[i];
-    return limit == 0 ? UINT64_MAX : limit > most ? limit - most : 0;
+    limit = limit == 0 ? UINT64_MAX : limit > most ? limit - most : 0;
+    limit = limit < warp->block->left ? limit : warp->block->left;
+    return limit < SLICE ? limit : SLICE;
+}
+
+static void raise_limit(struct at_emu_warp *warp, const struct at_emu_op *op)
+{
+    const struct at_emu_launch *launch = warp->block->launch;
+    bool of_block = warp->block->left == 0;
+
+    at_emu_raise(warp, op, AT_EMU_LIMIT, __builtin_ctz(warp->active), 0,
+                 "more than %ju %s; is this loop endless?",
+                 (uintmax_t)(of_block ? launch->block_limit : launch->instruction_limit),
+                 of_block ? "steps of the warps of a block" : "a thread");
 }
 
 static void count_executed(struct at_emu_warp *warp, uint32_t lanes, uint64_t count)
@@ -87,6 +104,37 @@ static void branch(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_
     choose_lanes(warp);
 }
 
+/* brx.idx: each lane takes the target of its index. */
+static void switch_lanes(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    const struct at_ptx_kernel *kernel = warp->block->kernel;
+    AT_SOURCE(u32, index, 0);
+
+    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
+    AT_EACH_OF (i, lanes) {
+        if (index[i] >= op->immediate) { /* undefined (PTX ISA, brx.idx) */
+            at_emu_raise(warp, op, AT_EMU_TRAP, i, 0, "index %u of a table of %d", index[i],
+                         (int)op->immediate);
+            return;
+        }
+        warp->lane_pc[i] = kernel->targets[op->target + index[i]];
+    }
+    choose_lanes(warp);
+}
+
+/* The clock counts the instructions of the thread. */
+static void read_clock(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    AT_EACH_OF (i, lanes) {
+        uint64_t now = warp->executed[i] + warp->spent;
+
+        if (op->value_bytes == 4)
+            AT_EMU_ROW(u32, warp, op->row[0])[i] = (u32)now;
+        else
+            AT_EMU_ROW(u64, warp, op->row[0])[i] = now;
+    }
+}
+
 /* bar.sync counts warps, so the lanes of a warp must arrive together (PTX ISA, bar: "the barrier
  * instructions signal the arrival of the executing threads"; in conditionally executed code only if
  * all threads evaluate the condition alike). */
@@ -102,6 +150,8 @@ static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_
     } else {
         warp->waiting = true;
         warp->barrier = (uint32_t)op->immediate;
+        if (op->vote)
+            warp->yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;
         warp->pc++;
     }
 }
@@ -122,12 +172,27 @@ static bool follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_
     case AT_EMU_BARRIER_WAIT:
         arrive(warp, op, lanes);
         break;
+    case AT_EMU_SWITCH:
+        switch_lanes(warp, op, lanes);
+        break;
+    case AT_EMU_CLOCK:
+        read_clock(warp, op, lanes);
+        warp->pc++;
+        break;
     }
     if (warp->pc == warp->stop) {
         place_lanes(warp, warp->active, warp->pc);
         choose_lanes(warp);
     }
     return !warp->waiting && warp->alive;
+}
+
+static void spend(struct at_emu_block *block, uint64_t instructions)
+{
+    uint64_t steps = instructions + block->slow * (AT_EMU_SLOW_STEPS - 1);
+
+    block->left -= block->left < steps ? block->left : steps;
+    block->slow = 0;
 }
 
 /* Run until the set of active lanes changes or the warp stops. False: it stopped. */
@@ -140,15 +205,15 @@ static bool run_lanes(struct at_emu_warp *warp)
     uint64_t budget = budget_of(warp), left = budget;
     bool going = true;
 
-    while (going && warp->active == active) {
+    if (budget == 0) {
+        raise_limit(warp, &ops[warp->pc]);
+        return false;
+    }
+    while (going && warp->active == active && left > 0) {
         const struct at_emu_op *op = &ops[warp->pc];
         uint32_t lanes = active & (*AT_EMU_ROW(uint32_t, warp, op->guard) ^ op->guard_flip);
 
-        if (left-- == 0) {
-            at_emu_raise(warp, op, AT_EMU_LIMIT, __builtin_ctz(active), 0, "more than %ju a thread",
-                         (uintmax_t)block->launch->instruction_limit);
-            return false;
-        }
+        left--;
         if (warp->undefined_rows && !at_emu_undefined_step(op, warp, lanes))
             return false;
         if (op->run && lanes)
@@ -157,13 +222,16 @@ static bool run_lanes(struct at_emu_warp *warp)
             return false;
         if (observer && observer->executed)
             observer->executed(observer->context, block->index, (size_t)(op - ops), lanes);
-        if (op->flow == AT_EMU_NEXT && warp->pc + 1 != warp->stop)
+        if (op->flow == AT_EMU_NEXT && warp->pc + 1 != warp->stop) {
             warp->pc++;
-        else
+        } else {
+            warp->spent = budget - left;
             going = follow(warp, op, lanes);
+        }
         going = going && !warp->stalled;
     }
     count_executed(warp, active, budget - left);
+    spend(block, budget - left);
     return going && !block->fault.kind;
 }
 
@@ -172,6 +240,35 @@ static void run_warp(struct at_emu_warp *warp)
     warp->stalled = NULL;
     while (run_lanes(warp))
         ;
+}
+
+static const struct at_emu_op *barrier_of(const struct at_emu_warp *warp)
+{
+    return &warp->block->kernel->ops[warp->pc - 1];
+}
+
+/* bar.red: all threads get the result of the votes. */
+static void give_votes(struct at_emu_block *block)
+{
+    uint32_t count = 0;
+    bool all = true;
+
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        count += (uint32_t)__builtin_popcount(block->warps[k].yes);
+        all &= block->warps[k].yes == block->warps[k].lanes;
+    }
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        struct at_emu_warp *warp = &block->warps[k];
+        const struct at_emu_op *op = barrier_of(warp);
+
+        if (op->vote == AT_EMU_VOTE_COUNT)
+            AT_EACH_OF (i, warp->lanes)
+                AT_EMU_ROW(u32, warp, op->row[0])[i] = count;
+        else if (op->vote != AT_EMU_NO_VOTE)
+            at_keep_predicate(warp, op->row[0],
+                              (op->vote == AT_EMU_VOTE_ALL ? all : count > 0) ? UINT32_MAX : 0,
+                              warp->lanes);
+    }
 }
 
 /* All warps wait or have ended. True: they wait at the same barrier, and continue. */
@@ -183,7 +280,8 @@ static bool release_barrier(struct at_emu_block *block)
     for (uint32_t i = 0; i < block->warp_count; i++)
         if (block->warps[i].waiting) {
             first = first ? first : &block->warps[i];
-            if (block->warps[i].barrier != first->barrier)
+            if (block->warps[i].barrier != first->barrier ||
+                barrier_of(&block->warps[i])->vote != barrier_of(first)->vote)
                 why = "other threads of the block wait at another barrier";
         }
     if (!first)
@@ -195,6 +293,7 @@ static bool release_barrier(struct at_emu_block *block)
         at_emu_raise(first, &block->kernel->ops[first->pc - 1], AT_EMU_BARRIER, 0, 0, "%s", why);
         return false;
     }
+    give_votes(block);
     for (uint32_t i = 0; i < block->warp_count; i++)
         block->warps[i].waiting = false;
     at_emu_shared_barrier(block);
@@ -230,6 +329,7 @@ void at_emu_block_run(struct at_emu_block *block)
     for (uint32_t i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
     block->mbarrier_count = block->bulk_count = 0;
+    block->left = block->launch->block_limit ? block->launch->block_limit : UINT64_MAX;
     while (run_warps(block) || release_barrier(block))
         if (block->fault.kind)
             break;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const at_emu_fault_names[] = {
     [AT_EMU_NO_FAULT] = "no fault",
@@ -18,6 +19,7 @@ const char *const at_emu_fault_names[] = {
     [AT_EMU_LIMIT] = "too many instructions",
     [AT_EMU_TRAP] = "trap",
     [AT_EMU_DIVISION] = "integer division by zero",
+    [AT_EMU_ASSERTION] = "assertion failed",
 };
 
 static bool has_address(enum at_emu_fault_kind kind)
@@ -34,13 +36,31 @@ static void thread_index(uint32_t thread[3], const uint32_t block[3], uint32_t l
     thread[2] = linear / block[0] / block[1];
 }
 
+/* The line of the source, if the compiler told it, and that of the PTX. */
+static void place_of(char *text, size_t size, const struct at_ptx_kernel *kernel,
+                     const struct at_emu_op *op)
+{
+    size_t file = (size_t)op->places.caller_file;
+    const char *name =
+        op->places.caller_line > 0 && file < kernel->source_file_count && kernel->source_files[file]
+            ? kernel->source_files[file]
+            : "";
+    const char *slash = strrchr(name, '/');
+
+    if (*name)
+        snprintf(text, size, "%.64s line %d, PTX line %d", slash ? slash + 1 : name,
+                 op->places.caller_line, op->line);
+    else
+        snprintf(text, size, "PTX line %d", op->line);
+}
+
 void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_emu_fault_kind kind,
                   int lane, uint64_t address, const char *detail, ...)
 {
     struct at_emu_block *block = warp->block;
     struct at_emu_fault *fault = &block->fault;
     const uint32_t *b = fault->block, *t = fault->thread;
-    char at[32] = "", more[96] = "";
+    char at[32] = "", more[224] = "", where[128];
     va_list args;
 
     if (fault->kind)
@@ -59,8 +79,9 @@ void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_
         vsnprintf(more, sizeof more, detail, args);
         va_end(args);
     }
+    place_of(where, sizeof where, block->kernel, op);
     snprintf(fault->message, sizeof fault->message,
-             "%.48s, PTX line %d, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s%s",
-             block->kernel->name, op->line, b[0], b[1], b[2], t[0], t[1], t[2],
-             at_emu_fault_names[kind], at, more[0] ? ": " : "", more);
+             "%.48s, %s, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s%s",
+             block->launch->name ? block->launch->name : block->kernel->name, where, b[0], b[1],
+             b[2], t[0], t[1], t[2], at_emu_fault_names[kind], at, more[0] ? ": " : "", more);
 }

@@ -63,6 +63,22 @@ static inline double at_f64_of(uint64_t bits)
     return value;
 }
 
+static inline uint32_t at_bits_of_f32(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t at_bits_of_f64(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 #define AT_SOURCE(type, name, k) const type *name = AT_EMU_ROW(type, warp, op->row[k])
 #define AT_RUN(name)                                                                               \
     static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)

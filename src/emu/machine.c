@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct run {
-    const struct at_emu_memory *memory;
+    struct at_emu_memory *memory;
     const struct at_emu_launch *launch;
     char *params;
     uint64_t next;        /* the next block, counted in the order of the launch */
@@ -16,6 +16,9 @@ struct run {
     pthread_mutex_t lock; /* for the two below */
     uint64_t fault_turn;  /* of the first block known to have a fault; count: none */
     struct at_emu_fault fault;
+    const uint64_t *variables; /* of the kernel's module; NULL: it uses none */
+    struct at_emu_printed *printed;
+    size_t printed_count, printed_capacity;
 };
 
 /* Set a lane's value in a preset's row. */
@@ -37,6 +40,11 @@ static uint32_t dynamic_shared_offset(const struct at_ptx_kernel *kernel)
     uint32_t align = kernel->dynamic_align;
 
     return (kernel->shared_bytes + align - 1) / align * align;
+}
+
+static uint64_t multiprocessors_of(const struct at_emu_launch *launch)
+{
+    return launch->multiprocessors < 1 ? 1 : (uint64_t)launch->multiprocessors;
 }
 
 static uint64_t preset_value(const struct at_emu_preset *preset, const struct at_emu_warp *warp,
@@ -73,6 +81,16 @@ static uint64_t preset_value(const struct at_emu_preset *preset, const struct at
         return ~(below | own);
     case AT_EMU_LANEMASK_GE:
         return ~below;
+    case AT_EMU_SMID:
+        return block->index % multiprocessors_of(block->launch);
+    case AT_EMU_NSMID:
+        return multiprocessors_of(block->launch);
+    case AT_EMU_DYNAMIC_BYTES:
+        return (uint64_t)block->launch->dynamic_shared_bytes;
+    case AT_EMU_TOTAL_SHARED_BYTES:
+        return block->shared.size;
+    case AT_EMU_VARIABLE:
+        return block->variables[preset->variable] + preset->value;
     default:
         break;
     }
@@ -83,6 +101,12 @@ static uint64_t preset_value(const struct at_emu_preset *preset, const struct at
     return block->launch->grid[preset->kind - AT_EMU_NCTAID];
 }
 
+static bool changes(const struct at_emu_preset *preset)
+{
+    return (preset->kind >= AT_EMU_CTAID && preset->kind < AT_EMU_NCTAID) ||
+           preset->kind == AT_EMU_SMID;
+}
+
 /* Fill the rows that change from block to block, or all others. */
 static void fill_presets(struct at_emu_block *block, bool of_block)
 {
@@ -91,7 +115,7 @@ static void fill_presets(struct at_emu_block *block, bool of_block)
     for (size_t k = 0; k < kernel->preset_count; k++) {
         const struct at_emu_preset *preset = &kernel->presets[k];
 
-        if ((preset->kind >= AT_EMU_CTAID && preset->kind < AT_EMU_NCTAID) != of_block)
+        if (changes(preset) != of_block)
             continue;
         for (uint32_t w = 0; w < block->warp_count; w++)
             for (uint32_t lane = 0; lane < AT_WARP; lane++)
@@ -142,6 +166,7 @@ static void make_block(struct at_emu_block *block, const struct run *run)
         .kernel = launch->kernel,
         .observer = launch->observer,
         .params = run->params,
+        .variables = run->variables,
         .shared = {.bytes = at_alloc(shared),
                    .size = shared,
                    .written = at_alloc_array(shared, sizeof(uint32_t)),
@@ -149,6 +174,7 @@ static void make_block(struct at_emu_block *block, const struct run *run)
     };
     make_warps(block);
     block->local = at_alloc_array(block->warp_count * AT_WARP, launch->kernel->local_bytes);
+    block->frames = at_alloc_array(block->warp_count * AT_WARP, launch->kernel->frame_bytes);
     fill_presets(block, false);
 }
 
@@ -162,6 +188,8 @@ static void clear_block(struct at_emu_block *block)
     }
     free(block->warps);
     free(block->local);
+    free(block->frames);
+    free(block->printed);
     free(block->mbarriers);
     free(block->bulk);
     free(block->shared.bytes);
@@ -175,6 +203,20 @@ static bool take(struct run *run, uint64_t *turn)
 {
     *turn = __atomic_fetch_add(&run->next, 1, __ATOMIC_RELAXED);
     return *turn < run->count && *turn < __atomic_load_n(&run->fault_turn, __ATOMIC_RELAXED);
+}
+
+/* Keep what a block has printed; run->lock is held. */
+static void take_printed(struct run *run, struct at_emu_block *block, uint64_t turn)
+{
+    struct at_emu_printed printed = {turn, NULL};
+
+    if (!block->printed)
+        return;
+    AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, '\0');
+    printed.text = block->printed;
+    AT_PUSH(run->printed, run->printed_count, run->printed_capacity, printed);
+    block->printed = NULL;
+    block->printed_bytes = block->printed_capacity = 0;
 }
 
 static void *work(void *argument)
@@ -193,6 +235,7 @@ static void *work(void *argument)
         fill_presets(&block, true);
         at_emu_block_run(&block);
         pthread_mutex_lock(&run->lock);
+        take_printed(run, &block, turn);
         if (block.fault.kind && turn < run->fault_turn) {
             __atomic_store_n(&run->fault_turn, turn, __ATOMIC_RELAXED);
             run->fault = block.fault;
@@ -296,6 +339,14 @@ static void run_on_threads(struct run *run)
     free(threads);
 }
 
+static bool uses_variables(const struct at_ptx_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->preset_count; i++)
+        if (kernel->presets[i].kind == AT_EMU_VARIABLE)
+            return true;
+    return false;
+}
+
 enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_launch *launch,
                           struct at_emu_fault *fault, struct at_error *err)
 {
@@ -307,16 +358,29 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
         status = check_kernel(launch, err);
     if (status != AT_OK)
         return status;
+    if (uses_variables(kernel)) {
+        run.variables = at_emu_memory_place(memory, kernel->image);
+        if (!run.variables)
+            return at_fail(err, AT_FAILED,
+                           "this machine has too little memory for the variables "
+                           "of the program");
+    }
     run.fault_turn = run.count;
     run.params = at_alloc(kernel->param_bytes);
     for (size_t i = 0, word = 0; i < kernel->param_count; i++) {
         memcpy(run.params + kernel->params[i].offset, &launch->args[word], kernel->params[i].bytes);
         word += words_of(&kernel->params[i]);
     }
+    if (!at_emu_memory_begin(memory)) {
+        free(run.params);
+        return at_fail(err, AT_FAILED, "this machine has too little memory for the launch");
+    }
     pthread_mutex_init(&run.lock, NULL);
     run_on_threads(&run);
     pthread_mutex_destroy(&run.lock);
     free(run.params);
+    at_emu_print_all(launch->printer, run.printed, run.printed_count);
+    free(run.printed);
     *fault = run.fault;
     return AT_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine that runs PTX. It runs grids of blocks of warps and checks every memory access. An
- * observer sees what the memory system of a GPU would see, except local memory.
+ * observer sees what the memory system of a GPU would see, except constant memory.
  *
  * An instruction runs for all 32 lanes of a warp at once; diverged lanes run at the lowest address
  * first. The warps of a block take turns, from barrier to barrier. Blocks run on several host
@@ -38,6 +38,11 @@ struct at_emu_memory;
 struct at_emu_memory *at_emu_memory_new(void);
 void at_emu_memory_free(struct at_emu_memory *memory);
 
+/* From now on every launch begins with what the memory has when the next one does, and what a
+ * launch writes is forgotten when another begins: a kernel that counts on is run again as if for
+ * the first time. */
+void at_emu_memory_rewind(struct at_emu_memory *memory);
+
 /* Returns the address, or 0 if the host has too little memory. The host provides a page when it is
  * first touched. */
 uint64_t at_emu_memory_allocate(struct at_emu_memory *memory, int64_t bytes);
@@ -60,6 +65,7 @@ enum at_emu_fault_kind {
     AT_EMU_LIMIT,            /* more instructions than allowed: an endless loop */
     AT_EMU_TRAP,             /* trap */
     AT_EMU_DIVISION,         /* integer division by zero: undefined in PTX */
+    AT_EMU_ASSERTION,        /* assert() */
 };
 
 extern const char *const at_emu_fault_names[];
@@ -70,27 +76,48 @@ struct at_emu_fault {
     int line; /* of the PTX */
     uint32_t block[3], thread[3];
     uint64_t address;  /* of a memory access; for shared memory the offset */
-    char message[256]; /* kernel, line, block, thread and fault, on one line */
+    char message[512]; /* kernel, line, block, thread and fault, on one line */
 };
 
 /* One access by one warp: a request to the memory system. */
 struct at_emu_access {
     size_t instruction;
+    uint32_t warp;              /* its number in the block */
     bool shared, store, atomic; /* an atomic operation is a store too */
     int bytes;                  /* per lane: 1, 2, 4, 8 or 16; of the whole vector */
     uint32_t lanes;             /* mask of the lanes that take part, not 0 */
-    uint64_t address[AT_WARP];  /* valid where the mask has a bit; for shared memory the offset */
+    uint64_t address[AT_WARP];  /* valid where the mask has a bit; for shared and local memory the
+                                   offset */
     const uint64_t *fills;      /* for both accesses of a copy past L1 (cp.async.cg): its offsets in
                                    shared memory, valid during the call; else NULL */
 };
 
 struct at_emu_observer {
     void *context;
-    /* Either function may be NULL. The host thread that runs the block calls them, so calls for
+    /* Each function may be NULL. The host thread that runs the block calls them, so calls for
      * several blocks may come at the same time. */
     void (*access)(void *context, uint64_t block, const struct at_emu_access *access);
     /* A warp has run an instruction; lanes is 0 if its guard let no lane take part. */
     void (*executed)(void *context, uint64_t block, size_t instruction, uint32_t lanes);
+    /* The same as access, for local memory. */
+    void (*local)(void *context, uint64_t block, const struct at_emu_access *access);
+};
+
+/* Gets what a launch has printed, once, in the order of the blocks: AT_EMU_PRINTED_LINES at most,
+ * and a last line that says how many are missing. */
+struct at_emu_printer {
+    void *context;
+    void (*print)(void *context, const char *text);
+};
+
+enum {
+    AT_EMU_PRINTED_LINES = 1000,
+    /* A limit for the steps of all warps of a block together: an endless loop ends within seconds,
+     * and a loop that is not has room. A step is an instruction of a warp; what takes the machine
+     * long is several. */
+    AT_EMU_BLOCK_STEPS = 48000000,
+    AT_EMU_SLOW_STEPS = 16, /* of an access to memory; of arithmetic in formats or roundings that
+                               the host has not */
 };
 
 struct at_emu_launch {
@@ -103,8 +130,12 @@ struct at_emu_launch {
     size_t arg_count;
     size_t arg_words;                       /* of all parameters together at most; 0: arg_count */
     uint64_t instruction_limit;             /* per thread; 0: none */
+    uint64_t block_limit;                   /* steps of the warps of a block; 0: none */
     int threads;                            /* of the host, at least 1 */
     const struct at_emu_observer *observer; /* NULL: none */
+    const struct at_emu_printer *printer;   /* NULL: what printf prints is dropped */
+    const char *name;                       /* in messages; NULL: the kernel's */
+    int multiprocessors;                    /* %nsmid; less than 1: 1 */
     /* Run only these blocks, given by linear index; NULL: all. */
     const uint64_t *only_blocks;
     size_t only_block_count;

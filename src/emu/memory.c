@@ -5,6 +5,7 @@
 #include "emu/warp.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,6 +20,15 @@ struct at_emu_memory {
     size_t count, capacity;
     uint64_t next;
     uint64_t total_bytes;
+    struct placed *placed;
+    size_t placed_count, placed_capacity;
+    bool rewind; /* launches begin alike */
+};
+
+/* An image's variables. */
+struct placed {
+    uint64_t image;
+    uint64_t *addresses;
 };
 
 struct at_emu_memory *at_emu_memory_new(void)
@@ -35,6 +45,9 @@ void at_emu_memory_free(struct at_emu_memory *memory)
         return;
     for (size_t i = 0; i < memory->count; i++)
         munmap(memory->allocations[i].bytes, memory->allocations[i].size);
+    for (size_t i = 0; i < memory->placed_count; i++)
+        free(memory->placed[i].addresses);
+    free(memory->placed);
     free(memory->allocations);
     free(memory);
 }
@@ -63,6 +76,61 @@ uint64_t at_emu_memory_allocate(struct at_emu_memory *memory, int64_t bytes)
     memory->next += (allocation.size / UNIT + 2) * UNIT;
     return allocation.address;
 }
+
+/* ---- launches that begin alike ---- */
+
+/* Write the pages of an allocation that are not zero to a file, the same at the same offset. */
+static bool write_pages(int fd, const struct at_emu_allocation *allocation)
+{
+    enum { PAGE = 4096 };
+    static const char zeros[PAGE];
+
+    for (uint64_t at = 0; at < allocation->size; at += PAGE) {
+        uint64_t left = allocation->size - at;
+        size_t size = left < PAGE ? (size_t)left : PAGE;
+
+        if (memcmp(allocation->bytes + at, zeros, size) != 0 &&
+            pwrite(fd, allocation->bytes + at, size, (off_t)at) != (ssize_t)size)
+            return false;
+    }
+    return true;
+}
+
+/* Put the content into a file in memory, and map it in its own place so that writes stay private:
+ * without them, it is as it was. */
+static bool keep(struct at_emu_allocation *allocation)
+{
+    int fd = memfd_create("emulated memory", MFD_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    allocation->kept =
+        ftruncate(fd, (off_t)allocation->size) == 0 && write_pages(fd, allocation) &&
+        mmap(allocation->bytes, allocation->size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) == (void *)allocation->bytes;
+    close(fd);
+    return allocation->kept;
+}
+
+void at_emu_memory_rewind(struct at_emu_memory *memory)
+{
+    memory->rewind = true;
+}
+
+bool at_emu_memory_begin(struct at_emu_memory *memory)
+{
+    for (size_t i = 0; i < memory->count && memory->rewind; i++) {
+        struct at_emu_allocation *allocation = &memory->allocations[i];
+
+        if (allocation->kept)
+            madvise(allocation->bytes, allocation->size, MADV_DONTNEED);
+        else if (!keep(allocation))
+            return false;
+    }
+    return true;
+}
+
+/* ---- finding ---- */
 
 /* The number of allocations that begin at or below the address. */
 static size_t count_up_to(const struct at_emu_memory *memory, uint64_t address)
@@ -109,4 +177,44 @@ void *at_emu_memory_host(const struct at_emu_memory *memory, uint64_t address, s
     if (!found || size > found->size - (address - found->address))
         return NULL;
     return found->bytes + (address - found->address);
+}
+
+static void fill(const struct at_emu_memory *memory, const struct at_emu_variable *variable,
+                 const uint64_t *addresses, uint64_t address)
+{
+    char *bytes = at_emu_memory_host(memory, address, variable->bytes);
+
+    if (variable->initial)
+        memcpy(bytes, variable->initial, variable->bytes);
+    for (size_t i = 0; i < variable->pointer_count; i++) {
+        const struct at_emu_pointer *pointer = &variable->pointers[i];
+        uint64_t value = addresses[pointer->variable] + (uint64_t)pointer->offset;
+
+        memcpy(bytes + pointer->at, &value, sizeof value);
+    }
+}
+
+/* Each variable is an allocation, so an index beyond its end is found. */
+const uint64_t *at_emu_memory_place(struct at_emu_memory *memory, const struct at_emu_image *image)
+{
+    struct placed made = {.image = image->number};
+
+    for (size_t i = 0; i < memory->placed_count; i++)
+        if (memory->placed[i].image == image->number)
+            return memory->placed[i].addresses;
+    made.addresses = at_alloc_array(image->count, sizeof *made.addresses);
+    for (size_t i = 0; i < image->count; i++) {
+        uint32_t bytes = image->variables[i].bytes;
+
+        made.addresses[i] = at_emu_memory_allocate(memory, bytes ? bytes : 1);
+        if (!made.addresses[i]) {
+            free(made.addresses);
+            return NULL;
+        }
+    }
+    for (size_t i = 0; i < image->count; i++)
+        if (image->variables[i].bytes)
+            fill(memory, &image->variables[i], made.addresses, made.addresses[i]);
+    AT_PUSH(memory->placed, memory->placed_count, memory->placed_capacity, made);
+    return made.addresses;
 }

@@ -26,10 +26,11 @@ enum {
     AT_EMU_OPS_MAX = 1000000,
 };
 
-/* The generic addresses of shared and local memory (PTX ISA, "Generic Addressing"), far above all
- * that memory.c allocates. */
+/* The generic addresses of shared memory, local memory and the parameters (PTX ISA, "Generic
+ * Addressing"), far above all that memory.c allocates. Constants have global addresses. */
 #define AT_EMU_SHARED_WINDOW (UINT64_C(1) << 60)
 #define AT_EMU_LOCAL_WINDOW  (UINT64_C(1) << 61)
+#define AT_EMU_PARAM_WINDOW  (UINT64_C(1) << 62)
 
 struct at_emu_op;
 struct at_emu_warp;
@@ -43,6 +44,8 @@ enum at_emu_flow {
     AT_EMU_BRANCH,
     AT_EMU_BARRIER_WAIT,
     AT_EMU_EXIT,
+    AT_EMU_SWITCH, /* brx.idx: a branch by a table */
+    AT_EMU_CLOCK,  /* reads the thread's clock */
 };
 
 enum at_emu_space {
@@ -51,6 +54,8 @@ enum at_emu_space {
     AT_EMU_SHARED,
     AT_EMU_LOCAL,
     AT_EMU_PARAM,
+    AT_EMU_CONST,
+    AT_EMU_FRAME, /* arguments and results of functions: registers, to the memory system */
 };
 
 /* How an instruction treats a value that came from unwritten shared memory (undefined.c). */
@@ -82,7 +87,7 @@ struct at_emu_op {
     uint8_t undefined;     /* at_emu_undefined */
     uint32_t guard;        /* row of the predicate */
     uint32_t guard_flip;   /* xored with it: all ones for @!p */
-    uint32_t target;       /* of a branch */
+    uint32_t target;       /* of a branch; of a switch: the first of its targets in the kernel */
     uint32_t address;      /* row with the address of a memory access */
     int64_t immediate;     /* an offset added to the address, or another constant */
     int64_t source_offset; /* cp.async: added to the source address */
@@ -98,11 +103,38 @@ struct at_emu_op {
     uint8_t to_bytes;
     bool sign_extended;
     uint8_t combine;             /* at_emu_combine */
+    uint8_t rounding;            /* at_emu_rounding */
+    uint8_t modifiers;           /* at_emu_modifier, or-ed */
+    uint8_t vote;                /* at_emu_vote: of a barrier with a reduction */
     uint32_t source_flip;        /* xored with a source predicate: all ones for !p */
     int line;                    /* of the PTX */
     struct at_emu_places places; /* by .loc, if the compiler was asked for it */
     const char *text;
+    uint32_t text_bytes;
 };
+
+/* Rounding of arithmetic and conversions: to nearest even, to zero, down, up. Away from zero on
+ * ties only where an instruction says so. */
+enum at_emu_rounding {
+    AT_EMU_NEAREST,
+    AT_EMU_ZERO,
+    AT_EMU_DOWN,
+    AT_EMU_UP,
+    AT_EMU_AWAY,
+};
+
+enum at_emu_modifier {
+    AT_EMU_FLUSH = 1,       /* .ftz: subnormal values are zeros */
+    AT_EMU_SATURATE = 2,    /* .sat */
+    AT_EMU_NAN = 4,         /* min and max give NaN if a source is NaN */
+    AT_EMU_ABSOLUTE = 8,    /* min.xorsign.abs */
+    AT_EMU_RELU = 16,       /* negative results and NaN become 0 */
+    AT_EMU_FULL_RANGE = 32, /* div.full: no loss for large divisors */
+    AT_EMU_INTEGRAL = 64,   /* cvt between floats: to an integral value */
+};
+
+/* bar.red: what of the predicates of all threads of the block each of them gets. */
+enum at_emu_vote { AT_EMU_NO_VOTE, AT_EMU_VOTE_COUNT, AT_EMU_VOTE_ALL, AT_EMU_VOTE_ANY };
 
 /* What a preset row holds. The y and z dimensions follow x. */
 enum at_emu_preset_kind {
@@ -120,13 +152,41 @@ enum at_emu_preset_kind {
     AT_EMU_LANEMASK_LE,
     AT_EMU_LANEMASK_GT,
     AT_EMU_LANEMASK_GE,
+    AT_EMU_SMID, /* blocks are dealt to multiprocessors in turn */
+    AT_EMU_NSMID,
+    AT_EMU_DYNAMIC_BYTES,
+    AT_EMU_TOTAL_SHARED_BYTES,
+    AT_EMU_VARIABLE, /* the address of a variable of the module */
 };
 
 struct at_emu_preset {
     uint32_t row;
     uint8_t kind;   /* at_emu_preset_kind */
     uint8_t bytes;  /* per lane */
-    uint64_t value; /* the constant, or a number added to the offset */
+    uint64_t value; /* the constant, or a number added to the offset or the address */
+    uint32_t variable;
+};
+
+/* A variable of the module in global or constant memory. `initial` may be NULL: zeros. */
+struct at_emu_variable {
+    uint32_t bytes;
+    bool constant;
+    char *initial;
+    struct at_emu_pointer *pointers; /* initial values that are addresses */
+    size_t pointer_count, pointer_capacity;
+};
+
+struct at_emu_pointer {
+    uint32_t at; /* in the variable: 8 bytes */
+    uint32_t variable;
+    int64_t offset;
+};
+
+/* The variables of a module. Each memory holds a copy from the first launch that uses one on. */
+struct at_emu_image {
+    uint64_t number; /* no other image in the process has it */
+    struct at_emu_variable *variables;
+    size_t count, capacity;
 };
 
 struct at_emu_param {
@@ -148,9 +208,16 @@ struct at_ptx_kernel {
     uint32_t shared_bytes;  /* static */
     uint32_t dynamic_align; /* of the dynamic array; 1 if there is none */
     uint32_t local_bytes;   /* per thread */
-    uint64_t max_threads;   /* .maxntid: threads per block; 0: not given */
-    uint32_t required[3];   /* .reqntid; 0: not given */
-    char *problem;          /* why it cannot run: an unknown instruction; NULL: it can */
+    uint32_t frame_bytes;   /* per thread: arguments and results of functions */
+    uint32_t *targets;      /* of switches */
+    size_t target_count, target_capacity;
+    const struct at_emu_image *image;
+    const char *const *source_files; /* by number, from the module; NULL: none */
+    size_t source_file_count;
+    uint64_t max_threads; /* .maxntid: threads per block; 0: not given */
+    uint32_t required[3]; /* .reqntid; 0: not given */
+    char *problem;        /* why it cannot run: an unknown instruction; NULL: it can */
+    struct at_emu_places problem_places;
 };
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct at_emu_row *const parts[] = {
-    at_emu_integer_rows, at_emu_bits_rows,  at_emu_compare_rows,
-    at_emu_convert_rows, at_emu_float_rows, at_emu_warp_rows,
+    at_emu_integer_rows, at_emu_bits_rows, at_emu_compare_rows, at_emu_convert_rows,
+    at_emu_float_rows,   at_emu_warp_rows, at_emu_carry_rows,   at_emu_packed_rows,
 };
 
 enum { ROWS_MAX = 1024 };

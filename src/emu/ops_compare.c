@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Comparison and selection (PTX ISA, "Comparison and Selection Instructions"). */
+#include "emu/formats.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
@@ -114,6 +115,16 @@ COMPARE_INTEGERS(SET, s64)
     SETP(nan, T, A, VALUE, x != x || y != y)
 COMPARE_FLOATS(f32, u32, at_f32_of)
 COMPARE_FLOATS(f64, u64, at_f64_of)
+/* Subnormal sources count as zeros. */
+static float flushed_of(u32 bits)
+{
+    return at_f32_of((bits & 0x7f800000) ? bits : bits & 0x80000000);
+}
+COMPARE_FLOATS(ftz_f32, u32, flushed_of)
+#define F16_OF(x)  at_emu_widen(AT_EMU_F16, x)
+#define BF16_OF(x) at_emu_widen(AT_EMU_BF16, x)
+COMPARE_FLOATS(f16, u16, F16_OF)
+COMPARE_FLOATS(bf16, u16, BF16_OF)
 
 /* selp: a if the predicate holds, else b. */
 #define SELECT(T)                                                                                  \
@@ -153,12 +164,13 @@ AT_LANES_3(slct_64, u64, u64, u64, s32, z >= 0 ? x : y)
         {"setp.lo.u" #bits, P, setp_lt_u##bits}, {"setp.ls.u" #bits, P, setp_le_u##bits},          \
         {"setp.hi.u" #bits, P, setp_gt_u##bits}, {"setp.hs.u" #bits, P, setp_ge_u##bits},          \
         SETP_ROW(eq, "b" #bits, u##bits, P), SETP_ROW(ne, "b" #bits, u##bits, P)
-#define SETP_FLOAT(T, P)                                                                           \
-    SETP_ROW(eq, #T, T, P), SETP_ROW(ne, #T, T, P), SETP_ROW(lt, #T, T, P),                        \
-        SETP_ROW(le, #T, T, P), SETP_ROW(gt, #T, T, P), SETP_ROW(ge, #T, T, P),                    \
-        SETP_ROW(equ, #T, T, P), SETP_ROW(neu, #T, T, P), SETP_ROW(ltu, #T, T, P),                 \
-        SETP_ROW(leu, #T, T, P), SETP_ROW(gtu, #T, T, P), SETP_ROW(geu, #T, T, P),                 \
-        SETP_ROW(num, #T, T, P), SETP_ROW(nan, #T, T, P)
+#define SETP_FLOAT(T, P) SETP_FLOATS(#T, T, P)
+#define SETP_FLOATS(name, T, P)                                                                    \
+    SETP_ROW(eq, name, T, P), SETP_ROW(ne, name, T, P), SETP_ROW(lt, name, T, P),                  \
+        SETP_ROW(le, name, T, P), SETP_ROW(gt, name, T, P), SETP_ROW(ge, name, T, P),              \
+        SETP_ROW(equ, name, T, P), SETP_ROW(neu, name, T, P), SETP_ROW(ltu, name, T, P),           \
+        SETP_ROW(leu, name, T, P), SETP_ROW(gtu, name, T, P), SETP_ROW(geu, name, T, P),           \
+        SETP_ROW(num, name, T, P), SETP_ROW(nan, name, T, P)
 
 #define SET_ROW(op, D, T, letters)                                                                 \
     {                                                                                              \
@@ -188,6 +200,22 @@ const struct at_emu_row at_emu_compare_rows[] = {
     SETP_UNSIGNED(64, "ll"),
     SETP_FLOAT(f32, "ww"),
     SETP_FLOAT(f64, "ll"),
+    {"setp.eq.ftz.f32", "ww", setp_eq_ftz_f32},
+    {"setp.ne.ftz.f32", "ww", setp_ne_ftz_f32},
+    {"setp.lt.ftz.f32", "ww", setp_lt_ftz_f32},
+    {"setp.le.ftz.f32", "ww", setp_le_ftz_f32},
+    {"setp.gt.ftz.f32", "ww", setp_gt_ftz_f32},
+    {"setp.ge.ftz.f32", "ww", setp_ge_ftz_f32},
+    {"setp.equ.ftz.f32", "ww", setp_equ_ftz_f32},
+    {"setp.neu.ftz.f32", "ww", setp_neu_ftz_f32},
+    {"setp.ltu.ftz.f32", "ww", setp_ltu_ftz_f32},
+    {"setp.leu.ftz.f32", "ww", setp_leu_ftz_f32},
+    {"setp.gtu.ftz.f32", "ww", setp_gtu_ftz_f32},
+    {"setp.geu.ftz.f32", "ww", setp_geu_ftz_f32},
+    {"setp.num.ftz.f32", "ww", setp_num_ftz_f32},
+    {"setp.nan.ftz.f32", "ww", setp_nan_ftz_f32},
+    SETP_FLOAT(f16, "hh"),
+    SETP_FLOAT(bf16, "hh"),
     SET_BOTH(u16, "Whh"),
     SET_BOTH(s16, "Whh"),
     SET_BOTH(u32, "Www"),
@@ -211,6 +239,8 @@ const struct at_emu_row at_emu_compare_rows[] = {
     SLCT_ROW("b32", "Wwww", 32),
     SLCT_ROW("u32", "Wwww", 32),
     SLCT_ROW("s32", "Wwww", 32),
+    SLCT_ROW("f32", "Wwww", 32),
+    SLCT_ROW("f64", "Lllw", 64),
     SLCT_ROW("b64", "Lllw", 64),
     SLCT_ROW("u64", "Lllw", 64),
     SLCT_ROW("s64", "Lllw", 64),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cvt between integers, and mov with its packing and unpacking of words (PTX ISA, "Data Movement
- * and Conversion Instructions"). */
+/* cvt between integers and of the most usual floats, and mov with its packing and unpacking of
+ * words (PTX ISA, "Data Movement and Conversion Instructions"). */
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
@@ -31,7 +31,33 @@
     {"cvt." #D "." #S, letter_D letter_S, cvt_##D##_##S},
 EACH_PAIR(FUNCTION)
 
-const struct at_emu_row at_emu_convert_rows[] = {EACH_PAIR(ROW){0}};
+/* The most usual conversions of floats; formats.c has them all. */
+#define TO_F32(S, ROW_S) AT_LANES_1(f32_of_##S, u32, ROW_S, at_bits_of_f32((float)(S)x))
+#define TO_F64(S, ROW_S) AT_LANES_1(f64_of_##S, u64, ROW_S, at_bits_of_f64((double)(S)x))
+TO_F32(u32, u32)
+TO_F32(s32, u32)
+TO_F32(u64, u64)
+TO_F32(s64, u64)
+TO_F64(u32, u32)
+TO_F64(s32, u32)
+TO_F64(u64, u64)
+TO_F64(s64, u64)
+AT_LANES_1(f64_of_f32, u64, u32, at_bits_of_f64((double)at_f32_of(x)))
+AT_LANES_1(f32_of_f64, u32, u64, at_bits_of_f32((float)at_f64_of(x)))
+
+const struct at_emu_row at_emu_convert_rows[] = {
+    EACH_PAIR(ROW){"cvt.rn.f32.u32", "Ww", f32_of_u32},
+    {"cvt.rn.f32.s32", "Ww", f32_of_s32},
+    {"cvt.rn.f32.u64", "Wl", f32_of_u64},
+    {"cvt.rn.f32.s64", "Wl", f32_of_s64},
+    {"cvt.rn.f64.u32", "Lw", f64_of_u32},
+    {"cvt.rn.f64.s32", "Lw", f64_of_s32},
+    {"cvt.rn.f64.u64", "Ll", f64_of_u64},
+    {"cvt.rn.f64.s64", "Ll", f64_of_s64},
+    {"cvt.f64.f32", "Lw", f64_of_f32},
+    {"cvt.rn.f32.f64", "Wl", f32_of_f64},
+    {0},
+};
 
 static void read_row(struct at_emu_warp *warp, uint32_t row, int bytes, u64 out[AT_WARP])
 {
@@ -56,27 +82,6 @@ static void write_row(struct at_emu_warp *warp, uint32_t row, int bytes, const u
         else
             AT_EMU_ROW(u64, warp, row)[i] = values[i];
     }
-}
-
-static u64 extend(u64 value, int bytes, bool sign)
-{
-    int unused = 64 - 8 * bytes;
-
-    return sign ? (u64)((s64)(value << unused) >> unused) : value << unused >> unused;
-}
-
-/* cvt with a register wider than its type. The source's type is in unit_bytes and sign_extended,
- * its register's width in value_bytes. The result's type is in units and immediate (1: signed), its
- * register's width in address_bytes. */
-void at_emu_run_convert(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
-{
-    u64 values[AT_WARP];
-
-    read_row(warp, op->row[1], op->value_bytes, values);
-    AT_EACH_LANE (i)
-        values[i] = extend(extend(values[i], op->unit_bytes, op->sign_extended), op->units,
-                           op->immediate != 0);
-    write_row(warp, op->row[0], op->address_bytes, values, lanes);
 }
 
 /* mov of one register, value_bytes wide. */

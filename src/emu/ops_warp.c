@@ -131,6 +131,81 @@ AT_RUN(transpose_matrix)
         at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);
 }
 
+/* match.any: the lanes with the same value; match.all: all lanes if they have one value, else none
+ * (PTX ISA, match.sync). */
+#define MATCH(bits, U)                                                                             \
+    AT_RUN(match_any_##bits)                                                                       \
+    {                                                                                              \
+        AT_SOURCE(U, a, 1);                                                                        \
+        u32 out[AT_WARP] = {0};                                                                    \
+                                                                                                   \
+        if (!all_here(op, warp, lanes, op->row[2]))                                                \
+            return;                                                                                \
+        AT_EACH_OF (i, lanes)                                                                      \
+            AT_EACH_OF (j, lanes)                                                                  \
+                out[i] |= a[i] == a[j] ? at_lane_bit[j] : 0;                                       \
+        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+    }                                                                                              \
+    AT_RUN(match_all_##bits)                                                                       \
+    {                                                                                              \
+        AT_SOURCE(U, a, 2);                                                                        \
+        U first = a[__builtin_ctz(lanes)];                                                         \
+        u32 out[AT_WARP];                                                                          \
+        bool same = true;                                                                          \
+                                                                                                   \
+        if (!all_here(op, warp, lanes, op->row[3]))                                                \
+            return;                                                                                \
+        AT_EACH_OF (i, lanes)                                                                      \
+            same &= a[i] == first;                                                                 \
+        AT_EACH_LANE (i)                                                                           \
+            out[i] = same ? lanes : 0;                                                             \
+        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+        at_keep_predicate(warp, op->row[1], same ? UINT32_MAX : 0, lanes);                         \
+    }
+MATCH(32, u32)
+MATCH(64, u64)
+
+/* redux: all lanes get the result over the lanes' values. */
+#define REDUCE(name, T, next)                                                                      \
+    AT_RUN(reduce_##name)                                                                          \
+    {                                                                                              \
+        AT_SOURCE(T, a, 1);                                                                        \
+        T x = a[__builtin_ctz(lanes)];                                                             \
+        u32 out[AT_WARP];                                                                          \
+                                                                                                   \
+        if (!all_here(op, warp, lanes, op->row[2]))                                                \
+            return;                                                                                \
+        AT_EACH_OF (i, lanes & (lanes - 1)) {                                                      \
+            T y = a[i];                                                                            \
+            x = (T)(next);                                                                         \
+        }                                                                                          \
+        AT_EACH_LANE (i)                                                                           \
+            out[i] = (u32)x;                                                                       \
+        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+    }
+REDUCE(add, u32, x + y)
+REDUCE(and, u32, x &y)
+REDUCE(or, u32, x | y)
+REDUCE(xor, u32, x ^ y)
+REDUCE(min_u32, u32, x < y ? x : y)
+REDUCE(max_u32, u32, x > y ? x : y)
+REDUCE(min_s32, s32, x < y ? x : y)
+REDUCE(max_s32, s32, x > y ? x : y)
+
+/* elect: one lane, here the lowest, is the leader. */
+AT_RUN(elect)
+{
+    int leader = __builtin_ctz(lanes);
+    u32 out[AT_WARP];
+
+    if (!all_here(op, warp, lanes, op->row[2]))
+        return;
+    AT_EACH_LANE (i)
+        out[i] = (u32)leader;
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+    at_keep_predicate(warp, op->row[1], at_lane_bit[leader], lanes);
+}
+
 /* A cache policy. Memory has no caches here, so any value will do. */
 AT_RUN(policy)
 {
@@ -144,6 +219,22 @@ const struct at_emu_row at_emu_warp_rows[] = {
     {"bar.warp.sync", "w", warp_barrier},
     {"createpolicy.fractional.L2::evict_first.b64", "L", policy},
     {"nanosleep.u32", "w", at_emu_run_nothing}, /* takes "[0, 2*t]" (PTX ISA) */
+    {"brkpt", "", at_emu_run_nothing},
+    {"pmevent", "i", at_emu_run_nothing},
+    {"match.any.sync.b32", "Wuw", match_any_32},
+    {"match.any.sync.b64", "Wvw", match_any_64},
+    {"match.all.sync.b32", "WQuw", match_all_32},
+    {"match.all.sync.b64", "WQvw", match_all_64},
+    {"redux.sync.add.u32", "Wuw", reduce_add},
+    {"redux.sync.add.s32", "Wuw", reduce_add},
+    {"redux.sync.and.b32", "Wuw", reduce_and},
+    {"redux.sync.or.b32", "Wuw", reduce_or},
+    {"redux.sync.xor.b32", "Wuw", reduce_xor},
+    {"redux.sync.min.u32", "Wuw", reduce_min_u32},
+    {"redux.sync.max.u32", "Wuw", reduce_max_u32},
+    {"redux.sync.min.s32", "Wuw", reduce_min_s32},
+    {"redux.sync.max.s32", "Wuw", reduce_max_s32},
+    {"elect.sync", "WQw", elect},
     {"vote.sync.all.pred", "Pnw", vote_all},
     {"vote.sync.any.pred", "Pnw", vote_any},
     {"vote.sync.uni.pred", "Pnw", vote_uni},

@@ -53,8 +53,11 @@ struct at_emu_warp {
     uint32_t stop;             /* the lowest pc of the other lanes; UINT32_MAX: none */
     uint32_t lane_pc[AT_WARP]; /* of lanes that are alive but not active */
     uint64_t executed[AT_WARP];
-    bool waiting;                    /* at the barrier of instruction pc - 1 */
-    uint32_t barrier;                /* the number of that barrier */
+    uint64_t spent;   /* by the active lanes beyond `executed`, where the flow is not to the next */
+    uint32_t carry;   /* of extended-precision arithmetic */
+    bool waiting;     /* at the barrier of instruction pc - 1 */
+    uint32_t barrier; /* the number of that barrier */
+    uint32_t yes;     /* the lanes that vote for it there */
     const struct at_emu_op *stalled; /* waits for an mbarrier here; NULL: no */
     uint32_t synced;                 /* the tick of the last barrier, of the warp or the block */
     uint32_t acquired;               /* the tick of the last wait for an mbarrier */
@@ -88,7 +91,13 @@ struct at_emu_block {
     uint32_t warp_count;
     struct at_emu_shared shared;
     char *params;
-    char *local; /* thread by thread */
+    char *local;               /* thread by thread */
+    char *frames;              /* the same: arguments and results of functions */
+    const uint64_t *variables; /* addresses of the module's variables; NULL: none is used */
+    uint64_t left;             /* steps of all warps, up to the limit */
+    uint64_t slow;             /* slow instructions that are not yet taken from them */
+    char *printed;             /* NULL: nothing */
+    size_t printed_bytes, printed_capacity;
     struct at_emu_mbarrier *mbarriers;
     size_t mbarrier_count, mbarrier_capacity;
     struct at_emu_bulk *bulk;
@@ -97,6 +106,12 @@ struct at_emu_block {
         mbarrier_events; /* phases completed and successful waits: shows if warps make progress */
     struct at_emu_fault fault;
 };
+
+/* Count the steps of a slow instruction; it counts as one already. */
+static inline void at_emu_spend(struct at_emu_block *block)
+{
+    block->slow++;
+}
 
 /* A row as an array; type must have its width. */
 #define AT_EMU_ROW(type, warp, offset) ((type *)(void *)((warp)->file + (offset)))
@@ -111,22 +126,33 @@ struct at_emu_allocation {
     uint64_t address;
     uint64_t size;
     char *bytes;
+    bool kept; /* at_emu_memory_begin has what it was */
 };
 const struct at_emu_allocation *at_emu_memory_find(const struct at_emu_memory *memory,
                                                    uint64_t address);
+/* The addresses of an image's variables, which get their initial values at the first call. NULL:
+ * the host has too little memory. They belong to the memory. */
+const uint64_t *at_emu_memory_place(struct at_emu_memory *memory, const struct at_emu_image *image);
+
+/* Begin a launch: see at_emu_memory_rewind. False: the host has too little memory. */
+bool at_emu_memory_begin(struct at_emu_memory *memory);
 
 /* access.c. The addresses of the lanes: a row of registers of 4 or 8 bytes, and an offset. */
 void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
                              int64_t offset, uint64_t address[AT_WARP]);
 
-/* Split the lanes of an access by state space. Generic addresses may give three parts and become
+/* Split the lanes of an access by state space. Generic addresses may give some parts and become
  * addresses within their spaces. Returns the number of parts. */
+enum { AT_EMU_PARTS = 4 };
 struct at_emu_part {
     enum at_emu_space space;
     uint32_t lanes;
 };
 int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t address[AT_WARP],
-                        struct at_emu_part parts[3]);
+                        struct at_emu_part parts[AT_EMU_PARTS]);
+/* The host's address of `bytes` bytes at a lane's generic address; NULL: there are none. */
+char *at_emu_access_generic(const struct at_emu_warp *warp, int lane, uint64_t address,
+                            uint32_t bytes);
 
 /* Find the lanes' `bytes` bytes in the host's memory. Each access must be aligned and within one
  * allocation, or the memory of its block or thread. False if a fault was raised. */
@@ -181,6 +207,14 @@ static inline uint32_t at_emu_undefined(const struct at_emu_warp *warp, uint32_t
 {
     return warp->undefined[row / AT_EMU_ROW_ALIGN];
 }
+
+/* print.c. Pass on what blocks have printed. */
+struct at_emu_printed {
+    uint64_t turn; /* the block's, in the order of the launch */
+    char *text;
+};
+void at_emu_print_all(const struct at_emu_printer *printer, struct at_emu_printed *texts,
+                      size_t count);
 
 /* block.c. Run a block to its end or to its first fault, block->fault. */
 void at_emu_block_run(struct at_emu_block *block);

@@ -45,17 +45,14 @@ static enum at_status compile(const struct at_config *config, const struct at_pr
 struct run {
     struct at_ptx_module *module;
     const struct at_ptx_kernel *kernel;
-    struct at_emu_memory *memory;
+    struct at_emu_memory *memory; /* the caller's */
     struct at_counts *counts;
     struct at_emu_launch emu;
-    uint64_t args[AT_CALL_WORDS];
 };
 
 static void end_run(struct run *run)
 {
     at_counts_free(run->counts);
-    if (run->memory)
-        at_emu_memory_free(run->memory);
     at_ptx_free(run->module);
 }
 
@@ -69,12 +66,11 @@ static uint64_t *choose_blocks(int64_t count, int64_t blocks_of_grid)
     return blocks;
 }
 
-static enum at_status allocate(struct run *run, const struct at_problem *problem, uint64_t *dst,
-                               uint64_t *src, struct at_error *err)
+static enum at_status allocate(struct at_emu_memory *memory, const struct at_problem *problem,
+                               uint64_t *dst, uint64_t *src, struct at_error *err)
 {
-    run->memory = at_emu_memory_new();
-    *src = at_emu_memory_allocate(run->memory, at_problem_src_extent(problem) * problem->elem_size);
-    *dst = at_emu_memory_allocate(run->memory, at_problem_dst_extent(problem) * problem->elem_size);
+    *src = at_emu_memory_allocate(memory, at_problem_src_extent(problem) * problem->elem_size);
+    *dst = at_emu_memory_allocate(memory, at_problem_dst_extent(problem) * problem->elem_size);
     if (!*src || !*dst)
         return at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     if (problem->in_place)
@@ -82,27 +78,40 @@ static enum at_status allocate(struct run *run, const struct at_problem *problem
     return AT_OK;
 }
 
-/* Prepare the launch as for a GPU, with memory of its own. */
-static enum at_status prepare(struct run *run, const struct at_problem *problem,
-                              const struct at_launch *launch, struct at_error *err)
+/* Read the code and prepare its launch as for a GPU. */
+static enum at_status prepare(struct run *run, const struct at_explained_kernel *kernel,
+                              const struct at_device_info *device, struct at_error *err)
 {
-    uint64_t dst, src;
-    uint8_t words[AT_CALL_ARGS];
-    enum at_status status = allocate(run, problem, &dst, &src, err);
+    enum at_status status = at_ptx_read(&run->module, kernel->ptx, kernel->ptx_size, err);
 
+    if (status == AT_OK)
+        status = at_ptx_find(run->module, kernel->entry, &run->kernel, err);
     if (status != AT_OK)
         return status;
+    run->counts = at_counts_new(at_ptx_kernel_instructions(run->kernel));
+    run->memory = kernel->memory;
     run->emu = (struct at_emu_launch){
         .kernel = run->kernel,
-        .args = run->args,
-        .arg_count = at_problem_args(problem, launch, dst, src, run->args, words),
-        .arg_words = AT_CALL_WORDS,
-        .instruction_limit = 100000000,
+        .args = kernel->args,
+        .arg_count = kernel->arg_count,
+        .arg_words = kernel->arg_words,
+        .block_limit = AT_EMU_BLOCK_STEPS,
+        .name = kernel->name,
+        .multiprocessors = (int)device->multiprocessors,
         .threads = at_usable_cpus(),
     };
-    at_emu_launch_take(&run->emu, launch);
+    at_emu_launch_take(&run->emu, &kernel->launch);
     return AT_OK;
 }
+
+/* What a kernel prints goes to stderr, beside the table. */
+static void print(void *context, const char *text)
+{
+    (void)context;
+    fputs(text, stderr);
+}
+
+static const struct at_emu_printer printer = {NULL, print};
 
 static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t counted,
                                    struct at_error *err)
@@ -113,6 +122,7 @@ static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t coun
     enum at_status status;
 
     emu.observer = at_counts_observer(run->counts);
+    emu.printer = &printer;
     emu.only_blocks = chosen;
     emu.only_block_count = (size_t)counted;
     status = at_emu_run(run->memory, &emu, &fault, err);
@@ -232,30 +242,25 @@ static void collect_lines(const struct run *run, struct at_list *list)
     *list = (struct at_list){lines, kept};
 }
 
-static enum at_status describe(const struct at_config *config, const struct at_problem *problem,
-                               const struct at_device_info *device, const struct at_built *built,
-                               const struct at_launch *launch, struct at_explanation *explanation,
-                               struct at_error *err)
+/* ---- a kernel and its launch ---- */
+
+static enum at_status describe(const struct at_explained_kernel *kernel,
+                               const struct at_device_info *device,
+                               struct at_explanation *explanation, struct at_error *err)
 {
-    const struct at_kernel_resources *resources = &built->resources;
-    char *text = at_config_format(config), *spec = at_problem_format(problem);
+    const struct at_kernel_resources *resources = &kernel->resources;
+    const int64_t *field = kernel->launch.field;
     struct at_occupancy occupancy;
     enum at_status status;
 
-    snprintf(explanation->family, sizeof explanation->family, "%s", config->family->name);
-    snprintf(explanation->config, sizeof explanation->config, "%s", text);
-    snprintf(explanation->problem, sizeof explanation->problem, "%s", spec);
     snprintf(explanation->device, sizeof explanation->device, "%s", device->name);
     snprintf(explanation->kind, sizeof explanation->kind, "%s", device->kind);
-    free(spec);
-    free(text);
-    explanation->bytes_needed = at_problem_bytes(problem) / 2;
-    explanation->threads =
-        launch->field[AT_BLOCK_X] * launch->field[AT_BLOCK_Y] * launch->field[AT_BLOCK_Z];
+    explanation->blocks = field[AT_GRID_X] * field[AT_GRID_Y] * field[AT_GRID_Z];
+    explanation->threads = field[AT_BLOCK_X] * field[AT_BLOCK_Y] * field[AT_BLOCK_Z];
     explanation->registers = resources->registers;
     explanation->spill_bytes = resources->spill_bytes;
     explanation->static_shared_bytes = resources->shared_bytes;
-    explanation->dynamic_shared_bytes = launch->field[AT_SHARED_BYTES];
+    explanation->dynamic_shared_bytes = field[AT_SHARED_BYTES];
     status = at_occupancy_of(&occupancy, device, explanation->threads, resources->registers,
                              resources->shared_bytes, explanation->dynamic_shared_bytes, err);
     if (status != AT_OK)
@@ -266,42 +271,101 @@ static enum at_status describe(const struct at_config *config, const struct at_p
     return AT_OK;
 }
 
-enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
-                          const struct at_device_info *device, const struct at_rates *rates,
-                          const char *header, int64_t max_blocks,
-                          struct at_explanation *explanation, struct at_error *err)
+/* Replace the kernel's name in the PTX, which a fault cuts, by the one for people. */
+static void name_kernel(struct at_error *err, const struct at_explained_kernel *kernel)
+{
+    enum { CUT = 48 };
+    size_t size = strlen(kernel->entry);
+    char *cut = at_strndup(kernel->entry, CUT), *text, *begin = NULL;
+
+    if (err)
+        begin = strstr(err->message, cut);
+    if (begin) {
+        if (strncmp(begin, kernel->entry, size) != 0)
+            size = CUT;
+        text = at_format("%.*s%s%s", (int)(begin - err->message), err->message, kernel->name,
+                         begin + size);
+        snprintf(err->message, sizeof err->message, "%s", text);
+        free(text);
+    }
+    free(cut);
+}
+
+enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
+                                 const struct at_device_info *device, const struct at_rates *rates,
+                                 int64_t max_blocks, struct at_explanation *explanation,
+                                 struct at_error *err)
 {
     struct at_explanation made = {0};
-    struct at_builder *builder = NULL;
-    struct at_built built = {0};
-    struct at_launch launch;
     struct run run = {0};
-    enum at_status status = at_config_launch(config, problem, device, &launch, err);
+    enum at_status status = describe(kernel, device, &made, err);
 
+    made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
     if (status == AT_OK)
-        status = compile(config, problem, device, header, &builder, &built, err);
-    if (status == AT_OK)
-        status = describe(config, problem, device, &built, &launch, &made, err);
-    if (status == AT_OK)
-        status = at_ptx_read(&run.module, built.program->image, built.program->size - 1, err);
-    if (status == AT_OK)
-        status = at_ptx_find(run.module, built.entry, &run.kernel, err);
-    if (status == AT_OK) {
-        made.blocks = launch.field[AT_GRID_X] * launch.field[AT_GRID_Y] * launch.field[AT_GRID_Z];
-        made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
-        run.counts = at_counts_new(at_ptx_kernel_instructions(run.kernel));
-        status = prepare(&run, problem, &launch, err);
-    }
+        status = prepare(&run, kernel, device, err);
     if (status == AT_OK)
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);
     if (status == AT_OK && rates)
         status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
         collect_lines(&run, &made.lines);
+        made.local_requests = at_counts_local(run.counts)->requests;
+        made.local_sectors = at_counts_local(run.counts)->sectors;
         add_bytes(&made);
         *explanation = made;
+    } else {
+        name_kernel(err, kernel);
     }
     end_run(&run);
+    return status;
+}
+
+/* ---- a config ---- */
+
+static void name_config(const struct at_config *config, const struct at_problem *problem,
+                        struct at_explanation *explanation)
+{
+    char *text = at_config_format(config), *spec = at_problem_format(problem);
+
+    snprintf(explanation->family, sizeof explanation->family, "%s", config->family->name);
+    snprintf(explanation->config, sizeof explanation->config, "%s", text);
+    snprintf(explanation->problem, sizeof explanation->problem, "%s", spec);
+    free(spec);
+    free(text);
+    explanation->bytes_needed = at_problem_bytes(problem) / 2;
+}
+
+enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
+                          const struct at_device_info *device, const struct at_rates *rates,
+                          const char *header, int64_t max_blocks,
+                          struct at_explanation *explanation, struct at_error *err)
+{
+    struct at_explained_kernel kernel = {.arg_words = AT_CALL_WORDS};
+    struct at_emu_memory *memory = at_emu_memory_new();
+    struct at_builder *builder = NULL;
+    struct at_built built = {0};
+    uint64_t dst, src, args[AT_CALL_WORDS];
+    uint8_t words[AT_CALL_ARGS];
+    enum at_status status = at_config_launch(config, problem, device, &kernel.launch, err);
+
+    if (status == AT_OK)
+        status = compile(config, problem, device, header, &builder, &built, err);
+    if (status == AT_OK)
+        status = allocate(memory, problem, &dst, &src, err);
+    if (status == AT_OK) {
+        kernel.ptx = built.program->image;
+        kernel.ptx_size = built.program->size - 1;
+        kernel.entry = built.entry;
+        kernel.name = config->family->name;
+        kernel.resources = built.resources;
+        kernel.memory = memory;
+        kernel.args = args;
+        kernel.arg_count = at_problem_args(problem, &kernel.launch, dst, src, args, words);
+        status = at_explain_kernel(&kernel, device, rates, max_blocks, explanation, err);
+    }
+    if (status == AT_OK)
+        name_config(config, problem, explanation);
+    at_emu_memory_free(memory);
     at_program_release(built.program);
     at_builder_close(builder);
     return status;

@@ -25,9 +25,14 @@ struct at_explained_line {
 };
 
 struct at_explanation {
+    /* A config of a family, on a problem; else "". */
     char family[64];
     char config[512]; /* at_config_format */
     char problem[160];
+    /* A kernel of the user's own; else "". */
+    char file[64];     /* without folder */
+    char entry[128];   /* the kernel's name */
+    char launch[1024]; /* as options of the command line */
     char device[128];
     char kind[16];                  /* of the device: "emulated", "cuda" */
     char predictions[16];           /* AT_CALIBRATED or AT_UNCALIBRATED; empty: none */
@@ -38,16 +43,37 @@ struct at_explanation {
     int64_t occupancy_blocks, occupancy_percent;
     char occupancy_limiter[64];
     /* Sectors between multiprocessors and L2, of the whole grid, extrapolated from the counted
-     * blocks. needed: the bytes of the elements, each way. */
+     * blocks. needed: the bytes of the elements, each way; 0 for a kernel of the user's own. */
     int64_t bytes_read, bytes_written, bytes_needed;
-    int64_t predicted_ns; /* of a launch with its data in DRAM; 0: not predicted */
-    char bound[32];       /* its limit, from at_bound_names; "": not predicted */
-    int64_t measured_ns;  /* the same on a GPU, set by the caller; 0: not measured */
+    int64_t local_requests, local_sectors; /* local memory, of the counted blocks */
+    int64_t predicted_ns;                  /* of a launch with its data in DRAM; 0: not predicted */
+    char bound[32];                        /* its limit, from at_bound_names; "": not predicted */
+    int64_t measured_ns; /* the same on a GPU, set by the caller; 0: not measured */
     int64_t measured_spread_permille;
     struct at_list lines; /* of struct at_explained_line, in the order of the source */
 };
 
 extern const struct at_schema at_explanation_schema;
+
+/* A compiled kernel and how it is launched. All is borrowed. */
+struct at_explained_kernel {
+    const char *ptx;
+    size_t ptx_size;
+    const char *entry; /* its name in the PTX */
+    const char *name;  /* for messages, in place of entry: generated names say nothing to users */
+    struct at_kernel_resources resources;
+    struct at_launch launch;
+    struct at_emu_memory *memory; /* what the arguments point to; the kernel changes it */
+    const uint64_t *args;         /* of each parameter as many words as it takes */
+    size_t arg_count, arg_words;  /* parameters, and their words at most */
+};
+
+/* Explains a kernel as at_explain does, but sets none of what names a config and its problem, nor
+ * bytes_needed. */
+enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
+                                 const struct at_device_info *device, const struct at_rates *rates,
+                                 int64_t max_blocks, struct at_explanation *explanation,
+                                 struct at_error *err);
 
 /* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one.
  * rates: NULL if unknown; then no time is predicted. header: the text of AT_TEMPLATE_HEADER.

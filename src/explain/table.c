@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *at_explained_source(const struct at_family *family, const struct at_explained_line *line)
+char *at_explained_source(const struct at_explained_text *source,
+                          const struct at_explained_line *line)
 {
-    const char *text = family->source;
+    const char *text = source->text;
 
-    if (line->line < 1 || strcmp(at_path_name(family->template_path), line->file) != 0)
+    if (line->line < 1 || strcmp(at_path_name(source->path), line->file) != 0)
         return at_strdup("");
     for (int64_t i = 1; i < line->line && *text; i++) {
         text += strcspn(text, "\n");
@@ -44,14 +45,14 @@ static void say(const char *format, ...)
     free(text);
 }
 
-static void print_line(const struct at_family *family, const struct at_explained_line *line,
+static void print_line(const struct at_explained_text *source, const struct at_explained_line *line,
                        int width)
 {
     bool shared = line->wavefronts > 0;
     double requests = (double)line->requests;
     double cost = (double)(shared ? line->wavefronts : line->sectors);
     double least = (double)(shared ? line->least_wavefronts : line->least_sectors);
-    char *text = at_explained_source(family, line), place[96];
+    char *text = at_explained_source(source, line), place[96];
     bool beneath = width < WIDTH;
 
     snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
@@ -63,6 +64,38 @@ static void print_line(const struct at_family *family, const struct at_explained
                beneath ? (width > 6 ? width - 6 : 0) : SOURCE_WIDTH, text);
     putchar('\n');
     free(text);
+}
+
+/* Compare the bytes that the warps want with the bytes of the sectors that bring them. */
+static void print_used(const struct at_explanation *e)
+{
+    const struct at_explained_line *lines = e->lines.items;
+    int64_t wanted[2] = {0}, sectors[2] = {0};
+
+    for (size_t i = 0; i < e->lines.count; i++) {
+        bool written = strncmp(lines[i].access, "load", 4) != 0;
+
+        wanted[written] += lines[i].wanted_bytes;
+        sectors[written] += lines[i].sectors;
+    }
+    say("  whole grid: reads %.2f MB, of which %.1f%% are used; writes %.2f MB, of which %.1f%% "
+        "are "
+        "used",
+        (double)e->bytes_read / 1e6,
+        sectors[0] ? 100 * (double)wanted[0] / (32 * (double)sectors[0]) : 100,
+        (double)e->bytes_written / 1e6,
+        sectors[1] ? 100 * (double)wanted[1] / (32 * (double)sectors[1]) : 100);
+}
+
+/* The same, with the bytes that the problem needs. */
+static void print_needed(const struct at_explanation *e)
+{
+    say("  whole grid: reads %.2f MB, %.2f times the %.2f MB needed; writes %.2f MB, %.2f times "
+        "the "
+        "%.2f MB needed",
+        (double)e->bytes_read / 1e6, (double)e->bytes_read / (double)e->bytes_needed,
+        (double)e->bytes_needed / 1e6, (double)e->bytes_written / 1e6,
+        (double)e->bytes_written / (double)e->bytes_needed, (double)e->bytes_needed / 1e6);
 }
 
 /* Compare the sectors with the least for the same requests, and the grid's bytes with the
@@ -80,15 +113,16 @@ static void print_traffic(const struct at_explanation *e)
     }
     printf("\n  global: %jd sectors, %.2f times the least\n", (intmax_t)sectors,
            least ? (double)sectors / (double)least : 0);
-    say("  whole grid: reads %.2f MB, %.2f times the %.2f MB needed; writes %.2f MB, %.2f times "
-        "the "
-        "%.2f MB needed",
-        (double)e->bytes_read / 1e6, (double)e->bytes_read / (double)e->bytes_needed,
-        (double)e->bytes_needed / 1e6, (double)e->bytes_written / 1e6,
-        (double)e->bytes_written / (double)e->bytes_needed, (double)e->bytes_needed / 1e6);
+    if (e->bytes_needed)
+        print_needed(e);
+    else
+        print_used(e);
     if (wavefronts > 0)
         printf("  shared: %jd wavefronts, of which %jd are bank conflicts\n", (intmax_t)wavefronts,
                (intmax_t)(wavefronts - least_wavefronts));
+    if (e->local_requests > 0)
+        printf("  local: %jd requests, %jd sectors (arrays of the threads' own)\n",
+               (intmax_t)e->local_requests, (intmax_t)e->local_sectors);
 }
 
 static void print_times(const struct at_explanation *e)
@@ -107,14 +141,25 @@ static void print_times(const struct at_explanation *e)
             : "");
 }
 
-void at_explanation_print(const struct at_explanation *e, const struct at_family *family)
+static void print_subject(const struct at_explanation *e)
+{
+    const char *emulated = strcmp(e->kind, AT_KIND_EMULATED) == 0 ? " (emulated)" : "";
+
+    if (e->entry[0]) {
+        say("%s of %s %s", e->entry, e->file, e->launch);
+        say("on %s%s", e->device, emulated);
+    } else {
+        say("%s %s", e->family, e->config);
+        say("on %s, %s%s", e->problem, e->device, emulated);
+    }
+}
+
+void at_explanation_print(const struct at_explanation *e, const struct at_explained_text *source)
 {
     const struct at_explained_line *lines = e->lines.items;
     int width = at_streams_text_width(WIDTH);
 
-    say("%s %s", e->family, e->config);
-    say("on %s, %s%s", e->problem, e->device,
-        strcmp(e->kind, AT_KIND_EMULATED) == 0 ? " (emulated)" : "");
+    print_subject(e);
     putchar('\n');
     say("  %jd blocks of %jd threads, %jd registers, %jd B static and %jd B dynamic shared memory",
         (intmax_t)e->blocks, (intmax_t)e->threads, (intmax_t)e->registers,
@@ -127,7 +172,7 @@ void at_explanation_print(const struct at_explanation *e, const struct at_family
     printf("\n  %-18s %-13s %5s %10s %8s %8s %7s%s\n", "line", "access", "lane", "requests", "cost",
            "least", "good", width < WIDTH ? "" : "  source");
     for (size_t i = 0; i < e->lines.count; i++)
-        print_line(family, &lines[i], width);
+        print_line(source, &lines[i], width);
     puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
     print_traffic(e);
 }
@@ -137,7 +182,7 @@ static const struct at_table_column columns[] = {
     {"unit", true}, {"cost", false},  {"least", false},          {"source", true},
 };
 
-void at_explanation_tabulate(const struct at_explanation *e, const struct at_family *family,
+void at_explanation_tabulate(const struct at_explanation *e, const struct at_explained_text *source,
                              enum at_table_form form)
 {
     const struct at_explained_line *lines = e->lines.items;
@@ -145,7 +190,7 @@ void at_explanation_tabulate(const struct at_explanation *e, const struct at_fam
 
     for (size_t i = 0; i < e->lines.count; i++) {
         bool shared = lines[i].wavefronts > 0;
-        char *text = at_explained_source(family, &lines[i]);
+        char *text = at_explained_source(source, &lines[i]);
 
         at_table_add(&table, "%s:%jd", lines[i].file, (intmax_t)lines[i].line);
         at_table_add(&table, "%s", lines[i].access);

@@ -5,16 +5,22 @@
 
 #include "base/table.h"
 #include "explain/explain.h"
-#include "space/family.h"
 
-void at_explanation_print(const struct at_explanation *explanation, const struct at_family *family);
+/* A source file, whose lines the table shows beside their cost. */
+struct at_explained_text {
+    const char *path, *text; /* borrowed */
+};
 
-/* The text of a line of the family's template, without indentation; "" for other files. The caller
- * frees it. */
-char *at_explained_source(const struct at_family *family, const struct at_explained_line *line);
+void at_explanation_print(const struct at_explanation *explanation,
+                          const struct at_explained_text *source);
+
+/* The text of a line of the source, without indentation; "" for other files. The caller frees it.
+ */
+char *at_explained_source(const struct at_explained_text *source,
+                          const struct at_explained_line *line);
 
 /* Print the cost of each line, summed over its requests, as a plain table. */
 void at_explanation_tabulate(const struct at_explanation *explanation,
-                             const struct at_family *family, enum at_table_form form);
+                             const struct at_explained_text *source, enum at_table_form form);
 
 #endif

@@ -140,6 +140,19 @@ enum at_status at_compile_process_hello(struct at_compile_process *process,
     return status;
 }
 
+bool at_compile_process_ask(struct at_compile_process *process, int32_t type,
+                            const struct at_wire *request, struct at_wire *reply, char *message,
+                            size_t message_size)
+{
+    enum at_compile_end end;
+
+    restart_clock(process);
+    at_frame_send(process->worker.fd, type, request); /* a failure shows on receiving */
+    while (!at_compile_process_ready(process))
+        wait_for_reply(process, 1000);
+    return receive(process, type, reply, &end, message, message_size);
+}
+
 void at_compile_process_start(struct at_compile_process *process)
 {
     if (process->worker.pid == 0)

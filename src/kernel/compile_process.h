@@ -66,6 +66,12 @@ struct at_compile_reply {
 enum at_status at_compile_process_hello(struct at_compile_process *process,
                                         struct at_compiler *compiler, struct at_error *err);
 
+/* Ask a process that has said hello, and wait for its answer, a frame of the same type. False, and
+ * message says why: the process ended or was stopped. */
+bool at_compile_process_ask(struct at_compile_process *process, int32_t type,
+                            const struct at_wire *request, struct at_wire *reply, char *message,
+                            size_t message_size);
+
 /* Start the process, unless it is running; do not wait for it. */
 void at_compile_process_start(struct at_compile_process *process);
 

@@ -2,6 +2,7 @@
 #include "kernel/compile_worker.h"
 
 #include "base/memory.h"
+#include "kernel/compile_advice.h"
 #include "kernel/compile_limits.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
@@ -58,13 +59,14 @@ static void explain_refusal(struct compile_server *server, const char *source, c
     size_t size;
     char *plain_log;
 
-    if (at_compile_first_error(log, text, capacity) ||
+    if (!at_compile_first_error(log, text, capacity) &&
         at_nvrtc_compile(server->nvrtc, source, server->header, false, &image, &size, &plain_log,
-                         NULL) != AT_OK)
-        return;
-    at_compile_first_error(plain_log, text, capacity);
-    free(plain_log);
-    free(image);
+                         NULL) == AT_OK) {
+        at_compile_first_error(plain_log, text, capacity);
+        free(plain_log);
+        free(image);
+    }
+    at_compile_advise(server->nvrtc, text, capacity);
 }
 
 static void put_kernels(struct at_wire *request, struct at_wire *reply, const char *log)
@@ -84,7 +86,7 @@ static void put_kernels(struct at_wire *request, struct at_wire *reply, const ch
 static void answer_program(struct compile_server *server, struct at_wire *request,
                            struct at_wire *reply)
 {
-    char *source = get_text(request), *log = NULL, why[256];
+    char *source = get_text(request), *log = NULL, why[256]; /* of at_built */
     size_t size;
     void *image = NULL;
     struct at_error err;
@@ -108,6 +110,35 @@ static void answer_program(struct compile_server *server, struct at_wire *reques
     free(source);
 }
 
+static void answer_source(struct compile_server *server, struct at_wire *request,
+                          struct at_wire *reply)
+{
+    char *source = get_text(request), *folder = get_text(request), *log = NULL, why[1024];
+    size_t size;
+    void *image = NULL;
+    struct at_error err;
+    enum at_status status;
+
+    at_compile_limit_time(server->cpu_limit_s);
+    at_nvrtc_search(server->nvrtc, folder);
+    status =
+        at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, &size, &log, &err);
+    if (status != AT_OK) {
+        answer_failure(reply, status, err.message);
+    } else if (!image) {
+        explain_refusal(server, source, log, why, sizeof why);
+        answer_failure(reply, AT_FAILED, why);
+    } else {
+        at_wire_put_int(reply, AT_OK);
+        at_wire_put_bytes(reply, image, size - 1); /* without NVRTC's NUL */
+        at_wire_put_text(reply, log);
+    }
+    free(image);
+    free(log);
+    free(folder);
+    free(source);
+}
+
 static int serve(int fd)
 {
     struct compile_server server = {0};
@@ -123,6 +154,8 @@ static int serve(int fd)
             answer_hello(&server, &request, &reply);
         else if (type == AT_COMPILE_PROGRAM && server.nvrtc)
             answer_program(&server, &request, &reply);
+        else if (type == AT_COMPILE_SOURCE && server.nvrtc)
+            answer_source(&server, &request, &reply);
         else
             going = false;
         going = going && at_frame_send(fd, type, &reply) == AT_FRAME_OK;

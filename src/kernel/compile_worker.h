@@ -16,6 +16,9 @@ enum at_compile_request {
     /* text source, count of entries, text each -> int status (AT_OK, AT_FAILED: refused), then
      * struct at_kernel_resources for each entry and bytes image, or text message */
     AT_COMPILE_PROGRAM,
+    /* text source, text folder of what it includes -> int status (AT_OK, AT_FAILED: refused), then
+     * bytes image and text log, or text message */
+    AT_COMPILE_SOURCE,
 };
 
 /* What ptxas reports of a kernel. */

@@ -2,6 +2,7 @@
 #include "kernel/key.h"
 
 #include "base/memory.h"
+#include "kernel/includes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +11,11 @@ void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, 
                    const struct at_config *config, struct at_problem_kind kind)
 {
     char *macros = at_render_macros(config, kind);
-    char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s\n%s", compiler->identity, compiler->version,
+    /* Only where they are used: other kernels keep their key wherever CUDA's headers are. */
+    const char *headers = at_source_includes(config->family->source) ? compiler->headers : "";
+    char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s\n%s%s", compiler->identity, compiler->version,
                            compiler->options, compiler->ptx ? "ptx" : "cubin", header, macros,
-                           config->family->source);
+                           config->family->source, headers);
 
     at_hash(key, text, strlen(text));
     at_free(text);

@@ -4,6 +4,8 @@
 #include "base/guard.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "kernel/cuda_headers.h"
+#include "kernel/includes.h"
 #include "kernel/render.h"
 #include "system/library.h"
 #include "system/paths.h"
@@ -47,24 +49,32 @@ static struct {
 #undef FIELD
 } api;
 
-enum { OPTIONS_MAX = 16 };
+enum { OPTIONS_MAX = 16, HEADERS_MAX = 64 };
 
 struct at_nvrtc {
     struct at_compiler compiler;
     int version; /* 100 * major + minor */
     char *options[OPTIONS_MAX];
     int option_count;
+    /* Folders that are searched for what a source includes, as options; NULL: none. They are no
+     * part of the compiler's options, which are in the key of every compiled kernel: most kernels
+     * include nothing, and are the same wherever CUDA is installed. */
+    char *own_folder, *cuda_folder, *libcuxx_folder;
+    char *headers; /* the folder of CUDA's headers; NULL: none */
 };
+
+static const char minimal[] = "-minimal";
 
 /* Options, and the first version that gets them. -no-cache keeps NVRTC from looking for the CUDA
  * driver and from returning empty logs on a hit (NVIDIA/Fuser issue 4694). -minimal leaves out
- * built-in declarations that templates do not use. -modify-stack-limit=false keeps it from changing
- * the process's limits. ptxas -v reports registers and spills in the log. */
+ * built-in declarations that templates do not use, but CUDA's headers and users do.
+ * -modify-stack-limit=false keeps it from changing the process's limits. ptxas -v reports registers
+ * and spills in the log. */
 static const struct {
     const char *option;
     int since; /* 100 * major + minor */
 } common_options[] = {
-    {"-std=c++17", 0}, {"-no-cache", 1209}, {"-minimal", 1300}, {"-modify-stack-limit=false", 1300},
+    {"-std=c++17", 0}, {"-no-cache", 1209}, {minimal, 1300}, {"-modify-stack-limit=false", 1300},
     {"-Xptxas=-v", 0}, /* the last, so that it can be left out */
 };
 
@@ -121,6 +131,9 @@ char *at_nvrtc_request(void)
     at_free(folder);
     for (size_t i = 0; i < AT_COUNT(common_options); i++)
         fprintf(out, " %s %d", common_options[i].option, common_options[i].since);
+    folder = at_cuda_headers_request();
+    fprintf(out, " %s", folder);
+    at_free(folder);
     return at_text_close(&stream, NULL);
 }
 
@@ -172,6 +185,10 @@ void at_nvrtc_close(struct at_nvrtc *nvrtc)
         return;
     for (int i = 0; i < nvrtc->option_count; i++)
         at_free(nvrtc->options[i]);
+    at_free(nvrtc->own_folder);
+    at_free(nvrtc->cuda_folder);
+    at_free(nvrtc->libcuxx_folder);
+    at_free(nvrtc->headers);
     at_free(nvrtc);
 }
 
@@ -198,6 +215,26 @@ static void open_builtins(int major, int minor)
     at_library_open(&library, names, folder, "", NULL); /* NVRTC reports what it misses */
     at_free(folder);
     at_free(name);
+}
+
+static void find_headers(struct at_nvrtc *nvrtc)
+{
+    nvrtc->headers = at_cuda_headers_find(at_nvrtc_path());
+    at_cuda_headers_identify(nvrtc->compiler.headers, nvrtc->headers);
+    if (!nvrtc->headers)
+        return;
+    nvrtc->cuda_folder = at_format("-I%s", nvrtc->headers);
+    nvrtc->libcuxx_folder = at_format("-I%s/cccl", nvrtc->headers); /* since CUDA 13 */
+}
+
+const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc)
+{
+    return nvrtc->headers;
+}
+
+void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *folder)
+{
+    nvrtc->own_folder = at_format("-I%s", folder);
 }
 
 enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
@@ -231,6 +268,7 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
     for (size_t i = 0; i < AT_COUNT(common_options); i++)
         if (opened->version >= common_options[i].since)
             add_option(opened, common_options[i].option);
+    find_headers(opened);
     *nvrtc = opened;
     return AT_OK;
 }
@@ -285,14 +323,49 @@ static void destroy(void *program)
     api.nvrtcDestroyProgram(program);
 }
 
+/* Choose the options for a source; returns their number. */
+static int choose_options(const struct at_nvrtc *nvrtc, bool includes, bool report,
+                          const char *options[OPTIONS_MAX])
+{
+    const char *const folders[] = {nvrtc->own_folder, nvrtc->cuda_folder, nvrtc->libcuxx_folder};
+    int count = 0;
+
+    for (size_t i = 0; i < AT_COUNT(folders) && includes; i++)
+        if (folders[i])
+            options[count++] = folders[i];
+    for (int i = 0; i < nvrtc->option_count - !report; i++)
+        if ((!includes && !nvrtc->own_folder) || strcmp(nvrtc->options[i], minimal) != 0)
+            options[count++] = nvrtc->options[i];
+    return count;
+}
+
+/* List the headers that NVRTC gets as text, AT_TEMPLATE_HEADER first; returns their number. */
+static int choose_headers(const char *header, bool includes, const char *names[HEADERS_MAX],
+                          const char *texts[HEADERS_MAX])
+{
+    int more = includes ? at_standard_headers : 0;
+
+    names[0] = AT_TEMPLATE_HEADER;
+    texts[0] = header;
+    for (int i = 0; i < more && i + 1 < HEADERS_MAX; i++) {
+        names[i + 1] = at_standard_header_names[i];
+        texts[i + 1] = at_standard_header_texts[i];
+    }
+    return 1 + more;
+}
+
 enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
                                 bool report, void **image, size_t *size, char **log,
                                 struct at_error *err)
 {
-    const char *names[] = {AT_TEMPLATE_HEADER};
+    const char *names[HEADERS_MAX], *texts[HEADERS_MAX], *options[OPTIONS_MAX + 3];
+    bool includes = at_source_includes(source);
+    int headers = choose_headers(header, includes, names, texts);
+    int count = choose_options(nvrtc, includes, report, options);
     struct at_cleanup cleanup;
     nvrtcProgram program;
-    nvrtcResult result = api.nvrtcCreateProgram(&program, source, "program.cu", 1, &header, names);
+    nvrtcResult result =
+        api.nvrtcCreateProgram(&program, source, "program.cu", headers, texts, names);
     void *made = NULL;
     size_t made_size = 0;
     char *text;
@@ -300,8 +373,7 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
     if (result != NVRTC_SUCCESS)
         return at_fail(err, status_of(result), "NVRTC: %s", api.nvrtcGetErrorString(result));
     at_cleanup_push(&cleanup, destroy, &program);
-    result = api.nvrtcCompileProgram(program, nvrtc->option_count - !report,
-                                     (const char *const *)nvrtc->options);
+    result = api.nvrtcCompileProgram(program, count, options);
     text = read_log(program);
     if (result == NVRTC_SUCCESS)
         result = read_image(nvrtc, program, &made, &made_size);

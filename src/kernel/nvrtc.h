@@ -4,6 +4,7 @@
 #define AT_KERNEL_NVRTC_H
 
 #include "base/error.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,10 +21,11 @@ enum at_image {
 
 /* What a compilation's result depends on besides the source. */
 struct at_compiler {
-    char version[16];  /* "13.0" */
-    char identity[48]; /* the library's build id, or its version if it has none */
-    char options[256]; /* separated by spaces */
-    bool ptx;          /* the image is PTX */
+    char version[16];            /* "13.0" */
+    char identity[48];           /* the library's build id, or its version if it has none */
+    char options[256];           /* separated by spaces */
+    char headers[AT_HASH_CHARS]; /* of a source that includes any: at_cuda_headers_identify */
+    bool ptx;                    /* the image is PTX */
 };
 
 /* Open NVRTC and choose the options for a device of this compute capability (90 for 9.0). AT_DEVICE
@@ -33,6 +35,13 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
 void at_nvrtc_close(struct at_nvrtc *nvrtc);
 
 const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc);
+
+/* The folder of CUDA's headers that sources can include; NULL: none was found. */
+const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc);
+
+/* Compile a user's file as it stands: what it includes is looked for in this folder too, before
+ * CUDA's, and all that NVRTC declares is there. Once at most. */
+void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *folder);
 
 /* Has any part of the process loaded NVRTC? */
 bool at_nvrtc_is_loaded(void);
@@ -51,7 +60,8 @@ enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct
  * 12.3 they run the optimizer at once.) */
 bool at_nvrtc_is_concurrent(const struct at_nvrtc *nvrtc);
 
-/* Compile source, which may include header under the name AT_TEMPLATE_HEADER. *log (never NULL) is
+/* Compile source, which may include header under the name AT_TEMPLATE_HEADER, CUDA's headers, and
+ * stand-ins for those of the C library. *log (never NULL) is
  * the compiler's log, with each kernel's resources if `report`. *image is NULL if NVRTC refused the
  * source. The caller frees both. With a report, errors of ptxas are missing from the log (NVRTC
  * 13.0). Several threads may compile with one NVRTC. */

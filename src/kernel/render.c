@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "kernel/includes.h"
 #include "system/file.h"
 #include "system/paths.h"
 
@@ -45,6 +46,17 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
         fprintf(out, "#undef %s\n", family->params[i].name);
 }
 
+/* What a template includes comes before all namespaces, so that it is declared once for all. */
+static void write_includes(FILE *out, const struct at_family *family)
+{
+    struct at_include include = {family->source, 0, 1};
+
+    while (at_include_find(&include, include.text + include.size, include.line)) {
+        fprintf(out, "#line %d \"%s\"\n", include.line, at_path_name(family->template_path));
+        fprintf(out, "%.*s\n", (int)include.size, include.text);
+    }
+}
+
 char *at_render_macros(const struct at_config *config, struct at_problem_kind kind)
 {
     struct at_text_stream stream;
@@ -60,6 +72,8 @@ char *at_render_program(const struct at_rendering *renderings, size_t count)
     FILE *out = at_text_open(&stream);
 
     fprintf(out, "#include \"%s\"\n", AT_TEMPLATE_HEADER);
+    for (size_t i = 0; i < count; i++)
+        write_includes(out, renderings[i].config->family);
     for (size_t i = 0; i < count; i++)
         write_kernel(out, &renderings[i]);
     return at_text_close(&stream, NULL);

@@ -6,6 +6,7 @@
 
 #include "base/guard.h"
 #include "base/memory.h"
+#include "kernel/compile_advice.h"
 #include "kernel/compile_worker.h"
 #include "system/cpus.h"
 
@@ -70,6 +71,7 @@ static enum at_status compile_part(void *data, struct at_error *err)
     if (status != AT_OK || program->bytes)
         return status;
     at_compile_first_error(program->log, reason, sizeof reason);
+    at_compile_advise(part->nvrtc, reason, sizeof reason);
     at_free(program->log);
     return at_fail(err, AT_FAILED, "a kernel of the family %s does not compile: %s",
                    part->renderings[0].config->family->name, reason);

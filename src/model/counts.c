@@ -8,6 +8,7 @@
 struct at_counts {
     struct at_emu_observer observer;
     size_t instructions;
+    struct at_local_counts local;
     struct at_access_counts
         accesses[]; /* two per instruction: in global memory, in shared memory */
 };
@@ -43,12 +44,22 @@ static void count_access(void *context, uint64_t block, const struct at_emu_acce
     }
 }
 
+static void count_local(void *context, uint64_t block, const struct at_emu_access *access)
+{
+    struct at_counts *counts = context;
+
+    (void)block;
+    add(&counts->local.requests, 1);
+    add(&counts->local.sectors, at_request_local_sectors(access));
+}
+
 struct at_counts *at_counts_new(size_t instructions)
 {
     struct at_counts *counts =
         at_alloc(sizeof *counts + 2 * instructions * sizeof counts->accesses[0]);
 
-    counts->observer = (struct at_emu_observer){.context = counts, .access = count_access};
+    counts->observer =
+        (struct at_emu_observer){.context = counts, .access = count_access, .local = count_local};
     counts->instructions = instructions;
     return counts;
 }
@@ -67,4 +78,9 @@ const struct at_access_counts *at_counts_of(const struct at_counts *counts, size
                                             bool shared)
 {
     return &counts->accesses[2 * index + shared];
+}
+
+const struct at_local_counts *at_counts_local(const struct at_counts *counts)
+{
+    return &counts->local;
 }

@@ -32,6 +32,11 @@ struct at_access_counts {
     int64_t least_wavefronts; /* shared: for the same words with no bank idle */
 };
 
+/* Local memory, all instructions together. */
+struct at_local_counts {
+    int64_t requests, sectors;
+};
+
 struct at_counts;
 
 /* Counts for a kernel of this length; the caller frees them. The observer belongs to them. */
@@ -44,8 +49,15 @@ const struct at_emu_observer *at_counts_observer(struct at_counts *counts);
 const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
                                             bool shared);
 
-/* The cost of one request; the counts are sums of these. */
+/* The same for local memory. */
+const struct at_local_counts *at_counts_local(const struct at_counts *counts);
+
+/* The cost of one request; the counts are sums of these. Local memory is laid out so that the words
+ * of a warp's lanes with the same offset are side by side (CUDA C++ Programming Guide, "Local
+ * Memory": "organized such that consecutive 32-bit words are accessed by consecutive thread IDs").
+ */
 int at_request_sectors(const struct at_emu_access *access);
+int at_request_local_sectors(const struct at_emu_access *access);
 int at_request_lines(const struct at_emu_access *access); /* of 128 bytes */
 int at_request_tag_sectors(const struct at_emu_access *access);
 int at_request_wanted_bytes(const struct at_emu_access *access);

@@ -107,3 +107,23 @@ int at_request_least_wavefronts(const struct at_emu_access *access)
 
     return (words + BANKS - 1) / BANKS;
 }
+
+/* A row of 32 words of 4 bytes per offset: 8 lanes' words are a sector. */
+int at_request_local_sectors(const struct at_emu_access *access)
+{
+    int words = access->bytes < 4 ? 1 : access->bytes / 4, sectors = 0;
+
+    for (int first = 0; first < AT_WARP; first += 8) {
+        uint32_t left = access->lanes >> first & 0xff;
+
+        while (left) { /* lanes with the same offset share their sectors */
+            uint64_t offset = access->address[first + __builtin_ctz(left)] / 4;
+
+            for (int i = 0; i < 8; i++)
+                if (access->address[first + i] / 4 == offset)
+                    left &= ~(1u << i);
+            sectors += words;
+        }
+    }
+    return sectors;
+}

@@ -13,9 +13,9 @@ int at_ptx_type_bytes(const char *type)
         const char *name;
         int bytes;
     } types[] = {
-        {"pred", 0}, {"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2}, {"u16", 2},
-        {"s16", 2},  {"f16", 2}, {"b32", 4}, {"u32", 4}, {"s32", 4}, {"f32", 4},
-        {"b64", 8},  {"u64", 8}, {"s64", 8}, {"f64", 8},
+        {"pred", 0}, {"b8", 1},   {"u8", 1},    {"s8", 1},     {"b16", 2}, {"u16", 2}, {"s16", 2},
+        {"f16", 2},  {"bf16", 2}, {"f16x2", 4}, {"bf16x2", 4}, {"b32", 4}, {"u32", 4}, {"s32", 4},
+        {"f32", 4},  {"b64", 8},  {"u64", 8},   {"s64", 8},    {"f64", 8},
     };
 
     for (size_t i = 0; i < AT_COUNT(types); i++)
@@ -111,17 +111,6 @@ static bool read_dimensions(struct at_ptx_reader *reader, uint32_t *bytes, uint3
     return true;
 }
 
-/* Skip initial values. Kernels cannot use such variables. */
-static bool skip_initial(struct at_ptx_reader *reader)
-{
-    while (!at_ptx_at(reader, ";")) {
-        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
-            return at_ptx_unexpected(reader, ";");
-        at_ptx_next(reader);
-    }
-    return true;
-}
-
 static uint32_t space_max(enum at_emu_space space)
 {
     switch (space) {
@@ -129,6 +118,8 @@ static uint32_t space_max(enum at_emu_space space)
         return AT_EMU_SHARED_MAX;
     case AT_EMU_LOCAL:
         return AT_EMU_LOCAL_MAX;
+    case AT_EMU_FRAME:
+        return AT_PTX_FRAME_MAX;
     default:
         return INT32_MAX;
     }
@@ -140,8 +131,14 @@ static bool read_type(struct at_ptx_reader *reader, struct at_ptx_variable *vari
     uint32_t align = 0;
     int bytes, lanes = 1;
 
+    if (at_ptx_at(reader, ".attribute")) /* .managed: memory of the host too */
+        while (!at_ptx_take(reader, ")") && reader->token.kind != AT_PTX_END)
+            at_ptx_next(reader);
     if (at_ptx_at(reader, ".align") && !expect_align(reader, &align))
         return false;
+    if (at_ptx_at(reader, ".texref") || at_ptx_at(reader, ".surfref") ||
+        at_ptx_at(reader, ".samplerref"))
+        return at_ptx_fail(reader, "%s", at_ptx_refused_instruction("tex."));
     if (at_ptx_take(reader, ".v2"))
         lanes = 2;
     else if (at_ptx_take(reader, ".v4"))
@@ -155,13 +152,47 @@ static bool read_type(struct at_ptx_reader *reader, struct at_ptx_variable *vari
     return true;
 }
 
+static enum at_emu_space space_of(const struct at_ptx_reader *reader)
+{
+    static const struct {
+        const char *name;
+        enum at_emu_space space;
+    } spaces[] = {
+        {".shared", AT_EMU_SHARED},
+        {".local", AT_EMU_LOCAL},
+        {".param", AT_EMU_FRAME},
+        {".const", AT_EMU_CONST},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(spaces); i++)
+        if (at_ptx_at(reader, spaces[i].name))
+            return spaces[i].space;
+    return AT_EMU_GLOBAL;
+}
+
+/* Add a variable outside of kernels. In global and constant memory it is one of the image, with its
+ * initial values. */
+static bool declare_global(struct at_ptx_reader *reader, struct at_ptx_variable *variable,
+                           uint32_t element_bytes)
+{
+    struct at_emu_image *image = &reader->module->image;
+    struct at_emu_variable made = {.bytes = variable->bytes,
+                                   .constant = variable->space == AT_EMU_CONST};
+
+    if (variable->space != AT_EMU_GLOBAL && variable->space != AT_EMU_CONST) {
+        AT_PUSH(reader->globals, reader->global_count, reader->global_capacity, *variable);
+        return true;
+    }
+    variable->number = (uint32_t)image->count;
+    AT_PUSH(reader->globals, reader->global_count, reader->global_capacity, *variable);
+    AT_PUSH(image->variables, image->count, image->capacity, made);
+    return !at_ptx_at(reader, "=") ||
+           at_ptx_read_initial(reader, &image->variables[variable->number], (int)element_bytes);
+}
+
 bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern)
 {
-    struct at_ptx_variable variable = {
-        .space = at_ptx_at(reader, ".shared")  ? AT_EMU_SHARED
-                 : at_ptx_at(reader, ".local") ? AT_EMU_LOCAL
-                                               : AT_EMU_GLOBAL,
-    };
+    struct at_ptx_variable variable = {.space = space_of(reader), .is_extern = is_extern};
     uint32_t scalar;
 
     at_ptx_next(reader);
@@ -176,24 +207,20 @@ bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern)
             !read_dimensions(reader, &variable.bytes, space_max(variable.space)))
             return false;
         variable.dynamic = is_extern && variable.space == AT_EMU_SHARED;
-        if (!reader->kernel)
-            AT_PUSH(reader->globals, reader->global_count, reader->global_capacity, variable);
-        else if (!at_ptx_place_variable(reader, &variable))
+        if (!(reader->kernel ? at_ptx_place_variable(reader, &variable)
+                             : declare_global(reader, &variable, scalar)))
             return false;
     } while (at_ptx_take(reader, ","));
-    return (!at_ptx_at(reader, "=") || skip_initial(reader)) && at_ptx_expect(reader, ";");
+    return at_ptx_expect(reader, ";");
 }
 
 /* ".param .u64 .ptr .global .align 1 name": the space of a pointer does not matter. */
-static bool declare_param(struct at_ptx_reader *reader)
+bool at_ptx_read_param(struct at_ptx_reader *reader, struct at_ptx_variable *variable)
 {
-    struct at_ptx_kernel *kernel = reader->kernel;
-    struct at_ptx_variable variable = {0};
-    struct at_ptx_name name;
-    struct at_emu_param param;
     uint32_t align;
 
-    if (!at_ptx_expect(reader, ".param") || !read_type(reader, &variable))
+    *variable = (struct at_ptx_variable){0};
+    if (!at_ptx_expect(reader, ".param") || !read_type(reader, variable))
         return false;
     if (at_ptx_take(reader, ".ptr")) {
         if (at_ptx_at(reader, ".global") || at_ptx_at(reader, ".shared") ||
@@ -202,8 +229,17 @@ static bool declare_param(struct at_ptx_reader *reader)
         if (at_ptx_at(reader, ".align") && !expect_align(reader, &align))
             return false;
     }
-    if (!at_ptx_expect_name(reader, &name) ||
-        !read_dimensions(reader, &variable.bytes, AT_EMU_PARAM_BYTES_MAX))
+    return at_ptx_expect_name(reader, &variable->name) &&
+           read_dimensions(reader, &variable->bytes, AT_EMU_PARAM_BYTES_MAX);
+}
+
+static bool declare_param(struct at_ptx_reader *reader)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    struct at_ptx_variable variable;
+    struct at_emu_param param;
+
+    if (!at_ptx_read_param(reader, &variable))
         return false;
     param.bytes = variable.bytes;
     param.offset = (kernel->param_bytes + variable.align - 1) / variable.align * variable.align;
@@ -211,7 +247,7 @@ static bool declare_param(struct at_ptx_reader *reader)
         param.offset + param.bytes > AT_EMU_PARAM_BYTES_MAX)
         return at_ptx_fail(reader, "more than %d parameters or %d bytes of them", AT_EMU_PARAMS_MAX,
                            AT_EMU_PARAM_BYTES_MAX);
-    param.name = at_strndup(name.text, name.size);
+    param.name = at_strndup(variable.name.text, variable.name.size);
     kernel->param_bytes = param.offset + param.bytes;
     AT_PUSH(kernel->params, kernel->param_count, kernel->param_capacity, param);
     return true;

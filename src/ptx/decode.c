@@ -37,15 +37,33 @@ static const struct {
     const char *name;
     at_ptx_decoder *decode;
 } decoders[] = {
-    {"mov", at_ptx_decode_move},        {"cvt", at_ptx_decode_convert},
-    {"cvta", at_ptx_decode_to_space},   {"setp", at_ptx_decode_compare},
-    {"ld", at_ptx_decode_load},         {"st", at_ptx_decode_store},
-    {"atom", at_ptx_decode_atomic},     {"red", at_ptx_decode_atomic},
-    {"cp", at_ptx_decode_copy},         {"bra", at_ptx_decode_branch},
-    {"ret", at_ptx_decode_exit},        {"exit", at_ptx_decode_exit},
-    {"trap", at_ptx_decode_trap},       {"bar", at_ptx_decode_barrier},
-    {"barrier", at_ptx_decode_barrier}, {"membar", at_ptx_decode_fence},
-    {"fence", at_ptx_decode_fence},     {"mbarrier", at_ptx_decode_mbarrier},
+    {"mov", at_ptx_decode_move},
+    {"cvt", at_ptx_decode_convert},
+    {"cvta", at_ptx_decode_to_space},
+    {"isspacep", at_ptx_decode_is_space},
+    {"setp", at_ptx_decode_compare},
+    {"set", at_ptx_decode_compare_to_register},
+    {"ld", at_ptx_decode_load},
+    {"ldu", at_ptx_decode_load},
+    {"st", at_ptx_decode_store},
+    {"atom", at_ptx_decode_atomic},
+    {"red", at_ptx_decode_atomic},
+    {"prefetch", at_ptx_decode_prefetch},
+    {"prefetchu", at_ptx_decode_prefetch},
+    {"applypriority", at_ptx_decode_prefetch},
+    {"discard", at_ptx_decode_prefetch},
+    {"cp", at_ptx_decode_copy},
+    {"bra", at_ptx_decode_branch},
+    {"brx", at_ptx_decode_switch},
+    {"call", at_ptx_decode_call},
+    {"ret", at_ptx_decode_return},
+    {"exit", at_ptx_decode_exit},
+    {"trap", at_ptx_decode_trap},
+    {"bar", at_ptx_decode_barrier},
+    {"barrier", at_ptx_decode_barrier},
+    {"membar", at_ptx_decode_fence},
+    {"fence", at_ptx_decode_fence},
+    {"mbarrier", at_ptx_decode_mbarrier},
 };
 
 static bool read_guard(struct at_ptx_reader *reader, struct at_emu_op *op)
@@ -65,8 +83,8 @@ bool at_ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op)
             at_ptx_next(reader);
             return decoders[i].decode(reader, op, &opcode);
         }
-    if (!at_emu_row_find(opcode.text))
-        return at_ptx_unknown(reader, &opcode);
     at_ptx_next(reader);
+    if (!at_emu_row_find(opcode.text))
+        return at_ptx_decode_float(reader, op, &opcode);
     return at_ptx_decode_row(reader, op, opcode.text);
 }

@@ -28,15 +28,45 @@ bool at_ptx_decode_branch(struct at_ptx_reader *reader, struct at_emu_op *op,
     return true;
 }
 
-/* In a kernel, ret and exit both end the thread. */
-bool at_ptx_decode_exit(struct at_ptx_reader *reader, struct at_emu_op *op,
-                        const struct at_ptx_opcode *opcode)
+/* brx.idx{.uni} index, table */
+bool at_ptx_decode_switch(struct at_ptx_reader *reader, struct at_emu_op *op,
+                          const struct at_ptx_opcode *opcode)
 {
-    static const char *const known[] = {"ret", "ret.uni", "exit"};
+    static const char *const known[] = {"brx.idx", "brx.idx.uni"};
+    struct at_ptx_label jump = {.op = reader->kernel->op_count, .line = reader->token.line};
 
     if (!is_one_of(opcode, known, AT_COUNT(known)))
         return at_ptx_unknown(reader, opcode);
+    if (!at_ptx_read_source(reader, op, 4) || !at_ptx_expect(reader, ",") ||
+        !at_ptx_expect_name(reader, &jump.name))
+        return false;
+    op->flow = AT_EMU_SWITCH;
+    op->undefined = AT_EMU_USES;
+    AT_PUSH(reader->jumps, reader->jump_count, reader->jump_capacity, jump);
+    return true;
+}
+
+bool at_ptx_decode_exit(struct at_ptx_reader *reader, struct at_emu_op *op,
+                        const struct at_ptx_opcode *opcode)
+{
+    if (opcode->part_count != 1)
+        return at_ptx_unknown(reader, opcode);
     op->flow = AT_EMU_EXIT;
+    return true;
+}
+
+/* In a kernel, ret ends the thread as exit does. In a function it is a jump behind the body. */
+bool at_ptx_decode_return(struct at_ptx_reader *reader, struct at_emu_op *op,
+                          const struct at_ptx_opcode *opcode)
+{
+    static const char *const known[] = {"ret", "ret.uni"};
+    struct at_ptx_label jump = {.op = reader->kernel->op_count, .line = reader->token.line};
+
+    if (!is_one_of(opcode, known, AT_COUNT(known)))
+        return at_ptx_unknown(reader, opcode);
+    op->flow = reader->call_depth > 0 ? AT_EMU_BRANCH : AT_EMU_EXIT;
+    if (op->flow == AT_EMU_BRANCH)
+        AT_PUSH(reader->jumps, reader->jump_count, reader->jump_capacity, jump);
     return true;
 }
 
@@ -54,8 +84,61 @@ bool at_ptx_decode_trap(struct at_ptx_reader *reader, struct at_emu_op *op,
     return true;
 }
 
-/* "bar.sync 0" and its other spellings. No template uses a number of threads, which would let a
- * part of the block pass, nor a barrier's number in a register. */
+/* bar.red.{popc.u32,and.pred,or.pred} d, barrier, {!}p: a barrier whose result is of all threads'
+ * predicates. */
+static const struct {
+    const char *name;
+    uint8_t vote; /* at_emu_vote */
+    int bytes;    /* of the result */
+} reductions[] = {
+    {"bar.red.popc.u32", AT_EMU_VOTE_COUNT, 4},
+    {"bar.red.and.pred", AT_EMU_VOTE_ALL, AT_EMU_PREDICATE},
+    {"bar.red.or.pred", AT_EMU_VOTE_ANY, AT_EMU_PREDICATE},
+    {"bar.cta.red.popc.u32", AT_EMU_VOTE_COUNT, 4},
+    {"bar.cta.red.and.pred", AT_EMU_VOTE_ALL, AT_EMU_PREDICATE},
+    {"bar.cta.red.or.pred", AT_EMU_VOTE_ANY, AT_EMU_PREDICATE},
+    {"barrier.red.popc.u32", AT_EMU_VOTE_COUNT, 4},
+    {"barrier.red.and.pred", AT_EMU_VOTE_ALL, AT_EMU_PREDICATE},
+    {"barrier.red.or.pred", AT_EMU_VOTE_ANY, AT_EMU_PREDICATE},
+    {"barrier.cta.red.popc.u32", AT_EMU_VOTE_COUNT, 4},
+    {"barrier.cta.red.and.pred", AT_EMU_VOTE_ALL, AT_EMU_PREDICATE},
+    {"barrier.cta.red.or.pred", AT_EMU_VOTE_ANY, AT_EMU_PREDICATE},
+    {"barrier.cta.red.popc.aligned.u32", AT_EMU_VOTE_COUNT, 4},
+    {"barrier.cta.red.and.aligned.pred", AT_EMU_VOTE_ALL, AT_EMU_PREDICATE},
+    {"barrier.cta.red.or.aligned.pred", AT_EMU_VOTE_ANY, AT_EMU_PREDICATE},
+};
+
+/* PTX ISA, bar: "each CTA has 16 barriers, numbered 0..15". */
+static bool read_barrier(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    uint64_t number;
+
+    if (!at_ptx_expect_integer(reader, 15, &number))
+        return false;
+    op->flow = AT_EMU_BARRIER_WAIT;
+    op->immediate = (int64_t)number;
+    if (at_ptx_at(reader, ",") && !op->vote)
+        return at_ptx_fail(reader, "a barrier of a part of the block, which the emulated device "
+                                   "does not run");
+    return true;
+}
+
+static bool decode_reduction(struct at_ptx_reader *reader, struct at_emu_op *op, size_t k)
+{
+    uint32_t row;
+
+    op->vote = reductions[k].vote;
+    op->undefined = AT_EMU_USES;
+    if (!at_ptx_read_result(reader, op, reductions[k].bytes) || !at_ptx_expect(reader, ",") ||
+        !read_barrier(reader, op) || !at_ptx_expect(reader, ",") ||
+        !at_ptx_read_predicate(reader, true, &row, &op->source_flip))
+        return false;
+    at_ptx_add_row(op, row, false);
+    return true;
+}
+
+/* "bar.sync 0" and its other spellings. A number of threads, which would let a part of
+ * the block pass, is refused, as is a barrier's number in a register. */
 bool at_ptx_decode_barrier(struct at_ptx_reader *reader, struct at_emu_op *op,
                            const struct at_ptx_opcode *opcode)
 {
@@ -64,18 +147,14 @@ bool at_ptx_decode_barrier(struct at_ptx_reader *reader, struct at_emu_op *op,
         "barrier.sync",     "barrier.sync.aligned",
         "barrier.cta.sync", "barrier.cta.sync.aligned",
     };
-    uint64_t number;
 
     if (strcmp(opcode->text, "bar.warp.sync") == 0)
         return at_ptx_decode_row(reader, op, opcode->text);
-    if (!is_one_of(opcode, known, AT_COUNT(known)))
-        return at_ptx_unknown(reader, opcode);
-    /* PTX ISA, bar: "each CTA has 16 barriers, numbered 0..15". */
-    if (!at_ptx_expect_integer(reader, 15, &number))
-        return false;
-    op->flow = AT_EMU_BARRIER_WAIT;
-    op->immediate = (int64_t)number;
-    return true;
+    for (size_t k = 0; k < AT_COUNT(reductions); k++)
+        if (strcmp(opcode->text, reductions[k].name) == 0)
+            return decode_reduction(reader, op, k);
+    return is_one_of(opcode, known, AT_COUNT(known)) ? read_barrier(reader, op)
+                                                     : at_ptx_unknown(reader, opcode);
 }
 
 bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,

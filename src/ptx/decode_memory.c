@@ -11,8 +11,9 @@ static const struct {
     const char *name;
     enum at_emu_space space;
 } spaces[] = {
-    {"global", AT_EMU_GLOBAL}, {"shared", AT_EMU_SHARED}, {"shared::cta", AT_EMU_SHARED},
-    {"local", AT_EMU_LOCAL},   {"param", AT_EMU_PARAM},   {"param::entry", AT_EMU_PARAM},
+    {"global", AT_EMU_GLOBAL}, {"shared", AT_EMU_SHARED},     {"shared::cta", AT_EMU_SHARED},
+    {"local", AT_EMU_LOCAL},   {"param", AT_EMU_PARAM},       {"param::entry", AT_EMU_PARAM},
+    {"const", AT_EMU_CONST},   {"param::func", AT_EMU_PARAM},
 };
 
 /* Qualifiers for caches and for the order in which other threads see accesses (PTX ISA, "Cache
@@ -37,6 +38,9 @@ static const char *const qualifiers[] = {
     "wb",
     "wt",
     "nc",
+    "mmio",
+    "noftz",
+    "unified",
     "L1::evict_normal",
     "L1::evict_unchanged",
     "L1::evict_first",
@@ -98,7 +102,9 @@ static bool read_unit(const struct at_ptx_opcode *opcode, struct at_emu_op *op)
     const char *type = opcode->part[opcode->part_count - 1];
     int bytes = opcode->part_count > 1 ? at_ptx_type_bytes(type) : -1;
 
-    if (bytes <= 0 || strcmp(type, "f16") == 0)
+    bool half = strstr(type, "f16") != NULL; /* loads and stores have them as b16 */
+
+    if (bytes <= 0 || (half && !op->atomic))
         return false;
     op->unit_bytes = (uint8_t)bytes;
     op->sign_extended = type[0] == 's';
@@ -137,8 +143,23 @@ static bool read_elements(struct at_ptx_reader *reader, struct at_emu_op *op, bo
     return !vector || at_ptx_expect(reader, "}");
 }
 
+/* Is the parameter at the address one of a function: in the frame? The next token is "[". */
+static bool is_in_frame(struct at_ptx_reader *reader)
+{
+    struct at_ptx_lexer ahead = reader->lexer;
+    struct at_ptx_token token = at_ptx_lex(&ahead);
+    const struct at_ptx_name name = {token.text, token.size};
+
+    for (size_t i = reader->variable_count; i-- > reader->base.variables;)
+        if (at_ptx_same(&reader->variables[i].name, &name))
+            return reader->variables[i].space == AT_EMU_FRAME;
+    return reader->call_depth > 0;
+}
+
 static bool read_access_address(struct at_ptx_reader *reader, struct at_emu_op *op)
 {
+    if (op->space == AT_EMU_PARAM && is_in_frame(reader))
+        op->space = AT_EMU_FRAME;
     if (!at_ptx_read_address(reader, (enum at_emu_space)op->space, &op->address, &op->address_bytes,
                              &op->immediate))
         return false;
@@ -165,13 +186,13 @@ bool at_ptx_decode_load(struct at_ptx_reader *reader, struct at_emu_op *op,
 
     if (parts.rest || !read_unit(opcode, op))
         return at_ptx_unknown(reader, opcode);
-    op->run = op->space == AT_EMU_PARAM ? at_emu_run_load_param : at_emu_run_load;
     op->undefined = AT_EMU_LOADS;
     op->address = AT_EMU_TRUE_ROW;
     if (!read_elements(reader, op, true) || !at_ptx_expect(reader, ","))
         return false;
     if (!read_access_address(reader, op) || !at_ptx_skip_policy(reader, parts.hint))
         return false;
+    op->run = op->space == AT_EMU_PARAM ? at_emu_run_load_param : at_emu_run_load;
     return op->space != AT_EMU_PARAM || check_param(reader, op);
 }
 
@@ -180,13 +201,17 @@ bool at_ptx_decode_store(struct at_ptx_reader *reader, struct at_emu_op *op,
 {
     struct access_parts parts = read_parts(opcode, op);
 
-    if (parts.rest || !read_unit(opcode, op) || op->space == AT_EMU_PARAM)
+    if (parts.rest || !read_unit(opcode, op) || op->space == AT_EMU_CONST)
         return at_ptx_unknown(reader, opcode);
     op->run = at_emu_run_store;
     op->store = true;
     op->undefined = op->space == AT_EMU_SHARED ? AT_EMU_STORES : AT_EMU_USES;
-    return read_access_address(reader, op) && at_ptx_expect(reader, ",") &&
-           read_elements(reader, op, false) && at_ptx_skip_policy(reader, parts.hint);
+    if (!read_access_address(reader, op))
+        return false;
+    if (op->space == AT_EMU_PARAM)
+        return at_ptx_unknown(reader, opcode);
+    return at_ptx_expect(reader, ",") && read_elements(reader, op, false) &&
+           at_ptx_skip_policy(reader, parts.hint);
 }
 
 /* atom d, [a], b{, c}; red [a], b. */
@@ -197,15 +222,16 @@ bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
     bool reduction = strcmp(opcode->part[0], "red") == 0, compares;
     char name[2 * AT_PTX_OPCODE_MAX];
 
+    op->atomic = true;
     if (!parts.rest || parts.too_many || !read_unit(opcode, op) || op->units != 1 ||
-        op->space == AT_EMU_PARAM || op->space == AT_EMU_LOCAL)
+        op->space == AT_EMU_PARAM || op->space == AT_EMU_LOCAL || op->space == AT_EMU_CONST)
         return at_ptx_unknown(reader, opcode);
     snprintf(name, sizeof name, "%s.%s", parts.rest, opcode->part[opcode->part_count - 1]);
     compares = strcmp(parts.rest, "cas") == 0;
     op->run = at_emu_atomic_find(name);
     if (!op->run || (reduction && (compares || strcmp(parts.rest, "exch") == 0)))
         return at_ptx_unknown(reader, opcode);
-    op->store = op->atomic = true;
+    op->store = true;
     op->undefined = AT_EMU_USES;
     if (reduction)
         at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
@@ -218,4 +244,17 @@ bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
         (!at_ptx_expect(reader, ",") || !at_ptx_read_source(reader, op, op->unit_bytes)))
         return false;
     return at_ptx_skip_policy(reader, parts.hint);
+}
+
+/* prefetch and the like change caches only: the address is read, and no more. */
+bool at_ptx_decode_prefetch(struct at_ptx_reader *reader, struct at_emu_op *op,
+                            const struct at_ptx_opcode *opcode)
+{
+    struct access_parts parts = read_parts(opcode, op);
+    uint64_t size;
+
+    (void)parts;
+    op->run = at_emu_run_nothing;
+    return read_access_address(reader, op) &&
+           (!at_ptx_take(reader, ",") || at_ptx_expect_integer(reader, 128, &size));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mov, cvt, cvta and setp. Their operands do not fit the table of emu/ops.h. */
+/* mov, cvta, isspacep and setp. Their operands do not fit the table of emu/ops.h. */
+#include "base/memory.h"
 #include "emu/ops.h"
 #include "ptx/reader.h"
 
@@ -18,8 +19,14 @@ static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int w
     if (!at_ptx_expect(reader, "{"))
         return false;
     do {
-        if (!at_ptx_read_wide(reader, op, NATURAL_LEAST, results, &bytes))
+        if (!results &&
+            reader->token.kind != AT_PTX_WORD) { /* a constant is as wide as the others */
+            bytes = first_bytes ? first_bytes : whole_bytes / 2;
+            if (!at_ptx_read_source(reader, op, bytes))
+                return false;
+        } else if (!at_ptx_read_wide(reader, op, NATURAL_LEAST, results, &bytes)) {
             return false;
+        }
         /* "_" has the width of the others. */
         if (op->row[op->row_count - 1] == AT_EMU_SINK_ROW)
             bytes = first_bytes;
@@ -50,6 +57,21 @@ static bool read_predicate_value(struct at_ptx_reader *reader, struct at_emu_op 
     return true;
 }
 
+/* Special registers that change while a thread runs; clock_hi is not one of them, because a thread
+ * of so many instructions has long been stopped. */
+static bool is_clock(const struct at_ptx_reader *reader, int bytes)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } clocks[] = {{"%clock", 4}, {"%clock64", 8}, {"%globaltimer", 8}, {"%globaltimer_lo", 4}};
+
+    for (size_t i = 0; i < AT_COUNT(clocks); i++)
+        if (at_ptx_at(reader, clocks[i].name))
+            return bytes == clocks[i].bytes;
+    return false;
+}
+
 bool at_ptx_decode_move(struct at_ptx_reader *reader, struct at_emu_op *op,
                         const struct at_ptx_opcode *opcode)
 {
@@ -69,58 +91,15 @@ bool at_ptx_decode_move(struct at_ptx_reader *reader, struct at_emu_op *op,
         op->run = at_emu_run_pack;
         return read_parts(reader, op, bytes, false);
     }
+    if (is_clock(reader, bytes)) {
+        op->flow = AT_EMU_CLOCK;
+        op->value_bytes = (uint8_t)bytes;
+        at_ptx_next(reader);
+        return true;
+    }
     op->run = at_emu_run_move;
     return bytes == AT_EMU_PREDICATE ? read_predicate_value(reader, op)
                                      : at_ptx_read_source(reader, op, bytes);
-}
-
-static bool is_integer_type(const char *type)
-{
-    return (type[0] == 'u' || type[0] == 's') && at_ptx_type_bytes(type) > 0;
-}
-
-static int natural_bytes(const char *type)
-{
-    int bytes = at_ptx_type_bytes(type);
-
-    return bytes < NATURAL_LEAST ? NATURAL_LEAST : bytes;
-}
-
-/* cvt.TO.FROM. Registers may be wider than the types. */
-bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
-                           const struct at_ptx_opcode *opcode)
-{
-    const char *to, *from;
-    const struct at_emu_row *row = at_emu_row_find(opcode->text);
-    int to_bytes, from_bytes;
-
-    if (!row || opcode->part_count != 3)
-        return at_ptx_unknown(reader, opcode);
-    to = opcode->part[1];
-    from = opcode->part[2];
-    if (!is_integer_type(to) || !is_integer_type(from))
-        return at_ptx_unknown(reader, opcode);
-    from_bytes = natural_bytes(from);
-    if (!at_ptx_read_wide(reader, op, natural_bytes(to), true, &to_bytes) ||
-        !at_ptx_expect(reader, ","))
-        return false;
-    if (reader->token.kind != AT_PTX_WORD) {
-        if (!at_ptx_read_source(reader, op, from_bytes))
-            return false;
-    } else if (!at_ptx_read_wide(reader, op, from_bytes, false, &from_bytes)) {
-        return false;
-    }
-    op->run = row->run;
-    if (to_bytes == natural_bytes(to) && from_bytes == natural_bytes(from))
-        return true;
-    op->run = at_emu_run_convert;
-    op->unit_bytes = (uint8_t)at_ptx_type_bytes(from);
-    op->sign_extended = from[0] == 's';
-    op->value_bytes = (uint8_t)from_bytes;
-    op->units = (uint8_t)at_ptx_type_bytes(to);
-    op->immediate = to[0] == 's';
-    op->address_bytes = (uint8_t)to_bytes;
-    return true;
 }
 
 /* cvta.SPACE.u64: to a generic address; cvta.to.SPACE.u64: from one (PTX ISA, cvta). */
@@ -135,6 +114,9 @@ bool at_ptx_decode_to_space(struct at_ptx_reader *reader, struct at_emu_op *op,
         {"shared", AT_EMU_SHARED_WINDOW},
         {"shared::cta", AT_EMU_SHARED_WINDOW},
         {"local", AT_EMU_LOCAL_WINDOW},
+        {"const", 0},
+        {"param", AT_EMU_PARAM_WINDOW},
+        {"param::entry", AT_EMU_PARAM_WINDOW},
     };
     bool from_generic = opcode->part_count == 4 && strcmp(opcode->part[1], "to") == 0;
     const char *space = opcode->part_count > 2 ? opcode->part[opcode->part_count - 2] : "";
@@ -147,6 +129,30 @@ bool at_ptx_decode_to_space(struct at_ptx_reader *reader, struct at_emu_op *op,
             op->run = at_emu_run_add_constant;
             op->immediate = (int64_t)(from_generic ? 0 - windows[i].start : windows[i].start);
             return at_ptx_read_result(reader, op, 8) && at_ptx_expect(reader, ",") &&
+                   at_ptx_read_source(reader, op, 8);
+        }
+    return at_ptx_unknown(reader, opcode);
+}
+
+/* isspacep.SPACE p, a: is the generic address in this space? */
+bool at_ptx_decode_is_space(struct at_ptx_reader *reader, struct at_emu_op *op,
+                            const struct at_ptx_opcode *opcode)
+{
+    static const struct {
+        const char *name;
+        enum at_emu_space space;
+    } known[] = {
+        {"isspacep.global", AT_EMU_GLOBAL},      {"isspacep.shared", AT_EMU_SHARED},
+        {"isspacep.local", AT_EMU_LOCAL},        {"isspacep.shared::cta", AT_EMU_SHARED},
+        {"isspacep.const", AT_EMU_CONST},        {"isspacep.param", AT_EMU_PARAM},
+        {"isspacep.param::entry", AT_EMU_PARAM},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(known); i++)
+        if (strcmp(opcode->text, known[i].name) == 0) {
+            op->run = at_emu_run_is_space;
+            op->space = (uint8_t)known[i].space;
+            return at_ptx_read_result(reader, op, AT_EMU_PREDICATE) && at_ptx_expect(reader, ",") &&
                    at_ptx_read_source(reader, op, 8);
         }
     return at_ptx_unknown(reader, opcode);
@@ -171,13 +177,14 @@ bool at_ptx_decode_compare(struct at_ptx_reader *reader, struct at_emu_op *op,
                            const struct at_ptx_opcode *opcode)
 {
     uint32_t row = AT_EMU_TRUE_ROW;
-    bool combined = opcode->part_count == 4;
+    bool combined = opcode->part_count > 3 && read_combine(opcode->part[2], &op->combine);
+    bool flush =
+        opcode->part_count > 3 + combined && strcmp(opcode->part[2 + combined], "ftz") == 0;
     char name[2 * AT_PTX_OPCODE_MAX];
 
-    if (opcode->part_count < 3 || opcode->part_count > 4 ||
-        (combined && !read_combine(opcode->part[2], &op->combine)))
+    if (opcode->part_count != 3 + combined + flush)
         return at_ptx_unknown(reader, opcode);
-    snprintf(name, sizeof name, "setp.%s.%s", opcode->part[1],
+    snprintf(name, sizeof name, "setp.%s%s.%s", opcode->part[1], flush ? ".ftz" : "",
              opcode->part[opcode->part_count - 1]);
     if (!at_emu_row_find(name))
         return at_ptx_unknown(reader, opcode);

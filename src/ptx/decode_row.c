@@ -5,6 +5,10 @@
 
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode)
 {
+    const char *refused = at_ptx_refused_instruction(opcode->text);
+
+    if (refused)
+        return at_ptx_fail(reader, "%s: \"%s\"", refused, opcode->text);
     return at_ptx_fail(reader, "unknown instruction \"%s\"", opcode->text);
 }
 
@@ -51,6 +55,10 @@ static bool read_operand(struct at_ptx_reader *reader, struct at_emu_op *op, cha
     case 'L':
     case 'P':
         return at_ptx_read_result(reader, op, bytes_of(letter));
+    case 'u':
+    case 'v':
+        op->undefined = AT_EMU_USES;
+        return at_ptx_read_source(reader, op, letter == 'u' ? 4 : 8);
     case 'x':
         op->undefined = AT_EMU_MOVES;
         return at_ptx_read_source(reader, op, 4);

@@ -4,6 +4,7 @@
 #include "ptx/reader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Threads per block: .maxntid and .reqntid X, Y, Z; Y and Z are optional. */
 static bool read_dimensions(struct at_ptx_reader *reader, uint32_t dimensions[3])
@@ -51,99 +52,6 @@ static bool read_performance(struct at_ptx_reader *reader)
     return true;
 }
 
-/* Note an unknown instruction as the problem of its kernel, which keeps the first one. */
-static bool note_problem(struct at_ptx_reader *reader)
-{
-    if (!reader->kernel->problem)
-        reader->kernel->problem = at_strdup(reader->err->message);
-    return at_ptx_skip_statement(reader);
-}
-
-static bool read_instruction(struct at_ptx_reader *reader, struct at_ptx_token start)
-{
-    struct at_ptx_kernel *kernel = reader->kernel;
-    struct at_emu_op op = {
-        .guard = AT_EMU_TRUE_ROW,
-        .line = start.line,
-        .places = reader->places,
-        .text = start.text,
-    };
-
-    if (kernel->op_count == AT_EMU_OPS_MAX)
-        return at_ptx_fail(reader, "more than %d instructions", AT_EMU_OPS_MAX);
-    if (!at_ptx_decode(reader, &op))
-        return note_problem(reader);
-    if (!at_ptx_at(reader, ";")) {
-        at_ptx_unexpected(reader, "the end of the instruction");
-        return note_problem(reader);
-    }
-    AT_PUSH(kernel->ops, kernel->op_count, kernel->op_capacity, op);
-    reader->module->text[reader->token.text - reader->module->text] = '\0';
-    at_ptx_next(reader);
-    return true;
-}
-
-static bool read_label_or_instruction(struct at_ptx_reader *reader)
-{
-    struct at_ptx_token start = reader->token;
-    struct at_ptx_lexer ahead = reader->lexer;
-    struct at_ptx_token after = at_ptx_lex(&ahead);
-    struct at_ptx_label label = {{start.text, start.size}, reader->kernel->op_count, start.line};
-
-    if (start.kind != AT_PTX_WORD || !at_ptx_token_is(&after, ":"))
-        return read_instruction(reader, start);
-    AT_PUSH(reader->labels, reader->label_count, reader->label_capacity, label);
-    at_ptx_next(reader);
-    at_ptx_next(reader);
-    return true;
-}
-
-/* Directives of a kernel's body. */
-static const struct {
-    const char *name;
-    bool (*read)(struct at_ptx_reader *reader);
-} body_directives[] = {
-    {".reg", at_ptx_declare_registers}, {".loc", at_ptx_read_location},
-    {".pragma", at_ptx_skip_statement}, {".file", at_ptx_read_source_file},
-    {".section", at_ptx_skip_section},
-};
-
-static bool read_body_directive(struct at_ptx_reader *reader)
-{
-    for (size_t i = 0; i < AT_COUNT(body_directives); i++)
-        if (at_ptx_at(reader, body_directives[i].name))
-            return body_directives[i].read(reader);
-    if (at_ptx_at(reader, ".shared") || at_ptx_at(reader, ".local"))
-        return at_ptx_declare_variable(reader, false);
-    at_ptx_unexpected(reader, "an instruction or a known directive");
-    return note_problem(reader);
-}
-
-/* Braces within a body limit the scope of names; compilers use each name once anyway. */
-static bool read_body(struct at_ptx_reader *reader)
-{
-    uint64_t depth = 0;
-
-    do {
-        if (at_ptx_at(reader, "{")) {
-            depth++;
-            at_ptx_next(reader);
-        } else if (at_ptx_at(reader, "}")) {
-            if (--depth > 0)
-                at_ptx_next(reader);
-        } else if (reader->token.kind == AT_PTX_WORD && reader->token.text[0] == '.') {
-            if (!read_body_directive(reader))
-                return false;
-        } else if (reader->token.kind == AT_PTX_WORD || at_ptx_at(reader, "@")) {
-            if (!read_label_or_instruction(reader))
-                return false;
-        } else {
-            return at_ptx_unexpected(reader, "an instruction");
-        }
-    } while (depth > 0);
-    return true;
-}
-
 /* A thread ends at the end of the kernel's text. */
 static void add_end(struct at_ptx_reader *reader)
 {
@@ -157,10 +65,18 @@ static void add_end(struct at_ptx_reader *reader)
 
 void at_ptx_forget_kernel(struct at_ptx_reader *reader)
 {
-    for (size_t i = 0; i < reader->register_count; i++)
-        free(reader->registers[i].rows);
-    reader->register_count = reader->variable_count = reader->label_count = reader->jump_count = 0;
-    reader->register_total = 0;
+    at_ptx_close_to(reader, (struct at_ptx_scope){0});
+    reader->base = (struct at_ptx_scope){0};
+    reader->label_count = reader->jump_count = reader->table_count = 0;
+    reader->table_entry_count = reader->scope_count = reader->static_count = 0;
+    for (size_t i = 0; i < AT_COUNT(reader->free_rows); i++)
+        reader->free_row_count[i] = 0;
+    for (size_t i = 0; i < reader->global_count; i++)
+        reader->globals[i].placed = false;
+    for (size_t i = 0; i < reader->function_count; i++)
+        reader->functions[i].open = false;
+    reader->call = (struct at_ptx_call){0};
+    reader->call_count = reader->call_depth = 0;
     reader->places = (struct at_emu_places){0};
 }
 
@@ -175,6 +91,7 @@ bool at_ptx_read_kernel(struct at_ptx_reader *reader)
         return false;
     kernel = at_alloc(sizeof *kernel);
     kernel->module = module;
+    kernel->image = &module->image;
     kernel->name = at_strndup(name.text, name.size);
     kernel->file_bytes = (AT_EMU_FIRST_ROW + AT_EMU_ROW_ALIGN - 1) & ~(AT_EMU_ROW_ALIGN - 1);
     kernel->dynamic_align = 1;
@@ -188,9 +105,9 @@ bool at_ptx_read_kernel(struct at_ptx_reader *reader)
         add_end(reader);
         return true;
     }
-    if (!read_performance(reader) || !read_body(reader))
+    if (!read_performance(reader) || !at_ptx_read_body(reader))
         return false;
-    if (!at_ptx_resolve_jumps(reader) && !kernel->problem)
+    if (!at_ptx_resolve_jumps(reader, &(struct at_ptx_labels){0}) && !kernel->problem)
         kernel->problem = at_strdup(reader->err->message);
     add_end(reader);
     return at_ptx_expect(reader, "}");

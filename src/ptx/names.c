@@ -8,6 +8,7 @@
 
 enum { CONSTANTS_LOOKED_AT = 256 };
 
+/* A row for good: what fills it before the start must stay. */
 static bool new_row(struct at_ptx_reader *reader, int bytes, uint32_t *row)
 {
     struct at_ptx_kernel *kernel = reader->kernel;
@@ -54,12 +55,13 @@ bool at_ptx_find_register(struct at_ptx_reader *reader, const struct at_ptx_name
 
     *found = false;
     /* The latest declaration first: inner braces hide names of outer ones. */
-    for (size_t i = reader->register_count; i-- > 0;) {
+    for (size_t i = reader->register_count; i-- > reader->base.registers;) {
         struct at_ptx_registers *registers = &reader->registers[i];
 
         if (!register_number(registers, name, &number))
             continue;
         if (registers->rows[number] == 0 &&
+            !at_ptx_take_free_row(reader, registers->bytes, &registers->rows[number]) &&
             !new_row(reader, registers->bytes, &registers->rows[number]))
             return false;
         *bytes = registers->bytes;
@@ -80,7 +82,7 @@ static bool preset_row(struct at_ptx_reader *reader, struct at_emu_preset preset
         const struct at_emu_preset *known = &kernel->presets[i];
 
         if (known->kind == preset.kind && known->bytes == preset.bytes &&
-            known->value == preset.value) {
+            known->value == preset.value && known->variable == preset.variable) {
             *row = known->row;
             return true;
         }
@@ -96,18 +98,29 @@ bool at_ptx_constant_row(struct at_ptx_reader *reader, int bytes, uint64_t value
 {
     if (bytes > 0 && bytes < 8)
         value &= (UINT64_C(1) << 8 * bytes) - 1;
-    return preset_row(reader, (struct at_emu_preset){0, AT_EMU_CONSTANT, (uint8_t)bytes, value},
+    return preset_row(reader, (struct at_emu_preset){0, AT_EMU_CONSTANT, (uint8_t)bytes, value, 0},
                       row);
 }
 
 bool at_ptx_dynamic_row(struct at_ptx_reader *reader, int bytes, int64_t offset, uint32_t *row)
 {
     return preset_row(
-        reader, (struct at_emu_preset){0, AT_EMU_DYNAMIC_SHARED, (uint8_t)bytes, (uint64_t)offset},
+        reader,
+        (struct at_emu_preset){0, AT_EMU_DYNAMIC_SHARED, (uint8_t)bytes, (uint64_t)offset, 0}, row);
+}
+
+bool at_ptx_variable_row(struct at_ptx_reader *reader, uint32_t variable, int bytes, int64_t offset,
+                         uint32_t *row)
+{
+    if (bytes != 8)
+        return at_ptx_fail(reader, "a global address in a register of 32 bits");
+    return preset_row(
+        reader,
+        (struct at_emu_preset){0, AT_EMU_VARIABLE, (uint8_t)bytes, (uint64_t)offset, variable},
         row);
 }
 
-/* PTX ISA, "Special Registers". All have 32 bits. */
+/* PTX ISA, "Special Registers", of 32 bits. Those of 64 bits, and the clocks, are elsewhere. */
 static const struct {
     const char *name;
     enum at_emu_preset_kind kind;
@@ -132,7 +145,17 @@ static const struct {
     {"%lanemask_le", AT_EMU_LANEMASK_LE},
     {"%lanemask_gt", AT_EMU_LANEMASK_GT},
     {"%lanemask_ge", AT_EMU_LANEMASK_GE},
+    {"%smid", AT_EMU_SMID},
+    {"%nsmid", AT_EMU_NSMID},
+    {"%dynamic_smem_size", AT_EMU_DYNAMIC_BYTES},
+    {"%total_smem_size", AT_EMU_TOTAL_SHARED_BYTES},
 };
+
+/* Names with one value, of any width: launches are not counted. */
+static const struct {
+    const char *name;
+    uint64_t value;
+} constants[] = {{"WARP_SZ", AT_WARP}, {"%gridid", 0}};
 
 bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *name, int bytes,
                         uint32_t *row, bool *found)
@@ -147,51 +170,126 @@ bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *
             return at_ptx_fail(reader, "%s has 32 bits", specials[i].name);
         *found = true;
         return preset_row(
-            reader, (struct at_emu_preset){0, (uint8_t)specials[i].kind, (uint8_t)bytes, 0}, row);
+            reader, (struct at_emu_preset){0, (uint8_t)specials[i].kind, (uint8_t)bytes, 0, 0},
+            row);
     }
+    for (size_t i = 0; i < AT_COUNT(constants); i++) {
+        const struct at_ptx_name constant = {constants[i].name, strlen(constants[i].name)};
+
+        if (at_ptx_same(&constant, name)) {
+            *found = true;
+            return at_ptx_constant_row(reader, bytes, constants[i].value, row);
+        }
+    }
+    if (at_ptx_refused_special(name))
+        return at_ptx_fail(reader, "%s", at_ptx_refused_special(name));
     return true;
+}
+
+/* What variables of a space take up, and how much they may. */
+struct room {
+    uint32_t *used; /* up to here */
+    uint32_t *most; /* ever used */
+    uint32_t max;
+    const char *name;
+};
+
+static struct room room_of(struct at_ptx_reader *reader, enum at_emu_space space)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+
+    if (space == AT_EMU_LOCAL)
+        return (struct room){&reader->local, &kernel->local_bytes, AT_EMU_LOCAL_MAX,
+                             "local memory"};
+    if (space == AT_EMU_FRAME)
+        return (struct room){&reader->frame, &kernel->frame_bytes, AT_PTX_FRAME_MAX, "arguments"};
+    return (struct room){&kernel->shared_bytes, &kernel->shared_bytes, AT_EMU_SHARED_MAX,
+                         "shared memory"};
+}
+
+/* Give a variable its place. */
+static bool place(struct at_ptx_reader *reader, struct at_ptx_variable *variable)
+{
+    struct room room = room_of(reader, variable->space);
+
+    if (variable->space == AT_EMU_GLOBAL || variable->space == AT_EMU_CONST)
+        return !variable->is_extern ||
+               at_ptx_fail(reader, "the variable %.*s is declared, but not in this program",
+                           variable->name.size < 64 ? (int)variable->name.size : 64,
+                           variable->name.text);
+    if (variable->dynamic) {
+        if (reader->kernel->dynamic_align < variable->align)
+            reader->kernel->dynamic_align = variable->align;
+        return true;
+    }
+    variable->offset = (*room.used + variable->align - 1) / variable->align * variable->align;
+    if (variable->bytes > room.max || variable->offset > room.max - variable->bytes)
+        return at_ptx_fail(reader, "more than %u bytes of %s", room.max, room.name);
+    *room.used = variable->offset + variable->bytes;
+    if (*room.most < *room.used)
+        *room.most = *room.used;
+    return true;
+}
+
+/* The shared variable that an earlier call of the same function has declared here, or NULL. */
+static const struct at_ptx_variable *find_static(const struct at_ptx_reader *reader,
+                                                 const struct at_ptx_variable *variable)
+{
+    for (size_t i = 0; i < reader->static_count; i++)
+        if (reader->statics[i].name.text == variable->name.text)
+            return &reader->statics[i];
+    return NULL;
 }
 
 bool at_ptx_place_variable(struct at_ptx_reader *reader, const struct at_ptx_variable *variable)
 {
-    struct at_ptx_kernel *kernel = reader->kernel;
     struct at_ptx_variable placed = *variable;
-    bool local = variable->space == AT_EMU_LOCAL;
-    uint32_t *end = local ? &kernel->local_bytes : &kernel->shared_bytes;
-    uint32_t max = local ? AT_EMU_LOCAL_MAX : AT_EMU_SHARED_MAX;
+    bool shared = variable->space == AT_EMU_SHARED;
+    const struct at_ptx_variable *known = shared ? find_static(reader, variable) : NULL;
 
-    if (variable->space == AT_EMU_GLOBAL)
-        return at_ptx_fail(reader, "variables in global memory are not supported");
     if (reader->variable_count == AT_PTX_DECLARATIONS_MAX)
         return at_ptx_fail(reader, "more than %d variables", AT_PTX_DECLARATIONS_MAX);
-    if (variable->dynamic) {
-        if (kernel->dynamic_align < variable->align)
-            kernel->dynamic_align = variable->align;
-    } else {
-        placed.offset = (*end + variable->align - 1) / variable->align * variable->align;
-        if (placed.bytes > max || placed.offset > max - placed.bytes)
-            return at_ptx_fail(reader, "more than %u bytes of %s memory", max,
-                               local ? "local" : "shared");
-        *end = placed.offset + placed.bytes;
-    }
+    if (known)
+        placed = *known;
+    else if (!place(reader, &placed))
+        return false;
+    if (shared && !known)
+        AT_PUSH(reader->statics, reader->static_count, reader->static_capacity, placed);
     AT_PUSH(reader->variables, reader->variable_count, reader->variable_capacity, placed);
     return true;
+}
+
+struct at_ptx_function *at_ptx_find_function(struct at_ptx_reader *reader,
+                                             const struct at_ptx_name *name)
+{
+    for (size_t i = 0; i < reader->function_count; i++)
+        if (at_ptx_same(&reader->functions[i].name, name))
+            return &reader->functions[i];
+    return NULL;
 }
 
 const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,
                                                    const struct at_ptx_name *name)
 {
-    for (size_t i = reader->variable_count; i-- > 0;)
+    for (size_t i = reader->variable_count; i-- > reader->base.variables;)
         if (at_ptx_same(&reader->variables[i].name, name))
             return &reader->variables[i];
-    for (size_t i = 0; i < reader->global_count; i++)
-        if (at_ptx_same(&reader->globals[i].name, name)) {
-            if (!at_ptx_place_variable(reader, &reader->globals[i]))
-                return NULL;
-            return &reader->variables[reader->variable_count - 1];
-        }
-    at_ptx_fail(reader, "\"%.*s\" is not a known register or variable",
-                name->size < 64 ? (int)name->size : 64, name->text);
+    for (size_t i = 0; i < reader->global_count; i++) {
+        struct at_ptx_variable *global = &reader->globals[i];
+
+        if (!at_ptx_same(&global->name, name))
+            continue;
+        if (!global->placed && !place(reader, global))
+            return NULL;
+        global->placed = true;
+        return global;
+    }
+    if (at_ptx_find_function(reader, name))
+        at_ptx_fail(reader, "the address of the function %.*s (a function pointer)",
+                    name->size < 64 ? (int)name->size : 64, name->text);
+    else
+        at_ptx_fail(reader, "\"%.*s\" is not a known register or variable",
+                    name->size < 64 ? (int)name->size : 64, name->text);
     return NULL;
 }
 
@@ -204,28 +302,82 @@ static int compare_labels(const void *a, const void *b)
     return order ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-bool at_ptx_resolve_jumps(struct at_ptx_reader *reader)
+/* Find a name in a sorted array from `first` on; fail in its line if it is not there. */
+static const struct at_ptx_label *find_label(struct at_ptx_reader *reader,
+                                             const struct at_ptx_label *wanted,
+                                             const struct at_ptx_label *labels, size_t count)
 {
-    struct at_ptx_label *labels = reader->labels;
+    const struct at_ptx_label *found =
+        count ? bsearch(wanted, labels, count, sizeof *labels, compare_labels) : NULL;
 
-    if (reader->label_count)
-        qsort(labels, reader->label_count, sizeof *labels, compare_labels);
-    for (size_t i = 1; i < reader->label_count; i++)
+    if (found)
+        return found;
+    reader->token.line = wanted->line;
+    at_ptx_fail(reader, "there is no label \"%.*s\"",
+                wanted->name.size < 64 ? (int)wanted->name.size : 64, wanted->name.text);
+    return NULL;
+}
+
+static bool sort_labels(struct at_ptx_reader *reader, struct at_ptx_label *labels, size_t count)
+{
+    if (count)
+        qsort(labels, count, sizeof *labels, compare_labels);
+    for (size_t i = 1; i < count; i++)
         if (compare_labels(&labels[i - 1], &labels[i]) == 0) {
             reader->token.line = labels[i].line;
             return at_ptx_fail(reader, "this label is defined twice");
         }
-    for (size_t i = 0; i < reader->jump_count; i++) {
-        const struct at_ptx_label *jump = &reader->jumps[i], *label = NULL;
+    return true;
+}
 
-        if (reader->label_count)
-            label = bsearch(jump, labels, reader->label_count, sizeof *labels, compare_labels);
-        if (!label) {
-            reader->token.line = jump->line;
-            return at_ptx_fail(reader, "there is no label \"%.*s\"",
-                               jump->name.size < 64 ? (int)jump->name.size : 64, jump->name.text);
-        }
-        reader->kernel->ops[jump->op].target = (uint32_t)label->op;
+static bool resolve(struct at_ptx_reader *reader, const struct at_ptx_labels *from)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    struct at_ptx_label *labels = from->labels ? reader->labels + from->labels : reader->labels;
+    struct at_ptx_label *tables = from->tables ? reader->tables + from->tables : reader->tables;
+    size_t label_count = reader->label_count - from->labels;
+    size_t table_count = reader->table_count - from->tables;
+    const struct at_ptx_label *label;
+
+    if (!sort_labels(reader, labels, label_count) || !sort_labels(reader, tables, table_count))
+        return false;
+    for (size_t i = from->table_entries; i < reader->table_entry_count; i++) {
+        label = find_label(reader, &reader->table_entries[i], labels, label_count);
+        if (!label)
+            return false;
+        kernel->targets[reader->table_entries[i].op] = (uint32_t)label->op;
     }
+    for (size_t i = from->jumps; i < reader->jump_count; i++) {
+        const struct at_ptx_label *jump = &reader->jumps[i];
+        struct at_emu_op *op = &kernel->ops[jump->op];
+
+        if (jump->op >= kernel->op_count) /* its instruction is the kernel's problem */
+            continue;
+        if (jump->name.size == 0) { /* a return: behind the function's body */
+            op->target = (uint32_t)kernel->op_count;
+            continue;
+        }
+        label = op->flow == AT_EMU_SWITCH ? find_label(reader, jump, tables, table_count)
+                                          : find_label(reader, jump, labels, label_count);
+        if (!label)
+            return false;
+        op->target = (uint32_t)label->op;
+        op->immediate = (int64_t)label->count;
+    }
+    return true;
+}
+
+bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labels *from)
+{
+    int line = reader->token.line;
+    bool good = resolve(reader, from);
+
+    reader->label_count = from->labels;
+    reader->jump_count = from->jumps;
+    reader->table_count = from->tables;
+    reader->table_entry_count = from->table_entries;
+    if (!good)
+        return false;
+    reader->token.line = line;
     return true;
 }

@@ -111,6 +111,8 @@ static bool variable_row(struct at_ptx_reader *reader, const struct at_ptx_varia
 {
     if (variable->dynamic)
         return at_ptx_dynamic_row(reader, bytes, offset, row);
+    if (variable->space == AT_EMU_GLOBAL || variable->space == AT_EMU_CONST)
+        return at_ptx_variable_row(reader, variable->number, bytes, offset, row);
     return at_ptx_constant_row(reader, bytes, variable->offset + (uint64_t)offset, row);
 }
 

@@ -5,25 +5,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_entry(struct at_ptx_reader *reader)
+/* .func {(result)} name {(parameters)} {directives} { body } or ; */
+static bool note_function(struct at_ptx_reader *reader)
 {
-    bool good = at_ptx_read_kernel(reader);
+    struct at_ptx_function function = {{0}, {{0}, {0}}, false};
 
-    reader->kernel = NULL;
-    return good;
-}
-
-/* Skip a function. To a kernel that calls one, the call is an unknown instruction. */
-static bool skip_function(struct at_ptx_reader *reader)
-{
+    at_ptx_next(reader);
+    function.text = (struct at_ptx_text){reader->lexer, reader->token};
+    if (!at_ptx_skip_parentheses(reader) || !at_ptx_expect_name(reader, &function.name))
+        return false;
     while (!at_ptx_at(reader, "{")) {
-        if (at_ptx_take(reader, ";"))
+        if (at_ptx_take(reader, ";")) /* a declaration */
             return true;
         if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
             return at_ptx_unexpected(reader, "a function");
         at_ptx_next(reader);
     }
+    if (reader->function_count == AT_PTX_DECLARATIONS_MAX)
+        return at_ptx_fail(reader, "more than %d functions", AT_PTX_DECLARATIONS_MAX);
+    AT_PUSH(reader->functions, reader->function_count, reader->function_capacity, function);
     return at_ptx_skip_braces(reader);
+}
+
+/* Kernels are read last, because a function may be defined behind the kernel that calls it. */
+static bool note_entry(struct at_ptx_reader *reader)
+{
+    struct at_ptx_text entry = {reader->lexer, reader->token};
+    struct at_ptx_name name;
+
+    at_ptx_next(reader);
+    if (!at_ptx_expect_name(reader, &name) || !at_ptx_skip_parentheses(reader))
+        return false;
+    AT_PUSH(reader->entries, reader->entry_count, reader->entry_capacity, entry);
+    while (!at_ptx_at(reader, "{")) {
+        if (at_ptx_take(reader, ";"))
+            return true;
+        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
+            return at_ptx_unexpected(reader, "a kernel");
+        at_ptx_next(reader);
+    }
+    return at_ptx_skip_braces(reader);
+}
+
+static bool read_entries(struct at_ptx_reader *reader)
+{
+    for (size_t i = 0; i < reader->entry_count; i++) {
+        reader->lexer = reader->entries[i].lexer;
+        reader->token = reader->entries[i].token;
+        if (!at_ptx_read_kernel(reader))
+            return false;
+    }
+    return true;
 }
 
 static bool read_address_size(struct at_ptx_reader *reader)
@@ -50,8 +82,8 @@ static const struct {
     {".version", skip_line_directive},
     {".target", skip_line_directive},
     {".address_size", read_address_size},
-    {".entry", read_entry},
-    {".func", skip_function},
+    {".entry", note_entry},
+    {".func", note_function},
     {".file", at_ptx_read_source_file},
     {".section", at_ptx_skip_section},
     {".pragma", at_ptx_skip_statement},
@@ -91,6 +123,48 @@ static void keep_source_files(struct at_ptx_reader *reader)
     }
 }
 
+/* What needs the whole text: end the text of each instruction, and name the source files. */
+static void finish(struct at_ptx_reader *reader)
+{
+    struct at_ptx_module *module = reader->module;
+
+    keep_source_files(reader);
+    for (size_t k = 0; k < module->kernel_count; k++) {
+        struct at_ptx_kernel *kernel = module->kernels[k];
+
+        kernel->source_files = (const char *const *)module->source_files;
+        kernel->source_file_count = module->source_file_count;
+        for (size_t i = 0; i < kernel->op_count; i++)
+            module->text[kernel->ops[i].text + kernel->ops[i].text_bytes - module->text] = '\0';
+    }
+}
+
+static void free_reader(struct at_ptx_reader *reader)
+{
+    at_ptx_forget_kernel(reader);
+    for (size_t i = 0; i < AT_COUNT(reader->free_rows); i++)
+        free(reader->free_rows[i]);
+    free(reader->source_files);
+    free(reader->globals);
+    free(reader->functions);
+    free(reader->entries);
+    free(reader->registers);
+    free(reader->variables);
+    free(reader->statics);
+    free(reader->labels);
+    free(reader->jumps);
+    free(reader->tables);
+    free(reader->table_entries);
+    free(reader->scopes);
+}
+
+static uint64_t next_image(void)
+{
+    static uint64_t count;
+
+    return __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+}
+
 enum at_status at_ptx_read(struct at_ptx_module **module, const char *text, size_t size,
                            struct at_error *err)
 {
@@ -105,6 +179,7 @@ enum at_status at_ptx_read(struct at_ptx_module **module, const char *text, size
     /* NVRTC counts the NUL at the end. */
     while (size > 0 && text[size - 1] == '\0')
         size--;
+    reader.module->image.number = next_image();
     reader.module->text = at_alloc(size + 1);
     if (size)
         memcpy(reader.module->text, text, size);
@@ -112,14 +187,10 @@ enum at_status at_ptx_read(struct at_ptx_module **module, const char *text, size
     at_ptx_next(&reader);
     while (good && reader.token.kind != AT_PTX_END)
         good = read_directive(&reader);
-    at_ptx_forget_kernel(&reader);
-    keep_source_files(&reader);
-    free(reader.source_files);
-    free(reader.globals);
-    free(reader.registers);
-    free(reader.variables);
-    free(reader.labels);
-    free(reader.jumps);
+    good = good && read_entries(&reader);
+    if (good)
+        finish(&reader);
+    free_reader(&reader);
     if (!good) {
         at_ptx_free(reader.module);
         return AT_USAGE;

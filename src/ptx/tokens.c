@@ -109,6 +109,18 @@ bool at_ptx_skip_braces(struct at_ptx_reader *reader)
     return true;
 }
 
+bool at_ptx_skip_parentheses(struct at_ptx_reader *reader)
+{
+    if (!at_ptx_take(reader, "("))
+        return true;
+    while (!at_ptx_take(reader, ")")) {
+        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
+            return at_ptx_unexpected(reader, ")");
+        at_ptx_next(reader);
+    }
+    return true;
+}
+
 /* Find "inlined_at FILE LINE COLUMN" on the line of a .loc (PTX ISA, "Debugging Directives: .loc").
  */
 static void read_caller(const char *text, struct at_emu_places *places)

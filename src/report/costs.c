@@ -51,14 +51,14 @@ enum at_status at_report_count_costs(struct at_report *report, size_t most, stru
     return status;
 }
 
-static void print_cost(const struct at_family *family, const struct at_explained_line *line,
+static void print_cost(const struct at_explained_text *source, const struct at_explained_line *line,
                        FILE *out)
 {
     bool shared = line->wavefronts > 0;
     double requests = (double)line->requests;
     double cost = (double)(shared ? line->wavefronts : line->sectors);
     double least = (double)(shared ? line->least_wavefronts : line->least_sectors);
-    char *text = at_explained_source(family, line);
+    char *text = at_explained_source(source, line);
 
     fputs("<tr><th scope=\"row\">", out);
     at_html(out, line->file);
@@ -87,6 +87,7 @@ void at_report_costs(const struct at_report *report, const struct at_report_row 
     const struct at_explanation *costs = row->costs;
     const struct at_explained_line *lines = costs->lines.items;
     const struct at_family *family = find_family(report, costs->family);
+    const struct at_explained_text source = {family->template_path, family->source};
 
     fputs(
         "<h5>What its accesses cost</h5>\n<div class=\"scroll\"><table><thead><tr><th>line</th><th "
@@ -94,7 +95,7 @@ void at_report_costs(const struct at_report *report, const struct at_report_row 
         "class=\"name\">source</th></tr></thead><tbody>\n",
         out);
     for (size_t i = 0; i < costs->lines.count; i++)
-        print_cost(family, &lines[i], out);
+        print_cost(&source, &lines[i], out);
     fprintf(out,
             "</tbody></table></div>\n<p class=\"small\">Sectors a request in global memory, "
             "wavefronts a request in shared memory, counted on the emulated device in %jd of %jd "

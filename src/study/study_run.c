@@ -2,7 +2,6 @@
 #include "study/study_run.h"
 
 #include "base/memory.h"
-#include "explain/explain.h"
 #include "kernel/render.h"
 #include "model/description.h"
 #include "system/interrupt.h"
@@ -52,7 +51,7 @@ static void add_shared(struct at_study_shared *sums, const struct at_explained_l
     sums->least_wavefronts += line->least_wavefronts;
 }
 
-static void add_up(struct at_study_line *line, const struct at_explanation *explanation)
+void at_study_add_up(struct at_study_line *line, const struct at_explanation *explanation)
 {
     const struct at_explained_line *accesses = explanation->lines.items;
 
@@ -89,7 +88,7 @@ static enum at_status count_case(const struct at_study_case *item, const char *l
     memcpy(line->config, explanation.config, sizeof line->config);
     memcpy(line->problem, explanation.problem, sizeof line->problem);
     snprintf(line->label, sizeof line->label, "%s", label);
-    add_up(line, &explanation);
+    at_study_add_up(line, &explanation);
     at_schema_clear(&at_explanation_schema, &explanation);
     return AT_OK;
 }

@@ -5,6 +5,7 @@
 #define AT_STUDY_STUDY_RUN_H
 
 #include "base/table.h"
+#include "explain/explain.h"
 #include "pipeline/session.h"
 #include "study/study_file.h"
 
@@ -22,9 +23,9 @@ struct at_study_shared {
 
 struct at_study_line {
     char label[64];
-    char family[64];
-    char config[512];  /* at_config_format */
-    char problem[160]; /* at_problem_format */
+    char family[64];   /* "" for a kernel of the user's own */
+    char config[512];  /* at_config_format; the launch of a kernel of the user's own */
+    char problem[160]; /* at_problem_format; the file of a kernel of the user's own */
     int64_t blocks, blocks_counted;
     struct at_study_global load, store;
     struct at_study_shared shared_load, shared_store;
@@ -62,6 +63,9 @@ enum at_status at_study_run(const struct at_study *study, const char *name, cons
 enum at_status at_study_time(const struct at_study_case *cases, struct at_study_line *lines,
                              size_t count, const struct at_device_info *device,
                              const struct at_session_options *options, struct at_error *err);
+
+/* Sets the counts and the predicted time of a line to an explanation's. */
+void at_study_add_up(struct at_study_line *line, const struct at_explanation *explanation);
 
 /* Prints the result as a table. */
 void at_study_print(const struct at_study *study, const struct at_study_result *result);

@@ -21,7 +21,7 @@ static const struct at_field line_fields[] = {
     AT_COUNTER(at_study_line, blocks),
     AT_COUNTER(at_study_line, blocks_counted),
     AT_CHARS(at_study_line, config),
-    AT_CHARS(at_study_line, family),
+    AT_CHARS(at_study_line, family, AT_OPTIONAL),
     AT_CHARS(at_study_line, label),
     AT_OBJECT(at_study_line, "load", load, global_schema),
     AT_CHARS(at_study_line, problem),

@@ -9,15 +9,18 @@
 
 /* Names; with a '*' at the end, prefixes of names. */
 static const char *const passed[] = {
-    "ASAN_OPTIONS",                      /* sanitisers */
-    "AUTOTUNE_DATADIR",                  /* descriptions of emulated devices */
-    "AUTOTUNE_NVRTC",                    /* the compiler */
-    "CUDA_DEVICE_ORDER",                 /* the numbering of GPUs */
+    "ASAN_OPTIONS",          /* sanitisers */
+    "AUTOTUNE_CUDA_INCLUDE", /* what kernels include, with CUDA_HOME and CUDA_PATH */
+    "AUTOTUNE_DATADIR",      /* descriptions of emulated devices */
+    "AUTOTUNE_NVRTC",        /* the compiler */
+    "CUDA_DEVICE_ORDER",     /* the numbering of GPUs */
+    "CUDA_HOME",
     "CUDA_INJECTION64_PATH",             /* profilers and compute-sanitizer, with LD_* and NV_* */
     "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", /* sharing of a GPU */
     "CUDA_MPS_CLIENT_PRIORITY",
     "CUDA_MPS_LOG_DIRECTORY",
     "CUDA_MPS_PIPE_DIRECTORY",
+    "CUDA_PATH",
     "CUDA_VISIBLE_DEVICES",
     "HOME", /* the CUDA driver's files */
     "LD_*", /* places of libraries, as for the main process */

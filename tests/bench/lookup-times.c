@@ -331,7 +331,6 @@ int main(int argc, char **argv)
     at_run_options_init(&table.run);
     if (argp_parse(&argp, argc, argv, 0, NULL, &table) != 0)
         return 2;
-    at_run_options_finish(&table.run);
     status = make_table(&table, &err);
     if (status != AT_OK)
         fprintf(stderr, "%s\n", err.message);

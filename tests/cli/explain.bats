@@ -56,6 +56,66 @@ least() {
     [[ $(sed -n "${line}p" "$srcdir/templates/tile.cu") == *'store<STORE_PLAIN>'* ]]
 }
 
+# ways: writes a family that prints and has an array of its own, never ends, or calls itself.
+ways() {
+    cat >ways.yaml <<'END'
+schema: 1
+family: ways
+summary: a kernel of one's own
+template: ways.cu
+preference: 9
+parameters:
+  - name: WAY
+    summary: what it does
+    values: [0, 1, 2]
+    default: 0
+launch:
+  grid_x: 2
+  block_x: 32
+END
+    cat >ways.cu <<'END'
+extern "C" __device__ int printf(const char *format, ...);
+static __device__ __noinline__ int below(int n)
+{
+    return n < 1 || WAY != 2 ? n : below(n / 2) + below(n / 3);
+}
+extern "C" __global__ void transpose(int *dst, volatile int *src, long long rows, long long cols,
+                                     long long, long long, long long, long long, long long)
+{
+    int own[4] = {1, 2, 3, 4};
+    if (WAY == 1)
+        while (src[1] != 17)
+            ;
+    if (WAY == 0 && threadIdx.x == 31)
+        printf("block %d\n", blockIdx.x);
+    own[src[threadIdx.x] & 3] = below(threadIdx.x);
+    dst[blockIdx.x * 32 + threadIdx.x] = own[src[0] & 3];
+}
+END
+}
+
+@test "a kernel of one's own prints, and its local memory is counted" {
+    cd "$BATS_TEST_TMPDIR"
+    ways
+    explain ways --space ways.yaml --problem 64x64:f32
+    [ "$status" -eq 0 ]
+    [ "$stderr" = $'block 0\nblock 1' ]
+    grep -qE '^  local: [1-9][0-9]* requests, [1-9][0-9]* sectors' <<<"$output"
+    explain tile
+    ! grep -q '^  local' <<<"$output"
+}
+
+@test "what does not end or is not run is named by its family and its line of source" {
+    cd "$BATS_TEST_TMPDIR"
+    ways
+    explain ways WAY=1 --space ways.yaml --problem 64x64:f32
+    [ "$status" -eq 1 ]
+    [[ $stderr == 'autotune: ways, ways.cu line 11, '*'too many instructions: more than 48000000'* ]]
+    explain ways WAY=2 --space ways.yaml --problem 64x64:f32
+    [ "$status" -ne 0 ]
+    [[ $stderr == 'autotune: ways.cu line 4: '*'recursion: the function below calls itself'* ]]
+}
+
 @test "every family and element size can be explained" {
     for size in b1 f16 f32 f64 c128; do
         for family in naive tile; do

@@ -65,11 +65,12 @@ knows() {
 }
 
 @test "explain names its options" {
-    knows explain --blocks --format --gpu --params --problem --profile --space --timeout
+    knows explain --arg --block --blocks --entry --format --gpu --grid --params --problem --profile --shared \
+        --space --timeout
 }
 
 @test "study names its options" {
-    knows study --format --gpu --out --timeout
+    knows study --arg --block --entry --format --gpu --grid --out --shared --timeout
 }
 
 @test "the main commands have an example that they take, and those with many options groups" {

@@ -17,8 +17,7 @@ static struct at_session *session;
 static inline void begin_options(void)
 {
     at_run_options_init(&options);
-    options.quiet = true;
-    at_run_options_finish(&options);
+    options.progress.quiet = true;
 }
 
 /* Opens it with the options. A failure is written to stderr. */

@@ -143,6 +143,24 @@ static void test_wavefronts(void **state)
     assert_int_equal(at_request_wavefronts(&access), 2);
 }
 
+/* Words of a warp at one offset are side by side: lanes at other offsets need sectors of their own.
+ */
+static void test_local_sectors(void **state)
+{
+    struct at_emu_access access = strided(false, 4, 8, 0);
+
+    (void)state;
+    assert_int_equal(at_request_local_sectors(&access), 4);
+    access.lanes = 0x101;
+    assert_int_equal(at_request_local_sectors(&access), 2);
+    access = strided(false, 16, 16, 0);
+    assert_int_equal(at_request_local_sectors(&access), 16);
+    access = strided(false, 4, 0, 4);
+    assert_int_equal(at_request_local_sectors(&access), 32);
+    access = strided(false, 1, 0, 1); /* four offsets are one word */
+    assert_int_equal(at_request_local_sectors(&access), 8);
+}
+
 static void test_sums(void **state)
 {
     struct at_counts *counts = at_counts_new(3);
@@ -158,6 +176,9 @@ static void test_sums(void **state)
     observer->access(observer->context, 0, &store);
     store.instruction = 1; /* a copy accesses both memories */
     observer->access(observer->context, 0, &store);
+    observer->local(observer->context, 0, &load);
+    assert_int_equal(at_counts_local(counts)->requests, 1);
+    assert_int_equal(at_counts_local(counts)->sectors, 32);
     assert_int_equal(at_counts_of(counts, 0, false)->bytes, 0);
     assert_int_equal(at_counts_of(counts, 1, false)->requests, 2);
     assert_int_equal(at_counts_of(counts, 1, false)->sectors, 10);
@@ -179,6 +200,7 @@ int main(void)
         cmocka_unit_test(test_tag_sectors_of_copies),
         cmocka_unit_test(test_wavefronts_of_a_column),
         cmocka_unit_test(test_wavefronts),
+        cmocka_unit_test(test_local_sectors),
         cmocka_unit_test(test_sums),
     };
 

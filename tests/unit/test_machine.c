@@ -705,7 +705,7 @@ static void test_observer(void **state)
         struct machine m;
         struct seen seen = {0};
         const struct at_emu_access *first = &seen.accesses[0];
-        const struct at_emu_observer observer = {&seen, see_access, see_executed};
+        const struct at_emu_observer observer = {&seen, see_access, see_executed, NULL};
 
         start(&m, observed[i].body, 1, 32);
         m.launch.observer = &observer;
@@ -730,12 +730,32 @@ static void test_observer(void **state)
     }
 }
 
+/* Local memory is told apart, by the offset in each thread's. */
+static void test_observed_local(void **state)
+{
+    struct machine m;
+    struct seen seen = {0};
+    const struct at_emu_observer observer = {&seen, NULL, NULL, see_access};
+
+    (void)state;
+    start(&m, "st.local.u64 [local+8], %d0; ld.global.u32 %r6, [%d1];", 1, 48);
+    m.launch.observer = &observer;
+    run(&m);
+    assert_int_equal(seen.access_count, 2);
+    assert_int_equal(seen.accesses[1].warp, 1);
+    assert_int_equal(seen.accesses[1].lanes, 0xffff);
+    assert_int_equal(seen.accesses[0].bytes, 8);
+    assert_true(seen.accesses[0].store);
+    assert_int_equal(seen.accesses[0].address[31], 8);
+    stop(&m);
+}
+
 /* Diverged lanes are counted in the groups in which they run. */
 static void test_observed_divergence(void **state)
 {
     struct machine m;
     struct seen seen = {0};
-    const struct at_emu_observer observer = {&seen, NULL, see_executed};
+    const struct at_emu_observer observer = {&seen, NULL, see_executed, NULL};
     size_t straight;
 
     (void)state;
@@ -892,6 +912,7 @@ int main(void)
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_only_blocks),
         cmocka_unit_test(test_observer),
+        cmocka_unit_test(test_observed_local),
         cmocka_unit_test(test_observed_divergence),
         cmocka_unit_test(test_limit_is_a_threads),
         cmocka_unit_test(test_many_barriers),

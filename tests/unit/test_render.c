@@ -2,6 +2,7 @@
 /* src/kernel: the text for the compiler, and reading its log. */
 #include "base/memory.h"
 #include "kernel/compile_worker.h"
+#include "kernel/key.h"
 #include "kernel/render.h"
 
 #include <setjmp.h>
@@ -23,6 +24,11 @@ static struct at_family tile = {.name = (char[]){"tile"},
 static struct at_family plain = {.name = (char[]){"plain-1"},
                                  .template_path = (char[]){"plain-1.cu"},
                                  .source = (char[]){"// plain\n"}};
+
+static struct at_family including = {
+    .name = (char[]){"including"},
+    .template_path = (char[]){"templates/including.cu"},
+    .source = (char[]){"// including\n#include \"transpose.cuh\"\n  # include <cuda_fp16.h>\n"}};
 
 /* ---- rendering ---- */
 
@@ -47,6 +53,39 @@ static void test_macros(void **state)
 
         assert_string_equal(text, cases[i].expected);
         free(text);
+    }
+}
+
+/* What a template includes comes before all namespaces, with its place, and nothing else does. */
+static void test_includes(void **state)
+{
+    static const char expected[] = "#include \"transpose.cuh\"\n"
+                                   "#line 3 \"including.cu\"\n"
+                                   "  # include <cuda_fp16.h>\n"
+                                   "#define ELEM_SIZE 4\n";
+    const struct at_config configs[] = {{&including, {0}}, {&plain, {0}}};
+    const struct at_rendering renderings[] = {{&configs[0], {4, 1}, "k_1"},
+                                              {&configs[1], {4, 1}, "k_2"}};
+    char *text = at_render_program(renderings, AT_COUNT(renderings));
+
+    (void)state;
+    assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
+    free(text);
+}
+
+/* A kernel that includes nothing has the same key wherever CUDA's headers are. */
+static void test_keys(void **state)
+{
+    const struct at_config configs[] = {{&plain, {0}}, {&including, {0}}};
+    struct at_compiler here = {.headers = "here"}, there = {.headers = "there"};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(configs); i++) {
+        char keys[2][AT_HASH_CHARS];
+
+        at_kernel_key(keys[0], &here, "", &configs[i], (struct at_problem_kind){4, 1});
+        at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1});
+        assert_int_equal(strcmp(keys[0], keys[1]) == 0, configs[i].family == &plain);
     }
 }
 
@@ -222,6 +261,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_macros),
         cmocka_unit_test(test_program),
+        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_keys),
         cmocka_unit_test(test_resources),
         cmocka_unit_test(test_first_error),
         cmocka_unit_test(test_first_error_is_printable),

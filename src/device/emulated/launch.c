@@ -2,10 +2,6 @@
 #include "device/emulated/emulated.h"
 #include "emu/op.h"
 
-/* Instructions per thread. One thread that transposes a matrix alone stays below this up to about a
- * million elements. An endless loop is stopped within a second. */
-static const uint64_t instruction_limit = 16000000;
-
 struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
                                       const struct at_call *call)
 {
@@ -15,8 +11,10 @@ struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
         .args = call->args,
         .arg_count = kernel->param_count < AT_CALL_ARGS ? kernel->param_count : AT_CALL_ARGS,
         .arg_words = AT_CALL_WORDS,
-        .instruction_limit = instruction_limit,
+        .block_limit = AT_EMU_BLOCK_STEPS,
         .threads = device->threads,
+        .name = "kernel", /* what the entry's name says is its config, which the caller knows */
+        .multiprocessors = (int)device->base.info.multiprocessors,
     };
 
     at_emu_launch_take(&launch, &call->launch);

@@ -16,9 +16,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Random configs measured before the Gaussian process is used: per family, and in total. Fewer with
- * a warm start. */
-enum { FAMILY_RANDOM = 2, RANDOM_LEAST = 10, FAMILY_RANDOM_WARM = 1 };
+/* Random configs of the initial design: with a warm start so many of each family; without one so
+ * many in all, of large families above all. */
+enum { FAMILY_RANDOM_WARM = 1, RANDOM_COLD = 4 };
+
+/* Without a warm start, the first configs of a family are random: until its Gaussian process is
+ * fitted, at eight results, those with the greatest expected improvement are worse than chance. */
+enum { FAMILY_FIRST = 8 };
 
 /* Configs in flight: few at first, when every result changes the predictions; one more per
  * WAITING_GROWS results, up to WAITING_MAX. The initial design depends on no result, so
@@ -68,7 +72,7 @@ struct guided {
     bool *uncovered;                   /* by config: it is asked for; updated when needed */
     size_t centre; /* the config whose neighbours are candidates; SIZE_MAX: none yet */
     bool stale;    /* results have come in since the last update */
-    bool initial;  /* the last config that was asked for is of the initial design */
+    bool initial;  /* the last config that was asked for does not depend on what is expected */
     const char *reason;
 };
 
@@ -80,13 +84,10 @@ static bool has_warm_start(const struct guided *guided)
 
 static size_t count_random_configs(const struct guided *guided)
 {
-    size_t families = guided->land.region_count;
-
     if (guided->winner_ns > 0)
         return 0;
-    if (guided->patience.warm_start)
-        return FAMILY_RANDOM_WARM * families;
-    return FAMILY_RANDOM * families > RANDOM_LEAST ? FAMILY_RANDOM * families : RANDOM_LEAST;
+    return guided->patience.warm_start ? FAMILY_RANDOM_WARM * guided->land.region_count
+                                       : RANDOM_COLD;
 }
 
 static void *create(const struct at_space *space, const struct at_start *start)
@@ -215,6 +216,26 @@ static bool take_surroundings(struct guided *guided, size_t *index)
     return at_landscape_take(land, *index);
 }
 
+/* Take a random config in place of this one if too little is known of its family; else this one. */
+static bool take_of_family(struct guided *guided, size_t *index)
+{
+    struct at_landscape *land = &guided->land;
+    const struct at_region *region = &land->regions[land->region_of[*index]];
+    size_t asked = 0, drawn;
+
+    for (size_t i = 0; i < region->count; i++)
+        asked += land->asked[region->first + i];
+    if (!guided->patience.warm_start && asked < FAMILY_FIRST) {
+        drawn = region->first + at_rng_below(&guided->starts.rng, region->count);
+        if (at_landscape_take(land, drawn)) {
+            *index = drawn;
+            guided->initial = true;
+            return true;
+        }
+    }
+    return at_landscape_take(land, *index);
+}
+
 /* Take a config by expected improvement. False: none is worth an evaluation for now; or ever, if no
  * result is missing. */
 static bool take_by_improvement(struct guided *guided, size_t *index)
@@ -226,7 +247,7 @@ static bool take_by_improvement(struct guided *guided, size_t *index)
     if (count > 0 && (improvements[0].gain >= least_gain ||
                       !at_patience_is_over(&guided->patience, land->asked_count))) {
         *index = at_compiled_choose(&guided->compiled, improvements, count);
-        return at_landscape_take(land, *index);
+        return take_of_family(guided, index);
     }
     if (take_uncovered(guided, index) || take_neighbour(guided, index))
         return true;
@@ -235,11 +256,33 @@ static bool take_by_improvement(struct guided *guided, size_t *index)
     return false;
 }
 
-/* Take a random config of each family in turn, so that no family is judged by one config. */
+/* Draw a family. The chances grow as the roots of the sizes. */
+static size_t draw_family(struct guided *guided)
+{
+    const struct at_landscape *land = &guided->land;
+    double sum = 0, drawn;
+    size_t family = 0;
+
+    for (size_t i = 0; i < land->region_count; i++)
+        sum += sqrt((double)land->regions[i].count);
+    drawn = sum * at_rng_fraction(&guided->starts.rng);
+    for (; family + 1 < land->region_count; family++) {
+        drawn -= sqrt((double)land->regions[family].count);
+        if (drawn < 0)
+            break;
+    }
+    return family;
+}
+
+/* Take a random config: with a warm start of each family in turn, so that no family is judged by
+ * one config. */
 static bool take_random_config(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
-    const struct at_region *region = &land->regions[guided->random_taken++ % land->region_count];
+    size_t turn = guided->random_taken++;
+    const struct at_region *region =
+        &land->regions[guided->patience.warm_start ? turn % land->region_count
+                                                   : draw_family(guided)];
 
     *index = region->first + at_rng_below(&guided->starts.rng, region->count);
     return at_landscape_take(land, *index) || at_landscape_draw(land, &guided->starts.rng, index);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels of a PTX text, with their parameters. Unlike ptx/ptx.h, this also lists kernels that
+ * the emulated device cannot run. */
+#ifndef AT_EXPLAIN_ENTRY_POINT_H
+#define AT_EXPLAIN_ENTRY_POINT_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct at_entry_parameter {
+    int64_t bytes;
+    bool is_float; /* float or double */
+    bool is_block; /* a struct, a vector or a half: the PTX has only its bytes */
+};
+
+struct at_entry_point {
+    char *name;  /* in the PTX */
+    char *plain; /* in the source, without parameters: at_plain_name */
+    struct at_entry_parameter *parameters;
+    size_t count, capacity;
+};
+
+struct at_entry_points {
+    struct at_entry_point *items;
+    size_t count, capacity;
+};
+
+/* List the kernels, in the order of the text. The caller clears the list. */
+void at_entry_points_read(struct at_entry_points *points, const char *ptx, size_t size);
+void at_entry_points_clear(struct at_entry_points *points);
+
+/* Find a kernel by its name in the PTX, its plain name, or the last part of this without namespaces
+ * and template arguments; without a name the only one. AT_USAGE: there is none, or there are
+ * several. file is for messages. */
+enum at_status at_entry_points_find(const struct at_entry_points *points, const char *file,
+                                    const char *name, const struct at_entry_point **found,
+                                    struct at_error *err);
+
+/* "scale(float, int, 8 bytes)"; the caller frees it. */
+char *at_entry_point_format(const struct at_entry_point *point);
+
+/* What a parameter can be: "int", "buffer or long", "16 bytes". */
+enum { AT_PARAMETER_WORDS = 32 };
+void at_entry_parameter_words(char words[AT_PARAMETER_WORDS],
+                              const struct at_entry_parameter *parameter);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An argument of a kernel, as --arg has it: "TYPE=VALUE" or a buffer "TYPE[COUNT]=VALUE".
+ * doc/emulation.md describes it for users. */
+#ifndef AT_EXPLAIN_KERNEL_ARGUMENT_H
+#define AT_EXPLAIN_KERNEL_ARGUMENT_H
+
+#include "base/error.h"
+#include "emu/machine.h"
+#include "explain/element.h"
+#include "space/expr.h"
+
+/* What an element is. */
+enum at_argument_value {
+    AT_VALUE_REAL,       /* the same number for all */
+    AT_VALUE_EXPRESSION, /* of its index and the count */
+    AT_VALUE_RANDOM,     /* an integer below the count, or a number from 0 to 1 */
+    AT_VALUE_FILE,       /* the bytes of a file */
+};
+
+struct at_kernel_argument {
+    const char *text; /* as given; borrowed */
+    const struct at_element_type *type;
+    bool buffer;
+    int64_t count; /* of elements; 1 if it is no buffer */
+    enum at_argument_value value;
+    double real;
+    struct at_expr *expression; /* owned */
+    const char *file;           /* borrowed */
+};
+
+/* The most words of a single argument: a vector of 32 bytes. */
+enum { AT_ARGUMENT_WORDS = 4 };
+
+/* Parse text, which must live as long as the argument. AT_USAGE names the argument and what is
+ * wrong. */
+enum at_status at_kernel_argument_parse(struct at_kernel_argument *argument, const char *text,
+                                        struct at_error *err);
+void at_kernel_argument_clear(struct at_kernel_argument *argument);
+
+/* The bytes that the kernel takes: of the value, or of a buffer's address. */
+int64_t at_kernel_argument_bytes(const struct at_kernel_argument *argument);
+
+/* Make the argument's words; a buffer is allocated in memory and filled. seed: of random values. */
+enum at_status at_kernel_argument_make(const struct at_kernel_argument *argument,
+                                       struct at_emu_memory *memory, uint64_t seed,
+                                       uint64_t words[AT_ARGUMENT_WORDS], struct at_error *err);
+
+/* Evaluate an expression without names, such as "1<<20". `what` begins the message. */
+enum at_status at_number_parse(int64_t *value, const char *text, const char *what,
+                               struct at_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A kernel of the user's own: a CUDA file as it stands, a launch and arguments, without a family.
+ */
+#ifndef AT_EXPLAIN_OWN_KERNEL_H
+#define AT_EXPLAIN_OWN_KERNEL_H
+
+#include "explain/entry_point.h"
+#include "explain/explain.h"
+#include "kernel/compile_source.h"
+
+/* A file, compiled for a device. */
+struct at_own_file {
+    char *path, *text;
+    struct at_compiled_source compiled;
+    struct at_entry_points entries;
+};
+
+/* What to run, as the user wrote it. All is borrowed. */
+struct at_own_launch {
+    const char *entry;        /* NULL: the file's only kernel */
+    const char *grid, *block; /* "X", "X,Y" or "X,Y,Z", each an expression */
+    const char *shared;       /* bytes of dynamic shared memory; NULL: 0 */
+    const char *const *arguments;
+    size_t argument_count;
+};
+
+/* Read and compile the zeroed file, which the caller clears. AT_USAGE: it cannot be read.
+ * AT_FAILED: it does not compile. */
+enum at_status at_own_file_read(struct at_own_file *file, const char *path,
+                                const struct at_device_info *device, struct at_error *err);
+void at_own_file_clear(struct at_own_file *file);
+
+/* Run a kernel of the file as at_explain does; it names file, entry, launch and arguments in the
+ * explanation. AT_USAGE: entry, launch or arguments are wrong; the message says what the kernel
+ * takes. */
+enum at_status at_own_kernel_explain(const struct at_own_file *file,
+                                     const struct at_own_launch *launch,
+                                     const struct at_device_info *device,
+                                     const struct at_rates *rates, int64_t max_blocks,
+                                     struct at_explanation *explanation, struct at_error *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiles a CUDA file as it stands, in a compile worker, for the emulated device. It is compiled
+ * anew each time: the cache's keys do not know what a user's file includes. */
+#ifndef AT_KERNEL_COMPILE_SOURCE_H
+#define AT_KERNEL_COMPILE_SOURCE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The PTX of all kernels of a file, and the log with their resources (at_ptxas_resources). */
+struct at_compiled_source {
+    char *ptx; /* NUL-terminated */
+    size_t ptx_size;
+    char *log;
+};
+
+/* Compile the text of the file at path, for a compute capability (90 for 9.0). It may include files
+ * that lie beside it. AT_FAILED: NVRTC refuses it, in a message with the file's name and line.
+ * AT_DEVICE: there is no NVRTC. */
+enum at_status at_compile_source(struct at_compiled_source *compiled, const char *path,
+                                 const char *text, int64_t compute_capability,
+                                 struct at_error *err);
+void at_compiled_source_clear(struct at_compiled_source *compiled);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of a CUDA file of one's own: --entry, --grid, --block, --shared, --arg, for the
+ * commands that take such a file. */
+#ifndef AT_OPTIONS_OWN_OPTIONS_H
+#define AT_OPTIONS_OWN_OPTIONS_H
+
+#include "explain/own_kernel.h"
+
+#include <argp.h>
+#include <stdbool.h>
+
+/* A launch, with its own list of arguments. */
+struct at_own_options_row {
+    struct at_own_launch launch;
+    const char **arguments; /* owned array of borrowed text */
+    size_t capacity;
+};
+
+/* Rows: one for each --entry, with the options after it. The options before the first --entry are
+ * in rows[0], which has no entry; at_own_options_finish gives them to all others. */
+struct at_own_options {
+    struct at_own_options_row *rows;
+    size_t count, capacity;
+    bool given; /* any of the options */
+};
+
+/* A child of a command's argp. Its input is a zeroed struct at_own_options, to be cleared. */
+extern const struct argp at_own_argp;
+void at_own_options_clear(struct at_own_options *options);
+
+/* Is it the name of a CUDA file: does it end in .cu? */
+bool at_is_own_file(const char *name);
+
+#endif

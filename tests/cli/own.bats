@@ -1,0 +1,291 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# A CUDA file of one's own with explain and study: it needs NVRTC, but no GPU and no CUDA headers.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+    find_nvrtc
+}
+
+setup() {
+    need_nvrtc
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+    cd "$srcdir/tests/data/own" || return 1
+}
+
+# explain_own ENTRY OPTION...: of lessons.cu
+explain_own() {
+    run --separate-stderr "$AUTOTUNE" explain lessons.cu --entry "$@"
+}
+
+# has WORDS: the output has a line with these words, whatever the blanks between them.
+has() {
+    grep -qF -- "$1" <<<"$(tr -s ' ' <<<"$output")" || {
+        printf '%s\n' "expected: $1" "got: $output" "stderr: $stderr"
+        return 1
+    }
+}
+
+# Entry, options, what the output has: words of a line, with single blanks.
+right() {
+    cat <<'END_OF_TABLE'
+saxpy|--grid 32 --block 256 --arg int=1<<13 --arg float=2.5 --arg float[1<<13]=index --arg float[1<<13]|load global 4 B 512 4.00 4.00
+saxpy|--grid 32 --block 256 --arg int=0 --arg float=-1e3 --arg float[1] --arg float[1]|global: 0 sectors
+gather|--grid 1 --block 32 --arg float[32]=index --arg int[32] --arg float[32]|lessons.cu:19 load global 4 B 1 1.00
+gather|--grid 1 --block 32 --arg float[1<<8] --arg int[32]=index*8 --arg float[32]|lessons.cu:19 load global 4 B 1 32.00
+gather|--grid 1 --block 32 --arg float[32] --arg int[32]=count-1-index --arg float[32]|lessons.cu:19 load global 4 B 1 4.00
+strided<float, 8>|--grid 1 --block 32 --arg float[256]|store global 4 B 1 32.00 4.00 12.5%
+lesson::strided<double, 2>|--grid 1 --block 32 --arg double[64]|store global 8 B 1 16.00 8.00 50.0%
+_ZN6lesson7stridedIfLi1EEEvPT_|--grid 1 --block 32 --arg float[32]|lesson::strided<float, 1> of lessons.cu
+column|--grid 1 --block 32,32 --shared 4*32*32 --arg float[1024]|load shared 4 B 32 32.00
+column|--grid 1,2,3 --block 32,32,1 --shared 4096 --arg float[1024]|6 blocks of 1024 threads
+takes_char|--grid 1 --block 1 --arg char[2]=7 --arg char=7|takes_char of lessons.cu
+takes_char|--grid 1 --block 1 --arg int8_t[2]=index*7 --arg signed char=min(7,8)|takes_char of lessons.cu
+takes_uint16|--grid 1 --block 1 --arg ushort[2]=65536+7 --arg unsigned  short=7|takes_uint16 of lessons.cu
+takes_int64|--grid 1 --block 1 --arg long[2]=7 --arg size_t=7|takes_int64 of lessons.cu
+takes_float|--grid 1 --block 1 --arg float[2]=7.0 --arg float=0.7e1|takes_float of lessons.cu
+takes_double|--grid 1 --block 1 --arg double[2]=index+6 --arg double=7|takes_double of lessons.cu
+takes_bits|--grid 1 --block 1 --arg half[2]=7 --arg bfloat16[2]=7|takes_bits of lessons.cu
+takes_float4|--grid 1 --block 1 --arg float4=7 --arg float4[2]=7.0|takes_float4 of lessons.cu
+takes_random|--grid 1 --block 1 --arg uint[99]=random --arg uint=99|takes_random of lessons.cu
+takes_float|--grid 1 --block 1 --arg float[1+1]=@seven --arg float=7|takes_float of lessons.cu
+nothing|--grid ceil_div(1000,256) --block max(1,2)|4 blocks of 2 threads
+END_OF_TABLE
+}
+
+# Options, and what the message has.
+wrong() {
+    cat <<'END_OF_TABLE'
+--grid 1 --block 1|lessons.cu has several kernels: name one with --entry; there are
+--entry axpy --grid 1 --block 1|lessons.cu has no kernel "axpy"
+--entry strided --grid 1 --block 1|lessons.cu has 3 kernels "strided"
+--entry nothing --grid 1|how many threads? --block
+--entry nothing --block 1|how many blocks? --grid
+--entry nothing --grid 0 --block 1|--grid 0: x is from 1 to 2147483647 blocks, not 0
+--entry nothing --grid 1,70000 --block 1|--grid 1,70000: y is from 1 to 65535 blocks
+--entry nothing --grid 1,1,1,1 --block 1|--grid 1,1,1,1: it has more than three numbers
+--entry nothing --grid 1 --block 1,1,65|--block 1,1,65: z is from 1 to 64 threads
+--entry nothing --grid 1 --block 64,32|--block 64,32: 2048 threads; a block has at most 1024
+--entry nothing --grid n --block 1|--grid n:1:1: unknown name "n"
+--entry nothing --grid 1 --block 1 --shared 300000|300000 bytes of dynamic shared memory and 0 of static
+--entry nothing --grid 1 --block 1 --arg int=1|nothing() takes 0 arguments; --arg gives 1
+--entry saxpy --grid 1 --block 1|saxpy(int, float, buffer or long, buffer or long) takes 4 arguments; --arg gives 0
+--entry saxpy --grid 1 --block 1 --arg long=1 --arg float=1 --arg float[1] --arg float[1]|argument 1 is int, not --arg "long=1"
+--entry saxpy --grid 1 --block 1 --arg int=1 --arg int=1 --arg float[1] --arg float[1]|argument 2 is float, not --arg "int=1"
+--entry saxpy --grid 1 --block 1 --arg int=1 --arg float=1 --arg float=1 --arg float[1]|argument 3 is buffer or long, not --arg "float=1"
+--entry takes_float4 --grid 1 --block 1 --arg float2=7 --arg float4[2]|argument 1 is 16 bytes, not --arg "float2=7"
+--entry out_of_bounds --grid 1 --block 1 --arg flaot[1]|there is no type "flaot"
+--entry out_of_bounds --grid 1 --block 1 --arg float|--arg "float": it has no value
+--entry out_of_bounds --grid 1 --block 1 --arg float[0]|a buffer has from 1 to 2^53 elements
+--entry out_of_bounds --grid 1 --block 1 --arg float[2|an argument is TYPE=VALUE or TYPE[COUNT]=VALUE
+--entry out_of_bounds --grid 1 --block 1 --arg float[2]=i|unknown name "i"
+--entry out_of_bounds --grid 1 --block 1 --arg float[1<<62]|a buffer has from 1 to 2^53 elements
+--entry out_of_bounds --grid 1 --block 1 --arg float[2]=@nowhere|--arg "float[2]=@nowhere": cannot open nowhere
+--entry out_of_bounds --grid 1 --block 1 --arg float[3]=@seven|the file has 8 bytes, not 12
+--entry takes_char --grid 1 --block 1 --arg char[2] --arg char=128|the value is out of the type's range
+--entry takes_char --grid 1 --block 1 --arg char[2] --arg char=0.5|the type has only whole numbers
+--entry takes_char --grid 1 --block 1 --arg char[2] --arg char=random|only a buffer can be random
+END_OF_TABLE
+}
+
+# words TEXT: split an options column of a table into the array `options`; an --arg ends at the next --.
+words() {
+    local part
+    options=()
+    while IFS= read -r part; do
+        options+=("${part%% *}" "${part#* }")
+    done <<<"${1// --/$'\n--'}"
+}
+
+# data: a copy of the folder with the file `seven`, 0 and 7 as float.
+data() {
+    cp lessons.cu lessons.h "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '\0\0\0\0\0\0\xe0\x40' >seven
+}
+
+@test "a kernel runs with the arguments and the launch that are given" {
+    data
+    while IFS='|' read -r entry launch expected; do
+        words "$launch"
+        explain_own "$entry" "${options[@]}"
+        [ "$status" -eq 0 ] || { echo "$entry $launch: $stderr" && return 1; }
+        has "$expected"
+    done < <(right)
+}
+
+@test "what a kernel does not take is refused, with what it takes" {
+    data
+    while IFS='|' read -r launch expected; do
+        words "$launch"
+        run --separate-stderr "$AUTOTUNE" explain lessons.cu "${options[@]}"
+        [[ $status -eq 2 && -z $output && $stderr == *"$expected"* ]] || {
+            printf '%s\n' "options: $launch" "expected: $expected" "got ($status): $stderr"
+            return 1
+        }
+    done < <(wrong)
+}
+
+@test "every run of a kernel begins with the memory as it was given" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' '__global__ void odd(int *out, int *count, const int *x) {' \
+        'int i = blockIdx.x * blockDim.x + threadIdx.x;' \
+        'if (x[i] % 2) out[atomicAdd(count, 1)] = x[i]; }' >odd.cu
+    arguments=(--arg 'int[4096]' --arg 'int[1]=0' --arg 'int[8192]=index')
+    run --separate-stderr -0 "$AUTOTUNE" explain odd.cu --grid 32 --block 256 "${arguments[@]}"
+    has 'atomic global 4 B 256 1.00'
+    # The buffer has room for half of the elements, once.
+    arguments[1]='int[1]'
+    arguments[3]='int[1]=1'
+    run --separate-stderr -1 "$AUTOTUNE" explain odd.cu --grid 32 --block 256 "${arguments[@]}"
+    [[ $stderr == *'global access outside every allocation'* ]]
+}
+
+@test "options of a family and of a file are not mixed" {
+    refused '"tile" is one too many' explain lessons.cu tile
+    refused 'are for families, not for lessons.cu' explain lessons.cu --problem 64x64:f32
+    refused 'are for families, not for lessons.cu' explain lessons.cu --params
+    refused 'are for a CUDA file: explain my.cu' explain tile --grid 1
+    refused 'explain takes one kernel' explain lessons.cu --entry saxpy --entry gather
+    refused 'are for a CUDA file: study my.cu' study shared --block 1
+    refused 'cannot open nowhere.cu' explain nowhere.cu --grid 1 --block 1
+}
+
+@test "a fault names the kernel as the source does" {
+    explain_own out_of_bounds --grid 1 --block 8 --arg 'float[8]'
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'lessons.cu: out_of_bounds, '*'thread (7, 0, 0): global access outside every allocation'* ]]
+    [[ $stderr != *_Z* ]]
+}
+
+@test "a file that does not compile is named with its line" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' '' '__global__ void f(int *x) { *x = y; }' >wrong.cu
+    run --separate-stderr -1 "$AUTOTUNE" explain wrong.cu --grid 1 --block 1
+    [[ $stderr == *'wrong.cu(2): error: identifier "y" is undefined'* ]]
+    printf '%s\n' '__global__ void f() {}' 'int main() { f<<<1, 1>>>(); }' >host.cu
+    run --separate-stderr -1 "$AUTOTUNE" explain host.cu --grid 1 --block 1
+    [[ $stderr == *'host.cu(2): error: this is host code, and only kernels are compiled: put it between #ifndef __CUDACC_RTC__'* ]]
+    printf '%s\n' '#include <iostream>' '__global__ void f() {}' '#ifndef __CUDACC_RTC__' \
+        'int main() { f<<<1, 1>>>(); }' '#endif' >host.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain host.cu --grid 1 --block 1
+    echo 'template <class T> __global__ void f(T *x) {}' >template.cu
+    run --separate-stderr -2 "$AUTOTUNE" explain template.cu --grid 1 --block 1
+    [[ $stderr == *'template.cu has no kernel: no __global__ function, or only templates without an instance'* ]]
+}
+
+@test "each format has the kernel, its launch and its costs" {
+    launch=(saxpy --grid 2 --block 128 --arg int=256 --arg float=1 --arg 'float[256]' --arg 'float[256]')
+    explain_own "${launch[@]}" --format csv
+    [ "$(grep -c '^lessons.cu:12,' <<<"$output")" -eq 2 ]
+    explain_own "${launch[@]}" --format markdown
+    has '| lessons.cu:12 | load global | 4 | 16 | sectors | 64 | 64 |'
+    has '| y\[i] = a \* x\[i] + y\[i]; |'
+    explain_own "${launch[@]}" --format json
+    for line in '"entry": "saxpy"' '"file": "lessons.cu"' '"blocks": 2' '"threads": 128' \
+        "\"launch\": \"--grid 2 --block 128 --arg 'int=256'"; do
+        has "$line"
+    done
+    [[ $output != *'"family"'* && $output != *'"bytes_needed"'* ]]
+    explain_own "${launch[@]}"
+    has 'predicted '
+    has 'reads 0.00 MB, of which 100.0% are used'
+    [[ $output != *measured\ [0-9]* && $output != *needed* ]]
+}
+
+@test "--gpu and --blocks are as for a family" {
+    explain_own nothing --grid 1000 --block 32 --blocks 8 --gpu emu:a100
+    has 'on NVIDIA A100-SXM4-80GB (emulated)'
+    has 'counted in 8 of the blocks'
+}
+
+@test "a file that includes cuda_fp16.h and others finds them" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' '#include <cuda_fp16.h>' '#include <cuda_bf16.h>' '#include <cooperative_groups.h>' \
+        '#include <cuda_pipeline.h>' '#include <cassert>' '__global__ void f(__half *x) {}' >fp16.cu
+    run --separate-stderr "$AUTOTUNE" explain fp16.cu --grid 1 --block 1 --arg 'half[1]'
+    [[ $stderr != *'no headers of CUDA were found'* ]] || skip "no CUDA headers"
+    [ "$status" -eq 0 ]
+    has 'f of fp16.cu'
+    mkdir empty
+    AUTOTUNE_CUDA_INCLUDE=empty run --separate-stderr -1 "$AUTOTUNE" explain fp16.cu --grid 1 --block 1
+    [[ $stderr == *'fp16.cu(1): catastrophic error: '*"\"cuda_fp16.h\""*"; CUDA's headers are those in empty"* ]]
+}
+
+# headers FOLDER COUNT: a folder of headers, by which f of count.cu has this many stores.
+headers() {
+    mkdir -p "$1/cccl/cuda/std"
+    echo "#define COUNT $2" >"$1/cuda_fp16.h"
+    echo '#define STORE(x) (x) = 1' >"$1/cccl/cuda/std/store"
+}
+
+@test "the environment names the folder of CUDA's headers" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' '#include <cuda_fp16.h>' '#include <cuda/std/store>' '__global__ void f(volatile int *x)' \
+        '{ for (int i = 0; i < COUNT; i++) STORE(*x); }' >count.cu
+    headers named 1
+    headers home/include 2
+    headers path/targets/x86_64-linux/include 3
+    while read -r count variables; do
+        # shellcheck disable=SC2086 # a list
+        run --separate-stderr -0 env -u CUDA_HOME -u CUDA_PATH $variables "$AUTOTUNE" explain count.cu \
+            --grid 1 --block 1 --arg 'int[1]'
+        has "store global 4 B $count 1.00"
+    done <<'END_OF_TABLE'
+1 AUTOTUNE_CUDA_INCLUDE=named CUDA_HOME=home CUDA_PATH=path
+2 CUDA_HOME=home CUDA_PATH=path
+3 CUDA_HOME=nowhere CUDA_PATH=path
+END_OF_TABLE
+}
+
+@test "a kernel of a family is compiled anew when the headers that it includes have changed" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    export AUTOTUNE_CUDA_INCLUDE=$PWD/named
+    headers named 1
+    sed 's/^family: .*/family: own/; s/^template: .*/template: own.cu/' "$srcdir/tuning/naive.yaml" >own.yaml
+    { echo '#include <cuda_fp16.h>' && cat "$srcdir/templates/naive.cu"; } >own.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain own --space own.yaml
+    echo '#error "this is another version"' >named/cuda_fp16.h
+    run --separate-stderr -1 "$AUTOTUNE" explain own --space own.yaml
+    [[ $stderr == *'cuda_fp16.h(1): '*'this is another version'* ]]
+}
+
+@test "all that NVRTC declares is there, with and without headers" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' '__global__ void texture(cudaTextureObject_t t) {}' '__global__ void f() {}' >texture.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain texture.cu --entry f --grid 1 --block 1
+    sed -i '1i #include <cmath>' texture.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain texture.cu --entry f --grid 1 --block 1
+}
+
+@test "a family can include CUDA's headers too" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    sed 's/^family: .*/family: own/; s/^template: .*/template: own.cu/' "$srcdir/tuning/naive.yaml" >own.yaml
+    { echo '#include <cuda_fp16.h>' && cat "$srcdir/templates/naive.cu"; } >own.cu
+    run --separate-stderr "$AUTOTUNE" explain own --space own.yaml
+    [[ $stderr != *'no headers of CUDA were found'* ]] || skip "no CUDA headers"
+    [ "$status" -eq 0 ]
+    has 'store global'
+}
+
+@test "study shows the kernels of a file side by side" {
+    run --separate-stderr -0 "$AUTOTUNE" study lessons.cu --gpu emu --quiet --block 32 \
+        --entry 'strided<float, 1>' --grid 64 --arg 'float[1<<11]' \
+        --entry 'strided<float, 8>' --grid 64 --arg 'float[1<<14]' \
+        --entry 'strided<float, 8>' --grid 32 --arg 'float[1<<13]'
+    has 'lesson::strided<float, 1> 4.00 100.0 '
+    has 'lesson::strided<float, 8>, 64 x 32 32.00 12.5 '
+    has 'lesson::strided<float, 8>, 32 x 32 32.00 12.5 '
+    [[ $output != *'per load'* && $output == *'all times are predicted, none is measured'* ]]
+    [ "$(awk 'length > 100' <<<"$output" | wc -l)" -eq 0 ]
+    printf '%s\n' '__global__ void a(int *x) { *x = 1; }' '__global__ void b(int *x) { *x += 1; }' \
+        >"$BATS_TEST_TMPDIR/two.cu"
+    run --separate-stderr -0 "$AUTOTUNE" study "$BATS_TEST_TMPDIR/two.cu" --gpu emu --quiet --grid 1 \
+        --block 1 --arg 'int[1]' --format csv --out "$BATS_TEST_TMPDIR/page.html"
+    [[ ${lines[1]} == two.cu,a,,,* && ${lines[2]} == two.cu,b,1.00,12.5,* ]]
+    grep -q two.cu "$BATS_TEST_TMPDIR/page.html"
+    refused 'two.cu: b(buffer or long) takes 1 argument; --arg gives 0' study --quiet --gpu emu \
+        "$BATS_TEST_TMPDIR/two.cu" --grid 1 --block 1 --entry b
+}
