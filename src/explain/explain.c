@@ -271,26 +271,6 @@ static enum at_status describe(const struct at_explained_kernel *kernel,
     return AT_OK;
 }
 
-/* Replace the kernel's name in the PTX, which a fault cuts, by the one for people. */
-static void name_kernel(struct at_error *err, const struct at_explained_kernel *kernel)
-{
-    enum { CUT = 48 };
-    size_t size = strlen(kernel->entry);
-    char *cut = at_strndup(kernel->entry, CUT), *text, *begin = NULL;
-
-    if (err)
-        begin = strstr(err->message, cut);
-    if (begin) {
-        if (strncmp(begin, kernel->entry, size) != 0)
-            size = CUT;
-        text = at_format("%.*s%s%s", (int)(begin - err->message), err->message, kernel->name,
-                         begin + size);
-        snprintf(err->message, sizeof err->message, "%s", text);
-        free(text);
-    }
-    free(cut);
-}
-
 enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  const struct at_device_info *device, const struct at_rates *rates,
                                  int64_t max_blocks, struct at_explanation *explanation,
@@ -313,8 +293,6 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
         made.local_sectors = at_counts_local(run.counts)->sectors;
         add_bytes(&made);
         *explanation = made;
-    } else {
-        name_kernel(err, kernel);
     }
     end_run(&run);
     return status;
