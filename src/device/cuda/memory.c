@@ -38,6 +38,22 @@ static void free_unused(struct at_cuda_device *device)
     device->block_count = kept;
 }
 
+/* Take the beginning of the scratch memory. It is not released again. */
+static enum at_outcome take_scratch(struct at_cuda_device *device, int64_t bytes,
+                                    at_address *address, struct at_error *err)
+{
+    const int64_t unit = 256; /* as the driver aligns */
+    int64_t taken = (bytes + unit - 1) / unit * unit;
+
+    if (taken > device->scratch_bytes)
+        return at_fail(err, AT_FAILED, "%jd bytes do not fit the scratch memory", (intmax_t)bytes),
+               AT_OOM;
+    *address = device->scratch;
+    device->scratch += (at_address)taken;
+    device->scratch_bytes -= taken;
+    return AT_CORRECT;
+}
+
 enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_address *address,
                                  struct at_error *err)
 {
@@ -48,6 +64,8 @@ enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_addre
     CUresult result;
     enum at_outcome outcome;
 
+    if (device->scratch)
+        return take_scratch(device, bytes, address, err);
     if (block) {
         block->used = true;
         *address = block->address;
