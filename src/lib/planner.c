@@ -27,7 +27,10 @@ _Static_assert(1 + AUTOTUNE_CONTESTANTS_MAX <= AUTOTUNE_WANTED_MAX, "all are gat
 /* The harness is compiled like a family without parameters, as the command does it. */
 static enum at_status want_all(struct planning *planning, struct at_error *err)
 {
-    planning->harness.name = (char[]){"harness"};
+    static char name[] = "harness", file[] = "harness.cu";
+
+    planning->harness.name = name;
+    planning->harness.template_path = file;
     planning->harness_config.family = &planning->harness;
     planning->wanted[0].config = &planning->harness_config;
     planning->wanted[0].kind = (struct at_problem_kind){1, 1};
@@ -35,7 +38,7 @@ static enum at_status want_all(struct planning *planning, struct at_error *err)
         planning->wanted[1 + i].config = &planning->answers[i].config;
         planning->wanted[1 + i].kind = at_problem_kind(&planning->answer->problem);
     }
-    return at_template_read(&planning->harness.source, "harness.cu", err);
+    return at_template_read(&planning->harness.source, file, err);
 }
 
 /* Compiling takes at most half of the time that is left. */

@@ -16,9 +16,9 @@
 #include <cmocka.h>
 
 char measure_folder[] = "/tmp/autotune-test-measure-XXXXXX";
-const autotune_problem measure_problem = {.elem_size = 4, .rows = 1500, .cols = 1400};
+const autotune_problem measure_problem = {.elem_size = 4, .rows = 6000, .cols = 6000};
 
-enum { ENTRIES = 5 };
+enum { ENTRIES = 20, HANGS_AFTER_S = 600 };
 
 static char *read_text(const char *path)
 {
@@ -61,6 +61,7 @@ void measure_set_up(void)
     const char *srcdir = getenv("srcdir") ? getenv("srcdir") : ".";
     char path[4096], from[4096];
 
+    alarm(HANGS_AFTER_S);
     assert_non_null(mkdtemp(measure_folder));
     snprintf(path, sizeof path, "%s/profile.yaml", measure_folder);
     snprintf(from, sizeof from, "%s/results/nvidia-h200.yaml", srcdir);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -276,7 +277,7 @@ static void use_cache(const char *name)
 /* Compilers that never answer are killed; the plan is as without a budget. */
 static void test_hanging_compiler(void **state)
 {
-    static const char *const scripts[] = {"exec sleep 1000", "exit 1", "echo nonsense"};
+    static const char *const scripts[] = {"exec sleep 1000", "exit 1", "echo nonsense >&0"};
     const autotune_plan_options options = {.measure_ms = 400};
     char program[4096], *usual = strdup(getenv("AUTOTUNE_PROGRAM"));
 
@@ -314,15 +315,16 @@ static void test_hanging_compiler(void **state)
 /* In the caller's memory nothing is allocated; where it is too small, nothing is measured. */
 static void test_scratch(void **state)
 {
-    enum { LARGE = 256 << 20, SMALL = 4096 };
-    void *scratch = aligned_alloc(256, LARGE);
+    enum { LARGE = 512 << 20, SMALL = 4096 };
+    void *scratch = mmap(NULL, LARGE, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     static const struct {
         int64_t bytes;
         const char *says;
     } cases[] = {{LARGE, "  measured   20.000 us"}, {SMALL, "  measured   nothing: too little"}};
 
     (void)state;
-    assert_non_null(scratch);
+    assert_ptr_not_equal(scratch, MAP_FAILED);
     for (size_t i = 0; i < 2; i++) {
         const autotune_plan_options options = {
             .measure_ms = 100000, .scratch = scratch, .scratch_bytes = cases[i].bytes};
@@ -335,7 +337,7 @@ static void test_scratch(void **state)
         assert_true(measure_says(plan, cases[i].says));
         end(plan);
     }
-    free(scratch);
+    munmap(scratch, LARGE);
 }
 
 static void test_bad_options(void **state)
