@@ -22,6 +22,13 @@ enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profi
     return at_lookup_find(profile->lookup, &query, &answer->answer, err);
 }
 
+bool autotune_is_settled(const struct autotune_answer *answer)
+{
+    const struct at_query query = query_of(answer);
+
+    return at_answer_is_settled(&answer->answer, &query);
+}
+
 size_t autotune_rivals(const struct autotune_answer *answer, const autotune_profile *profile,
                        struct at_answer *rivals)
 {

@@ -64,7 +64,8 @@ enum at_status autotune_take_problem(struct at_problem *problem, const struct au
 enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profile *profile,
                             struct at_error *err);
 
-/* Find the rivals of the answer; see lookup/rivals.h. */
+/* Is it settled, and which are its rivals? See lookup/rivals.h. */
+bool autotune_is_settled(const struct autotune_answer *answer);
 size_t autotune_rivals(const struct autotune_answer *answer, const autotune_profile *profile,
                        struct at_answer *rivals);
 

@@ -189,13 +189,6 @@ static void describe(autotune_plan *plan, const char *note)
     at_free(answer);
 }
 
-/* Has this very problem been measured on this model of device, with this policy? */
-static bool is_settled(const struct autotune_answer *answer)
-{
-    return answer->answer.tier == AT_TIER_EXACT && !answer->answer.predicted &&
-           strcmp(answer->answer.record->policy.name, answer->policy) == 0;
-}
-
 /* Fill the plan. The caller holds the lock. */
 static enum at_status fill(autotune_plan *plan, const struct creating *creating,
                            struct at_error *err)
@@ -218,7 +211,7 @@ static enum at_status fill(autotune_plan *plan, const struct creating *creating,
         status = autotune_ask(&answer, profile, err);
     if (status == AT_OK)
         status = take(plan, profile, &answer, err);
-    if (status == AT_OK && budget.limit_ns > 0 && !is_settled(&answer))
+    if (status == AT_OK && budget.limit_ns > 0 && !autotune_is_settled(&answer))
         status = improve(plan, profile, &answer, &budget, &learnt, note, err);
     if (status == AT_OK)
         status = autotune_write_answer(&plan->description, &answer, false, err);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "lib/gather.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* What is measured. Image number 0 is the harness's. */
@@ -82,19 +83,22 @@ static enum at_status hold_trial(struct planning *planning, struct at_error *err
 
 /* ---- what came of it ---- */
 
-static void say_result(const struct planning *planning, char note[AUTOTUNE_NOTE_CHARS])
+static int64_t whole_ns(double ns)
+{
+    return ns < 1 ? 1 : llround(ns);
+}
+
+static struct at_answer answer_of(const struct planning *planning)
 {
     const struct autotune_trial *trial = &planning->trial;
-    size_t timed = 0;
-    int used;
+    const struct autotune_contestant *all = trial->contestants;
+    struct at_answer answer = planning->answers[trial->winner];
 
     for (size_t i = 0; i < trial->count; i++)
-        timed += trial->contestants[i].timed;
-    used = snprintf(note, AUTOTUNE_NOTE_CHARS, "%.3f us, the best of %zu configs in %zu rounds",
-                    trial->contestants[trial->winner].time_ns / 1000, timed, trial->rounds);
-    if (trial->winner > 0 && trial->contestants[0].timed)
-        snprintf(note + used, AUTOTUNE_NOTE_CHARS - (size_t)used,
-                 "; the looked-up one took %.3f us", trial->contestants[0].time_ns / 1000);
+        answer.measured.configs += all[i].timed;
+    answer.measured.time_ns = whole_ns(all[trial->winner].time_ns);
+    answer.measured.looked_up_ns = all[0].timed ? whole_ns(all[0].time_ns) : 0;
+    return answer;
 }
 
 /* Whether a trial makes sense; else the note says why not. */
@@ -132,8 +136,7 @@ static enum at_status try_all(struct planning *planning, struct autotune_learnt 
         snprintf(note, AUTOTUNE_NOTE_CHARS, "nothing: too little time or device memory");
         return AT_OK;
     }
-    say_result(planning, note);
-    planning->answer->answer = planning->answers[trial->winner];
+    planning->answer->answer = answer_of(planning);
     *learnt = autotune_learnt_make(trial, &planning->compiler);
     return AT_OK;
 }

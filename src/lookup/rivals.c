@@ -149,6 +149,12 @@ static bool find_default(const struct rivals *rivals, struct at_answer *found)
     return true;
 }
 
+bool at_answer_is_settled(const struct at_answer *answer, const struct at_query *query)
+{
+    return answer->tier == AT_TIER_EXACT && !answer->predicted &&
+           strcmp(answer->record->policy.name, query->policy) == 0;
+}
+
 size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *query,
                       const struct at_answer *answer, struct at_answer rivals[AT_RIVALS_MAX])
 {
@@ -161,8 +167,11 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
         .items = rivals,
         .most = AT_RIVALS_MAX,
     };
-    size_t defaults = find_default(&found, &rivals[0]);
+    size_t defaults;
 
+    if (at_answer_is_settled(answer, query))
+        return 0;
+    defaults = find_default(&found, &rivals[0]);
     found.items += defaults;
     found.most -= defaults;
     for (size_t i = 0; i < lookup->count; i++) {
