@@ -269,14 +269,24 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     return 0;
 }
 
+/* Make an object of the driver's; CUDA_ERROR_OUT_OF_MEMORY where a test lets malloc fail. */
+static int make(void **object, size_t size)
+{
+    void *made = calloc(1, size);
+
+    fake_cuda_calls++;
+    if (!made)
+        return 2;
+    fake_cuda_held++;
+    *object = made;
+    return 0;
+}
+
 int cuStreamBeginCapture_v2(void *stream, int mode)
 {
     (void)stream;
     (void)mode;
-    fake_cuda_calls++;
-    fake_cuda_held++;
-    captured = calloc(1, sizeof *captured);
-    return captured ? 0 : 2;
+    return make((void **)&captured, sizeof *captured);
 }
 
 int cuStreamEndCapture(void *stream, void **graph)
@@ -290,12 +300,12 @@ int cuStreamEndCapture(void *stream, void **graph)
 
 int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags)
 {
+    int result = make(executable, sizeof(struct fake_graph));
+
     (void)flags;
-    fake_cuda_calls++;
-    fake_cuda_held++;
-    *executable = malloc(sizeof(struct fake_graph));
-    memcpy(*executable, graph, sizeof(struct fake_graph));
-    return 0;
+    if (result == 0)
+        memcpy(*executable, graph, sizeof(struct fake_graph));
+    return result;
 }
 
 int cuGraphLaunch(void *executable, void *stream)
@@ -336,10 +346,7 @@ int cuGraphExecDestroy(void *executable)
 int cuEventCreate(void **event, unsigned flags)
 {
     (void)flags;
-    fake_cuda_calls++;
-    fake_cuda_held++;
-    *event = calloc(1, sizeof(int64_t));
-    return 0;
+    return make(event, sizeof(int64_t));
 }
 
 int cuEventDestroy_v2(void *event)
@@ -369,10 +376,7 @@ int cuEventElapsedTime(float *ms, void *start, void *stop)
 int cuStreamCreate(void **stream, unsigned flags)
 {
     (void)flags;
-    fake_cuda_calls++;
-    fake_cuda_held++;
-    *stream = malloc(1);
-    return 0;
+    return make(stream, 1);
 }
 
 int cuStreamDestroy_v2(void *stream)
