@@ -214,6 +214,29 @@ static bool is_family(const void *function)
            (const struct fake_cuda_kernel *)function < fake_cuda_kernels + FAKE_CUDA_KERNELS_MAX;
 }
 
+/* ---- blocks: of the device's memory and of the driver's own, zeroed, with their length before
+ * them. A test's malloc does not see them. ---- */
+
+enum { PAGE = 4096 };
+
+static void *map(size_t bytes)
+{
+    char *block = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (block == MAP_FAILED)
+        abort();
+    *(size_t *)block = bytes + PAGE;
+    return block + PAGE;
+}
+
+static void unmap(void *object)
+{
+    char *block = (char *)object - PAGE;
+
+    munmap(block, *(size_t *)block);
+}
+
 /* ---- running ---- */
 
 static bool is_wrong; /* what was written since the last poison */
@@ -269,16 +292,11 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     return 0;
 }
 
-/* Make an object of the driver's; CUDA_ERROR_OUT_OF_MEMORY where a test lets malloc fail. */
 static int make(void **object, size_t size)
 {
-    void *made = calloc(1, size);
-
+    *object = map(size);
     fake_cuda_calls++;
-    if (!made)
-        return 2;
     fake_cuda_held++;
-    *object = made;
     return 0;
 }
 
@@ -329,7 +347,7 @@ static int drop(void *object)
 {
     fake_cuda_calls++;
     fake_cuda_held--;
-    free(object);
+    unmap(object);
     return 0;
 }
 
@@ -384,32 +402,20 @@ int cuStreamDestroy_v2(void *stream)
     return drop(stream);
 }
 
-/* ---- memory: the host's, with its length before it ---- */
-
-enum { PAGE = 4096 };
+/* ---- memory ---- */
 
 int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 {
-    char *block = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
     fake_cuda_calls++;
-    if (block == MAP_FAILED)
-        return 2;
     fake_cuda_held++;
     fake_cuda_allocations++;
-    *(size_t *)block = bytes + PAGE;
-    *address = (uint64_t)(uintptr_t)(block + PAGE);
+    *address = (uint64_t)(uintptr_t)map(bytes);
     return 0;
 }
 
 int cuMemFree_v2(uint64_t address)
 {
-    char *block = (char *)(uintptr_t)address - PAGE;
-
-    fake_cuda_calls++;
-    fake_cuda_held--;
-    return munmap(block, *(size_t *)block);
+    return drop((void *)(uintptr_t)address);
 }
 
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)

@@ -71,6 +71,9 @@ enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_addre
         *address = block->address;
         return AT_CORRECT;
     }
+    /* Before there is something to lose: in the library, running out of host memory ends the call. */
+    device->blocks = at_grow(device->blocks, device->block_count, &device->block_capacity,
+                             sizeof *device->blocks);
     result = at_cuda.cuMemAlloc(&pointer, (size_t)bytes);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         free_unused(device);
@@ -80,7 +83,7 @@ enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_addre
     outcome = at_cuda_outcome(result, doing, err);
     if (outcome == AT_CORRECT) {
         *address = made.address = pointer;
-        AT_PUSH(device->blocks, device->block_count, device->block_capacity, made);
+        device->blocks[device->block_count++] = made;
     }
     return outcome;
 }
