@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled kernels: from the cache that the command uses too, or from NVRTC in the calling process.
- * The command compiles in worker processes, which a library cannot start. */
+/* Compiled kernels: from the cache that the command uses too, or from NVRTC in the calling process,
+ * because a plan must not depend on worker processes of the command. Those that measure use them
+ * for rivals (gather.h). */
 #ifndef AT_LIB_IMAGE_H
 #define AT_LIB_IMAGE_H
 
