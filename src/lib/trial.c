@@ -95,6 +95,20 @@ static int64_t count_sets(struct bench *bench)
     return sets;
 }
 
+/* Filling the buffers and verifying the first config moves the data about this often. */
+enum { PASSES_PER_SET = 2, PASSES = 8 };
+
+/* Is half of the time enough for that, at the memory's peak? */
+static bool is_time_for(const struct autotune_trial *trial, int64_t sets)
+{
+    double bytes =
+        (double)(PASSES_PER_SET * sets + PASSES) * (double)at_problem_bytes(trial->problem);
+    double peak_B_per_ns = (double)trial->device->peak_bandwidth_MB_per_s / 1000;
+
+    return bytes <= peak_B_per_ns * (double)(trial->deadline_ns - at_now_ns()) / 2 ||
+           peak_B_per_ns <= 0;
+}
+
 static bool prepare(struct bench *bench, struct at_error *err)
 {
     struct autotune_trial *trial = bench->trial;
@@ -109,7 +123,7 @@ static bool prepare(struct bench *bench, struct at_error *err)
     bench->bench.ops = bench->device.base.ops;
     wanted.sets = count_sets(bench);
     trial->buffer_bytes = wanted.sets * at_problem_bytes(trial->problem);
-    return wanted.sets > 0 &&
+    return wanted.sets > 0 && is_time_for(trial, wanted.sets) &&
            is_well(bench, at_bench_harness(&bench->bench, trial->harness->bytes,
                                            trial->harness->size, err)) &&
            is_well(bench, at_bench_prepare(&bench->bench, &wanted, 1, err));

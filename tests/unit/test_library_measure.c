@@ -266,6 +266,23 @@ static void test_clock(void **state)
     }
 }
 
+/* Not even the buffers could be filled in this time, so they are not allocated. */
+static void test_no_time(void **state)
+{
+    const autotune_plan_options options = {.measure_ms = 1};
+    int allocations = fake_cuda_allocations;
+    autotune_plan *plan;
+
+    (void)state;
+    begin();
+    clock_follows = true;
+    plan = measure_plan(profile, &options);
+    clock_follows = false;
+    assert_true(measure_says(plan, "  measured   nothing: too little time or device memory"));
+    assert_int_equal(fake_cuda_allocations, allocations);
+    end(plan);
+}
+
 static void use_cache(const char *name)
 {
     char path[4096];
@@ -452,6 +469,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_budget, need_kernels),
         cmocka_unit_test_setup(test_remembered, need_kernels),
         cmocka_unit_test_setup(test_clock, need_kernels),
+        cmocka_unit_test_setup(test_no_time, need_kernels),
         cmocka_unit_test_setup(test_hanging_compiler, need_kernels),
         cmocka_unit_test_setup(test_scratch, need_kernels),
         cmocka_unit_test(test_bad_options),

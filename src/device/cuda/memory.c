@@ -71,7 +71,7 @@ enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_addre
         *address = block->address;
         return AT_CORRECT;
     }
-    /* Before there is something to lose: in the library, running out of host memory ends the call. */
+    /* Before there is something to lose: in the library, without host memory the call ends here. */
     device->blocks = at_grow(device->blocks, device->block_count, &device->block_capacity,
                              sizeof *device->blocks);
     result = at_cuda.cuMemAlloc(&pointer, (size_t)bytes);
