@@ -121,6 +121,8 @@ static const char *const specs[] = {
     "6000x6000:f32,offset_src=1",
     "8x32x500x128:f16,perm=0213",
     "61x67:f32",
+    "7x1000000:f32",
+    "1000000x11:f16",
 };
 
 /* All are legal, distinct, proven, and in order: the default first, then the nearest. */
