@@ -79,8 +79,8 @@ autotune_status autotune_wisdom_save(const char *path, autotune_error **error)
 
     if (!path)
         path = getenv("AUTOTUNE_WISDOM");
-    if (!path || !*path) {
-        at_fail(&err, AT_USAGE, "where to save? Give a path, or set AUTOTUNE_WISDOM");
+    if (!path) {
+        at_fail(&err, AT_USAGE, "the argument \"path\" is NULL, and AUTOTUNE_WISDOM is not set");
         return autotune_fail(error, &err);
     }
     return autotune_call(save, (void *)path, error);
