@@ -66,6 +66,7 @@ none() {
         check_length 3460 doc/kernels.md
         check_length 2000 doc/measurement.md
         check_length 850 doc/own-kernels.md
+        check_length 500 doc/plans.md
         check_length 1500 doc/search.md
         check_length 1200 doc/tutorial.md
         check_length 6740 doc/{downstream,emulation,robustness,studies}.md
