@@ -127,6 +127,7 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
         return;
     access = (struct at_emu_access){
         .instruction = (size_t)(op - warp->block->kernel->ops),
+        .warp = warp->first_thread / AT_WARP,
         .shared = space == AT_EMU_SHARED,
         .store = store,
         .atomic = op->atomic,
