@@ -27,21 +27,28 @@ static bool is_sample(const struct at_cache_range *range, uint64_t blocks)
     return range->counted < blocks;
 }
 
-/* The whole grid, or blocks in its middle. */
-static struct at_cache_range choose_range(const struct at_cache_shape *shape,
-                                          const struct at_emu_launch *launch, int64_t threads,
-                                          int64_t whole)
+static uint64_t wave_of(const struct at_cache_shape *shape)
 {
-    uint64_t blocks = blocks_of(launch);
+    return (uint64_t)(shape->multiprocessors * shape->blocks);
+}
+
+/* Blocks of a sample. */
+static uint64_t sample_of(const struct at_cache_shape *shape, const struct at_emu_launch *launch,
+                          int64_t threads)
+{
     uint64_t block_threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint64_t wave = (uint64_t)(shape->multiprocessors * shape->blocks);
     uint64_t sample = (uint64_t)threads / block_threads;
 
-    if (sample < 2 * wave)
-        sample = 2 * wave;
+    return sample > 2 * wave_of(shape) ? sample : 2 * wave_of(shape);
+}
+
+/* The whole grid, or blocks in its middle. */
+static struct at_cache_range choose_range(const struct at_cache_shape *shape, uint64_t blocks,
+                                          uint64_t sample, int64_t whole)
+{
     if (blocks <= sample || blocks <= (uint64_t)whole)
         return (struct at_cache_range){.counted = blocks};
-    return (struct at_cache_range){(blocks - sample) / 2, wave, sample - wave};
+    return (struct at_cache_range){(blocks - sample) / 2, wave_of(shape), sample - wave_of(shape)};
 }
 
 static void add_hits(struct at_cache_counts *counts, size_t instructions, double scale)
@@ -119,9 +126,9 @@ enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_ca
                               struct at_emu_memory *memory, const struct at_emu_launch *launch,
                               int64_t threads, int64_t whole, struct at_error *err)
 {
-    const struct at_cache_range range = choose_range(shape, launch, threads, whole);
     size_t instructions = at_ptx_kernel_instructions(launch->kernel);
-    uint64_t blocks = blocks_of(launch);
+    uint64_t blocks = blocks_of(launch), sample = sample_of(shape, launch, threads);
+    const struct at_cache_range range = choose_range(shape, blocks, sample, whole);
     struct at_caches caches;
     struct at_cache_counts made = {.instructions =
                                        at_alloc_array(instructions, sizeof *made.instructions)};
@@ -131,7 +138,7 @@ enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_ca
     status = at_cache_replay(&caches, memory, launch, &range, made.instructions, err);
     if (status == AT_OK) {
         collect(&made, &caches, &range, blocks, instructions);
-        if (!is_sample(&range, blocks))
+        if (blocks <= sample)
             status = count_warm(&made, &caches, memory, launch, &range, instructions, err);
     }
     at_caches_clear(&caches);

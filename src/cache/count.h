@@ -12,8 +12,8 @@
 #include "device/info.h"
 #include "emu/machine.h"
 
-/* Threads of a sample, unless two waves have more. They take about a second. */
-enum { AT_CACHE_SAMPLE_THREADS = 1 << 20 };
+/* Threads of a sample, unless two waves have more. They take some tenths of a second. */
+enum { AT_CACHE_SAMPLE_THREADS = 1 << 19 };
 
 /* Of the whole grid, extrapolated from the sample. Written bytes that are still in L2 at the end
  * are not in to_dram: a GPU's counters see them only later. */
@@ -27,7 +27,7 @@ struct at_cache_counts {
     int64_t dram_to_l2_bytes, l2_to_dram_bytes;
     int64_t left_in_l2_bytes;      /* written, and not yet in DRAM */
     int64_t warm_dram_to_l2_bytes; /* of a second launch, which finds the data of the first in L2;
-                                      -1: the grid was sampled */
+                                      -1: the grid is larger than a sample */
     struct at_cache_hits *instructions; /* of the counted blocks; the caller frees them */
 };
 
