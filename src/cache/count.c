@@ -32,23 +32,24 @@ static uint64_t wave_of(const struct at_cache_shape *shape)
     return (uint64_t)(shape->multiprocessors * shape->blocks);
 }
 
-/* Blocks of a sample. */
-static uint64_t sample_of(const struct at_cache_shape *shape, const struct at_emu_launch *launch,
-                          int64_t threads)
+/* A grid that is soon counted. */
+static bool is_small(const struct at_cache_shape *shape, const struct at_emu_launch *launch)
 {
     uint64_t block_threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint64_t sample = (uint64_t)threads / block_threads;
 
-    return sample > 2 * wave_of(shape) ? sample : 2 * wave_of(shape);
+    return blocks_of(launch) * block_threads <= AT_CACHE_SMALL_THREADS ||
+           blocks_of(launch) <= 2 * wave_of(shape);
 }
 
-/* The whole grid, or blocks in its middle. */
-static struct at_cache_range choose_range(const struct at_cache_shape *shape, uint64_t blocks,
-                                          uint64_t sample, int64_t whole)
+/* The whole grid, or two waves in its middle. */
+static struct at_cache_range choose_range(const struct at_cache_shape *shape,
+                                          const struct at_emu_launch *launch, int64_t whole)
 {
-    if (blocks <= sample || blocks <= (uint64_t)whole)
+    uint64_t blocks = blocks_of(launch), wave = wave_of(shape);
+
+    if (is_small(shape, launch) || blocks <= (uint64_t)whole)
         return (struct at_cache_range){.counted = blocks};
-    return (struct at_cache_range){(blocks - sample) / 2, wave_of(shape), sample - wave_of(shape)};
+    return (struct at_cache_range){blocks / 2 - wave, wave, wave};
 }
 
 static void add_hits(struct at_cache_counts *counts, size_t instructions, double scale)
@@ -124,11 +125,11 @@ static enum at_status count_warm(struct at_cache_counts *counts, struct at_cache
 
 enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_cache_shape *shape,
                               struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                              int64_t threads, int64_t whole, struct at_error *err)
+                              int64_t whole, struct at_error *err)
 {
     size_t instructions = at_ptx_kernel_instructions(launch->kernel);
-    uint64_t blocks = blocks_of(launch), sample = sample_of(shape, launch, threads);
-    const struct at_cache_range range = choose_range(shape, blocks, sample, whole);
+    const struct at_cache_range range = choose_range(shape, launch, whole);
+    uint64_t blocks = blocks_of(launch);
     struct at_caches caches;
     struct at_cache_counts made = {.instructions =
                                        at_alloc_array(instructions, sizeof *made.instructions)};
@@ -138,7 +139,7 @@ enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_ca
     status = at_cache_replay(&caches, memory, launch, &range, made.instructions, err);
     if (status == AT_OK) {
         collect(&made, &caches, &range, blocks, instructions);
-        if (blocks <= sample)
+        if (is_small(shape, launch))
             status = count_warm(&made, &caches, memory, launch, &range, instructions, err);
     }
     at_caches_clear(&caches);

@@ -2,9 +2,9 @@
 /* What a launch moves between multiprocessors, L2 and DRAM: its hit rates and bytes, counted on the
  * emulated device. No GPU's counters have been compared with them yet.
  *
- * A large grid is sampled: blocks in the middle of it, next to each other. The first wave of them
- * only warms the caches; the others are counted and scaled to the grid. Data that blocks share with
- * blocks outside the sample then count as read anew. */
+ * A large grid is sampled: two waves in the middle of it. The first only warms the caches; the
+ * second is counted and scaled to the grid. Data that it shares with other blocks of the grid then
+ * count as read anew. */
 #ifndef AT_CACHE_COUNT_H
 #define AT_CACHE_COUNT_H
 
@@ -12,8 +12,8 @@
 #include "device/info.h"
 #include "emu/machine.h"
 
-/* Threads of a sample, unless two waves have more. They take some tenths of a second. */
-enum { AT_CACHE_SAMPLE_THREADS = 1 << 19 };
+/* A grid of at most so many threads or of two waves is counted whole. That takes about a second. */
+enum { AT_CACHE_SMALL_THREADS = 1 << 20 };
 
 /* Of the whole grid, extrapolated from the sample. Written bytes that are still in L2 at the end
  * are not in to_dram: a GPU's counters see them only later. */
@@ -27,7 +27,7 @@ struct at_cache_counts {
     int64_t dram_to_l2_bytes, l2_to_dram_bytes;
     int64_t left_in_l2_bytes;      /* written, and not yet in DRAM */
     int64_t warm_dram_to_l2_bytes; /* of a second launch, which finds the data of the first in L2;
-                                      -1: the grid is larger than a sample */
+                                      -1: the grid is large */
     struct at_cache_hits *instructions; /* of the counted blocks; the caller frees them */
 };
 
@@ -39,11 +39,10 @@ enum at_status at_cache_shape_of(struct at_cache_shape *shape, int64_t *carveout
                                  int64_t block_shared_bytes, int64_t carveout_percent,
                                  struct at_error *err);
 
-/* Counts at most `threads` threads, but at least two waves, and all blocks if the grid has at most
- * `whole`. AT_FAILED: the emulated device found a fault. AT_NO_MEMORY: a wave makes more requests
- * than can be kept. */
+/* Counts the whole grid if it is small or has at most `whole` blocks, else a sample. AT_FAILED: the
+ * emulated device found a fault. AT_NO_MEMORY: a wave makes more requests than can be kept. */
 enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_cache_shape *shape,
                               struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                              int64_t threads, int64_t whole, struct at_error *err);
+                              int64_t whole, struct at_error *err);
 
 #endif

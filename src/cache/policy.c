@@ -28,17 +28,6 @@ static const struct {
     {".L2::evict_last", false, false, AT_CACHE_NORMAL, AT_CACHE_LAST},
 };
 
-/* Whether the name has this word, as a whole: ".cs" is not in ".cst". */
-static bool has(const char *name, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = strstr(name, word); at; at = strstr(at + 1, word))
-        if (at[length] == '.' || at[length] == '\0')
-            return true;
-    return false;
-}
-
 struct at_cache_policy at_cache_policy_of(const char *text)
 {
     struct at_cache_policy policy = {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL};
@@ -50,7 +39,7 @@ struct at_cache_policy at_cache_policy_of(const char *text)
     }
     name = at_strndup(text, strcspn(text, " \t"));
     for (size_t i = 0; i < AT_COUNT(words); i++) {
-        if (!has(name, words[i].word))
+        if (!strstr(name, words[i].word))
             continue;
         policy.past_l1 |= words[i].past_l1;
         policy.keep_l1 &= !words[i].passes_l1;

@@ -39,8 +39,7 @@ enum at_status at_explain_caches(struct at_explanation *e, struct at_cache_hits 
             : AT_NO_MEMORY;
 
     if (status == AT_OK)
-        status = at_cache_count(&counts, &shape, memory, launch, AT_CACHE_SAMPLE_THREADS,
-                                max_blocks, err);
+        status = at_cache_count(&counts, &shape, memory, launch, max_blocks, err);
     if (status == AT_NO_MEMORY) { /* no figure is better than one of a part of the requests */
         counts.instructions =
             at_alloc_array(at_ptx_kernel_instructions(launch->kernel), sizeof *counts.instructions);

@@ -67,7 +67,7 @@ struct at_explanation {
     struct at_list lines; /* of struct at_explained_line, in the order of the source */
 };
 
-extern const struct at_schema at_explanation_schema;
+extern const struct at_schema at_explanation_schema, at_explained_caches_schema;
 
 /* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one;
  * for the caches, a sample of cache/count.h.

@@ -41,7 +41,7 @@ static const struct at_field cache_fields[] = {
     AT_COUNTER(at_explained_caches, left_in_l2_bytes),
     AT_INT(at_explained_caches, warm_dram_to_l2_bytes, -1, INT64_MAX),
 };
-static const struct at_schema caches_schema =
+const struct at_schema at_explained_caches_schema =
     AT_SCHEMA("caches", at_explained_caches, cache_fields);
 
 static const struct at_field fields[] = {
@@ -51,7 +51,7 @@ static const struct at_field fields[] = {
     AT_COUNTER(at_explanation, bytes_needed),
     AT_COUNTER(at_explanation, bytes_read),
     AT_COUNTER(at_explanation, bytes_written),
-    AT_OBJECT(at_explanation, "caches", caches, caches_schema),
+    AT_OBJECT(at_explanation, "caches", caches, at_explained_caches_schema),
     AT_CHARS(at_explanation, config),
     AT_CHARS(at_explanation, device),
     AT_COUNTER(at_explanation, dynamic_shared_bytes),

@@ -32,7 +32,7 @@ enum { SECTOR_BYTES = 32 };
 
 /* Text for people; a table whose lines have SOURCE_WIDTH columns of source beside the figures, or
  * on a narrower terminal beneath them. */
-enum { WIDTH = 148, SOURCE_WIDTH = 60, INDENT = 4 };
+enum { WIDTH = 143, SOURCE_WIDTH = 60, INDENT = 4 };
 
 /* Print a line, broken into several on a narrow terminal. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -62,7 +62,7 @@ static void print_line(const struct at_family *family, const struct at_explained
         snprintf(hits, sizeof hits, "%.1f%%",
                  100 * (double)line->l1_hits / (double)line->l1_sectors);
     snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
-    printf("  %-18s %-13s %3jd B %10jd %8.2f %8.2f %6.1f%% %7s", place, line->access,
+    printf("  %-18s %-13s %3jd B %8jd %7.2f %7.2f %6.1f%% %6s", place, line->access,
            (intmax_t)line->bytes, (intmax_t)line->requests, cost / requests, least / requests,
            100 * at_explained_good(line), hits);
     if (!beneath || text[0])
@@ -70,7 +70,7 @@ static void print_line(const struct at_family *family, const struct at_explained
                beneath ? (width > 6 ? width - 6 : 0) : SOURCE_WIDTH, text);
     putchar('\n');
     if (at_explained_reason(reason, sizeof reason, line))
-        printf("      %.1f%%: %s\n", 100 * at_explained_good(line), reason);
+        say("      %.1f%%: %s", 100 * at_explained_good(line), reason);
     free(text);
 }
 
@@ -133,12 +133,13 @@ void at_explanation_print(const struct at_explanation *e, const struct at_family
     print_times(e);
     if (e->blocks_counted < e->blocks)
         printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);
-    printf("\n  %-18s %-13s %5s %10s %8s %8s %7s %7s%s\n", "line", "access", "lane", "requests",
-           "cost", "least", "good", "L1 hits", width < WIDTH ? "" : "  source");
+    printf("\n  %-18s %-13s %5s %8s %7s %7s %7s %6s%s\n", "line", "access", "lane", "requests",
+           "cost", "least", "good", "in L1", width < WIDTH ? "" : "  source");
     for (size_t i = 0; i < e->lines.count; i++)
         print_line(family, &lines[i], width);
     puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
-    puts("  good: bytes used of bytes moved (global), least of cost (shared)");
+    puts("  good: bytes used of bytes moved (global), least of cost (shared)\n"
+         "  in L1: sectors of a load that were there");
     at_explain_draw(e);
     print_traffic(e);
 }

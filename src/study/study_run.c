@@ -2,7 +2,6 @@
 #include "study/study_run.h"
 
 #include "base/memory.h"
-#include "explain/explain.h"
 #include "kernel/render.h"
 #include "model/description.h"
 #include "system/interrupt.h"
@@ -69,6 +68,8 @@ static void add_up(struct at_study_line *line, const struct at_explanation *expl
     line->blocks = explanation->blocks;
     line->blocks_counted = explanation->blocks_counted;
     line->time_ns = explanation->predicted_ns;
+    line->occupancy_percent = explanation->occupancy_percent;
+    line->caches = explanation->caches;
 }
 
 /* Count a case and, if there are rates, predict its time. */

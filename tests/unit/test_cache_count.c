@@ -87,8 +87,7 @@ static void count(struct launched *l, struct at_cache_counts *counts, int64_t wh
     int64_t carveout;
 
     shape_of(&shape, 0, 0, RESIDENT, &carveout);
-    if (at_cache_count(counts, &shape, l->memory, &l->launch, AT_CACHE_SAMPLE_THREADS, whole,
-                       &err) != AT_OK)
+    if (at_cache_count(counts, &shape, l->memory, &l->launch, whole, &err) != AT_OK)
         fail_msg("%s", err.message);
 }
 
@@ -219,6 +218,23 @@ static void test_sample_is_like_the_grid(void **state)
     stop(&l);
 }
 
+/* A grid that is larger than a sample, but writes less than L2 holds. */
+static void test_sampled_writes_may_all_stay(void **state)
+{
+    struct launched l;
+    struct at_cache_counts counts;
+    const uint32_t blocks = 20000;
+
+    (void)state;
+    start(&l, blocks);
+    count(&l, &counts, 1);
+    assert_true(counts.blocks < blocks);
+    assert_int_equal(counts.l2_to_dram_bytes, 0);
+    assert_int_equal(counts.left_in_l2_bytes, blocks * BLOCK * 4);
+    free(counts.instructions);
+    stop(&l);
+}
+
 /* ---- sizes ---- */
 
 /* Of 256 KiB per multiprocessor: sizes of shared memory are 0, 8, 16, 32, 64, 100, 132, 164, 196
@@ -253,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_host_threads_change_nothing),
         cmocka_unit_test(test_small_grid_stays_in_l2),
         cmocka_unit_test(test_sample_is_like_the_grid),
+        cmocka_unit_test(test_sampled_writes_may_all_stay),
         cmocka_unit_test(test_carveouts),
     };
 
