@@ -76,7 +76,7 @@ struct at_emu_fault {
 /* One access by one warp: a request to the memory system. */
 struct at_emu_access {
     size_t instruction;
-    uint32_t warp; /* its number within the block */
+    uint32_t warp;              /* its number within the block */
     bool shared, store, atomic; /* an atomic operation is a store too */
     int bytes;                  /* per lane: 1, 2, 4, 8 or 16; of the whole vector */
     uint32_t lanes;             /* mask of the lanes that take part, not 0 */
