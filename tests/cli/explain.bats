@@ -103,7 +103,8 @@ least() {
     run ! grep -E 'a request wants|one address' <<<"$output"
     study=$srcdir/templates/study
     while read -r pattern used in_l1 reason; do
-        explain pattern --space "$study/pattern.yaml" --problem 1x1048576:f32 ${pattern//,/ }
+        read -ra settings <<<"${pattern//,/ }"
+        explain pattern --space "$study/pattern.yaml" --problem 1x1048576:f32 "${settings[@]}"
         [ "$status" -eq 0 ]
         # Two loads: the copy's, and the one of the pattern.
         [[ $pattern == PATTERN=0 ]] || [ "$(grep -c ' load global ' <<<"$output")" -eq 2 ]
