@@ -5,6 +5,7 @@
 # Sets and substitutes the ways from installed files to other folders:
 #   AT_BIN_TO_DATA     from the program to the data folder
 #   AT_LIB_TO_DATA     from the library to the same
+#   AT_LIB_TO_BIN      from the library to the program's folder
 #   AT_CMAKE_TO_X      from CMake's files to X: BIN, INCLUDE, LIB, PROFILES
 #   AT_PC_TO_PREFIX    from the .pc file to the prefix
 #   AT_PREFIX_TO_X     from the prefix to X: BIN, DATA, INCLUDE, LIB
@@ -14,6 +15,7 @@ AS_IF([test "$prefix" = NONE], [prefix=$ac_default_prefix])
 AS_IF([test "$exec_prefix" = NONE], [exec_prefix=$prefix])
 _AT_RELATIVE([AT_BIN_TO_DATA], [$bindir], [$datadir/$PACKAGE])
 _AT_RELATIVE([AT_LIB_TO_DATA], [$libdir], [$datadir/$PACKAGE])
+_AT_RELATIVE([AT_LIB_TO_BIN], [$libdir], [$bindir])
 _AT_RELATIVE([AT_CMAKE_TO_BIN], [$libdir/cmake/Autotune], [$bindir])
 _AT_RELATIVE([AT_CMAKE_TO_INCLUDE], [$libdir/cmake/Autotune], [$includedir])
 _AT_RELATIVE([AT_CMAKE_TO_LIB], [$libdir/cmake/Autotune], [$libdir])

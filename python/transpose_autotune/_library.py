@@ -57,6 +57,12 @@ class TensorStruct(ctypes.Structure):
                 ("strides_dst", c_int64 * RANK_MAX), ("align_bytes", c_int64), ("struct_size", c_size_t)]
 
 
+class PlanOptionsStruct(ctypes.Structure):
+    """autotune_plan_options"""
+    _fields_ = [("measure_ms", c_int64), ("policy", c_char_p), ("scratch", c_void_p), ("scratch_bytes", c_int64),
+                ("struct_size", c_size_t)]
+
+
 class LaunchStruct(ctypes.Structure):
     """autotune_launch"""
     _fields_ = [("grid", c_uint * 3), ("block", c_uint * 3), ("shared_bytes", c_uint),
@@ -98,10 +104,16 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_answer_json": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_plan_create": (c_int, [_OUT, c_void_p, POINTER(MatrixStruct), _ERROR]),
     "autotune_tensor_plan_create": (c_int, [_OUT, c_void_p, POINTER(TensorStruct), _ERROR]),
+    "autotune_plan_create_with": (c_int, [_OUT, c_void_p, POINTER(MatrixStruct), POINTER(PlanOptionsStruct),
+                                          _ERROR]),
+    "autotune_tensor_plan_create_with": (c_int, [_OUT, c_void_p, POINTER(TensorStruct),
+                                                 POINTER(PlanOptionsStruct), _ERROR]),
     # The error stays NULL in the usual call: see Plan.execute.
     "autotune_plan_execute": (c_int, [c_void_p] * 5),
     "autotune_plan_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_plan_free": (None, [c_void_p]),
+    "autotune_wisdom_save": (c_int, [c_char_p, _ERROR]),
+    "autotune_wisdom_forget": (None, []),
 }
 
 _lock = threading.Lock()

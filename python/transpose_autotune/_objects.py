@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _cuda
-from ._library import (RANK_MAX, AutotuneError, MatrixStruct, Status, TensorStruct, Tier, call, create, library,
-                       raise_error, text)
+from ._library import (RANK_MAX, AutotuneError, MatrixStruct, PlanOptionsStruct, Status, TensorStruct, Tier, call, create,
+                       library, raise_error, text)
 
 
 def swap_last(rank: int) -> Tuple[int, ...]:
@@ -229,15 +229,19 @@ class Plan:
     """A kernel for a problem, ready to run.
 
     It is made for one device: the given one, or that of the current context. The call compiles, if the cache of
-    kernels lacks this one, and must not happen while a stream is captured. Raises AutotuneError."""
+    kernels lacks this one, and must not happen while a stream is captured. `measure_ms` lets it time the looked-up
+    kernel against its rivals for so long, in the current context; save_wisdom keeps what was learnt. Raises
+    AutotuneError."""
     __slots__ = ("__weakref__", "_execute", "_handle", "device", "problem")
 
-    def __init__(self, problem: Problem, profile: Optional[Profile] = None, device: Optional[int] = None):
+    def __init__(self, problem: Problem, profile: Optional[Profile] = None, device: Optional[int] = None, *,
+                 measure_ms: int = 0):
         profile, struct = profile or default_profile(), problem.struct()
-        name = "autotune_plan_create" if isinstance(struct, MatrixStruct) else "autotune_tensor_plan_create"
+        options = PlanOptionsStruct(measure_ms=measure_ms, struct_size=ctypes.sizeof(PlanOptionsStruct))
+        name = "autotune_plan_create_with" if isinstance(struct, MatrixStruct) else "autotune_tensor_plan_create_with"
         with _cuda.Current(device):
             self.device = _cuda.current_device()
-            self._handle = create(name, profile._handle, ctypes.byref(struct))
+            self._handle = create(name, profile._handle, ctypes.byref(struct), ctypes.byref(options))
         self.problem = problem
         self._execute = library().autotune_plan_execute
         weakref.finalize(self, _free_plan, self._handle, self.device).atexit = False
@@ -261,6 +265,12 @@ class Plan:
 
     def __str__(self) -> str:
         return text("autotune_plan_describe", self._handle)
+
+
+def save_wisdom(path: Union[str, "os.PathLike[str]", None] = None) -> None:
+    """Add what plans with measure_ms have learnt in this process to a profile; None is $AUTOTUNE_WISDOM, which the
+    search path begins with. Raises AutotuneError."""
+    call("autotune_wisdom_save", None if path is None else os.fsencode(path))
 
 
 def _free_plan(handle: int, device: int) -> None:

@@ -23,7 +23,7 @@ double at_quantile(const double *values, size_t count, double q)
     result = sorted[index];
     if (index + 1 < count)
         result += (position - below) * (sorted[index + 1] - sorted[index]);
-    free(sorted);
+    at_free(sorted);
     return result;
 }
 
@@ -56,7 +56,7 @@ void at_median_interval(const double *values, size_t count, double *low, double 
     qsort(sorted, count, sizeof *sorted, by_value);
     *low = sorted[rank - 1];
     *high = sorted[count - rank];
-    free(sorted);
+    at_free(sorted);
 }
 
 void at_median_ratio_interval(const double *a, const double *b, size_t count, double *low,
@@ -67,7 +67,7 @@ void at_median_ratio_interval(const double *a, const double *b, size_t count, do
     for (size_t i = 0; i < count; i++)
         ratios[i] = a[i] / b[i];
     at_median_interval(ratios, count, low, high);
-    free(ratios);
+    at_free(ratios);
 }
 
 const double at_equal_at_most = 1.005;

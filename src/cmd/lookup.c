@@ -3,18 +3,21 @@
 #include "lookup/lookup.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "lookup/rivals.h"
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/device_options.h"
 #include "options/format.h"
 #include "options/run_options.h"
 #include "options/searched_profiles.h"
+#include "system/interrupt.h"
+#include "tune/measure_answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_PROFILE, KEY_POLICY, KEY_STRICT };
+enum { KEY_SPACE = 0x100, KEY_PROFILE, KEY_POLICY, KEY_STRICT, KEY_MEASURE };
 
 static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "For which problem and device:", 1},
@@ -28,6 +31,10 @@ static const struct argp_option options_table[] = {
     {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 2},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family: a space file with its template beside it; may be repeated", 2},
+    {"measure", KEY_MEASURE, "TIME", 0,
+     "Time the answer on the GPU against its rivals, as many as this time allows, like 50ms or 2s; "
+     "print the fastest",
+     2},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 3},
     {0},
 };
@@ -40,6 +47,7 @@ struct lookup_options {
     const char **profiles;
     size_t profile_count, profile_capacity;
     bool strict;
+    int64_t measure_ns; /* 0: do not measure */
     enum at_output_format format;
 };
 
@@ -65,6 +73,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SPACE:
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
         return 0;
+    case KEY_MEASURE:
+        options->measure_ns = at_parse_duration(state, "measure", arg);
+        return 0;
     case 'f':
         options->format = at_parse_format(state, arg);
         return 0;
@@ -81,6 +92,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "which problem? See --problem");
         if (options->file && options->profile_count > 0)
             argp_error(state, "give FILE, which is searched alone, or --profile, but not both");
+        if (options->measure_ns > 0 && options->device.device)
+            argp_error(state, "--measure runs kernels, so it needs a device that is there: --gpu, "
+                              "not --device");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -137,15 +151,41 @@ static void tabulate(const struct at_answer *answer, const struct at_query *quer
     free(problem);
 }
 
-static enum at_status print_answer(const struct lookup_options *options,
-                                   const struct at_lookup *lookup, const struct at_query *query,
-                                   struct at_error *err)
+/* Measure an answer, unless that has been done. */
+static enum at_status measure(struct lookup_options *options, const struct at_lookup *lookup,
+                              const struct at_query *query, struct at_answer *answer,
+                              struct at_error *err)
+{
+    struct at_session *session;
+    enum at_status status;
+
+    options->run.session.policy = options->policy;
+    at_interrupt_catch();
+    if (at_answer_is_settled(answer, query))
+        return AT_OK;
+    status = at_session_open(&session, query->device, &options->run.session, err);
+    if (status != AT_OK)
+        return status;
+    status = at_measure_answer(session, lookup, query, options->measure_ns, answer, err);
+    at_session_close(session);
+    if (status == AT_OK && answer->measured.time_ns == 0)
+        at_note(&options->run.progress, "nothing was measured: no other config that has been "
+                                        "correct on this model of device was ready in time");
+    if (status == AT_OK && answer->measured.predicted)
+        at_note(&options->run.progress, "%s", at_emulated_times(query->device));
+    return status;
+}
+
+static enum at_status print_answer(struct lookup_options *options, const struct at_lookup *lookup,
+                                   const struct at_query *query, struct at_error *err)
 {
     struct at_answer answer;
     enum at_status status = at_lookup_find(lookup, query, &answer, err);
 
     if (status == AT_OK && options->strict)
         status = at_answer_check_device(&answer, query, err);
+    if (status == AT_OK && options->measure_ns > 0)
+        status = measure(options, lookup, query, &answer, err);
     if (status != AT_OK)
         return status;
     if (options->format == AT_FORMAT_JSON)

@@ -125,7 +125,7 @@ struct at_emu_launch {
     uint32_t grid[3], block[3];
     int64_t dynamic_shared_bytes;
     int64_t carveout_percent; /* of L1, preferred as shared memory; less than 1: the driver's
-                                 choice. Only predictions use it: the machine has no L1 */
+                                 choice. Only models use it: the machine has no L1 */
     const uint64_t *args;     /* of each parameter as many words as it takes */
     size_t arg_count;
     size_t arg_words;                       /* of all parameters together at most; 0: arg_count */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/explain.h"
+#include "explain/caches.h"
 #include "ptx/ptx.h"
 
 #include "base/memory.h"
@@ -47,12 +48,14 @@ struct run {
     const struct at_ptx_kernel *kernel;
     struct at_emu_memory *memory; /* the caller's */
     struct at_counts *counts;
+    struct at_cache_hits *hits; /* per instruction */
     struct at_emu_launch emu;
 };
 
 static void end_run(struct run *run)
 {
     at_counts_free(run->counts);
+    free(run->hits);
     at_ptx_free(run->module);
 }
 
@@ -170,7 +173,31 @@ static int by_place(const void *left, const void *right)
         order = (a->line > b->line) - (a->line < b->line);
     if (order == 0)
         order = strcmp(a->access, b->access);
-    return order ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    if (order == 0)
+        order = (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    return order;
+}
+
+/* The cost of a request: sectors or wavefronts. */
+static double cost_of(const struct at_explained_line *line)
+{
+    return (double)(line->sectors + line->wavefronts) / (double)line->requests;
+}
+
+static int by_place_and_cost(const void *left, const void *right)
+{
+    double a = cost_of(left), b = cost_of(right);
+    int order = by_place(left, right);
+
+    return order ? order : (a > b) - (a < b);
+}
+
+/* Whether two accesses of one place are shown as one. Those of an unrolled loop cost nearly the
+ * same; one that begins within a sector, beside one that does not, costs a quarter more. */
+static bool are_alike(const struct at_explained_line *cheaper,
+                      const struct at_explained_line *dearer)
+{
+    return by_place(cheaper, dearer) == 0 && cost_of(dearer) <= 1.2 * cost_of(cheaper);
 }
 
 static void add_counts(struct at_explained_line *line, const struct at_explained_line *more)
@@ -182,6 +209,10 @@ static void add_counts(struct at_explained_line *line, const struct at_explained
     line->least_sectors += more->least_sectors;
     line->wavefronts += more->wavefronts;
     line->least_wavefronts += more->least_wavefronts;
+    line->l1_sectors += more->l1_sectors;
+    line->l1_hits += more->l1_hits;
+    line->l2_sectors += more->l2_sectors;
+    line->l2_hits += more->l2_hits;
 }
 
 /* The line of the template: code inlined from the templates' header counts for the calling line. */
@@ -206,7 +237,15 @@ static void add_bytes(struct at_explanation *explanation)
     explanation->bytes_written = (int64_t)((double)sectors[1] * scale);
 }
 
-/* Make a line per instruction and memory, then add up the lines of one place and kind. */
+static void take_hits(struct at_explained_line *line, const struct at_cache_hits *hits)
+{
+    line->l1_sectors = hits->l1_sectors;
+    line->l1_hits = hits->l1_hits;
+    line->l2_sectors = hits->l2_sectors;
+    line->l2_hits = hits->l2_hits;
+}
+
+/* Make a line per instruction and memory, then add up the lines of one place that are alike. */
 static void collect_lines(const struct run *run, struct at_list *list)
 {
     size_t count = 0, kept = 0, instructions = at_ptx_kernel_instructions(run->kernel);
@@ -231,10 +270,12 @@ static void collect_lines(const struct run *run, struct at_list *list)
         line->least_sectors = counts->least_sectors;
         line->wavefronts = counts->wavefronts;
         line->least_wavefronts = counts->least_wavefronts;
+        if (!counts->shared)
+            take_hits(line, &run->hits[i / 2]);
     }
-    qsort(lines, count, sizeof *lines, by_place);
+    qsort(lines, count, sizeof *lines, by_place_and_cost);
     for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && by_place(&lines[kept - 1], &lines[i]) == 0)
+        if (kept > 0 && are_alike(&lines[kept - 1], &lines[i]))
             add_counts(&lines[kept - 1], &lines[i]);
         else
             lines[kept++] = lines[i];
@@ -271,26 +312,6 @@ static enum at_status describe(const struct at_explained_kernel *kernel,
     return AT_OK;
 }
 
-/* Replace the kernel's name in the PTX, which a fault cuts, by the one for people. */
-static void name_kernel(struct at_error *err, const struct at_explained_kernel *kernel)
-{
-    enum { CUT = 48 };
-    size_t size = strlen(kernel->entry);
-    char *cut = at_strndup(kernel->entry, CUT), *text, *begin = NULL;
-
-    if (err)
-        begin = strstr(err->message, cut);
-    if (begin) {
-        if (strncmp(begin, kernel->entry, size) != 0)
-            size = CUT;
-        text = at_format("%.*s%s%s", (int)(begin - err->message), err->message, kernel->name,
-                         begin + size);
-        snprintf(err->message, sizeof err->message, "%s", text);
-        free(text);
-    }
-    free(cut);
-}
-
 enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  const struct at_device_info *device, const struct at_rates *rates,
                                  int64_t max_blocks, struct at_explanation *explanation,
@@ -305,16 +326,17 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
         status = prepare(&run, kernel, device, err);
     if (status == AT_OK)
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);
+    if (status == AT_OK)
+        status = at_explain_caches(&made, &run.hits, device, run.memory, &run.emu, max_blocks, err);
     if (status == AT_OK && rates)
         status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
+        at_explain_peaks(&made, device, rates);
         collect_lines(&run, &made.lines);
         made.local_requests = at_counts_local(run.counts)->requests;
         made.local_sectors = at_counts_local(run.counts)->sectors;
         add_bytes(&made);
         *explanation = made;
-    } else {
-        name_kernel(err, kernel);
     }
     end_run(&run);
     return status;

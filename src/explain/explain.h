@@ -10,7 +10,8 @@
 #include "model/predict.h"
 #include "schema/schema.h"
 
-/* All accesses of one kind at one line. */
+/* The accesses of one kind at one line that cost alike: those of an unrolled loop are one, two
+ * different ones on a line are two. */
 struct at_explained_line {
     char file[64];
     int64_t line;
@@ -22,6 +23,24 @@ struct at_explained_line {
     int64_t sectors, least_sectors;       /* global */
     int64_t tag_sectors;                  /* global: as the GPU counts them in l1tex__t_sectors */
     int64_t wavefronts, least_wavefronts; /* shared */
+    /* Sectors of global memory asked from a cache and found there, of the blocks that
+     * struct at_explained_caches counts. A load past L1 finds nothing there, stores do not ask. */
+    int64_t l1_sectors, l1_hits, l2_sectors, l2_hits;
+};
+
+/* The caches and what flows between them: cache/count.h. Bytes and sectors are of the whole grid.
+ */
+struct at_explained_caches {
+    int64_t blocks; /* counted, next to each other; 0: they make too many requests to keep */
+    int64_t carveout_bytes, l1_bytes; /* per multiprocessor */
+    int64_t l2_bytes;                 /* that data of all multiprocessors can use */
+    int64_t l1_sectors, l1_hits, l2_sectors, l2_hits;
+    int64_t l2_to_l1_bytes, l1_to_l2_bytes;
+    int64_t dram_to_l2_bytes, l2_to_dram_bytes;
+    int64_t left_in_l2_bytes;
+    int64_t warm_dram_to_l2_bytes;
+    /* Of what each can move in the predicted time; -1: no time is predicted. */
+    int64_t l1_peak_permille, l2_peak_permille, dram_peak_permille;
 };
 
 struct at_explanation {
@@ -50,10 +69,11 @@ struct at_explanation {
     char bound[32];                        /* its limit, from at_bound_names; "": not predicted */
     int64_t measured_ns; /* the same on a GPU, set by the caller; 0: not measured */
     int64_t measured_spread_permille;
+    struct at_explained_caches caches;
     struct at_list lines; /* of struct at_explained_line, in the order of the source */
 };
 
-extern const struct at_schema at_explanation_schema;
+extern const struct at_schema at_explanation_schema, at_explained_caches_schema;
 
 /* A compiled kernel and how it is launched. All is borrowed. */
 struct at_explained_kernel {
@@ -75,7 +95,8 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  int64_t max_blocks, struct at_explanation *explanation,
                                  struct at_error *err);
 
-/* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one.
+/* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one;
+ * for the caches, a sample of cache/count.h.
  * rates: NULL if unknown; then no time is predicted. header: the text of AT_TEMPLATE_HEADER.
  * AT_FAILED: the kernel does not compile, or the emulated device found a fault, which the message
  * names. The caller clears the explanation by its schema. */

@@ -7,6 +7,10 @@ static const struct at_field line_fields[] = {
     AT_CHARS(at_explained_line, access),
     AT_COUNTER(at_explained_line, bytes),
     AT_CHARS(at_explained_line, file),
+    AT_COUNTER(at_explained_line, l1_hits),
+    AT_COUNTER(at_explained_line, l1_sectors),
+    AT_COUNTER(at_explained_line, l2_hits),
+    AT_COUNTER(at_explained_line, l2_sectors),
     AT_COUNTER(at_explained_line, least_sectors),
     AT_COUNTER(at_explained_line, least_wavefronts),
     AT_COUNTER(at_explained_line, line),
@@ -18,6 +22,28 @@ static const struct at_field line_fields[] = {
 };
 static const struct at_schema line_schema = AT_SCHEMA("a line", at_explained_line, line_fields);
 
+static const struct at_field cache_fields[] = {
+    AT_COUNTER(at_explained_caches, blocks),
+    AT_COUNTER(at_explained_caches, carveout_bytes),
+    AT_INT(at_explained_caches, dram_peak_permille, -1, INT64_MAX),
+    AT_COUNTER(at_explained_caches, dram_to_l2_bytes),
+    AT_COUNTER(at_explained_caches, l1_bytes),
+    AT_COUNTER(at_explained_caches, l1_hits),
+    AT_INT(at_explained_caches, l1_peak_permille, -1, INT64_MAX),
+    AT_COUNTER(at_explained_caches, l1_sectors),
+    AT_COUNTER(at_explained_caches, l1_to_l2_bytes),
+    AT_COUNTER(at_explained_caches, l2_bytes),
+    AT_COUNTER(at_explained_caches, l2_hits),
+    AT_INT(at_explained_caches, l2_peak_permille, -1, INT64_MAX),
+    AT_COUNTER(at_explained_caches, l2_sectors),
+    AT_COUNTER(at_explained_caches, l2_to_dram_bytes),
+    AT_COUNTER(at_explained_caches, l2_to_l1_bytes),
+    AT_COUNTER(at_explained_caches, left_in_l2_bytes),
+    AT_INT(at_explained_caches, warm_dram_to_l2_bytes, -1, INT64_MAX),
+};
+const struct at_schema at_explained_caches_schema =
+    AT_SCHEMA("caches", at_explained_caches, cache_fields);
+
 static const struct at_field fields[] = {
     AT_COUNTER(at_explanation, blocks),
     AT_COUNTER(at_explanation, blocks_counted),
@@ -25,6 +51,7 @@ static const struct at_field fields[] = {
     AT_COUNTER(at_explanation, bytes_needed, AT_OPTIONAL),
     AT_COUNTER(at_explanation, bytes_read),
     AT_COUNTER(at_explanation, bytes_written),
+    AT_OBJECT(at_explanation, "caches", caches, at_explained_caches_schema),
     AT_CHARS(at_explanation, config, AT_OPTIONAL),
     AT_CHARS(at_explanation, device),
     AT_COUNTER(at_explanation, dynamic_shared_bytes),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/table.h"
+#include "explain/diagram.h"
+#include "explain/reason.h"
 
 #include "base/memory.h"
 #include "profile/flow.h"
@@ -27,9 +29,11 @@ char *at_explained_source(const struct at_explained_text *source,
     return at_strndup(text, strcspn(text, "\n"));
 }
 
+enum { SECTOR_BYTES = 32 };
+
 /* Text for people; a table whose lines have SOURCE_WIDTH columns of source beside the figures, or
  * on a narrower terminal beneath them. */
-enum { WIDTH = 140, SOURCE_WIDTH = 60, INDENT = 4 };
+enum { WIDTH = 143, SOURCE_WIDTH = 60, INDENT = 4 };
 
 /* Print a line, broken into several on a narrow terminal. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -52,17 +56,22 @@ static void print_line(const struct at_explained_text *source, const struct at_e
     double requests = (double)line->requests;
     double cost = (double)(shared ? line->wavefronts : line->sectors);
     double least = (double)(shared ? line->least_wavefronts : line->least_sectors);
-    char *text = at_explained_source(source, line), place[96];
+    char *text = at_explained_source(source, line), place[96], hits[16] = "-", reason[160];
     bool beneath = width < WIDTH;
 
+    if (line->l1_sectors > 0)
+        snprintf(hits, sizeof hits, "%.1f%%",
+                 100 * (double)line->l1_hits / (double)line->l1_sectors);
     snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
-    printf("  %-18s %-13s %3jd B %10jd %8.2f %8.2f %6.1f%%", place, line->access,
+    printf("  %-18s %-13s %3jd B %8jd %7.2f %7.2f %6.1f%% %6s", place, line->access,
            (intmax_t)line->bytes, (intmax_t)line->requests, cost / requests, least / requests,
-           100 * least / cost);
+           100 * at_explained_good(line), hits);
     if (!beneath || text[0])
         printf(beneath ? "\n      %.*s" : "  %.*s",
                beneath ? (width > 6 ? width - 6 : 0) : SOURCE_WIDTH, text);
     putchar('\n');
+    if (at_explained_reason(reason, sizeof reason, line))
+        say("      %.1f%%: %s", 100 * at_explained_good(line), reason);
     free(text);
 }
 
@@ -169,17 +178,22 @@ void at_explanation_print(const struct at_explanation *e, const struct at_explai
     print_times(e);
     if (e->blocks_counted < e->blocks)
         printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);
-    printf("\n  %-18s %-13s %5s %10s %8s %8s %7s%s\n", "line", "access", "lane", "requests", "cost",
-           "least", "good", width < WIDTH ? "" : "  source");
+    printf("\n  %-18s %-13s %5s %8s %7s %7s %7s %6s%s\n", "line", "access", "lane", "requests",
+           "cost", "least", "good", "in L1", width < WIDTH ? "" : "  source");
     for (size_t i = 0; i < e->lines.count; i++)
         print_line(source, &lines[i], width);
     puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
+    puts("  good: bytes used of bytes moved (global), least of cost (shared)\n"
+         "  in L1: sectors of a load that were there");
+    at_explain_draw(e);
     print_traffic(e);
 }
 
 static const struct at_table_column columns[] = {
-    {"line", true}, {"access", true}, {"bytes per lane", false}, {"requests", false},
-    {"unit", true}, {"cost", false},  {"least", false},          {"source", true},
+    {"line", true},         {"access", true},      {"bytes per lane", false}, {"requests", false},
+    {"unit", true},         {"cost", false},       {"least", false},          {"bytes used", false},
+    {"bytes moved", false}, {"L1 sectors", false}, {"L1 hits", false},        {"L2 sectors", false},
+    {"L2 hits", false},     {"source", true},
 };
 
 void at_explanation_tabulate(const struct at_explanation *e, const struct at_explained_text *source,
@@ -191,6 +205,9 @@ void at_explanation_tabulate(const struct at_explanation *e, const struct at_exp
     for (size_t i = 0; i < e->lines.count; i++) {
         bool shared = lines[i].wavefronts > 0;
         char *text = at_explained_source(source, &lines[i]);
+        const int64_t flows[] = {lines[i].wanted_bytes, SECTOR_BYTES * lines[i].sectors,
+                                 lines[i].l1_sectors,   lines[i].l1_hits,
+                                 lines[i].l2_sectors,   lines[i].l2_hits};
 
         at_table_add(&table, "%s:%jd", lines[i].file, (intmax_t)lines[i].line);
         at_table_add(&table, "%s", lines[i].access);
@@ -200,6 +217,11 @@ void at_explanation_tabulate(const struct at_explanation *e, const struct at_exp
         at_table_add(&table, "%jd", (intmax_t)(shared ? lines[i].wavefronts : lines[i].sectors));
         at_table_add(&table, "%jd",
                      (intmax_t)(shared ? lines[i].least_wavefronts : lines[i].least_sectors));
+        for (size_t j = 0; j < AT_COUNT(flows); j++)
+            if (shared)
+                at_table_add(&table, "%s", "");
+            else
+                at_table_add(&table, "%jd", (intmax_t)flows[j]);
         at_table_add(&table, "%s", text);
         free(text);
     }

@@ -15,7 +15,7 @@ struct at_batch *at_batch_new(size_t capacity)
 
 void at_batch_free(struct at_batch *batch)
 {
-    free(batch);
+    at_free(batch);
 }
 
 static bool wait_for_reply(const struct at_compile_process *process, int timeout_ms)
@@ -45,7 +45,8 @@ static bool stands_still(struct at_compile_process *process)
 static enum at_status start_process(struct at_compile_process *process, struct at_error *err)
 {
     struct at_wire hello = {0};
-    enum at_status status = at_worker_start(&process->worker, at_compile_worker.name, err);
+    enum at_status status =
+        at_worker_start_program(&process->worker, process->program, AT_COMPILE_ROLE, err);
 
     process->greeted = false;
     if (status != AT_OK)
@@ -55,6 +56,7 @@ static enum at_status start_process(struct at_compile_process *process, struct a
     at_wire_put_int(&hello, process->image);
     at_wire_put_int(&hello, process->cpu_limit_s);
     at_wire_put_text(&hello, process->header);
+    at_wire_put_text(&hello, PACKAGE_VERSION);
     at_frame_send(process->worker.fd, AT_COMPILE_HELLO, &hello); /* a failure shows on receiving */
     at_wire_clear(&hello);
     return AT_OK;
@@ -179,8 +181,8 @@ void at_compile_process_give(struct at_compile_process *process, struct at_batch
         at_frame_send(process->worker.fd, AT_COMPILE_PROGRAM,
                       &request); /* a failure shows on receiving */
     at_wire_clear(&request);
-    free(source);
-    free(renderings);
+    at_free(source);
+    at_free(renderings);
 }
 
 bool at_compile_process_ready(struct at_compile_process *process)
@@ -220,7 +222,6 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
 {
     struct at_batch *batch = process->batch;
     struct at_wire wire = {0};
-    struct at_compiler compiler;
     struct at_error err;
     bool killed;
 
@@ -228,7 +229,7 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
     if (process->worker.pid == 0) {
         snprintf(reply->message, sizeof reply->message, "%.255s", process->start_error.message);
     } else if (!process->greeted) {
-        if (receive_hello(process, &compiler, &killed, &err) == AT_OK)
+        if (receive_hello(process, &process->compiler, &killed, &err) == AT_OK)
             return NULL;
         at_worker_stop(&process->worker, NULL);
         if (killed)

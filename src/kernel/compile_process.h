@@ -36,11 +36,13 @@ struct at_compile_process {
     int64_t compute_capability;
     enum at_image image;
     const char *header;
+    const char *program; /* that has the worker; NULL: this one */
     struct at_worker worker;
     int64_t cpu_limit_s;         /* per program */
     int64_t idle_limit_ns;       /* time without using any processor time */
     struct at_error start_error; /* why the process could not be started, if so */
     bool greeted;                /* the answer to the hello has been read */
+    struct at_compiler compiler; /* what it said, if at_compile_process_take has read it */
     struct at_batch *batch;      /* being compiled, or NULL */
     int64_t cpu_ns;              /* its processor time at the last look */
     int64_t deadline_ns;         /* the next look */

@@ -34,6 +34,7 @@ static void answer_hello(struct compile_server *server, struct at_wire *request,
                          struct at_wire *reply)
 {
     struct at_error err;
+    char version[32];
     int64_t compute_capability = at_wire_get_int(request);
     enum at_image image = (enum at_image)at_wire_get_int(request);
     enum at_status status;
@@ -41,6 +42,11 @@ static void answer_hello(struct compile_server *server, struct at_wire *request,
     server->cpu_limit_s = at_wire_get_int(request);
     free(server->header);
     server->header = get_text(request);
+    at_wire_get_text(request, version, sizeof version);
+    if (strcmp(version, PACKAGE_VERSION) != 0) {
+        answer_failure(reply, AT_DEVICE, "the library and the program are of two versions");
+        return;
+    }
     status = at_nvrtc_open(&server->nvrtc, compute_capability, image, &err);
     if (status != AT_OK) {
         answer_failure(reply, status, err.message);
@@ -167,4 +173,4 @@ static int serve(int fd)
     return 0;
 }
 
-const struct at_worker_role at_compile_worker = {"compile", serve};
+const struct at_worker_role at_compile_worker = {AT_COMPILE_ROLE, serve};

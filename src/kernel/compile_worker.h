@@ -11,7 +11,7 @@
 /* Requests, each answered by a frame of the same type. */
 enum at_compile_request {
     /* int compute_capability, int enum at_image, int seconds of processor time per program, text
-     * header -> int status, then struct at_compiler or text message */
+     * header, text version of the program -> int status, then struct at_compiler or text message */
     AT_COMPILE_HELLO = 1,
     /* text source, count of entries, text each -> int status (AT_OK, AT_FAILED: refused), then
      * struct at_kernel_resources for each entry and bytes image, or text message */
@@ -28,6 +28,7 @@ struct at_kernel_resources {
     int64_t shared_bytes; /* static, per block */
 };
 
+#define AT_COMPILE_ROLE "compile"
 extern const struct at_worker_role at_compile_worker;
 
 /* Read the report on one entry from a log of `ptxas -v`. Zeroes if there is none. */

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "lib/objects.h"
+#include "lookup/rivals.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -19,6 +20,21 @@ enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profi
     const struct at_query query = query_of(answer);
 
     return at_lookup_find(profile->lookup, &query, &answer->answer, err);
+}
+
+bool autotune_is_settled(const struct autotune_answer *answer)
+{
+    const struct at_query query = query_of(answer);
+
+    return at_answer_is_settled(&answer->answer, &query);
+}
+
+size_t autotune_rivals(const struct autotune_answer *answer, const autotune_profile *profile,
+                       struct at_answer *rivals)
+{
+    const struct at_query query = query_of(answer);
+
+    return at_rivals_find(profile->lookup, &query, &answer->answer, rivals);
 }
 
 /* ---- lookup ---- */

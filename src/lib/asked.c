@@ -9,10 +9,8 @@ enum { VECTOR_BYTES_MAX = 16 };
 
 /* ---- the caller's structs ---- */
 
-/* Check a struct of `struct_size` bytes. This library knows `known` of them, and its first version
- * knew `least`. What is beyond has to be zero. */
-static enum at_status check_struct(const char *name, const void *given, size_t struct_size,
-                                   size_t least, size_t known, struct at_error *err)
+enum at_status autotune_check_struct(const char *name, const void *given, size_t struct_size,
+                                     size_t least, size_t known, struct at_error *err)
 {
     const unsigned char *bytes = given;
 
@@ -38,10 +36,10 @@ static enum at_status check_asked(const struct autotune_asked *asked, struct at_
     const autotune_problem *problem = asked->problem;
     const autotune_tensor *tensor = asked->tensor;
 
-    return tensor ? check_struct("autotune_tensor", tensor, tensor->struct_size, TENSOR_LEAST,
-                                 sizeof *tensor, err)
-                  : check_struct("autotune_problem", problem, problem->struct_size, PROBLEM_LEAST,
-                                 sizeof *problem, err);
+    return tensor ? autotune_check_struct("autotune_tensor", tensor, tensor->struct_size,
+                                          TENSOR_LEAST, sizeof *tensor, err)
+                  : autotune_check_struct("autotune_problem", problem, problem->struct_size,
+                                          PROBLEM_LEAST, sizeof *problem, err);
 }
 
 int64_t autotune_align_bytes(const struct autotune_asked *asked)

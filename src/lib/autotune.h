@@ -10,8 +10,9 @@
  *         autotune_plan_execute(plan, dst, src, stream, &error);
  *
  * No function prints. The only state between calls are the handles of libcuda, NVML and NVRTC,
- * which are opened for the first plan or the first current device. Several threads may use one
- * profile, device, answer or plan at once. Each object is freed once; the free functions take NULL.
+ * which are opened for the first plan or the first current device, and what plans have measured.
+ * Several threads may use one profile, device, answer or plan at once. Each object is freed once;
+ * the free functions take NULL.
  *
  * Functions that can fail return an autotune_status. On failure the outputs stay unchanged, and
  * *error, unless `error` is NULL, is a new object: it tells the cause and the remedy, and is freed
@@ -81,9 +82,10 @@ AUTOTUNE_API void autotune_error_free(autotune_error *error);
 typedef struct autotune_profile autotune_profile;
 
 /* Read a profile; or, for NULL, all on the search path: $AUTOTUNE_PROFILE_PATH,
- * $XDG_DATA_HOME/autotune, and the installed profiles. Also reads the kernels' spaces, from
- * $AUTOTUNE_DATADIR or from where they are installed. AUTOTUNE_INVALID for a file that is missing,
- * truncated, of an unknown version, or otherwise no profile. */
+ * $XDG_DATA_HOME/autotune, and the installed profiles; before them $AUTOTUNE_WISDOM, if that file
+ * is there. Also reads the kernels' spaces, from $AUTOTUNE_DATADIR or from where they are
+ * installed. AUTOTUNE_INVALID for a file that is missing, truncated, of an unknown version, or
+ * otherwise no profile. */
 AUTOTUNE_API autotune_status autotune_profile_open(autotune_profile **profile, const char *path,
                                                    autotune_error **error);
 /* Return why the file with this index among those skipped was skipped; NULL past the last. */
@@ -231,6 +233,51 @@ AUTOTUNE_API autotune_status autotune_tensor_plan_create(autotune_plan **plan,
                                                          const autotune_tensor *tensor,
                                                          autotune_error **error);
 
+/* How to make a plan. Zeroes stand for what autotune_plan_create does. Later versions may add
+ * members, as in autotune_problem. */
+typedef struct autotune_plan_options {
+    /* Milliseconds, up to a day, that the plan may measure beyond the time that it needs anyway; 0:
+     * it only looks up. */
+    int64_t measure_ms;
+    const char *policy; /* "cold" (or NULL) or "warm": what to look up, and how to measure */
+    /* Device memory to measure in, of the current context: a multiple of 256, and its length in
+     * bytes. Its content is lost. NULL and 0: the plan allocates, for the time, at most half of
+     * what is free. "cold" wants 3 times the L2 cache, and one source and destination at least. */
+    void *scratch;
+    int64_t scratch_bytes;
+    size_t struct_size; /* bytes, or 0: as in autotune_problem */
+} autotune_plan_options;
+
+/* The same as autotune_plan_create, with options (NULL: none).
+ *
+ * If nobody has measured this very problem on this model of device, measure_ms lets the plan time
+ * the looked-up config against its rivals: the default config and the winners of the nearest
+ * problems, as far as the same kernels were correct on this model of device before. All run in the
+ * current context, on a stream of the plan's own, and every bit of their results is checked first.
+ * A rival wins if it is faster by over 1 %, beyond the noise. The process remembers the winner:
+ * later plans with measure_ms take it without measuring.
+ *
+ * Rivals come from the cache of compiled kernels. Those that are missing are compiled for at most
+ * half of the time, by processes of the `autotune` program of this version ($AUTOTUNE_PROGRAM, or
+ * the one installed with the library), which are killed when time is over. Without it only the
+ * cache counts. What does not fit is left out: too little time or memory is no error, and
+ * autotune_plan_describe tells what was measured. A kernel that has begun is not stopped.
+ *
+ * AUTOTUNE_INVALID also for options that make no sense. AUTOTUNE_FAILED also if the looked-up
+ * config proves wrong on this device and no rival proves right; AUTOTUNE_NO_DEVICE if a kernel made
+ * the context unusable. Do not use the device for anything else meanwhile: that falsifies times. */
+AUTOTUNE_API autotune_status autotune_plan_create_with(autotune_plan **plan,
+                                                       const autotune_profile *profile,
+                                                       const autotune_problem *problem,
+                                                       const autotune_plan_options *options,
+                                                       autotune_error **error);
+/* The same for a tensor. */
+AUTOTUNE_API autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
+                                                              const autotune_profile *profile,
+                                                              const autotune_tensor *tensor,
+                                                              const autotune_plan_options *options,
+                                                              autotune_error **error);
+
 /* Start the transpose of src into dst, and return before it has ended. Both are device addresses;
  * they must not overlap, or must be equal for a problem in place. `stream` is a CUstream or
  * cudaStream_t (NULL: the default stream) of the context that the plan was made in, which must be
@@ -243,6 +290,19 @@ AUTOTUNE_API autotune_status autotune_plan_execute(const autotune_plan *plan, vo
 AUTOTUNE_API size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity);
 /* The plan's context must be current, and its transposes must have ended. */
 AUTOTUNE_API void autotune_plan_free(autotune_plan *plan);
+
+/* ---- wisdom: what plans have measured ---- */
+
+/* Add what plans of this process have measured to a profile, which is made if it is missing. NULL
+ * stands for $AUTOTUNE_WISDOM, which autotune_profile_open reads before all other profiles if it
+ * opens the search path. Nothing is ever saved unasked: of many processes with one home, let one
+ * save. The file is locked, read, merged and replaced at once; a process that is killed meanwhile
+ * leaves the old one. If nothing was measured, nothing is written. AUTOTUNE_INVALID if the file is
+ * no profile, which is then left alone; if it cannot be written; or if others keep it locked for
+ * ten seconds. */
+AUTOTUNE_API autotune_status autotune_wisdom_save(const char *path, autotune_error **error);
+/* Forget what plans of this process have measured, and free the memory. Plans stay as they are. */
+AUTOTUNE_API void autotune_wisdom_forget(void);
 
 #ifdef __cplusplus
 }

@@ -23,28 +23,43 @@ struct making {
     char keys[AUTOTUNE_IMAGES_MAX][AT_HASH_CHARS];
 };
 
-static bool find_cached(struct at_cubin_cache *cache, const char *key, struct autotune_image *image)
+void autotune_image_find(struct autotune_image *image, struct at_kernel_resources *resources,
+                         struct at_cubin_cache *cache, const char *key)
 {
     struct at_cached_kernel kernel;
 
     if (!at_cubin_cache_find(cache, key, &kernel) ||
         !at_cubin_cache_load(cache, kernel.program, &image->bytes, &image->size))
-        return false;
+        return;
     memcpy(image->entry, kernel.entry, sizeof image->entry);
-    return true;
+    *resources = kernel.resources;
+}
+
+void autotune_image_keep(const struct autotune_image *image,
+                         const struct at_kernel_resources *resources, struct at_cubin_cache *cache,
+                         const char *key)
+{
+    struct at_cached_kernel kernel = {.resources = *resources};
+
+    memcpy(kernel.entry, image->entry, sizeof kernel.entry);
+    at_hash(kernel.program, image->bytes, image->size);
+    at_cubin_cache_put_program(cache, kernel.program, image->bytes, image->size);
+    at_cubin_cache_put(cache, key, &kernel);
 }
 
 /* Take the missing images from the cache, if this compiler made them. Returns whether all are
  * found. */
 static bool find_all(struct making *making, const struct at_compiler *compiler)
 {
+    struct at_kernel_resources resources;
     bool all = true;
 
     for (size_t i = 0; i < making->count; i++) {
         if (making->images[i].bytes)
             continue;
         at_kernel_key(making->keys[i], compiler, making->header, &making->configs[i], making->kind);
-        all &= find_cached(making->cache, making->keys[i], &making->images[i]);
+        autotune_image_find(&making->images[i], &resources, making->cache, making->keys[i]);
+        all &= making->images[i].bytes != NULL;
     }
     return all;
 }
@@ -54,15 +69,12 @@ static void take_program(struct making *making, size_t number, const char *entry
                          struct autotune_program *program)
 {
     struct autotune_image *image = &making->images[number];
-    struct at_cached_kernel kernel = {.resources = at_ptxas_resources(program->log, entry)};
+    struct at_kernel_resources resources = at_ptxas_resources(program->log, entry);
 
     image->bytes = program->bytes;
     image->size = program->size;
     snprintf(image->entry, sizeof image->entry, "%s", entry);
-    memcpy(kernel.entry, image->entry, sizeof kernel.entry);
-    at_hash(kernel.program, image->bytes, image->size);
-    at_cubin_cache_put_program(making->cache, kernel.program, image->bytes, image->size);
-    at_cubin_cache_put(making->cache, making->keys[number], &kernel);
+    autotune_image_keep(image, &resources, making->cache, making->keys[number]);
     at_free(program->log);
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled kernels: from the cache that the command uses too, or from NVRTC in the calling process.
- * The command compiles in worker processes, which a library cannot start. */
+/* Compiled kernels: from the cache that the command uses too, or from NVRTC in the calling process,
+ * because a plan must not depend on worker processes of the command. Those that measure use them
+ * for rivals (gather.h). */
 #ifndef AT_LIB_IMAGE_H
 #define AT_LIB_IMAGE_H
 
+#include "kernel/compile_worker.h"
 #include "lib/compile.h"
 #include "space/family.h"
 
@@ -12,6 +14,17 @@ struct autotune_image {
     size_t size;
     char entry[AT_ENTRY_NAME_CHARS];
 };
+
+struct at_cubin_cache;
+
+/* Find the image of this key in the cache. image->bytes stays NULL if it is not there. */
+void autotune_image_find(struct autotune_image *image, struct at_kernel_resources *resources,
+                         struct at_cubin_cache *cache, const char *key);
+
+/* Put an image into the cache. */
+void autotune_image_keep(const struct autotune_image *image,
+                         const struct at_kernel_resources *resources, struct at_cubin_cache *cache,
+                         const char *key);
 
 enum { AUTOTUNE_IMAGES_MAX = AUTOTUNE_COMPILED_MAX };
 

@@ -48,6 +48,11 @@ struct autotune_asked {
     const autotune_tensor *tensor;
 };
 
+/* Check a caller's struct of `struct_size` bytes. This library knows `known` of them, and its first
+ * version knew `least`. AT_USAGE unless what is beyond is zero. */
+enum at_status autotune_check_struct(const char *name, const void *given, size_t struct_size,
+                                     size_t least, size_t known, struct at_error *err);
+
 /* Return what the asked addresses are multiples of, in bytes. */
 int64_t autotune_align_bytes(const struct autotune_asked *asked);
 
@@ -58,6 +63,11 @@ enum at_status autotune_take_problem(struct at_problem *problem, const struct au
 /* Fill answer->answer from the profile, by the answer's problem, device and policy. */
 enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profile *profile,
                             struct at_error *err);
+
+/* Is it settled, and which are its rivals? See lookup/rivals.h. */
+bool autotune_is_settled(const struct autotune_answer *answer);
+size_t autotune_rivals(const struct autotune_answer *answer, const autotune_profile *profile,
+                       struct at_answer *rivals);
 
 /* Find the device of the current CUDA context. The caller holds the lock. */
 enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err);

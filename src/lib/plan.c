@@ -4,9 +4,13 @@
 #include "device/cuda/cuda_device.h"
 #include "lib/image.h"
 #include "lib/objects.h"
+#include "lib/planner.h"
 #include "lib/process.h"
 #include "problem/arguments.h"
 #include "space/space.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* The tuned kernel needs addresses that are multiples of the problem's align_bytes; the other one,
  * multiples of an element. */
@@ -133,40 +137,93 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
 struct creating {
     const autotune_profile *profile;
     struct autotune_asked asked;
+    const autotune_plan_options *options; /* NULL: none */
     autotune_plan *made;
 };
-
-/* Fill the plan. The caller holds the lock. */
-static enum at_status fill(autotune_plan *plan, const struct creating *creating,
-                           struct at_error *err)
-{
-    struct autotune_answer answer = {.policy = "cold"};
-    struct at_config configs[KERNELS];
-    enum at_status status = autotune_take_problem(&answer.problem, &creating->asked, err);
-
-    if (status == AT_OK)
-        status = autotune_find_current(&answer.device, err);
-    if (status == AT_OK)
-        status = autotune_ask(&answer, creating->profile, err);
-    if (status == AT_OK)
-        status = choose_configs(configs, &plan->kernel_count, creating->profile, &answer, err);
-    if (status == AT_OK)
-        status = load_all(plan, configs, &answer, err);
-    if (status == AT_OK)
-        status = autotune_write_answer(&plan->description, &answer, false, err);
-    plan->problem = answer.problem;
-    plan->align_bytes = (uintptr_t)autotune_align_bytes(&creating->asked);
-    return status;
-}
 
 /* A forked child does not own the modules. */
 static void unload(void *data)
 {
     autotune_plan *plan = data;
 
-    for (size_t i = 0; i < KERNELS; i++)
+    for (size_t i = 0; i < KERNELS; i++) {
         if (plan->kernels[i].module && autotune_check_process(NULL) == AT_OK)
             at_cuda.cuModuleUnload(plan->kernels[i].module);
+        plan->kernels[i].module = NULL;
+    }
+}
+
+/* Load the kernels of an answer. */
+static enum at_status take(autotune_plan *plan, const autotune_profile *profile,
+                           const struct autotune_answer *answer, struct at_error *err)
+{
+    struct at_config configs[KERNELS];
+    enum at_status status = choose_configs(configs, &plan->kernel_count, profile, answer, err);
+
+    return status == AT_OK ? load_all(plan, configs, answer, err) : status;
+}
+
+/* Measure, and take the winner, which is in the cache. */
+static enum at_status improve(autotune_plan *plan, const autotune_profile *profile,
+                              struct autotune_answer *answer, const struct autotune_budget *budget,
+                              struct autotune_learnt **learnt, char note[AUTOTUNE_NOTE_CHARS],
+                              struct at_error *err)
+{
+    struct at_config before = answer->answer.config;
+    enum at_status status = autotune_measure(answer, profile, budget, learnt, note, err);
+
+    if (status != AT_OK || at_config_equal(&answer->answer.config, &before))
+        return status;
+    unload(plan);
+    return take(plan, profile, answer, err);
+}
+
+/* Append what was measured to the answer's lines. */
+static void describe(autotune_plan *plan, const char *note)
+{
+    char *answer = plan->description;
+
+    if (!note[0])
+        return;
+    plan->description = at_format("%s  measured   %s\n", answer, note);
+    at_free(answer);
+}
+
+/* Fill the plan. The caller holds the lock. */
+static enum at_status fill(autotune_plan *plan, const struct creating *creating,
+                           struct at_error *err)
+{
+    const autotune_profile *profile = creating->profile;
+    struct autotune_answer answer = {.device = {.ordinal = 0}};
+    struct autotune_budget budget;
+    struct autotune_learnt *learnt = NULL;
+    char note[AUTOTUNE_NOTE_CHARS] = "";
+    enum at_status status = autotune_take_problem(&answer.problem, &creating->asked, err);
+
+    if (status == AT_OK)
+        status = autotune_take_options(&budget, creating->options, err);
+    if (status == AT_OK)
+        status = autotune_find_current(&answer.device, err);
+    if (status != AT_OK)
+        return status;
+    snprintf(answer.policy, sizeof answer.policy, "%s", budget.policy->name);
+    if (budget.limit_ns == 0 || !autotune_learnt_find(&answer, profile))
+        status = autotune_ask(&answer, profile, err);
+    if (status == AT_OK)
+        status = take(plan, profile, &answer, err);
+    if (status == AT_OK && budget.limit_ns > 0 && !autotune_is_settled(&answer))
+        status = improve(plan, profile, &answer, &budget, &learnt, note, err);
+    if (status == AT_OK)
+        status = autotune_write_answer(&plan->description, &answer, false, err);
+    if (status == AT_OK)
+        describe(plan, note);
+    plan->problem = answer.problem;
+    plan->align_bytes = (uintptr_t)autotune_align_bytes(&creating->asked);
+    if (status == AT_OK && learnt)
+        autotune_learnt_keep(learnt);
+    else
+        autotune_learnt_drop(learnt);
+    return status;
 }
 
 static enum at_status create(void *data, struct at_error *err)
@@ -208,7 +265,15 @@ static autotune_status create_asked(autotune_plan **plan, struct creating *creat
 autotune_status autotune_plan_create(autotune_plan **plan, const autotune_profile *profile,
                                      const autotune_problem *problem, autotune_error **error)
 {
-    struct creating creating = {profile, {problem, NULL}, NULL};
+    return autotune_plan_create_with(plan, profile, problem, NULL, error);
+}
+
+autotune_status autotune_plan_create_with(autotune_plan **plan, const autotune_profile *profile,
+                                          const autotune_problem *problem,
+                                          const autotune_plan_options *options,
+                                          autotune_error **error)
+{
+    struct creating creating = {profile, {problem, NULL}, options, NULL};
 
     return create_asked(plan, &creating, error);
 }
@@ -216,7 +281,16 @@ autotune_status autotune_plan_create(autotune_plan **plan, const autotune_profil
 autotune_status autotune_tensor_plan_create(autotune_plan **plan, const autotune_profile *profile,
                                             const autotune_tensor *tensor, autotune_error **error)
 {
-    struct creating creating = {profile, {NULL, tensor}, NULL};
+    return autotune_tensor_plan_create_with(plan, profile, tensor, NULL, error);
+}
+
+autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
+                                                 const autotune_profile *profile,
+                                                 const autotune_tensor *tensor,
+                                                 const autotune_plan_options *options,
+                                                 autotune_error **error)
+{
+    struct creating creating = {profile, {NULL, tensor}, options, NULL};
 
     return create_asked(plan, &creating, error);
 }

@@ -38,12 +38,8 @@ static void release(void *unused)
     pthread_mutex_unlock(&mutex);
 }
 
-enum at_status autotune_lock(struct at_cleanup *lock, struct at_error *err)
+void autotune_lock_anyway(struct at_cleanup *lock)
 {
-    enum at_status status = autotune_check_process(err);
-
-    if (status != AT_OK)
-        return status;
     /* Before the mutex is taken for the first time. Two threads may both do it. */
     if (!watched && pthread_atfork(NULL, NULL, begin_child) != 0)
         at_out_of_memory();
@@ -51,7 +47,15 @@ enum at_status autotune_lock(struct at_cleanup *lock, struct at_error *err)
     pthread_mutex_lock(&mutex);
     busy = true;
     at_cleanup_push(lock, release, NULL);
-    return AT_OK;
+}
+
+enum at_status autotune_lock(struct at_cleanup *lock, struct at_error *err)
+{
+    enum at_status status = autotune_check_process(err);
+
+    if (status == AT_OK)
+        autotune_lock_anyway(lock);
+    return status;
 }
 
 void autotune_unlock(struct at_cleanup *lock)

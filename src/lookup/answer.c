@@ -30,6 +30,9 @@ static const struct at_field answer_fields[] = {
     AT_WRITTEN(at_answer_record, expected_of_copy_permille, AT_FIELD_INT, AT_OPTIONAL),
     AT_WRITTEN(at_answer_record, family, AT_FIELD_TEXT),
     AT_WRITTEN(at_answer_record, grid, AT_FIELD_INTS),
+    AT_WRITTEN(at_answer_record, measured_configs, AT_FIELD_INT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, measured_looked_up_ns, AT_FIELD_INT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, measured_ns, AT_FIELD_INT, AT_OPTIONAL),
     AT_WRITTEN(at_answer_record, note, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_WRITTEN(at_answer_record, parameters, AT_FIELD_NAMED_INTS),
     AT_WRITTEN(at_answer_record, policy, AT_FIELD_TEXT),
@@ -94,7 +97,10 @@ struct at_answer_record at_answer_record(const struct at_answer *answer,
         .carveout_percent = answer->launch.field[AT_CARVEOUT_PERCENT],
         .distance_thousandths = thousandths(answer->distance.total),
         .expected_of_copy_permille = answer->expected_of_copy_permille,
-        .predicted = answer->predicted,
+        .measured_configs = answer->measured.configs,
+        .measured_looked_up_ns = answer->measured.looked_up_ns,
+        .measured_ns = answer->measured.time_ns,
+        .predicted = answer->predicted || answer->measured.predicted,
         .shared_bytes = answer->launch.field[AT_SHARED_BYTES],
         .block = extents(&answer->launch.field[AT_BLOCK_X]),
         .grid = extents(&answer->launch.field[AT_GRID_X]),
@@ -204,6 +210,18 @@ static void show_facts(const struct at_answer *answer, const struct at_query *qu
     at_flow_end(&flow);
 }
 
+static void show_measured(const struct at_measured *measured, FILE *out)
+{
+    struct at_flow flow = line(out, measured->predicted ? "predicted" : "measured");
+
+    at_flow_add(&flow, "%.3f us, the best of %jd configs%s", (double)measured->time_ns / 1000,
+                (intmax_t)measured->configs,
+                measured->looked_up_ns > 0 ? "; the looked-up one took" : "");
+    if (measured->looked_up_ns > 0)
+        at_flow_add(&flow, "%.3f us", (double)measured->looked_up_ns / 1000);
+    at_flow_end(&flow);
+}
+
 void at_answer_show(const struct at_answer *answer, const struct at_query *query, bool color,
                     FILE *out)
 {
@@ -228,6 +246,8 @@ void at_answer_show(const struct at_answer *answer, const struct at_query *query
         show_expected(answer, out);
         show_facts(answer, query, out);
     }
+    if (answer->measured.time_ns > 0)
+        show_measured(&answer->measured, out);
     if (answer->refused[0]) {
         flow = line(out, "note");
         at_flow_add(&flow, "%s", answer->refused);

@@ -28,6 +28,14 @@ struct at_query {
     const char *policy;                       /* "cold" */
 };
 
+/* What came of measuring an answer against its rivals (rivals.h). */
+struct at_measured {
+    int64_t time_ns;      /* of the answer's config; 0: nothing was measured */
+    int64_t looked_up_ns; /* of the config that lookup alone gives; 0: it was wrong */
+    int64_t configs;      /* timed */
+    bool predicted;
+};
+
 /* Borrows from the lookup and the profiles. */
 struct at_answer {
     enum at_tier tier;
@@ -39,6 +47,7 @@ struct at_answer {
     struct at_distance distance;       /* 0 for the default tier */
     bool predicted;                    /* the entry's times are predicted, not measured */
     int64_t expected_of_copy_permille; /* the entry's share on its own problem; 0: unknown */
+    struct at_measured measured;
     char refused[240]; /* why the exact entry was not taken, or which entries are unusable */
 };
 

@@ -54,7 +54,7 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
         calls[i] = call_of(bench, kernel, run, i % at_bench_sets(bench, run));
     outcome = bench->ops->make_train(bench->device, calls, (size_t)launches, lead_in(launches),
                                      train, err);
-    free(calls);
+    at_free(calls);
     return outcome;
 }
 

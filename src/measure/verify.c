@@ -87,7 +87,7 @@ static enum at_outcome report(const struct started_check *check,
     at_fail(err, AT_FAILED, "%s: %ju wrong elements in the %s, the first at %jd", problem,
             (uintmax_t)result->mismatches, source ? "source" : "destination",
             (intmax_t)result->first - (intmax_t)(zone / buffers->problem.elem_size));
-    free(problem);
+    at_free(problem);
     return AT_WRONG;
 }
 

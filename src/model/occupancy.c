@@ -74,3 +74,16 @@ enum at_status at_occupancy_of(struct at_occupancy *occupancy, const struct at_d
                                      "%s%s", used ? ", " : "", limits[i].name);
     return AT_OK;
 }
+
+enum at_status at_occupancy_carveout(int64_t *bytes, const struct at_device_info *device,
+                                     int64_t wanted_bytes, struct at_error *err)
+{
+    const cudaOccDeviceProp properties = properties_of(device);
+    size_t size = (size_t)wanted_bytes;
+
+    if (cudaOccAlignUpShmemSizeVoltaPlus(&size, &properties) != CUDA_OCC_SUCCESS)
+        return at_fail(err, AT_FAILED, "%s has no %zu bytes of shared memory per multiprocessor",
+                       device->name, size);
+    *bytes = (int64_t)size;
+    return AT_OK;
+}

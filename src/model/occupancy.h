@@ -19,4 +19,9 @@ enum at_status at_occupancy_of(struct at_occupancy *occupancy, const struct at_d
                                int64_t static_shared_bytes, int64_t dynamic_shared_bytes,
                                struct at_error *err);
 
+/* The least size of shared memory that a multiprocessor can be set to for this many bytes; the rest
+ * is L1. AT_FAILED if the device has no such size. */
+enum at_status at_occupancy_carveout(int64_t *bytes, const struct at_device_info *device,
+                                     int64_t wanted_bytes, struct at_error *err);
+
 #endif

@@ -24,6 +24,24 @@ int64_t at_parse_integer(struct argp_state *state, const char *option, const cha
     return value;
 }
 
+int64_t at_parse_duration(struct argp_state *state, const char *option, const char *text)
+{
+    static const struct {
+        const char *unit;
+        int64_t ns;
+    } units[] = {{"ms", 1000000}, {"s", 1000000000}};
+    static const int64_t day_ns = INT64_C(86400000000000);
+    size_t digits = strspn(text, "0123456789");
+    int64_t value = 0;
+
+    for (size_t i = 0; i < AT_COUNT(units); i++)
+        if (strcmp(text + digits, units[i].unit) == 0 && at_integer_parse(text, digits, &value) &&
+            value >= 1 && value <= day_ns / units[i].ns)
+            return value * units[i].ns;
+    argp_error(state, "--%s takes a time like 50ms or 2s, up to a day, not \"%s\"", option, text);
+    return 0;
+}
+
 static const struct {
     const char *placeholder;
     at_choice_fn *entry;

@@ -11,6 +11,10 @@
 int64_t at_parse_integer(struct argp_state *state, const char *option, const char *text,
                          int64_t least, int64_t most);
 
+/* Parse a time of up to a day, a whole number with its unit, like 50ms or 2s; return nanoseconds.
+ */
+int64_t at_parse_duration(struct argp_state *state, const char *option, const char *text);
+
 /* For an argp's help_filter. If an option's text ends with " {policies}" or another placeholder of
  * argument.c, it is replaced by ": " and the words of that table. */
 char *at_help_filter(int key, const char *text, void *input);

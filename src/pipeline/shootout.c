@@ -141,16 +141,13 @@ void at_shootout_end(struct at_contestant *contestants, size_t count)
     }
 }
 
-enum at_status at_shootout_verify(struct at_session *session,
-                                  const struct at_contestant *contestant,
-                                  struct at_measurement *measurement, struct at_error *err)
+static enum at_status verify(struct at_session *session, const struct at_contestant *contestant,
+                             int64_t more, struct at_measurement *measurement, struct at_error *err)
 {
-    bool again = at_warm_start_has(&session->warm_start, contestant->config,
-                                   at_problem_kind(&contestant->problem));
     const struct at_gpu_timing timing = {
         .train_ns = session->options.policy->search_train_ns,
         .samples = 1,
-        .verify_more = at_verify_more(session, again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS),
+        .verify_more = at_verify_more(session, more),
     };
     const struct at_device_info *device = at_gpu_info(session->gpu);
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
@@ -168,6 +165,24 @@ enum at_status at_shootout_verify(struct at_session *session,
     if (status == AT_OK)
         at_gpu_take(session->gpu, measurement);
     return status;
+}
+
+enum at_status at_shootout_verify(struct at_session *session,
+                                  const struct at_contestant *contestant,
+                                  struct at_measurement *measurement, struct at_error *err)
+{
+    bool again = at_warm_start_has(&session->warm_start, contestant->config,
+                                   at_problem_kind(&contestant->problem));
+
+    return verify(session, contestant, again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS,
+                  measurement, err);
+}
+
+enum at_status at_shootout_verify_briefly(struct at_session *session,
+                                          const struct at_contestant *contestant,
+                                          struct at_measurement *measurement, struct at_error *err)
+{
+    return verify(session, contestant, 0, measurement, err);
 }
 
 enum at_status at_shootout_require(struct at_session *session,

@@ -38,8 +38,13 @@ enum at_status at_shootout_verify(struct at_session *session,
                                   const struct at_contestant *contestant,
                                   struct at_measurement *measurement, struct at_error *err);
 
-/* The same, but any result that is not correct is AT_FAILED. The message begins with label (NULL:
- * nothing). */
+/* The same with one verification before and one after, for a config that was correct before. */
+enum at_status at_shootout_verify_briefly(struct at_session *session,
+                                          const struct at_contestant *contestant,
+                                          struct at_measurement *measurement, struct at_error *err);
+
+/* Like at_shootout_verify, but any result that is not correct is AT_FAILED. The message begins with
+ * label (NULL: nothing). */
 enum at_status at_shootout_require(struct at_session *session,
                                    const struct at_contestant *contestant, const char *label,
                                    struct at_error *err);

@@ -107,8 +107,8 @@ static int by_text(const struct piece *a, const struct piece *b)
     char *texts[] = {text_of(a->entry), text_of(b->entry)};
     int order = -strcmp(texts[0], texts[1]);
 
-    free(texts[0]);
-    free(texts[1]);
+    at_free(texts[0]);
+    at_free(texts[1]);
     return order;
 }
 
@@ -412,7 +412,7 @@ enum at_status at_merge_make(struct at_merge *merge, struct at_profiles *profile
 
     choose(&made, &pieces);
     made.profile.devices = make_records(&pieces);
-    free(pieces.items);
+    at_free(pieces.items);
     at_profiles_clear(profiles);
     at_profile_sort(&made.profile);
     status = at_profile_check_counts(&made.profile, err);
@@ -429,10 +429,10 @@ void at_merge_clear(struct at_merge *merge)
 {
     at_profile_clear(&merge->profile);
     for (size_t i = 0; i < merge->conflict_count; i++)
-        free(merge->conflicts[i]);
+        at_free(merge->conflicts[i]);
     for (size_t i = 0; i < merge->repeat_count; i++)
-        free(merge->repeats[i]);
-    free(merge->conflicts);
-    free(merge->repeats);
+        at_free(merge->repeats[i]);
+    at_free(merge->conflicts);
+    at_free(merge->repeats);
     *merge = (struct at_merge){0};
 }

@@ -93,10 +93,25 @@ static enum at_status add_variable(struct at_profiles *profiles, struct at_error
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", variable);
 }
 
+/* The file is made when it is first saved. */
+static enum at_status add_wisdom(struct at_profiles *profiles, struct at_error *err)
+{
+    static const char variable[] = "AUTOTUNE_WISDOM";
+    const char *path = getenv(variable);
+    struct stat info;
+
+    if (!path || !*path || (stat(path, &info) != 0 && errno == ENOENT) ||
+        at_profiles_add(profiles, path, err) == AT_OK)
+        return AT_OK;
+    return at_fail_within(err, "%s", variable);
+}
+
 enum at_status at_profiles_add_path(struct at_profiles *profiles, struct at_error *err)
 {
-    enum at_status status = add_variable(profiles, err);
+    enum at_status status = add_wisdom(profiles, err);
 
+    if (status == AT_OK)
+        status = add_variable(profiles, err);
     if (status != AT_OK)
         return status;
     add_folder_if_any(profiles, at_path_user("XDG_DATA_HOME", ".local/share"));

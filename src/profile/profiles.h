@@ -23,11 +23,12 @@ enum at_status at_profiles_add(struct at_profiles *profiles, const char *path,
                                struct at_error *err);
 
 /* Add the profiles on the search path, in this order:
+ *   $AUTOTUNE_WISDOM, what libautotune's plans have measured, if that file is there;
  *   $AUTOTUNE_PROFILE_PATH, files and folders separated by ':';
  *   $XDG_DATA_HOME/autotune, by default ~/.local/share/autotune;
  *   results/ of the data folder.
  * From a folder, the files *.yaml are added, sorted by name. A file there that is no profile is
- * skipped, with a line in `skipped`. AT_USAGE if a file or folder that the variable names cannot be
+ * skipped, with a line in `skipped`. AT_USAGE if a file or folder that a variable names cannot be
  * read. */
 enum at_status at_profiles_add_path(struct at_profiles *profiles, struct at_error *err);
 

@@ -12,10 +12,22 @@
 enum { READING_MAX = 2000 };
 
 const char *const at_study_column_names[AT_STUDY_COLUMNS] = {
-    [AT_STUDY_LOAD_SECTORS] = "load_sectors",   [AT_STUDY_LOAD_USED] = "load_used",
-    [AT_STUDY_STORE_SECTORS] = "store_sectors", [AT_STUDY_STORE_USED] = "store_used",
-    [AT_STUDY_SHARED_LOAD] = "shared_load",     [AT_STUDY_SHARED_STORE] = "shared_store",
+    [AT_STUDY_LOAD_SECTORS] = "load_sectors",
+    [AT_STUDY_LOAD_USED] = "load_used",
+    [AT_STUDY_STORE_SECTORS] = "store_sectors",
+    [AT_STUDY_STORE_USED] = "store_used",
+    [AT_STUDY_SHARED_LOAD] = "shared_load",
+    [AT_STUDY_SHARED_STORE] = "shared_store",
     [AT_STUDY_CONFLICTS] = "conflicts",
+    [AT_STUDY_OCCUPANCY] = "occupancy",
+    [AT_STUDY_L1_SIZE] = "l1_size",
+    [AT_STUDY_L1_HITS] = "l1_hits",
+    [AT_STUDY_L2_HITS] = "l2_hits",
+    [AT_STUDY_L2_READ] = "l2_read",
+    [AT_STUDY_L2_WRITTEN] = "l2_written",
+    [AT_STUDY_DRAM_READ] = "dram_read",
+    [AT_STUDY_DRAM_WRITTEN] = "dram_written",
+    [AT_STUDY_WARM_READ] = "warm_read",
 };
 
 static const struct at_field row_fields[] = {

@@ -24,6 +24,15 @@ enum at_study_column {
     AT_STUDY_SHARED_LOAD, /* wavefronts over wavefronts without bank conflicts: 32 is "32-way" */
     AT_STUDY_SHARED_STORE,
     AT_STUDY_CONFLICTS, /* extra wavefronts per block */
+    AT_STUDY_OCCUPANCY, /* percent of the threads that a multiprocessor can hold */
+    AT_STUDY_L1_SIZE,   /* KiB per multiprocessor */
+    AT_STUDY_L1_HITS,   /* percent of the sectors that loads ask for */
+    AT_STUDY_L2_HITS,   /* percent of all sectors, stores too */
+    AT_STUDY_L2_READ,   /* MB of the whole grid, as all below */
+    AT_STUDY_L2_WRITTEN,
+    AT_STUDY_DRAM_READ, /* with an empty L2 at the start */
+    AT_STUDY_DRAM_WRITTEN,
+    AT_STUDY_WARM_READ, /* from DRAM, by a second launch */
     AT_STUDY_COLUMNS,
 };
 extern const char *const at_study_column_names[AT_STUDY_COLUMNS];

@@ -68,6 +68,8 @@ void at_study_add_up(struct at_study_line *line, const struct at_explanation *ex
     line->blocks = explanation->blocks;
     line->blocks_counted = explanation->blocks_counted;
     line->time_ns = explanation->predicted_ns;
+    line->occupancy_percent = explanation->occupancy_percent;
+    line->caches = explanation->caches;
 }
 
 /* Count a case and, if there are rates, predict its time. */

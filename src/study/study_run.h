@@ -29,6 +29,8 @@ struct at_study_line {
     int64_t blocks, blocks_counted;
     struct at_study_global load, store;
     struct at_study_shared shared_load, shared_store;
+    int64_t occupancy_percent;
+    struct at_explained_caches caches;
     int64_t time_ns;
     int64_t bandwidth_MB_per_s;
 };

@@ -58,6 +58,57 @@ static double conflicts(const struct at_study_line *line)
                  line->blocks_counted);
 }
 
+static double occupancy(const struct at_study_line *line)
+{
+    return (double)line->occupancy_percent;
+}
+
+static double l1_size(const struct at_study_line *line)
+{
+    return ratio(line->caches.l1_bytes, line->caches.blocks ? 1024 : 0);
+}
+
+static double l1_hits(const struct at_study_line *line)
+{
+    return ratio(100 * line->caches.l1_hits, line->caches.l1_sectors);
+}
+
+static double l2_hits(const struct at_study_line *line)
+{
+    return ratio(100 * line->caches.l2_hits, line->caches.l2_sectors);
+}
+
+/* MB; negative if the caches were not counted. */
+static double megabytes(const struct at_study_line *line, int64_t bytes)
+{
+    return line->caches.blocks ? (double)bytes / 1e6 : -1;
+}
+
+static double l2_read(const struct at_study_line *line)
+{
+    return megabytes(line, line->caches.l2_to_l1_bytes);
+}
+
+static double l2_written(const struct at_study_line *line)
+{
+    return megabytes(line, line->caches.l1_to_l2_bytes);
+}
+
+static double dram_read(const struct at_study_line *line)
+{
+    return megabytes(line, line->caches.dram_to_l2_bytes);
+}
+
+static double dram_written(const struct at_study_line *line)
+{
+    return megabytes(line, line->caches.l2_to_dram_bytes);
+}
+
+static double warm_read(const struct at_study_line *line)
+{
+    return megabytes(line, line->caches.warm_dram_to_l2_bytes);
+}
+
 static double time_us(const struct at_study_line *line)
 {
     return (double)line->time_ns / 1e3;
@@ -82,6 +133,15 @@ static const struct column chosen_columns[AT_STUDY_COLUMNS] = {
     [AT_STUDY_SHARED_LOAD] = {"shared", "load ways", 9, 1, shared_load},
     [AT_STUDY_SHARED_STORE] = {"shared", "store ways", 10, 1, shared_store},
     [AT_STUDY_CONFLICTS] = {"conflicts", "per block", 9, 0, conflicts},
+    [AT_STUDY_OCCUPANCY] = {"occu-", "pancy %", 7, 0, occupancy},
+    [AT_STUDY_L1_SIZE] = {"L1", "KiB", 4, 0, l1_size},
+    [AT_STUDY_L1_HITS] = {"hits %", "L1", 6, 1, l1_hits},
+    [AT_STUDY_L2_HITS] = {"hits %", "L2", 6, 1, l2_hits},
+    [AT_STUDY_L2_READ] = {"MB", "from L2", 7, 1, l2_read},
+    [AT_STUDY_L2_WRITTEN] = {"MB", "to L2", 7, 1, l2_written},
+    [AT_STUDY_DRAM_READ] = {"MB", "from DRAM", 9, 1, dram_read},
+    [AT_STUDY_DRAM_WRITTEN] = {"MB", "to DRAM", 7, 1, dram_written},
+    [AT_STUDY_WARM_READ] = {"MB again", "from DRAM", 9, 1, warm_read},
 };
 static const struct column predicted_column = {"predicted", "us", 9, 1, time_us};
 static const struct column measured_column = {"time", "us", 9, 1, time_us};

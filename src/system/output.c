@@ -45,7 +45,7 @@ static enum at_status find_names(struct at_output *output, struct at_error *err)
     }
     output->target = at_strdup(output->path);
     for (int i = 0; i < LINKS_MAX && (next = follow(output->target)); i++) {
-        free(output->target);
+        at_free(output->target);
         output->target = next;
     }
     if (!*at_path_name(output->target))
@@ -105,7 +105,7 @@ static void sync_folder(const struct at_output *output)
         fsync(fd); /* May fail on some file systems; the rename has happened anyway. */
         close(fd);
     }
-    free(folder);
+    at_free(folder);
 }
 
 static void drop(struct at_output *output)
@@ -144,10 +144,10 @@ void at_output_close(struct at_output *output)
     if (output->fd >= 0 && at_output_is_named(output, output->fd))
         unlink(output->temporary);
     drop(output);
-    free(output->temporary);
-    free(output->target);
-    free(output->path);
-    free(output);
+    at_free(output->temporary);
+    at_free(output->target);
+    at_free(output->path);
+    at_free(output);
 }
 
 enum at_status at_output_check(const char *path, struct at_error *err)

@@ -36,13 +36,13 @@ static bool runs_from_build_tree(void)
 /* Write the file that this code is in, the program or the library, and the way from there to the
  * data folder. */
 #ifdef AT_IN_LIBRARY
-static const char path_to_data[] = AT_LIB_TO_DATA;
+static const char path_to_data[] = AT_LIB_TO_DATA, path_to_programs[] = AT_LIB_TO_BIN;
 static void find_own_file(char file[PATH_MAX])
 {
     snprintf(file, PATH_MAX, "%s", at_library_path((const void *)find_own_file));
 }
 #else
-static const char path_to_data[] = AT_BIN_TO_DATA;
+static const char path_to_data[] = AT_BIN_TO_DATA, path_to_programs[] = ".";
 static void find_own_file(char file[PATH_MAX])
 {
     read_link(file, "/proc/self/exe");
@@ -74,6 +74,21 @@ char *at_path_from_own_file(const char *folder)
         return NULL;
     *strrchr(file, '/') = '\0';
     return at_format("%s/%s", file, folder);
+}
+
+char *at_path_program(void)
+{
+    const char *named = getenv("AUTOTUNE_PROGRAM");
+    char *folder, *program;
+
+    if (named && *named)
+        return at_strdup(named);
+    if (runs_from_build_tree())
+        return at_strdup(AT_BUILD_DIR "/autotune");
+    folder = at_path_from_own_file(path_to_programs);
+    program = folder ? at_format("%s/autotune", folder) : NULL;
+    at_free(folder);
+    return program;
 }
 
 /* The data folder that was installed together with this file, wherever both are now; NULL if there

@@ -14,6 +14,11 @@ char *at_path_data_file(const char *name);
 /* AT_USAGE if there is no such folder: the message says what sets it. */
 enum at_status at_path_require_data(struct at_error *err);
 
+/* This version's program: $AUTOTUNE_PROGRAM if set; the one of the build tree if the executable is
+ * in it; else the one that was installed together with this program or library. It may be missing.
+ * NULL if this file's place is not known. The caller frees it. */
+char *at_path_program(void);
+
 /* A folder. A relative one begins where the file of this program or library is; NULL if that is not
  * known. The caller frees it. */
 char *at_path_from_own_file(const char *folder);

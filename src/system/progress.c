@@ -108,7 +108,7 @@ char *at_progress_line(const struct at_progress_state *state, int width, int64_t
 
     for (int detail = DETAIL_ALL + 1; detail <= DETAIL_LEAST && (int)strlen(line) > width;
          detail++) {
-        free(line);
+        at_free(line);
         line = format_line(state, detail, now_ns);
     }
     if ((int)strlen(line) > width)
@@ -128,7 +128,7 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
     line = at_progress_line(state, terminal_width() - 1, now_ns); /* a line that wraps stays */
     fprintf(stderr, "\r\033[K%s", line);
     fflush(stderr);
-    free(line);
+    at_free(line);
 }
 
 void at_progress_clear(struct at_progress *progress)
@@ -148,7 +148,7 @@ say(struct at_progress *progress, const char *prefix, const char *format, va_lis
     fprintf(stderr, "autotune: %s", prefix);
     at_print_safely(stderr, text);
     fputc('\n', stderr);
-    free(text);
+    at_free(text);
 }
 
 void at_detail(struct at_progress *progress, const char *format, ...)

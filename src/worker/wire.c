@@ -8,7 +8,7 @@
 
 void at_wire_clear(struct at_wire *wire)
 {
-    free(wire->bytes);
+    at_free(wire->bytes);
     *wire = (struct at_wire){0};
 }
 
@@ -22,7 +22,7 @@ static void append(struct at_wire *wire, const void *bytes, size_t size)
         larger = at_alloc(wire->capacity);
         if (wire->size)
             memcpy(larger, wire->bytes, wire->size);
-        free(wire->bytes);
+        at_free(wire->bytes);
         wire->bytes = larger;
     }
     if (size)

@@ -2,6 +2,7 @@
 #include "worker/worker.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "worker/environment.h"
 
 #include <errno.h>
@@ -74,6 +75,12 @@ static void set_attributes(posix_spawnattr_t *attributes)
 
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err)
 {
+    return at_worker_start_program(worker, NULL, role, err);
+}
+
+enum at_status at_worker_start_program(struct at_worker *worker, const char *program,
+                                       const char *role, struct at_error *err)
+{
     char option[64], name[] = "autotune";
     char *argv[] = {name, option, NULL};
     posix_spawn_file_actions_t actions;
@@ -91,8 +98,9 @@ enum at_status at_worker_start(struct at_worker *worker, const char *role, struc
     environment = at_worker_environment();
     error = posix_spawn_file_actions_adddup2(&actions, ends[1], WORKER_FD);
     if (!error)
-        error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv, environment);
-    free(environment);
+        error = posix_spawn(&pid, program ? program : "/proc/self/exe", &actions, &attributes, argv,
+                            environment);
+    at_free(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);

@@ -31,6 +31,10 @@ struct at_worker {
 
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err);
 
+/* The same with another executable, which has to be this version of the program; NULL: this one. */
+enum at_status at_worker_start_program(struct at_worker *worker, const char *program,
+                                       const char *role, struct at_error *err);
+
 /* How a worker ended: by itself, or killed by at_worker_stop. */
 struct at_worker_end {
     bool stays;    /* killed but not ended: it waits in a kernel driver and keeps the device busy */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures how fast the emulated device runs a kernel: thread-instructions per second, on one host
- * thread and on THREADS.
+ * thread and on THREADS, and on one with an H200's caches.
  *
  *     emu-speed FILE.ptx KERNEL THREADS GRID BLOCK DYNAMIC_SHARED_BYTES ARGUMENT...
  *
  * An argument @N stands for the address of a new buffer of N bytes. */
 #include "base/memory.h"
+#include "cache/count.h"
+#include "cache/replay.h"
 #include "emu/machine.h"
+#include "model/description.h"
 #include "ptx/ptx.h"
 #include "system/file.h"
 
@@ -27,31 +30,66 @@ static void count(void *context, uint64_t block, size_t instruction, uint32_t la
     thread_instructions += (uint64_t)__builtin_popcount(lanes);
 }
 
-static double run_s(struct at_emu_memory *memory, const struct at_emu_launch *launch)
+static void run_plain(struct at_emu_memory *memory, const struct at_emu_launch *launch)
 {
-    struct timespec begin, end;
-    struct at_emu_fault fault;
+    struct at_emu_fault fault = {0};
     struct at_error err = {AT_OK, ""};
 
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     if (at_emu_run(memory, launch, &fault, &err) != AT_OK || fault.kind) {
         fprintf(stderr, "%s\n", fault.kind ? fault.message : err.message);
         exit(1);
     }
+}
+
+/* With eight blocks per multiprocessor. */
+static void run_with_caches(struct at_emu_memory *memory, const struct at_emu_launch *launch)
+{
+    const struct at_cache_range range = {.counted = launch->grid[0]};
+    struct at_cache_hits *hits =
+        at_alloc_array(at_ptx_kernel_instructions(launch->kernel), sizeof *hits);
+    struct at_device_info h200;
+    struct at_cache_shape shape;
+    struct at_caches caches;
+    struct at_error err = {AT_OK, ""};
+    int64_t carveout;
+
+    if (at_description_read(&h200, NULL, "h200", &err) != AT_OK ||
+        at_cache_shape_of(&shape, &carveout, &h200, 8, 0, 0, &err) != AT_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        exit(1);
+    }
+    at_caches_make(&caches, &shape);
+    if (at_cache_replay(&caches, memory, launch, &range, hits, &err) != AT_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        exit(1);
+    }
+    at_caches_clear(&caches);
+    free(hits);
+}
+
+typedef void run_fn(struct at_emu_memory *memory, const struct at_emu_launch *launch);
+
+static double run_s(run_fn *run, struct at_emu_memory *memory, const struct at_emu_launch *launch)
+{
+    struct timespec begin, end;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    run(memory, launch);
     clock_gettime(CLOCK_MONOTONIC, &end);
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
 
-static void report(struct at_emu_memory *memory, struct at_emu_launch *launch)
+static void report(const char *what, run_fn *run, struct at_emu_memory *memory,
+                   const struct at_emu_launch *launch)
 {
     double best = 1e9;
 
     for (int i = 0; i < REPEATS; i++) {
-        double seconds = run_s(memory, launch);
+        double seconds = run_s(run, memory, launch);
 
         best = seconds < best ? seconds : best;
     }
-    printf("%d host threads: %.1f ms, %.0f million thread-instructions per second\n",
+    printf("%s, %d host threads: %.1f ms, %.0f million thread-instructions per second\n", what,
            launch->threads, best * 1e3, (double)thread_instructions / best / 1e6);
 }
 
@@ -85,11 +123,12 @@ int main(int argc, char **argv)
                               : strtoull(argv[i], NULL, 10);
     launch.args = args;
     launch.observer = &counting;
-    run_s(memory, &launch);
+    run_plain(memory, &launch);
     launch.observer = NULL;
-    report(memory, &launch);
+    report("alone", run_plain, memory, &launch);
+    report("with caches", run_with_caches, memory, &launch);
     launch.threads = atoi(argv[3]);
-    report(memory, &launch);
+    report("alone", run_plain, memory, &launch);
     at_emu_memory_free(memory);
     at_ptx_free(module);
     free(text);

@@ -5,10 +5,14 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
+setup_file() {
+    find_nvrtc
+}
+
 # Nothing of the user's is on the search path.
 setup() {
     export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
-    unset AUTOTUNE_PROFILE_PATH
+    unset AUTOTUNE_PROFILE_PATH AUTOTUNE_WISDOM
     cd "$srcdir" || return # the output has paths relative to it
 }
 
@@ -133,4 +137,52 @@ setup() {
     [[ -n $config && ${lines[1]} == "8192x8192:f32,NVIDIA H200,cold,"*",$config,8192x8192:f32,NVIDIA H200,results/nvidia-h200.yaml,0.000,"* ]]
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f markdown results/nvidia-h200.yaml
     [[ ${lines[2]} == '| 8192x8192:f32 | NVIDIA H200 |'* ]]
+}
+
+# ---- measuring ----
+
+@test "--measure times the answer against rivals; an emulated device's times are predicted" {
+    need_nvrtc
+    measure=("$AUTOTUNE" lookup --gpu emu:h200 --measure 100s -p 300x200:f32)
+    run --separate-stderr -0 "${measure[@]}"
+    [[ $output == *"  predicted  "*" us, the best of "*" configs; the looked-up one took "* ]]
+    [[ $stderr == *"all times are predicted, none is measured"* ]]
+    run --separate-stderr -0 "${measure[@]}" -f json
+    for key in measured_configs measured_looked_up_ns measured_ns; do
+        [[ $output =~ \"$key\":\ [1-9] ]]
+    done
+    [[ $output == *'"predicted": true'* ]]
+}
+
+@test "--measure leaves what was measured already" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu:h200 --measure 1s -p 512x512:f32
+    [[ $output == *"tier       1 of 6, exact"* && $output != *"predicted  "* ]]
+    [ -z "$stderr" ]
+}
+
+@test "--measure without rivals says so" {
+    need_nvrtc
+    run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu:h200 --measure 1s -p 300x200:f32 \
+        tests/data/small-profile.yaml
+    [[ $stderr == *"nothing was measured: no other config"* && $output != *"predicted  "* ]]
+}
+
+@test "--measure needs a time with its unit, and a device that is there" {
+    for time in 5 0ms 1h 86401s -1s ms; do
+        refused "--measure takes a time like 50ms or 2s, up to a day, not \"$time\"" \
+            lookup --measure "$time" -p 8x8:f32
+    done
+    refused "--measure runs kernels" lookup -d h200 --measure 1s -p 8x8:f32
+}
+
+@test "AUTOTUNE_WISDOM is searched first; it may be missing, but not be broken" {
+    cp results/nvidia-h200.yaml "$BATS_TEST_TMPDIR/wisdom.yaml"
+    AUTOTUNE_WISDOM=$BATS_TEST_TMPDIR/wisdom.yaml run --separate-stderr -0 \
+        "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json
+    [[ $output == *"\"tuned_path\": \"$BATS_TEST_TMPDIR/wisdom.yaml\""* ]]
+    AUTOTUNE_WISDOM=$BATS_TEST_TMPDIR/none.yaml run --separate-stderr -0 \
+        "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 -f json
+    [[ $output == *'/results/nvidia-h200.yaml"'* ]]
+    AUTOTUNE_WISDOM=$refused_profiles/version.yaml refused "AUTOTUNE_WISDOM: $refused_profiles/version.yaml" \
+        lookup -d h200 -p 8192x8192:f32
 }

@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-studies=(coalescing layout offset shared transpose unroll)
+studies=(carveout coalescing layout offset patterns policies residency shared transpose unroll)
 
 setup() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
@@ -51,7 +51,7 @@ shows() {
 
 @test "unknown studies and bad arguments are refused" {
     refused 'there is no study "coalesce"; did you mean coalescing?' study coalesce
-    refused 'There are coalescing, layout, offset, shared, transpose, unroll' study nothing
+    refused 'There are carveout, coalescing, layout, offset, patterns, policies, residency, shared, transpose, unroll' study nothing
     refused 'there is no study "../study/shared"' study ../study/shared
     refused 'one study at a time' study shared offset
     refused 'known are table, json' study --format xml
@@ -101,6 +101,46 @@ END_OF_TABLE
 @test "unroll: all twenty rows need four sectors per request" {
     study unroll
     [ "$(grep -cE '^  [0-9]+ threads, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
+}
+
+@test "patterns: L1 serves the warps of a block, L2 the blocks, DRAM each sector once" {
+    study patterns
+    while read -r sectors used l1 l2 from_l2 from_dram pattern; do
+        shows "$pattern" "$sectors $used $l1 $l2 $from_l2 $from_dram"
+    done <<'END_OF_TABLE'
+4.00 100.0 0.0 33.3 536.9 536.9 element i
+4.50 88.9 5.6 36.0 570.4 536.9 the next element
+4.00 100.0 0.0 33.3 536.9 536.9 the neighbour's element
+2.50 82.5 10.0 51.5 302.0 276.8 one element per warp
+10.00 40.0 0.0 16.7 1342.2 1342.2 every fourth element
+18.00 22.2 0.0 10.0 2415.9 2415.9 every sixteenth element
+2.50 82.5 20.0 50.0 268.4 268.4 element 0 for all
+END_OF_TABLE
+}
+
+@test "policies: loads past L1 cost requests to L2, and nothing from DRAM" {
+    study policies
+    for policy in 'through L1' read-only streaming; do
+        shows "one per warp, $policy" '2.50 10.0 51.5 302.0 276.8'
+    done
+    for policy in 'no line in L1' 'past L1'; do
+        shows "one per warp, $policy" '2.50 0.0 54.2 335.5 276.8'
+    done
+    shows 'the first for all, through L1' '2.50 20.0 50.0 268.4 268.4'
+    shows 'the first for all, past L1' '2.50 0.0 55.6 335.5 268.4'
+}
+
+@test "carveout: shared memory takes room from L1, then from blocks" {
+    study carveout
+    shows 'no shared memory' '100 248 50.0 268.4 268.4'
+    shows '24 KiB per block' '100 28 0.0 536.9'
+    shows '56 KiB per block' '50 28 0.0 536.9 268.4'
+}
+
+@test "residency: a copy that fits into L2 reads nothing from DRAM the second time" {
+    study residency
+    shows '24 MiB in all' '50.0 12.6 0.0 0.0'
+    shows '64 MiB in all' '50.0 33.6 16.4 33.6'
 }
 
 @test "shared: padding removes bank conflicts" {

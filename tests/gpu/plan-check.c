@@ -152,30 +152,38 @@ static char *name_of(const autotune_plan *plan)
     return at_strndup(text, strcspn(text, "\n"));
 }
 
-/* Return the number of wrong runs. */
-static int check_problem(const autotune_profile *profile, const autotune_problem *given,
-                         int64_t elem_size, int64_t align_bytes, CUstream stream)
+int check_plan(const autotune_plan *plan, const autotune_problem *given, CUstream stream)
 {
-    autotune_problem asked = *given, p = filled(*given, elem_size);
-    autotune_plan *plan;
-    autotune_error *error = NULL;
-    char *name;
+    autotune_problem p = filled(*given, given->elem_size);
+    char *name = name_of(plan);
     int wrong = 0;
 
-    asked.elem_size = elem_size;
-    asked.align_bytes = align_bytes;
-    require_ok(autotune_plan_create(&plan, profile, &asked, &error), error, "planning");
-    name = name_of(plan);
     for (size_t i = 0; i < AT_COUNT(offsets); i++)
         for (int captured = 0; captured < 2; captured++)
             if (!is_right(plan, &p, offsets[i], captured, stream)) {
                 printf("wrong: %s, align %" PRId64 ", source + %" PRId64 ", destination + %" PRId64
                        "%s\n",
-                       name, align_bytes, offsets[i][0], offsets[i][1],
+                       name, given->align_bytes, offsets[i][0], offsets[i][1],
                        captured ? ", captured" : "");
                 wrong++;
             }
     free(name);
+    return wrong;
+}
+
+/* Return the number of wrong runs. */
+static int check_problem(const autotune_profile *profile, const autotune_problem *given,
+                         int64_t elem_size, int64_t align_bytes, CUstream stream)
+{
+    autotune_problem asked = *given;
+    autotune_plan *plan;
+    autotune_error *error = NULL;
+    int wrong;
+
+    asked.elem_size = elem_size;
+    asked.align_bytes = align_bytes;
+    require_ok(autotune_plan_create(&plan, profile, &asked, &error), error, "planning");
+    wrong = check_plan(plan, &asked, stream);
     autotune_plan_free(plan);
     return wrong;
 }

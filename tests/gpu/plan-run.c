@@ -3,7 +3,9 @@
  *
  *   plan-run check CONTEXT PROFILE   check every byte: many problems, at aligned and odd addresses,
  *                                    launched directly and from a CUDA graph
- *   plan-run speed CONTEXT PROFILE   time the library's calls, in microseconds
+ *   plan-run measure CONTEXT PROFILE measure plans with a second, then with 50 ms: check every
+ * byte, and print the times of the measured and the looked-up config plan-run speed CONTEXT PROFILE
+ * time the library's calls, in microseconds
  *
  * CONTEXT: "driver", a context that this program creates; "primary", the one of the runtime API. */
 #include "plan-run.h"
@@ -73,19 +75,28 @@ CUstream make_stream(void)
     return stream;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(const autotune_profile *profile);
+} ways[] = {
+    {"check", check_plans}, {"measure", measure_plans}, {"speed", time_calls}, {NULL, NULL}};
+
 int main(int argc, char **argv)
 {
     autotune_profile *profile;
     autotune_error *error = NULL;
+    size_t way = 0;
     int status;
 
-    if (argc != 4) {
-        fprintf(stderr, "Usage: plan-run check|speed driver|primary PROFILE\n");
+    while (argc == 4 && ways[way].name && strcmp(ways[way].name, argv[1]) != 0)
+        way++;
+    if (argc != 4 || !ways[way].name) {
+        fprintf(stderr, "Usage: plan-run check|measure|speed driver|primary PROFILE\n");
         return 2;
     }
     enter_context(argv[2]);
     require_ok(autotune_profile_open(&profile, argv[3], &error), error, "opening");
-    status = strcmp(argv[1], "check") == 0 ? check_plans(profile) : time_calls(profile);
+    status = ways[way].run(profile);
     autotune_profile_free(profile);
     return status;
 }

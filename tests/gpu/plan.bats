@@ -39,6 +39,12 @@ transposed() {
     [ "$(<said)" = "$1" ]
 }
 
+@test "plans that measure are right, and say what they measured" {
+    AUTOTUNE_PROGRAM=$AUTOTUNE run -0 timeout --kill-after=5 300 "$plan_run" measure driver "$profile"
+    echo "$output"
+    [[ $output == *' us, the best of '* && ${lines[-1]} == '0 wrong' ]]
+}
+
 @test "the C example, with the driver API, is right" {
     find_cuda
     use_library

@@ -12,7 +12,8 @@ import types
 import unittest
 from unittest import mock
 
-from transpose_autotune import AutotuneError, Plan, Problem, Profile, Status, lookup, permute, transpose, use
+from transpose_autotune import AutotuneError, Plan, Problem, Profile, Status, lookup, permute, save_wisdom, \
+    transpose, use
 from transpose_autotune import _calls, _dlpack, _nvrtc
 
 driver = ctypes.CDLL("libcuda.so.1")
@@ -274,6 +275,14 @@ class Arrays(unittest.TestCase):
             with self.assertRaisesRegex(AutotuneError, words) as caught:
                 plan.execute(dst, src)
             self.assertEqual(caught.exception.status, Status.INVALID)
+
+    def test_measuring(self):
+        """A millisecond is too short for a rival that has to be compiled."""
+        self.assertIn("  measured   nothing: ", str(Plan(Problem((30, 50), 4), measure_ms=1)))
+        self.assertNotIn("measured   ", str(Plan(Problem((30, 50), 4))))
+        with self.assertRaisesRegex(AutotuneError, "measure_ms is -1"):
+            Plan(Problem((30, 50), 4), measure_ms=-1)
+        save_wisdom("/nonexistent/wisdom.yaml")  # nothing was learnt, so nothing is written
 
     def test_plans_are_freed(self):
         modules = ctypes.c_int.in_dll(driver, "fake_cuda_modules")

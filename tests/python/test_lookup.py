@@ -37,7 +37,7 @@ class Header(unittest.TestCase):
 
     def test_structs(self):
         for struct, name in (_library.MatrixStruct, "problem"), (_library.TensorStruct, "tensor"), \
-                (_library.LaunchStruct, "launch"):
+                (_library.LaunchStruct, "launch"), (_library.PlanOptionsStruct, "plan_options"):
             members = re.search(r"struct autotune_%s {(.*?)}" % name, self.header, re.S)[1]
             self.assertEqual(re.findall(r"(\w+)(?:\[\w+\])?[,;]", members), [field[0] for field in struct._fields_])
 

@@ -1,15 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A driver with one H200 that runs nothing. It replaces libcuda in the program that links it. Its
- * context is always current. */
+ * context is always current. Kernels only take the time that a test has given them, and their
+ * results are right or, if a test wants it, wrong: then the checks of templates/harness.cu fail. */
 #ifndef AT_TESTS_UNIT_FAKE_CUDA_H
 #define AT_TESTS_UNIT_FAKE_CUDA_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether there is a driver. Once a call has found it, it stays. */
 extern bool fake_cuda_is_there;
 
-/* Counts of loaded modules and of launches. */
-extern int fake_cuda_modules, fake_cuda_launches;
+/* Counts of loaded modules, of launches and of all calls. */
+extern int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
+
+/* Counts of blocks, streams, events and graphs that are not freed, and of blocks ever allocated. */
+extern int fake_cuda_held, fake_cuda_allocations;
+
+/* The time that kernels and copies have taken. */
+extern int64_t fake_cuda_now_ns;
+
+/* The kernels of families, in the order in which they were first found. Scripts stay when
+ * fake_cuda_forget forgets the names and the launches: number 0 is then the next kernel found. */
+enum { FAKE_CUDA_KERNELS_MAX = 64 };
+extern struct fake_cuda_kernel {
+    char entry[40];
+    int launches;
+    int64_t ns;  /* the script: the time of a launch; 0: 10 us */
+    bool wrong;  /* its results are wrong */
+    int crashes; /* 0, or the CUresult of its launches */
+} fake_cuda_kernels[FAKE_CUDA_KERNELS_MAX];
+extern int fake_cuda_kernel_count;
+void fake_cuda_forget(void);
 
 #endif

@@ -39,11 +39,13 @@ static const struct {
     {"warp", "3x5x2x64x96", ",perm=21043"},
     /* The families of the studies. */
     {"access", "1x8192", ""},
+    {"again", "1x8192", ""},
     {"fields", "8192x1", ""},
     {"fields", "1x8192", ""},
     {"fields", "8192x2", ""},
     {"fields", "2x8192", ""},
     {"items", "1x8192", ""},
+    {"pattern", "1x8192", ""},
     {"reversal", "1x8192", ""},
 };
 

@@ -83,6 +83,31 @@ static autotune_status create_plan(int missing, autotune_error **error)
                                 missing == 2 ? NULL : &problem, error);
 }
 
+static autotune_status create_plan_with(int missing, autotune_error **error)
+{
+    autotune_plan *plan = NULL;
+
+    return autotune_plan_create_with(missing == 0 ? NULL : &plan, missing == 1 ? NULL : profile,
+                                     missing == 2 ? NULL : &problem, NULL, error);
+}
+
+static autotune_status create_tensor_plan_with(int missing, autotune_error **error)
+{
+    autotune_plan *plan = NULL;
+
+    return autotune_tensor_plan_create_with(missing == 0 ? NULL : &plan,
+                                            missing == 1 ? NULL : profile,
+                                            missing == 2 ? NULL : &tensor, NULL, error);
+}
+
+/* The environment may name a path. */
+static autotune_status save_wisdom(int missing, autotune_error **error)
+{
+    (void)missing;
+    unsetenv("AUTOTUNE_WISDOM");
+    return autotune_wisdom_save(NULL, error);
+}
+
 static autotune_status execute_plan(int missing, autotune_error **error)
 {
     (void)missing;
@@ -147,6 +172,7 @@ DOES(device_free, autotune_device_free(NULL))
 DOES(answer_free, autotune_answer_free(NULL))
 DOES(plan_free, autotune_plan_free(NULL))
 DOES(error_free, autotune_error_free(NULL))
+DOES(wisdom_forget, autotune_wisdom_forget())
 
 /* ---- all of them ---- */
 
@@ -180,6 +206,7 @@ static const struct {
     {"autotune_error_status", NULL, {NULL}, error_status},
     {"autotune_lookup", look_up, {"answer", "profile", "device", "problem"}, NULL},
     {"autotune_plan_create", create_plan, {"plan", "profile", "problem"}, NULL},
+    {"autotune_plan_create_with", create_plan_with, {"plan", "profile", "problem"}, NULL},
     {"autotune_plan_describe", NULL, {NULL}, plan_describe},
     {"autotune_plan_execute", execute_plan, {"plan"}, NULL},
     {"autotune_plan_free", NULL, {NULL}, plan_free},
@@ -188,7 +215,13 @@ static const struct {
     {"autotune_profile_skipped", NULL, {NULL}, skipped},
     {"autotune_tensor_lookup", look_tensor_up, {"answer", "profile", "device", "problem"}, NULL},
     {"autotune_tensor_plan_create", create_tensor_plan, {"plan", "profile", "problem"}, NULL},
+    {"autotune_tensor_plan_create_with",
+     create_tensor_plan_with,
+     {"plan", "profile", "problem"},
+     NULL},
     {"autotune_version", NULL, {NULL}, version},
+    {"autotune_wisdom_forget", NULL, {NULL}, wisdom_forget},
+    {"autotune_wisdom_save", save_wisdom, {"path"}, NULL},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };

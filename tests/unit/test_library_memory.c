@@ -271,6 +271,52 @@ static void create_plan(const struct scenario *scenario, struct result *result)
     assert_int_equal(fake_cuda_modules, 0);
 }
 
+/* The kernels come from the cache, but for the first run. */
+static const autotune_plan_options ample = {.measure_ms = 600000};
+
+static void measure_plan(const struct scenario *scenario, struct result *result)
+{
+    const autotune_profile *profile = profile_at(scenario->profile);
+    autotune_plan *plan = (void *)&untouched;
+    autotune_error *error = NULL;
+
+    fake_cuda_is_there = true;
+    setenv("XDG_CACHE_HOME", cache, 1);
+    begin();
+    result->status = autotune_plan_create_with(&plan, profile, &scenario->problem, &ample, &error);
+    end();
+    autotune_wisdom_forget();
+    if (result->status == AUTOTUNE_OK) {
+        autotune_plan_describe(plan, result->text, sizeof result->text);
+        autotune_plan_free(plan);
+    } else {
+        take_failure(result, plan, error);
+    }
+    if (fake_cuda_modules != 0 || fake_cuda_held != 0)
+        fail_msg("allocation %zu: %d modules and %d other objects are left", failing,
+                 fake_cuda_modules, fake_cuda_held);
+}
+
+static void save_wisdom(const struct scenario *scenario, struct result *result)
+{
+    autotune_plan *plan = NULL;
+    autotune_error *error = NULL;
+    char path[8192];
+
+    fake_cuda_is_there = true;
+    setenv("XDG_CACHE_HOME", cache, 1);
+    snprintf(path, sizeof path, "%s/wisdom.yaml", folder);
+    if (autotune_plan_create_with(&plan, profile_at(scenario->profile), &scenario->problem, &ample,
+                                  NULL) == AUTOTUNE_OK)
+        autotune_plan_free(plan);
+    begin();
+    result->status = autotune_wisdom_save(path, &error);
+    end();
+    autotune_wisdom_forget();
+    if (result->status != AUTOTUNE_OK)
+        take_failure(result, &untouched, error);
+}
+
 static void execute_plan(const struct scenario *scenario, struct result *result)
 {
     static autotune_plan *plan;
@@ -391,6 +437,16 @@ static const struct scenario scenarios[] = {
      .subject = cache,
      .profile = shipped,
      .problem = F32(8192)},
+    {.name = "plan: measured",
+     .run = measure_plan,
+     .profile = shipped,
+     .problem = F32(6000),
+     .sampled = 60},
+    {.name = "wisdom: saved",
+     .run = save_wisdom,
+     .profile = shipped,
+     .problem = F32(6000),
+     .sampled = 40},
     {.name = "plan: no problem",
      .run = create_plan,
      .subject = cache,
@@ -590,6 +646,8 @@ static int set_up(void **state)
         link_into(own_data, own_files[i], path);
     }
     link_into(own_data, "results/small.yaml", small);
+    snprintf(path, sizeof path, "%s/autotune", getcwd(command, sizeof command));
+    setenv("AUTOTUNE_PROGRAM", path, 1);
     setenv("XDG_DATA_HOME", "/nonexistent", 1);
     unsetenv("AUTOTUNE_PROFILE_PATH");
     return 0;

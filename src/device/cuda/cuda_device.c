@@ -40,7 +40,7 @@ static enum at_status open_device(struct at_device **device, int64_t ordinal, st
     if (status == AT_OK)
         status = open_context(opened, err);
     if (status != AT_OK) {
-        free(opened);
+        at_free(opened);
         return status;
     }
     opened->nvml = at_nvml_open(opened->base.info.pci_bus_id);

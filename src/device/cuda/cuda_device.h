@@ -35,6 +35,8 @@ struct at_cuda_device {
     struct at_cuda_clock_stamp *stamps; /* AT_CUDA_STAMPS of them, in host memory; NULL: none */
     struct at_cuda_block *blocks;
     size_t block_count, block_capacity;
+    at_address scratch; /* memory to allocate from, instead of asking the driver; 0: none */
+    int64_t scratch_bytes;
 };
 
 static inline struct at_cuda_device *at_cuda_device_of(struct at_device *device)
@@ -44,6 +46,15 @@ static inline struct at_cuda_device *at_cuda_device_of(struct at_device *device)
 
 /* outcome.c: turn a CUDA result into an outcome. A failure's message begins with `doing`. */
 enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err);
+
+/* ---- current.c ---- */
+
+/* Make a device of the calling thread's current context, which belongs to others: without NVML and
+ * stamps, with a stream of its own. info and scratch, if any, are set by the caller. */
+enum at_outcome at_cuda_enter(struct at_cuda_device *device, struct at_error *err);
+
+/* Free the stream and all blocks. The context must be current. */
+void at_cuda_leave(struct at_cuda_device *device);
 
 /* ---- clock.c ---- */
 

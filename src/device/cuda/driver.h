@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA Driver API, loaded at run time, and only by GPU worker processes. */
+/* The CUDA Driver API, loaded at run time, and only by GPU worker processes and the library. */
 #ifndef AT_DEVICE_CUDA_DRIVER_H
 #define AT_DEVICE_CUDA_DRIVER_H
 

@@ -38,6 +38,22 @@ static void free_unused(struct at_cuda_device *device)
     device->block_count = kept;
 }
 
+/* Take the beginning of the scratch memory. It is not released again. */
+static enum at_outcome take_scratch(struct at_cuda_device *device, int64_t bytes,
+                                    at_address *address, struct at_error *err)
+{
+    const int64_t unit = 256; /* as the driver aligns */
+    int64_t taken = (bytes + unit - 1) / unit * unit;
+
+    if (taken > device->scratch_bytes)
+        return at_fail(err, AT_FAILED, "%jd bytes do not fit the scratch memory", (intmax_t)bytes),
+               AT_OOM;
+    *address = device->scratch;
+    device->scratch += (at_address)taken;
+    device->scratch_bytes -= taken;
+    return AT_CORRECT;
+}
+
 enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_address *address,
                                  struct at_error *err)
 {
@@ -48,11 +64,16 @@ enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_addre
     CUresult result;
     enum at_outcome outcome;
 
+    if (device->scratch)
+        return take_scratch(device, bytes, address, err);
     if (block) {
         block->used = true;
         *address = block->address;
         return AT_CORRECT;
     }
+    /* Before there is something to lose: in the library, without host memory the call ends here. */
+    device->blocks = at_grow(device->blocks, device->block_count, &device->block_capacity,
+                             sizeof *device->blocks);
     result = at_cuda.cuMemAlloc(&pointer, (size_t)bytes);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         free_unused(device);
@@ -62,7 +83,7 @@ enum at_outcome at_cuda_allocate(struct at_device *base, int64_t bytes, at_addre
     outcome = at_cuda_outcome(result, doing, err);
     if (outcome == AT_CORRECT) {
         *address = made.address = pointer;
-        AT_PUSH(device->blocks, device->block_count, device->block_capacity, made);
+        device->blocks[device->block_count++] = made;
     }
     return outcome;
 }

@@ -131,6 +131,6 @@ void at_cuda_free_train(struct at_device *device, struct at_train *train)
         at_cuda.cuEventDestroy(train->start);
     if (train->stop)
         at_cuda.cuEventDestroy(train->stop);
-    free(train->calls);
-    free(train);
+    at_free(train->calls);
+    at_free(train);
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a launch moves between multiprocessors, L2 and DRAM: its hit rates and bytes, counted on the
+ * emulated device. No GPU's counters have been compared with them yet.
+ *
+ * A large grid is sampled: two waves in the middle of it. The first only warms the caches; the
+ * second is counted and scaled to the grid. Data that it shares with other blocks of the grid then
+ * count as read anew. */
+#ifndef AT_CACHE_COUNT_H
+#define AT_CACHE_COUNT_H
+
+#include "cache/hierarchy.h"
+#include "device/info.h"
+#include "emu/machine.h"
+
+/* A grid of at most so many threads or of two waves is counted whole. That takes about a second. */
+enum { AT_CACHE_SMALL_THREADS = 1 << 20 };
+
+/* Of the whole grid, extrapolated from the sample. Written bytes that are still in L2 at the end
+ * are not in to_dram: a GPU's counters see them only later. */
+struct at_cache_counts {
+    struct at_cache_shape shape;
+    int64_t carveout_bytes; /* shared memory per multiprocessor */
+    int64_t blocks;         /* counted */
+    int64_t l1_sectors, l1_hits;
+    int64_t l2_sectors, l2_hits;
+    int64_t l2_to_l1_bytes, l1_to_l2_bytes;
+    int64_t dram_to_l2_bytes, l2_to_dram_bytes;
+    int64_t left_in_l2_bytes;      /* written, and not yet in DRAM */
+    int64_t warm_dram_to_l2_bytes; /* of a second launch, which finds the data of the first in L2;
+                                      -1: the grid is large */
+    struct at_cache_hits *instructions; /* of the counted blocks; the caller frees them */
+};
+
+/* The caches of a device for a kernel, of which a multiprocessor holds `blocks` blocks at once.
+ * block_shared_bytes: static and dynamic. carveout_percent: as in struct at_emu_launch. AT_FAILED
+ * if NVIDIA's calculation refuses the device. */
+enum at_status at_cache_shape_of(struct at_cache_shape *shape, int64_t *carveout_bytes,
+                                 const struct at_device_info *device, int64_t blocks,
+                                 int64_t block_shared_bytes, int64_t carveout_percent,
+                                 struct at_error *err);
+
+/* Counts the whole grid if it is small or has at most `whole` blocks, else a sample. AT_FAILED: the
+ * emulated device found a fault. AT_NO_MEMORY: a wave makes more requests than can be kept. */
+enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_cache_shape *shape,
+                              struct at_emu_memory *memory, const struct at_emu_launch *launch,
+                              int64_t whole, struct at_error *err);
+
+#endif

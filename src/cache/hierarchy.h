@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The caches of a device and what flows between them: an L1 per multiprocessor, one L2, DRAM.
+ *
+ * L1 is write-through: stores go to L2, and get no line in L1. L2 is write-back. A store fills no
+ * sector: L2 remembers which bytes it has. Only when such a sector is read, or has to leave before
+ * all of it is written, the rest comes from DRAM. Atomic operations are done in L2. */
+#ifndef AT_CACHE_HIERARCHY_H
+#define AT_CACHE_HIERARCHY_H
+
+#include "cache/level.h"
+#include "cache/policy.h"
+
+struct at_cache_shape {
+    int64_t multiprocessors;
+    int64_t blocks; /* that a multiprocessor runs at once, at least 1 */
+    int64_t l1_bytes, l1_ways;
+    int64_t l2_bytes, l2_ways; /* as much as a multiprocessor's data can use */
+};
+
+enum at_cache_way { AT_CACHE_LOAD, AT_CACHE_STORE, AT_CACHE_ATOMIC };
+
+/* The part of a request that lies in one line: a bit per byte that it wants. */
+struct at_cache_part {
+    uint64_t line; /* the address / 128 */
+    uint32_t bytes[AT_CACHE_SECTORS];
+};
+
+/* Sectors of one instruction, or of all. L1 serves only loads. */
+struct at_cache_hits {
+    int64_t l1_sectors, l1_hits; /* asked from L1, and found there */
+    int64_t l2_sectors, l2_hits; /* the same for L2; a store is always a hit */
+};
+
+/* Sectors that flowed. An atomic operation reads from L2 and writes to it. */
+struct at_cache_flow {
+    int64_t l2_to_l1, l1_to_l2;
+    int64_t dram_to_l2, l2_to_dram;
+};
+
+struct at_caches {
+    struct at_cache_shape shape;
+    struct at_cache_level *l1; /* per multiprocessor */
+    struct at_cache_level l2;
+    /* By whether the request counts: those of blocks that only warm the caches do not. */
+    struct at_cache_flow flow[2];
+    bool counting;
+};
+
+/* Make empty caches; the caller clears them. */
+void at_caches_make(struct at_caches *caches, const struct at_cache_shape *shape);
+void at_caches_clear(struct at_caches *caches);
+
+/* A part of a request by a multiprocessor. Its sectors are added to *hits. */
+void at_caches_access(struct at_caches *caches, int64_t multiprocessor, enum at_cache_way way,
+                      struct at_cache_policy policy, const struct at_cache_part *part,
+                      struct at_cache_hits *hits);
+
+/* A launch begins: what L1 holds is void, and nothing has flowed yet. L2 keeps its data. */
+void at_caches_begin_launch(struct at_caches *caches);
+
+/* Sectors in L2, and those of them that DRAM does not have yet. */
+void at_caches_left(const struct at_caches *caches, int64_t *sectors, int64_t *dirty);
+
+#endif

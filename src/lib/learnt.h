@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What plans of this process have measured: profile entries, the latest first. They are used and
+ * changed under the library's lock. */
+#ifndef AT_LIB_LEARNT_H
+#define AT_LIB_LEARNT_H
+
+#include "kernel/nvrtc.h"
+#include "lib/objects.h"
+#include "lib/trial.h"
+
+struct autotune_learnt;
+
+/* Make an entry of a trial with rounds, to be kept or dropped. */
+struct autotune_learnt *autotune_learnt_make(const struct autotune_trial *trial,
+                                             const struct at_compiler *compiler);
+void autotune_learnt_drop(struct autotune_learnt *learnt);
+
+/* Keep an entry until autotune_wisdom_forget. Allocates nothing, so that it can be the last step of
+ * a call: what a call has allocated is freed if memory runs out later in it. */
+void autotune_learnt_keep(struct autotune_learnt *learnt);
+
+/* Find what was learnt of the answer's problem, device and policy, if its config is legal with the
+ * profile's families. Fills answer->answer, which borrows from the store. */
+bool autotune_learnt_find(struct autotune_answer *answer, const autotune_profile *profile);
+
+/* Copy all entries into a profile, which the caller clears. Returns how many there are. */
+size_t autotune_learnt_copy(struct at_profile *profile);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Improves the answer of a lookup by measuring: rivals, their kernels, a trial. */
+#ifndef AT_LIB_PLANNER_H
+#define AT_LIB_PLANNER_H
+
+#include "lib/learnt.h"
+
+/* How a plan may measure: autotune_plan_options, checked. */
+struct autotune_budget {
+    int64_t limit_ns; /* 0: it looks up only */
+    const struct at_policy *policy;
+    uint64_t scratch; /* device memory to measure in; 0: allocate */
+    int64_t scratch_bytes;
+};
+
+/* Convert a caller's options; NULL is the default. AT_USAGE if they make no sense. */
+enum at_status autotune_take_options(struct autotune_budget *budget,
+                                     const autotune_plan_options *options, struct at_error *err);
+
+enum { AUTOTUNE_NOTE_CHARS = 160 };
+
+/* Measure the answer's config and its rivals, and put the winner into the answer. *learnt is what
+ * the caller may keep; NULL if nothing could be learnt. `note` tells people why. The caller
+ * holds the lock. AT_DEVICE if the context is lost, AT_FAILED if the looked-up config is
+ * wrong here and no other is right. */
+enum at_status autotune_measure(struct autotune_answer *answer, const autotune_profile *profile,
+                                const struct autotune_budget *budget,
+                                struct autotune_learnt **learnt, char note[AUTOTUNE_NOTE_CHARS],
+                                struct at_error *err);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "library_measure.h"
+
+#include "fake_cuda.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+char measure_folder[] = "/tmp/autotune-test-measure-XXXXXX";
+const autotune_problem measure_problem = {.elem_size = 4, .rows = 6000, .cols = 6000};
+
+enum { ENTRIES = 20, HANGS_AFTER_S = 600 };
+
+static char *read_text(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *text = calloc(1, 1 << 20);
+
+    assert_non_null(in);
+    assert_true(fread(text, 1, (1 << 20) - 1, in) > 0);
+    fclose(in);
+    return text;
+}
+
+/* Copy the first entries of matrices of floats from a shipped profile. */
+static void write_profile(const char *to, const char *from)
+{
+    static const char mark[] = "\n  - problem: '";
+    char *text = read_text(from), *entry = strstr(text, mark), *next;
+    FILE *out = fopen(to, "w");
+
+    assert_non_null(out);
+    assert_non_null(entry);
+    fprintf(out, "%.*s", (int)(entry - text), text);
+    for (int count = 0; entry && count < ENTRIES; entry = next) {
+        const char *name = entry + sizeof mark - 1, *end;
+
+        next = strstr(entry + 1, mark);
+        end = next ? next : strstr(entry, "\nend: ");
+        if (!memmem(name, strcspn(name, "\n"), ":f32'", 5))
+            continue;
+        fprintf(out, "%.*s", (int)(end - entry), entry);
+        count++;
+    }
+    fprintf(out, "\nend: profile\n");
+    fclose(out);
+    free(text);
+}
+
+void measure_set_up(void)
+{
+    const char *srcdir = getenv("srcdir") ? getenv("srcdir") : ".";
+    char path[4096], from[4096];
+
+    alarm(HANGS_AFTER_S);
+    assert_non_null(mkdtemp(measure_folder));
+    snprintf(path, sizeof path, "%s/profile.yaml", measure_folder);
+    snprintf(from, sizeof from, "%s/results/nvidia-h200.yaml", srcdir);
+    write_profile(path, from);
+    assert_non_null(getcwd(path, sizeof path - 16));
+    strcat(path, "/autotune");
+    setenv("AUTOTUNE_PROGRAM", path, 1);
+    setenv("AUTOTUNE_DATADIR", srcdir, 1);
+    setenv("XDG_DATA_HOME", "/nonexistent", 1);
+    snprintf(path, sizeof path, "%s/cache", measure_folder);
+    setenv("XDG_CACHE_HOME", path, 1);
+    unsetenv("AUTOTUNE_PROFILE_PATH");
+    unsetenv("AUTOTUNE_WISDOM");
+    fake_cuda_is_there = true;
+}
+
+void measure_tear_down(void)
+{
+    char command[4096];
+
+    snprintf(command, sizeof command, "rm -r %s", measure_folder);
+    assert_int_equal(system(command), 0);
+}
+
+autotune_profile *measure_open(const char *path)
+{
+    autotune_profile *profile = NULL;
+    autotune_error *error = NULL;
+    char own[4096];
+
+    snprintf(own, sizeof own, "%s/profile.yaml", measure_folder);
+    if (autotune_profile_open(&profile, path ? path : own, &error) != AUTOTUNE_OK)
+        fail_msg("%s", autotune_error_message(error));
+    return profile;
+}
+
+autotune_plan *measure_plan(const autotune_profile *profile, const autotune_plan_options *options)
+{
+    autotune_plan *plan = NULL;
+    autotune_error *error = NULL;
+
+    if (autotune_plan_create_with(&plan, profile, &measure_problem, options, &error) == AUTOTUNE_OK)
+        return plan;
+    if (strstr(autotune_error_message(error), "NVRTC")) {
+        fprintf(stderr, "skipped: %s\n", autotune_error_message(error));
+        autotune_error_free(error);
+        skip();
+    }
+    fail_msg("%s", autotune_error_message(error));
+    return NULL;
+}
+
+int measure_says(const autotune_plan *plan, const char *words)
+{
+    char text[8192];
+
+    autotune_plan_describe(plan, text, sizeof text);
+    if (strstr(text, words))
+        return true;
+    fprintf(stderr, "\"%s\" is not in:\n%s", words, text);
+    return false;
+}

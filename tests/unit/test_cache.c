@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The caches of the emulated device, on accesses whose hits and bytes were worked out by hand. Here
+ * a multiprocessor's L1 has two lines and L2 four, so that what leaves is easy to follow. */
+#include "base/memory.h"
+#include "cache/hierarchy.h"
+#include "cache/stream.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct at_cache_shape small = {
+    .multiprocessors = 2,
+    .blocks = 1,
+    .l1_bytes = 2 * AT_CACHE_LINE_BYTES,
+    .l1_ways = 16,
+    .l2_bytes = 4 * AT_CACHE_LINE_BYTES,
+    .l2_ways = 16,
+};
+
+/* The bytes from `address` on, which lie in one line. */
+static struct at_cache_part part_of(uint64_t address, uint64_t bytes)
+{
+    struct at_cache_part part = {.line = address / AT_CACHE_LINE_BYTES};
+
+    for (uint64_t at = address % AT_CACHE_LINE_BYTES, end = at + bytes; at < end; at++)
+        part.bytes[at / AT_CACHE_SECTOR_BYTES] |= UINT32_C(1) << at % AT_CACHE_SECTOR_BYTES;
+    return part;
+}
+
+/* ---- sequences of accesses ---- */
+
+/* An instruction by one of the two multiprocessors, and the sectors that it finds in L1 and in L2.
+ * Without a text, the next launch begins. */
+struct step {
+    const char *text;
+    int multiprocessor;
+    uint64_t address, bytes;
+    int l1_hits, l2_hits;
+};
+
+enum { STEPS = 12, A = 0, B = 128, C = 256, D = 384, E = 512 }; /* addresses of lines */
+
+static const struct sequence {
+    const char *name;
+    struct step steps[STEPS];
+    /* Sectors at the end, of the last launch. */
+    int l2_to_l1, l1_to_l2, dram_to_l2, l2_to_dram, dirty;
+} sequences[] = {
+    {"L1 fills the sectors that are asked for, not the line",
+     {{"ld.global.u32", 0, A, 64, 0, 0},
+      {"ld.global.u32", 0, A + 32, 32, 1, 0},
+      {"ld.global.u32", 0, A, 128, 2, 0},
+      {"ld.global.u32", 0, A, 128, 4, 0}},
+     4,
+     0,
+     4,
+     0,
+     0},
+    {"each multiprocessor has an L1, and all have one L2",
+     {{"ld.global.u32", 0, A, 32, 0, 0},
+      {"ld.global.u32", 1, A, 32, 0, 1},
+      {"ld.global.u32", 1, A, 32, 1, 0}},
+     2,
+     0,
+     1,
+     0,
+     0},
+    {"the line that was not used for longest leaves L1",
+     {{"ld.global.u32", 0, A, 32, 0, 0},
+      {"ld.global.u32", 0, B, 32, 0, 0},
+      {"ld.global.u32", 0, A, 32, 1, 0},
+      {"ld.global.u32", 0, C, 32, 0, 0}, /* for B */
+      {"ld.global.u32", 0, A, 32, 1, 0},
+      {"ld.global.u32", 0, B, 32, 0, 1}},
+     4,
+     0,
+     3,
+     0,
+     0},
+    {"a streamed line leaves first, although it was used last",
+     {{"ld.global.u32", 0, A, 32, 0, 0},
+      {"ld.global.cs.u32", 0, B, 32, 0, 0},
+      {"ld.global.u32", 0, C, 32, 0, 0},
+      {"ld.global.u32", 0, A, 32, 1, 0}},
+     3,
+     0,
+     3,
+     0,
+     0},
+    {"a line to be kept leaves last",
+     {{"ld.global.L1::evict_last.u32", 0, A, 32, 0, 0},
+      {"ld.global.u32", 0, B, 32, 0, 0},
+      {"ld.global.u32", 0, C, 32, 0, 0},
+      {"ld.global.u32", 0, A, 32, 1, 0}},
+     3,
+     0,
+     3,
+     0,
+     0},
+    {"a load past L1 finds nothing there and leaves nothing",
+     {{"ld.global.u32", 0, A, 32, 0, 0},
+      {"ld.global.cg.u32", 0, A, 32, 0, 1},
+      {"ld.global.cg.u32", 0, B, 32, 0, 0},
+      {"ld.global.u32", 0, B, 32, 0, 1}},
+     4,
+     0,
+     2,
+     0,
+     0},
+    {"a load that gets no line in L1 may find one there",
+     {{"ld.global.L1::no_allocate.u32", 0, A, 32, 0, 0},
+      {"ld.global.u32", 0, A, 32, 0, 1},
+      {"ld.global.L1::no_allocate.u32", 0, A, 32, 1, 0},
+      {"ld.global.L1::no_allocate.u32", 0, A, 64, 1, 0},
+      {"ld.global.u32", 0, A, 64, 1, 1}},
+     4,
+     0,
+     2,
+     0,
+     0},
+    {"a store goes to L2, gets no line in L1 and fills no sector",
+     {{"st.global.u32", 0, A, 128, 0, 4}, {"ld.global.u32", 0, A, 128, 0, 4}},
+     4,
+     4,
+     0,
+     0,
+     4},
+    {"a store leaves L1 its line",
+     {{"ld.global.u32", 0, A, 128, 0, 0},
+      {"st.global.u32", 0, A, 128, 0, 4},
+      {"ld.global.u32", 0, A, 128, 4, 0}},
+     4,
+     4,
+     4,
+     0,
+     4},
+    {"a sector in parts is a hit for its bytes; for others DRAM sends it",
+     {{"st.global.u32", 0, A, 4, 0, 1},
+      {"ld.global.u32", 1, A, 4, 0, 1},
+      {"ld.global.cg.u32", 0, A + 4, 4, 0, 0},
+      {"ld.global.cg.u32", 0, A + 8, 4, 0, 1}},
+     3,
+     1,
+     1,
+     0,
+     1},
+    {"two halves make a whole sector, which DRAM need not send",
+     {{"st.global.u32", 0, A, 16, 0, 1},
+      {"st.global.u32", 1, A + 16, 16, 0, 1},
+      {"ld.global.u32", 0, A, 32, 0, 1}},
+     1,
+     2,
+     0,
+     0,
+     1},
+    {"a whole sector leaves L2 as it is",
+     {{"st.global.u32", 0, A, 32, 0, 1},
+      {"ld.global.u32", 0, B, 32, 0, 0},
+      {"ld.global.u32", 0, C, 32, 0, 0},
+      {"ld.global.u32", 0, D, 32, 0, 0},
+      {"ld.global.u32", 0, E, 32, 0, 0}},
+     4,
+     1,
+     4,
+     1,
+     0},
+    {"one in parts needs the rest before it leaves",
+     {{"st.global.u32", 0, A, 28, 0, 1},
+      {"ld.global.u32", 0, B, 32, 0, 0},
+      {"ld.global.u32", 0, C, 32, 0, 0},
+      {"ld.global.u32", 0, D, 32, 0, 0},
+      {"ld.global.u32", 0, E, 32, 0, 0}},
+     4,
+     1,
+     5,
+     1,
+     0},
+    {"what was only read leaves without a trace",
+     {{"ld.global.u32", 0, A, 128, 0, 0},
+      {"st.global.u32", 0, B, 32, 0, 1},
+      {"st.global.u32", 0, C, 32, 0, 1},
+      {"st.global.u32", 0, D, 32, 0, 1},
+      {"st.global.u32", 0, E, 32, 0, 1},
+      {"ld.global.u32", 1, A, 128, 0, 0}}, /* for B */
+     8,
+     4,
+     8,
+     1,
+     3},
+    {"an atomic operation reads and writes L2, past L1",
+     {{"ld.global.u32", 0, A, 32, 0, 0},
+      {"atom.global.add.u32", 0, A, 4, 0, 1},
+      {"ld.global.u32", 0, A, 32, 0, 1}},
+     3,
+     1,
+     1,
+     0,
+     1},
+    {"a launch finds L1 empty and L2 as it was",
+     {{"ld.global.u32", 0, A, 32, 0, 0},
+      {"st.global.u32", 0, B, 32, 0, 1},
+      {0},
+      {"ld.global.u32", 0, A, 32, 0, 1},
+      {"ld.global.u32", 0, B, 32, 0, 1}},
+     2,
+     0,
+     0,
+     0,
+     1},
+};
+
+static enum at_cache_way way_of(const char *text)
+{
+    return text[0] == 'l' ? AT_CACHE_LOAD : text[0] == 's' ? AT_CACHE_STORE : AT_CACHE_ATOMIC;
+}
+
+static void take_steps(struct at_caches *caches, const struct sequence *sequence)
+{
+    size_t count = STEPS;
+
+    while (!sequence->steps[count - 1].text)
+        count--;
+    for (size_t i = 0; i < count; i++) {
+        const struct step *step = &sequence->steps[i];
+        const struct at_cache_part part = part_of(step->address, step->bytes);
+        struct at_cache_hits hits = {0};
+
+        if (!step->text) {
+            at_caches_begin_launch(caches);
+            continue;
+        }
+        at_caches_access(caches, step->multiprocessor, way_of(step->text),
+                         at_cache_policy_of(step->text), &part, &hits);
+        if (hits.l1_hits != step->l1_hits || hits.l2_hits != step->l2_hits)
+            fail_msg("%s, step %zu: %d hits in L1, %d in L2", sequence->name, i + 1,
+                     (int)hits.l1_hits, (int)hits.l2_hits);
+    }
+}
+
+static void test_sequences(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(sequences); i++) {
+        const struct sequence *sequence = &sequences[i];
+        struct at_caches caches;
+        const struct at_cache_flow *flow = &caches.flow[false];
+        int64_t kept, dirty;
+
+        at_caches_make(&caches, &small);
+        take_steps(&caches, sequence);
+        at_caches_left(&caches, &kept, &dirty);
+        if (flow->l2_to_l1 != sequence->l2_to_l1 || flow->l1_to_l2 != sequence->l1_to_l2 ||
+            flow->dram_to_l2 != sequence->dram_to_l2 || flow->l2_to_dram != sequence->l2_to_dram ||
+            dirty != sequence->dirty)
+            fail_msg("%s: %d from L2, %d to L2, %d from DRAM, %d to DRAM, %d left", sequence->name,
+                     (int)flow->l2_to_l1, (int)flow->l1_to_l2, (int)flow->dram_to_l2,
+                     (int)flow->l2_to_dram, (int)dirty);
+        at_caches_clear(&caches);
+    }
+}
+
+/* Requests that do not count still move the sectors that others find. */
+static void test_counting(void **state)
+{
+    struct at_caches caches;
+    struct at_cache_hits hits = {0};
+    const struct at_cache_part part = part_of(A, 32);
+    const struct at_cache_policy plain = at_cache_policy_of("ld.global.u32");
+
+    (void)state;
+    at_caches_make(&caches, &small);
+    at_caches_access(&caches, 0, AT_CACHE_LOAD, plain, &part, &hits);
+    caches.counting = true;
+    at_caches_access(&caches, 1, AT_CACHE_LOAD, plain, &part, &hits);
+    assert_int_equal(caches.flow[false].dram_to_l2, 1);
+    assert_int_equal(caches.flow[true].dram_to_l2, 0);
+    assert_int_equal(caches.flow[true].l2_to_l1, 1);
+    at_caches_clear(&caches);
+}
+
+/* A cache as large as all that is used keeps it, whatever the stride: addresses are hashed. */
+static void test_strides(void **state)
+{
+    (void)state;
+    for (uint64_t stride = 1; stride <= 1 << 20; stride *= 2) {
+        struct at_cache_level level;
+        struct at_cache_line evicted;
+        uint64_t lost = 0;
+
+        at_cache_level_make(&level, 1024 * AT_CACHE_LINE_BYTES, 16);
+        for (uint64_t i = 0; i < 512; i++) {
+            at_cache_level_place(&level, 1 + i * stride, AT_CACHE_NORMAL, &evicted);
+            lost += evicted.number != 0;
+        }
+        assert_true(lost < 8);
+        at_cache_level_clear(&level);
+    }
+}
+
+/* ---- names of instructions ---- */
+
+static const struct {
+    const char *text;
+    struct at_cache_policy policy;
+} policies[] = {
+    {"ld.global.f32 \t%f1, [%rd9];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"ld.global.nc.f32 %f1, [%rd9];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"@%p1 ld.global.cg.u32 %r1, [%rd9];", {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"ld.global.cs.v4.u32 {...}, [%rd9];", {false, true, AT_CACHE_FIRST, AT_CACHE_FIRST}},
+    {"ld.global.lu.u32 %r1, [%rd9];", {false, true, AT_CACHE_FIRST, AT_CACHE_NORMAL}},
+    {"ld.volatile.global.u32 %r1, [%rd9];", {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"ld.acquire.gpu.global.u32 %r1, [%rd9];", {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"ld.global.nc.L1::no_allocate.L2::128B.u32 %r1, [%rd9];",
+     {false, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"ld.global.L1::evict_last.L2::evict_first.u32 %r1, [%rd9];",
+     {false, true, AT_CACHE_LAST, AT_CACHE_FIRST}},
+    {"cp.async.cg.shared.global [%r1], [%rd9], 16;",
+     {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"cp.async.ca.shared.global [%r1], [%rd9], 4;",
+     {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d1], %r2, [m];",
+     {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"ld.global.u32 %r1, [array.cg];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+};
+
+static void test_policies(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(policies); i++) {
+        const struct at_cache_policy found = at_cache_policy_of(policies[i].text);
+        const struct at_cache_policy *right = &policies[i].policy;
+
+        if (found.past_l1 != right->past_l1 || found.keep_l1 != right->keep_l1 ||
+            found.l1 != right->l1 || found.l2 != right->l2)
+            fail_msg("%s: past L1 %d, kept there %d, ranks %d and %d", policies[i].text,
+                     found.past_l1, found.keep_l1, (int)found.l1, (int)found.l2);
+    }
+}
+
+/* ---- requests ---- */
+
+/* Lane i accesses start + i * stride. The request has a part for each line, and a bit for each
+ * byte. */
+static void test_parts(void **state)
+{
+    static const struct {
+        int bytes;
+        uint64_t start, stride;
+        int parts;
+        uint32_t first[AT_CACHE_SECTORS]; /* bytes of the first part */
+    } cases[] = {
+        {4, 0, 4, 1, {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}},
+        {4, 132, 4, 2, {0xfffffff0, UINT32_MAX, UINT32_MAX, UINT32_MAX}},
+        {4, 64, 0, 1, {0, 0, 0xf, 0}},
+        {4, 0, 64, 16, {0xf, 0, 0xf, 0}},
+        {16, 16, 16, 5, {0xffff0000, UINT32_MAX, UINT32_MAX, UINT32_MAX}},
+        {1, 31, 1, 1, {0x80000000, 0x7fffffff, 0, 0}},
+        {8, 8, 4096, 32, {0xff00, 0, 0, 0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_cache_stream stream = {0};
+        struct at_emu_access access = {.bytes = cases[i].bytes, .lanes = UINT32_MAX, .warp = 3};
+
+        for (uint64_t lane = 0; lane < AT_WARP; lane++)
+            access.address[lane] = cases[i].start + lane * cases[i].stride;
+        at_cache_stream_add(&stream, &access);
+        access.shared = true; /* left out */
+        at_cache_stream_add(&stream, &access);
+        assert_int_equal(stream.request_count, 1);
+        assert_int_equal(stream.requests[0].parts, cases[i].parts);
+        assert_int_equal(stream.part_count, cases[i].parts);
+        assert_int_equal(stream.parts[0].line, cases[i].start / AT_CACHE_LINE_BYTES);
+        assert_memory_equal(stream.parts[0].bytes, cases[i].first, sizeof cases[i].first);
+        at_cache_stream_clear(&stream);
+    }
+}
+
+/* Each warp's requests are linked in its own order. */
+static void test_warps(void **state)
+{
+    static const struct {
+        uint32_t warp;
+        size_t instruction;
+    } added[] = {{0, 10}, {2, 20}, {0, 11}, {2, 21}, {2, 22}};
+    struct at_cache_stream stream = {0};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(added); i++) {
+        const struct at_emu_access access = {
+            .warp = added[i].warp, .instruction = added[i].instruction, .bytes = 4, .lanes = 1};
+
+        at_cache_stream_add(&stream, &access);
+    }
+    assert_int_equal(stream.head[1], 0);
+    for (uint32_t warp = 0; warp < 3; warp += 2) {
+        uint32_t instruction = warp ? 20 : 10;
+
+        for (uint32_t i = stream.head[warp]; i; i = stream.requests[i - 1].following)
+            assert_int_equal(stream.requests[i - 1].instruction, instruction++);
+        assert_int_equal(instruction, warp ? 23 : 12);
+    }
+    at_cache_stream_clear(&stream);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sequences), cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_strides),   cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_parts),     cmocka_unit_test(test_warps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans that measure, with a driver whose kernels take the times that a test gives them. */
+#include "fake_cuda.h"
+#include "library_measure.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Replaces the C library's clock: with `clock_follows`, only what kernels take passes. */
+static bool clock_follows;
+
+int clock_gettime(clockid_t which, struct timespec *now)
+{
+    static int (*real)(clockid_t, struct timespec *);
+
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    if (!clock_follows || which != CLOCK_MONOTONIC)
+        return real(which, now);
+    now->tv_sec = 1000 + fake_cuda_now_ns / 1000000000;
+    now->tv_nsec = fake_cuda_now_ns % 1000000000;
+    return 0;
+}
+
+static autotune_profile *profile;
+static const autotune_plan_options ample = {.measure_ms = 100000};
+
+/* ---- scripts: kernels in the order in which a plan finds them ---- */
+
+static int kernels; /* that the ample plan finds */
+static int others;  /* the number of the first that is not the looked-up one or its stand-in for any
+                     * address */
+
+static void begin(void)
+{
+    autotune_wisdom_forget();
+    fake_cuda_forget();
+    for (int i = 0; i < FAKE_CUDA_KERNELS_MAX; i++)
+        fake_cuda_kernels[i] = (struct fake_cuda_kernel){.ns = 20000};
+}
+
+static void end(autotune_plan *plan)
+{
+    autotune_plan_free(plan);
+    assert_int_equal(fake_cuda_modules, 0);
+    assert_int_equal(fake_cuda_held, 0);
+}
+
+/* Which kernel does the plan start? */
+static int started(const autotune_plan *plan)
+{
+    int before[FAKE_CUDA_KERNELS_MAX];
+
+    for (int i = 0; i < kernels; i++)
+        before[i] = fake_cuda_kernels[i].launches;
+    assert_int_equal(autotune_plan_execute(plan, (void *)4096, (void *)8192, NULL, NULL),
+                     AUTOTUNE_OK);
+    for (int i = 0; i < kernels; i++)
+        if (fake_cuda_kernels[i].launches != before[i])
+            return i;
+    return -1;
+}
+
+/* The first plan: compiles all kernels. Finds out how many there are. */
+static void test_all(void **state)
+{
+    autotune_plan *plan;
+
+    (void)state;
+    begin();
+    plan = measure_plan(profile, NULL);
+    others = fake_cuda_kernel_count;
+    assert_int_equal(fake_cuda_allocations, 0);
+    end(plan);
+    begin();
+    plan = measure_plan(profile, &ample);
+    kernels = fake_cuda_kernel_count;
+    assert_true(kernels >= others + 3);
+    assert_int_equal(started(plan), 0); /* all are alike, so the looked-up one stays */
+    assert_true(measure_says(plan, "  measured   20.000 us, the best of "));
+    end(plan);
+}
+
+static void test_fastest(void **state)
+{
+    (void)state;
+    for (int fastest = others; fastest < kernels; fastest++) {
+        autotune_plan *plan;
+
+        begin();
+        fake_cuda_kernels[fastest].ns = 15000;
+        fake_cuda_kernels[fastest == others ? kernels - 1 : others].ns = 16000;
+        plan = measure_plan(profile, &ample);
+        assert_int_equal(started(plan), fastest);
+        assert_true(measure_says(plan, "  measured   15.000 us"));
+        assert_true(measure_says(plan, "the looked-up one took 20.000 us"));
+        end(plan);
+    }
+}
+
+/* A rival that is faster by half a percent does not win; by two percent it does. */
+static void test_tie(void **state)
+{
+    static const int64_t ns[][2] = {{19900, 0}, {19600, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        autotune_plan *plan;
+
+        begin();
+        fake_cuda_kernels[others].ns = ns[i][0];
+        plan = measure_plan(profile, &ample);
+        assert_int_equal(started(plan), ns[i][1] ? others : 0);
+        end(plan);
+    }
+}
+
+/* The fastest is wrong, so the next wins; a wrong kernel is not timed. */
+static void test_wrong(void **state)
+{
+    autotune_plan *plan;
+
+    (void)state;
+    begin();
+    fake_cuda_kernels[others].ns = 5000;
+    fake_cuda_kernels[others].wrong = true;
+    fake_cuda_kernels[others + 1].ns = 10000;
+    plan = measure_plan(profile, &ample);
+    assert_int_equal(started(plan), others + 1);
+    assert_in_range(fake_cuda_kernels[others].launches, 1, 2); /* the checks' */
+    end(plan);
+}
+
+static void test_looked_up_wrong(void **state)
+{
+    autotune_plan *plan = NULL;
+    autotune_error *error = NULL;
+
+    (void)state;
+    begin();
+    fake_cuda_kernels[0].wrong = true;
+    plan = measure_plan(profile, &ample);
+    assert_true(started(plan) > 0);
+    end(plan);
+    begin();
+    for (int i = 0; i < kernels; i++)
+        fake_cuda_kernels[i].wrong = true;
+    assert_int_equal(autotune_plan_create_with(&plan, profile, &measure_problem, &ample, &error),
+                     AUTOTUNE_FAILED);
+    assert_non_null(strstr(autotune_error_message(error), "wrong results"));
+    autotune_error_free(error);
+    end(NULL);
+}
+
+static void test_lost_context(void **state)
+{
+    autotune_plan *plan = NULL;
+    autotune_error *error = NULL;
+
+    (void)state;
+    begin();
+    fake_cuda_kernels[others].crashes = 700; /* CUDA_ERROR_ILLEGAL_ADDRESS */
+    assert_int_equal(autotune_plan_create_with(&plan, profile, &measure_problem, &ample, &error),
+                     AUTOTUNE_NO_DEVICE);
+    assert_null(plan);
+    autotune_error_free(error);
+    end(NULL);
+}
+
+/* Without a budget a plan does exactly what autotune_plan_create does. */
+static void test_no_budget(void **state)
+{
+    static const autotune_plan_options none = {.measure_ms = 0};
+    autotune_plan *plan = NULL;
+    int calls[2], before;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        begin();
+        fake_cuda_kernels[others].ns = 1000;
+        before = fake_cuda_calls;
+        if (i == 0)
+            assert_int_equal(autotune_plan_create(&plan, profile, &measure_problem, NULL),
+                             AUTOTUNE_OK);
+        else
+            plan = measure_plan(profile, &none);
+        calls[i] = fake_cuda_calls - before;
+        assert_int_equal(fake_cuda_kernel_count, others);
+        assert_int_equal(fake_cuda_kernels[0].launches, 0);
+        assert_int_equal(started(plan), 0);
+        end(plan);
+    }
+    assert_int_equal(calls[0], calls[1]);
+}
+
+/* A second plan with a budget takes what the first has found; one without looks up as ever. */
+static void test_remembered(void **state)
+{
+    autotune_plan *plan;
+    int launches, fastest = others + 1;
+
+    (void)state;
+    begin();
+    fake_cuda_kernels[fastest].ns = 10000;
+    end(measure_plan(profile, &ample));
+    launches = fake_cuda_launches;
+    plan = measure_plan(profile, &ample);
+    assert_int_equal(fake_cuda_launches, launches);
+    assert_int_equal(started(plan), fastest);
+    assert_true(measure_says(plan, "measured in this process"));
+    end(plan);
+    plan = measure_plan(profile, NULL);
+    assert_int_equal(started(plan), 0);
+    end(plan);
+    autotune_wisdom_forget();
+    launches = fake_cuda_launches;
+    end(measure_plan(profile, &ample));
+    assert_true(fake_cuda_launches > launches);
+}
+
+/* ---- budgets ---- */
+
+/* With kernels of a second, 1.5 s are over after the first; 1000 s suffice for all. */
+static void test_clock(void **state)
+{
+    static const struct {
+        int64_t budget_ms;
+        const char *says;
+        int most_launches; /* of the looked-up kernel */
+    } cases[] = {
+        {1500, "  measured   nothing: too little time or device memory", 8},
+        {40000, "  measured   ", 100}, /* it ends between two rounds */
+        {1000000, "  measured   1000000.000 us, the best of ", 100},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const autotune_plan_options options = {.measure_ms = cases[i].budget_ms, .policy = "warm"};
+        int64_t began_ns = fake_cuda_now_ns;
+        autotune_plan *plan;
+
+        begin();
+        for (int k = 0; k < kernels; k++)
+            fake_cuda_kernels[k].ns = 1000000000;
+        clock_follows = true;
+        plan = measure_plan(profile, &options);
+        clock_follows = false;
+        assert_true(measure_says(plan, cases[i].says));
+        assert_in_range(fake_cuda_kernels[0].launches, 1, cases[i].most_launches);
+        /* a kernel that has begun is not stopped: the first one is verified and estimated */
+        assert_true(fake_cuda_now_ns - began_ns < (cases[i].budget_ms + 8000) * 1000000);
+        end(plan);
+    }
+}
+
+/* Not even the buffers could be filled in this time, so they are not allocated. */
+static void test_no_time(void **state)
+{
+    const autotune_plan_options options = {.measure_ms = 1};
+    int allocations = fake_cuda_allocations;
+    autotune_plan *plan;
+
+    (void)state;
+    begin();
+    clock_follows = true;
+    plan = measure_plan(profile, &options);
+    clock_follows = false;
+    assert_true(measure_says(plan, "  measured   nothing: too little time or device memory"));
+    assert_int_equal(fake_cuda_allocations, allocations);
+    end(plan);
+}
+
+static void use_cache(const char *name)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s", measure_folder, name);
+    setenv("XDG_CACHE_HOME", path, 1);
+}
+
+/* Compilers that never answer are killed; the plan is as without a budget. */
+static void test_hanging_compiler(void **state)
+{
+    static const char *const scripts[] = {"exec sleep 1000", "exit 1", "echo nonsense >&0"};
+    const autotune_plan_options options = {.measure_ms = 400};
+    char program[4096], *usual = strdup(getenv("AUTOTUNE_PROGRAM"));
+
+    (void)state;
+    snprintf(program, sizeof program, "%s/compiler", measure_folder);
+    setenv("AUTOTUNE_PROGRAM", program, 1);
+    use_cache("another-cache");
+    for (size_t i = 0; i <= sizeof scripts / sizeof *scripts; i++) {
+        FILE *out = i > 0 ? fopen(program, "w") : NULL; /* at first there is none */
+        struct timespec began, ended;
+        autotune_plan *plan;
+
+        if (out) {
+            fprintf(out, "#!/bin/sh\n%s\n", scripts[i - 1]);
+            fclose(out);
+            chmod(program, 0755);
+        }
+        begin();
+        end(measure_plan(profile, NULL)); /* compiles what every plan compiles */
+        clock_gettime(CLOCK_MONOTONIC, &began);
+        plan = measure_plan(profile, &options);
+        clock_gettime(CLOCK_MONOTONIC, &ended);
+        assert_true(ended.tv_sec - began.tv_sec < 60); /* not the 1000 s of the compiler */
+        assert_true(measure_says(plan, "  measured   nothing: of "));
+        assert_int_equal(started(plan), 0);
+        end(plan);
+    }
+    setenv("AUTOTUNE_PROGRAM", usual, 1);
+    use_cache("cache");
+    free(usual);
+}
+
+/* ---- memory ---- */
+
+/* In the caller's memory nothing is allocated; where it is too small, nothing is measured. */
+static void test_scratch(void **state)
+{
+    enum { LARGE = 512 << 20, SMALL = 4096 };
+    void *scratch = mmap(NULL, LARGE, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    static const struct {
+        int64_t bytes;
+        const char *says;
+    } cases[] = {{LARGE, "  measured   20.000 us"}, {SMALL, "  measured   nothing: too little"}};
+
+    (void)state;
+    assert_ptr_not_equal(scratch, MAP_FAILED);
+    for (size_t i = 0; i < 2; i++) {
+        const autotune_plan_options options = {
+            .measure_ms = 100000, .scratch = scratch, .scratch_bytes = cases[i].bytes};
+        int allocations = fake_cuda_allocations;
+        autotune_plan *plan;
+
+        begin();
+        plan = measure_plan(profile, &options);
+        assert_int_equal(fake_cuda_allocations, allocations);
+        assert_true(measure_says(plan, cases[i].says));
+        end(plan);
+    }
+    munmap(scratch, LARGE);
+}
+
+static void test_bad_options(void **state)
+{
+    static const struct {
+        autotune_plan_options options;
+        const char *words;
+    } cases[] = {
+        {{.measure_ms = -1}, "measure_ms is -1"},
+        {{.measure_ms = INT64_MAX}, "measure_ms"},
+        {{.policy = "tepid"}, "cold, warm"},
+        {{.scratch = (void *)4096}, "scratch_bytes"},
+        {{.scratch_bytes = 4096}, "scratch_bytes"},
+        {{.scratch = (void *)4097, .scratch_bytes = 4096}, "multiple of 256"},
+        {{.struct_size = 8}, "struct_size of autotune_plan_options"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_plan *plan = NULL;
+        autotune_error *error = NULL;
+
+        assert_int_equal(
+            autotune_plan_create_with(&plan, profile, &measure_problem, &cases[i].options, &error),
+            AUTOTUNE_INVALID);
+        assert_null(plan);
+        if (!strstr(autotune_error_message(error), cases[i].words))
+            fail_msg("%s", autotune_error_message(error));
+        autotune_error_free(error);
+    }
+}
+
+/* ---- threads ---- */
+
+static void *make_plans(void *fastest)
+{
+    for (int i = 0; i < 3; i++) {
+        autotune_plan *plan = NULL;
+
+        if (autotune_plan_create_with(&plan, profile, &measure_problem, &ample, NULL) !=
+            AUTOTUNE_OK)
+            return NULL;
+        autotune_plan_free(plan);
+    }
+    return fastest;
+}
+
+/* One thread measures, and all others wait and take what it found. */
+static void test_threads(void **state)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    autotune_plan *plan;
+    int once, fastest = others;
+
+    (void)state;
+    begin();
+    fake_cuda_kernels[fastest].ns = 10000;
+    end(measure_plan(profile, &ample));
+    once = fake_cuda_kernels[fastest].launches;
+    begin();
+    fake_cuda_kernels[fastest].ns = 10000;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, make_plans, &fastest), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *done = NULL;
+
+        pthread_join(threads[i], &done);
+        assert_ptr_equal(done, &fastest);
+    }
+    assert_int_equal(fake_cuda_kernels[fastest].launches, once);
+    plan = measure_plan(profile, &ample);
+    assert_int_equal(started(plan), fastest);
+    end(plan);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    measure_set_up();
+    profile = measure_open(NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    autotune_wisdom_forget();
+    autotune_profile_free(profile);
+    measure_tear_down();
+    return 0;
+}
+
+/* The others need what the first finds out. */
+static int need_kernels(void **state)
+{
+    (void)state;
+    if (kernels == 0)
+        fprintf(stderr, "skipped: no kernels were compiled\n");
+    return kernels == 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),
+        cmocka_unit_test_setup(test_fastest, need_kernels),
+        cmocka_unit_test_setup(test_tie, need_kernels),
+        cmocka_unit_test_setup(test_wrong, need_kernels),
+        cmocka_unit_test_setup(test_looked_up_wrong, need_kernels),
+        cmocka_unit_test_setup(test_lost_context, need_kernels),
+        cmocka_unit_test_setup(test_no_budget, need_kernels),
+        cmocka_unit_test_setup(test_remembered, need_kernels),
+        cmocka_unit_test_setup(test_clock, need_kernels),
+        cmocka_unit_test_setup(test_no_time, need_kernels),
+        cmocka_unit_test_setup(test_hanging_compiler, need_kernels),
+        cmocka_unit_test_setup(test_scratch, need_kernels),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test_setup(test_threads, need_kernels),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

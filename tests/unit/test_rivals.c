@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/lookup/rivals.c over the shipped profiles of an H200: what rivals are, for problems of all
+ * kinds. */
+#include "base/memory.h"
+#include "lookup/rivals.h"
+#include "model/description.h"
+#include "space/named.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shipped_families.h"
+#include "source_tree.h"
+
+static const struct at_environment nothing_known;
+static struct at_device_info h200, h100;
+static struct at_profiles profiles;
+static struct at_lookup *lookup;
+
+static int set_up(void **state)
+{
+    static const char *const files[] = {"results/nvidia-h200.yaml",
+                                        "results/nvidia-h200-library.yaml"};
+    struct at_error err;
+
+    (void)state;
+    read_shipped_families();
+    for (size_t i = 0; i < AT_COUNT(files); i++) {
+        char *path = path_of(files[i]);
+
+        assert_int_equal(at_profiles_add(&profiles, path, &err), AT_OK);
+        free(path);
+    }
+    setenv("AUTOTUNE_DATADIR", getenv("srcdir") ? getenv("srcdir") : ".", 1);
+    assert_int_equal(at_description_by_any_name(&h200, "h200", &err), AT_OK);
+    assert_int_equal(at_description_by_any_name(&h100, "h100", &err), AT_OK);
+    lookup = at_lookup_open(&profiles, families, family_count);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    at_lookup_close(lookup);
+    at_profiles_clear(&profiles);
+    free_shipped_families();
+    return 0;
+}
+
+/* Find the answer, and the rivals after it. Returns how many there are. */
+static size_t find(const char *spec, const struct at_device_info *device, const char *policy,
+                   struct at_answer answers[1 + AT_RIVALS_MAX])
+{
+    struct at_problem problem;
+    struct at_query query = {&problem, device, &nothing_known, policy};
+    struct at_error err;
+
+    assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
+    assert_int_equal(at_lookup_find(lookup, &query, &answers[0], &err), AT_OK);
+    return at_rivals_find(lookup, &query, &answers[0], &answers[1]);
+}
+
+static bool is_of(const struct at_result_record *result, const struct at_config *config)
+{
+    struct at_config found;
+    struct at_error err;
+
+    return result->time_ns > 0 &&
+           at_config_from_names(&found, families, family_count, result->family, &result->parameters,
+                                &err) == AT_OK &&
+           at_config_equal(&found, config);
+}
+
+/* Has a record this config, with such elements and axes, as an entry's winner or default? */
+static bool has(const struct at_device_record *record, const struct at_config *config,
+                struct at_problem_kind kind)
+{
+    const struct at_entry *entries = record->problems.items;
+
+    for (size_t i = 0; i < record->problems.count; i++) {
+        struct at_problem problem;
+        struct at_error err;
+
+        assert_int_equal(at_problem_parse(&problem, entries[i].problem, &err), AT_OK);
+        if (at_problem_kind(&problem).elem_size == kind.elem_size &&
+            at_problem_kind(&problem).axes == kind.axes &&
+            (is_of(&entries[i].winner, config) || is_of(&entries[i].fallback, config)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_proven(const struct at_config *config, struct at_problem_kind kind)
+{
+    for (size_t i = 0; i < profiles.count; i++) {
+        const struct at_device_record *records = profiles.files[i].profile.devices.items;
+
+        for (size_t j = 0; j < profiles.files[i].profile.devices.count; j++)
+            if (has(&records[j], config, kind))
+                return true;
+    }
+    return false;
+}
+
+static const char *const specs[] = {
+    "6000x6000:f32",
+    "8755x99:f16",
+    "3x1000000:f32",
+    "1300000x2179:u8",
+    "197x64:f16,batch=768",
+    "2500x2500:f32,inplace=1",
+    "4321x12345:u8",
+    "700x3000:f64",
+    "1000x1000:c128",
+    "6000x6000:f32,offset_src=1",
+    "8x32x500x128:f16,perm=0213",
+    "61x67:f32",
+    "7x1000000:f32",
+    "1000000x11:f16",
+};
+
+/* All are legal, distinct, proven, and in order: the default first, then the nearest. */
+static void test_rivals(void **state)
+{
+    size_t with_rivals = 0;
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        struct at_answer answers[1 + AT_RIVALS_MAX];
+        size_t count = find(specs[i], &h200, "cold", answers);
+        struct at_problem problem;
+        struct at_error err;
+
+        assert_int_equal(at_problem_parse(&problem, specs[i], &err), AT_OK);
+        assert_in_range(count, 0, AT_RIVALS_MAX);
+        with_rivals += count > 1;
+        for (size_t j = 1; j <= count; j++) {
+            bool legal = false;
+
+            assert_int_equal(
+                at_config_legal(&answers[j].config, &problem, &h200, &legal, NULL, &err), AT_OK);
+            assert_true(legal);
+            assert_true(answers[j].launch.field[AT_GRID_X] > 0);
+            for (size_t k = 0; k < j; k++)
+                assert_false(at_config_equal(&answers[j].config, &answers[k].config));
+            if (!is_proven(&answers[j].config, at_problem_kind(&problem)))
+                fail_msg("%s: rival %zu was not correct before", specs[i], j);
+            assert_true(j == 1 || answers[j].tier == AT_TIER_SHAPE);
+            assert_true(j == 1 || answers[j - 1].tier == AT_TIER_DEFAULT ||
+                        answers[j - 1].distance.total <= answers[j].distance.total);
+        }
+    }
+    assert_in_range(with_rivals, AT_COUNT(specs) / 2, AT_COUNT(specs));
+}
+
+/* Who has nothing to measure, or nothing that is safe. */
+static void test_none(void **state)
+{
+    static const struct {
+        const char *spec;
+        const struct at_device_info *device;
+        const char *policy;
+        bool rivals;
+    } cases[] = {
+        {"8192x8192:f32", &h200, "cold", false}, /* this very problem was measured */
+        {"8192x8192:f32", &h200, "warm", true},  /* with another policy */
+        {"6000x6000:f32", &h200, "cold", true},
+        {"6000x6000:f32", &h100, "cold", false}, /* nothing was correct on this model */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_answer answers[1 + AT_RIVALS_MAX];
+
+        if ((find(cases[i].spec, cases[i].device, cases[i].policy, answers) > 0) != cases[i].rivals)
+            fail_msg("case %zu", i);
+    }
+}
+
+/* What was predicted was not correct anywhere. */
+static void test_predicted(void **state)
+{
+    struct at_answer answers[1 + AT_RIVALS_MAX];
+
+    (void)state;
+    for (int emulated = 0; emulated < 2; emulated++) {
+        for (size_t i = 0; i < profiles.count; i++) {
+            struct at_device_record *records = profiles.files[i].profile.devices.items;
+
+            for (size_t j = 0; j < profiles.files[i].profile.devices.count; j++)
+                strcpy(records[j].device.kind, emulated ? AT_KIND_EMULATED : "cuda");
+        }
+        at_lookup_close(lookup);
+        lookup = at_lookup_open(&profiles, families, family_count);
+        assert_int_equal(find("6000x6000:f32", &h200, "cold", answers) > 0, !emulated);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rivals),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_predicted),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
