@@ -71,7 +71,7 @@ static bool is_of(const struct at_result_record *result, const struct at_config 
     struct at_config found;
     struct at_error err;
 
-    return result->time_ns > 0 &&
+    return result->family[0] &&
            at_config_from_names(&found, families, family_count, result->family, &result->parameters,
                                 &err) == AT_OK &&
            at_config_equal(&found, config);
