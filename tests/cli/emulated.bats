@@ -233,8 +233,8 @@ wide() {
     "$AUTOTUNE" report best.yaml --journal best.yaml.journal --out report.html
     grep -q 'Predicted times have no spread: equal ones are a tie' report.html
     run ! grep -E 'Power over time|Temperature over time|Throttling:' report.html
-    # Nothing is expected of the initial design; most of the others come within a factor of 1.5.
-    [ "$(query best.yaml.journal "SELECT count(*) - count(expected_ns) >= 10 FROM measurements
+    # Nothing is expected of the first configs; most of the others come within a factor of 1.5.
+    [ "$(query best.yaml.journal "SELECT count(*) - count(expected_ns) >= 8 FROM measurements
         WHERE family = 'tile'")" -eq 1 ]
     [ "$(query best.yaml.journal 'SELECT expected_ns FROM measurements WHERE id = 1')" = None ]
     query best.yaml.journal "SELECT count(*), sum(ratio BETWEEN 1 / 1.5 AND 1.5) FROM (
