@@ -255,8 +255,8 @@ static char *conflict_of(const struct piece *winner, const struct piece *loser, 
                            winner->record->device.name, winner->record->policy.name, winner->path,
                            kept, loser->path, dropped, reason);
 
-    free(kept);
-    free(dropped);
+    at_free(kept);
+    at_free(dropped);
     return line;
 }
 
