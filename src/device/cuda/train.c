@@ -79,13 +79,14 @@ enum at_outcome at_cuda_make_train(struct at_device *device, const struct at_cal
                                    struct at_error *err)
 {
     struct at_train *made = at_alloc(sizeof *made);
-    enum at_outcome outcome =
-        at_cuda_outcome(at_cuda.cuEventCreate(&made->start, CU_EVENT_DEFAULT), "timing", err);
+    enum at_outcome outcome;
 
     made->count = count;
     made->lead_in = lead_in;
+    /* Before there is an event to lose: in the library, without memory the call ends here. */
     if (!calls[0].kernel)
         made->calls = at_memdup(calls, count * sizeof *calls);
+    outcome = at_cuda_outcome(at_cuda.cuEventCreate(&made->start, CU_EVENT_DEFAULT), "timing", err);
     if (outcome == AT_CORRECT)
         outcome =
             at_cuda_outcome(at_cuda.cuEventCreate(&made->stop, CU_EVENT_DEFAULT), "timing", err);
