@@ -10,26 +10,40 @@ static const char *skip_blanks(const char *text)
     return text + strspn(text, " \t");
 }
 
-static bool is_include(const char *line)
+/* The word of a directive, after "#" and blanks; NULL: the line is none. */
+static const char *directive(const char *line)
 {
-    static const char word[] = "include", ours[] = "\"" AT_TEMPLATE_HEADER "\"";
-
     line = skip_blanks(line);
-    if (*line != '#')
-        return false;
-    line = skip_blanks(line + 1);
-    if (strncmp(line, word, strlen(word)) != 0)
-        return false;
-    line = skip_blanks(line + strlen(word));
-    return strncmp(line, ours, strlen(ours)) != 0;
+    return *line == '#' ? skip_blanks(line + 1) : NULL;
 }
 
-bool at_include_find(struct at_include *include, const char *from, int line)
+static bool begins(const char *text, const char *word)
 {
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+static bool is_include(const char *word)
+{
+    static const char include[] = "include";
+
+    return begins(word, include) &&
+           !begins(skip_blanks(word + strlen(include)), "\"" AT_TEMPLATE_HEADER "\"");
+}
+
+/* Find the next directive; among those in #if too, if wanted. */
+static bool find(struct at_include *include, const char *from, int line, bool conditional)
+{
+    int depth = 0;
+
     for (; *from; line++) {
         size_t size = strcspn(from, "\n");
+        const char *word = directive(from);
 
-        if (is_include(from)) {
+        if (word && begins(word, "if"))
+            depth++;
+        else if (word && begins(word, "endif"))
+            depth--;
+        else if (word && (conditional || depth == 0) && is_include(word)) {
             *include = (struct at_include){from, size, line};
             return true;
         }
@@ -38,9 +52,14 @@ bool at_include_find(struct at_include *include, const char *from, int line)
     return false;
 }
 
+bool at_include_find(struct at_include *include, const char *from, int line)
+{
+    return find(include, from, line, false);
+}
+
 bool at_source_includes(const char *source)
 {
     struct at_include include;
 
-    return at_include_find(&include, source, 1);
+    return find(&include, source, 1, true);
 }

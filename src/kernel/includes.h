@@ -14,11 +14,11 @@ struct at_include {
     int line; /* from 1 */
 };
 
-/* Find the next directive at or after `from`, which is the beginning of line `line`. False: there
- * is none. */
+/* Find the next directive at or after `from`, which is the beginning of line `line`, outside of
+ * #if: which of those inside count, only the compiler knows. False: there is none. */
 bool at_include_find(struct at_include *include, const char *from, int line);
 
-/* Does the source include anything? */
+/* Does the source include anything, be it inside of #if? */
 bool at_source_includes(const char *source);
 
 #endif

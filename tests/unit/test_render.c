@@ -28,7 +28,13 @@ static struct at_family plain = {.name = (char[]){"plain-1"},
 static struct at_family including = {
     .name = (char[]){"including"},
     .template_path = (char[]){"templates/including.cu"},
-    .source = (char[]){"// including\n#include \"transpose.cuh\"\n  # include <cuda_fp16.h>\n"}};
+    .source = (char[]){"// including\n#include \"transpose.cuh\"\n"
+                       "#if TILE\n#  ifdef PAD\n#include <cuda_bf16.h>\n#  endif\n#endif\n"
+                       "  # include <cuda_fp16.h>\n"}};
+static struct at_family perhaps = {.name = (char[]){"perhaps"},
+                                   .template_path = (char[]){"templates/perhaps.cu"},
+                                   .source =
+                                       (char[]){"#if TILE == 4\n#include <cuda_fp16.h>\n#endif\n"}};
 
 /* ---- rendering ---- */
 
@@ -56,11 +62,12 @@ static void test_macros(void **state)
     }
 }
 
-/* What a template includes comes before all namespaces, with its place, and nothing else does. */
+/* What a template includes comes before all namespaces, with its place, and nothing else does. What
+ * is inside of #if stays there. */
 static void test_includes(void **state)
 {
     static const char expected[] = "#include \"transpose.cuh\"\n"
-                                   "#line 3 \"including.cu\"\n"
+                                   "#line 8 \"including.cu\"\n"
                                    "  # include <cuda_fp16.h>\n"
                                    "#define ELEM_SIZE 4\n";
     const struct at_config configs[] = {{&including, {0}}, {&plain, {0}}};
@@ -76,7 +83,7 @@ static void test_includes(void **state)
 /* A kernel that includes nothing has the same key wherever CUDA's headers are. */
 static void test_keys(void **state)
 {
-    const struct at_config configs[] = {{&plain, {0}}, {&including, {0}}};
+    const struct at_config configs[] = {{&plain, {0}}, {&including, {0}}, {&perhaps, {0}}};
     struct at_compiler here = {.headers = "here"}, there = {.headers = "there"};
 
     (void)state;
