@@ -75,23 +75,25 @@ static enum at_status check_strides(const struct at_problem *problem, const char
         int64_t stride, matrix;
     } sides[] = {{"stride_src", problem->stride_src, (rows - 1) * problem->ld_src + cols},
                  {"stride_dst", problem->stride_dst, (cols - 1) * problem->ld_dst + rows}};
-    enum at_status status;
+    bool inside = false;
+    size_t overlaps = AT_COUNT(sides); /* the first side on which they do */
 
     if (problem->outer_count > 0)
         return at_problem_check_overlap(problem, spec, err);
-    for (size_t i = 0; i < AT_COUNT(sides); i++)
-        if (sides[i].stride < sides[i].matrix) {
-            status = sides[i].stride < 1 || problem->in_place
-                         ? AT_USAGE
-                         : at_problem_check_overlap(problem, spec, NULL);
-            if (status != AT_OK)
-                return at_fail(err, AT_USAGE,
-                               "problem \"%.200s\": with %s=%lld the matrices overlap: one takes "
-                               "%lld elements",
-                               spec, sides[i].name, (long long)sides[i].stride,
-                               (long long)sides[i].matrix);
-        }
-    return AT_OK;
+    for (size_t i = AT_COUNT(sides); i-- > 0;) {
+        if (sides[i].stride < 1 || (problem->in_place && sides[i].stride < sides[i].matrix))
+            overlaps = i;
+        inside = inside || sides[i].stride < sides[i].matrix;
+    }
+    if (overlaps == AT_COUNT(sides) && inside &&
+        at_problem_check_overlap(problem, spec, NULL) != AT_OK)
+        overlaps = sides[0].stride < sides[0].matrix ? 0 : 1;
+    if (overlaps == AT_COUNT(sides))
+        return AT_OK;
+    return at_fail(err, AT_USAGE,
+                   "problem \"%.200s\": with %s=%lld the matrices overlap: one takes %lld elements",
+                   spec, sides[overlaps].name, (long long)sides[overlaps].stride,
+                   (long long)sides[overlaps].matrix);
 }
 
 /* In place, source and destination are one buffer, so their layouts must be the same. */

@@ -349,10 +349,11 @@ static bool resolve(struct at_ptx_reader *reader, const struct at_ptx_labels *fr
     }
     for (size_t i = from->jumps; i < reader->jump_count; i++) {
         const struct at_ptx_label *jump = &reader->jumps[i];
-        struct at_emu_op *op = &kernel->ops[jump->op];
+        struct at_emu_op *op;
 
         if (jump->op >= kernel->op_count) /* its instruction is the kernel's problem */
             continue;
+        op = &kernel->ops[jump->op];
         if (jump->name.size == 0) { /* a return: behind the function's body */
             op->target = (uint32_t)kernel->op_count;
             continue;
