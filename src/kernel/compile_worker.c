@@ -89,25 +89,40 @@ static void put_kernels(struct at_wire *request, struct at_wire *reply, const ch
     }
 }
 
-static void answer_program(struct compile_server *server, struct at_wire *request,
-                           struct at_wire *reply)
+/* Compile within the limit of time, and begin the reply. Returns NULL if there is no image: the
+ * reply then says why, in fewer than why_capacity bytes, at most WHY_CHARS. The caller frees image
+ * and log. */
+enum { WHY_CHARS = 1024 };
+static void *compile(struct compile_server *server, const char *source, size_t why_capacity,
+                     size_t *size, char **log, struct at_wire *reply)
 {
-    char *source = get_text(request), *log = NULL, why[256]; /* of at_built */
-    size_t size;
+    char why[WHY_CHARS];
     void *image = NULL;
     struct at_error err;
     enum at_status status;
 
     at_compile_limit_time(server->cpu_limit_s);
-    status =
-        at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, &size, &log, &err);
+    status = at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, size, log, &err);
     if (status != AT_OK) {
         answer_failure(reply, status, err.message);
     } else if (!image) {
-        explain_refusal(server, source, log, why, sizeof why);
+        explain_refusal(server, source, *log, why, why_capacity);
         answer_failure(reply, AT_FAILED, why);
     } else {
         at_wire_put_int(reply, AT_OK);
+    }
+    return image;
+}
+
+static void answer_program(struct compile_server *server, struct at_wire *request,
+                           struct at_wire *reply)
+{
+    enum { BUILT_WHY_CHARS = 256 }; /* of at_built */
+    char *source = get_text(request), *log = NULL;
+    size_t size;
+    void *image = compile(server, source, BUILT_WHY_CHARS, &size, &log, reply);
+
+    if (image) {
         put_kernels(request, reply, log);
         at_wire_put_bytes(reply, image, size);
     }
@@ -119,23 +134,13 @@ static void answer_program(struct compile_server *server, struct at_wire *reques
 static void answer_source(struct compile_server *server, struct at_wire *request,
                           struct at_wire *reply)
 {
-    char *source = get_text(request), *folder = get_text(request), *log = NULL, why[1024];
+    char *source = get_text(request), *folder = get_text(request), *log = NULL;
     size_t size;
-    void *image = NULL;
-    struct at_error err;
-    enum at_status status;
+    void *image;
 
-    at_compile_limit_time(server->cpu_limit_s);
     at_nvrtc_search(server->nvrtc, folder);
-    status =
-        at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, &size, &log, &err);
-    if (status != AT_OK) {
-        answer_failure(reply, status, err.message);
-    } else if (!image) {
-        explain_refusal(server, source, log, why, sizeof why);
-        answer_failure(reply, AT_FAILED, why);
-    } else {
-        at_wire_put_int(reply, AT_OK);
+    image = compile(server, source, WHY_CHARS, &size, &log, reply);
+    if (image) {
         at_wire_put_bytes(reply, image, size - 1); /* without NVRTC's NUL */
         at_wire_put_text(reply, log);
     }

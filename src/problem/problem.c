@@ -65,35 +65,38 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
     return AT_OK;
 }
 
+/* A side's step from matrix to matrix, and the elements of one, from the first to the last. */
+struct step {
+    const char *name;
+    int64_t stride, matrix;
+};
+
+static enum at_status fail_overlap(const struct step *step, const char *spec, struct at_error *err)
+{
+    return at_fail(err, AT_USAGE,
+                   "problem \"%.200s\": with %s=%lld the matrices overlap: one takes %lld elements",
+                   spec, step->name, (long long)step->stride, (long long)step->matrix);
+}
+
 /* Matrices may lie inside each other, but no two elements in one place. */
 static enum at_status check_strides(const struct at_problem *problem, const char *spec,
                                     struct at_error *err)
 {
     int64_t rows = problem->rows, cols = problem->cols;
-    const struct {
-        const char *name;
-        int64_t stride, matrix;
-    } sides[] = {{"stride_src", problem->stride_src, (rows - 1) * problem->ld_src + cols},
-                 {"stride_dst", problem->stride_dst, (cols - 1) * problem->ld_dst + rows}};
-    bool inside = false;
-    size_t overlaps = AT_COUNT(sides); /* the first side on which they do */
+    const struct step steps[] = {
+        {"stride_src", problem->stride_src, (rows - 1) * problem->ld_src + cols},
+        {"stride_dst", problem->stride_dst, (cols - 1) * problem->ld_dst + rows}};
 
     if (problem->outer_count > 0)
         return at_problem_check_overlap(problem, spec, err);
-    for (size_t i = AT_COUNT(sides); i-- > 0;) {
-        if (sides[i].stride < 1 || (problem->in_place && sides[i].stride < sides[i].matrix))
-            overlaps = i;
-        inside = inside || sides[i].stride < sides[i].matrix;
-    }
-    if (overlaps == AT_COUNT(sides) && inside &&
-        at_problem_check_overlap(problem, spec, NULL) != AT_OK)
-        overlaps = sides[0].stride < sides[0].matrix ? 0 : 1;
-    if (overlaps == AT_COUNT(sides))
-        return AT_OK;
-    return at_fail(err, AT_USAGE,
-                   "problem \"%.200s\": with %s=%lld the matrices overlap: one takes %lld elements",
-                   spec, sides[overlaps].name, (long long)sides[overlaps].stride,
-                   (long long)sides[overlaps].matrix);
+    for (size_t i = 0; i < AT_COUNT(steps); i++)
+        if (steps[i].stride < (problem->in_place ? steps[i].matrix : 1))
+            return fail_overlap(&steps[i], spec, err);
+    for (size_t i = 0; i < AT_COUNT(steps); i++)
+        if (steps[i].stride < steps[i].matrix &&
+            at_problem_check_overlap(problem, spec, NULL) != AT_OK)
+            return fail_overlap(&steps[i], spec, err);
+    return AT_OK;
 }
 
 /* In place, source and destination are one buffer, so their layouts must be the same. */
