@@ -9,6 +9,7 @@
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "options/read_profile.h"
 #include "options/run_problems.h"
 #include "report/ladder.h"
 #include "space/named.h"
@@ -309,9 +310,7 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
     if (status == AT_OK)
         status = at_textbook_read(&run->textbook, err);
     if (status == AT_OK && run->options->profile)
-        status = at_profile_read(&run->profile, run->options->profile, err);
-    if (status == AT_OK && run->options->profile)
-        at_detail(&options->run.progress, "read %s", run->options->profile);
+        status = at_read_profile(&run->profile, run->options->profile, &options->run.progress, err);
     if (status == AT_OK && options->lookup)
         status = at_bench_lookup_open(&run->lookup, options->lookup, options->run.families,
                                       options->run.session.family_count, err);

@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "options/argument.h"
 #include "options/command_line.h"
+#include "options/read_profile.h"
 #include "profile/profile.h"
 #include "space/named.h"
 #include "system/interrupt.h"
@@ -163,9 +164,7 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
     at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
     status = at_run_families(&options.run, err);
     if (status == AT_OK)
-        status = at_profile_read(&profile, options.file, err);
-    if (status == AT_OK)
-        at_detail(&options.run.progress, "read %s", options.file);
+        status = at_read_profile(&profile, options.file, &options.run.progress, err);
     if (status == AT_OK)
         status = check_profile(&profile, options.file, &options.run.session, &options.report, err);
     if (status == AT_OK && options.gpu) {

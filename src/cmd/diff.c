@@ -5,6 +5,7 @@
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "options/read_profile.h"
 
 #include <stdio.h>
 
@@ -71,16 +72,6 @@ static enum at_status compare(const struct diff_options *options, const struct a
     return status;
 }
 
-static enum at_status read_profile(struct diff_options *options, int which,
-                                   struct at_profile *profile, struct at_error *err)
-{
-    enum at_status status = at_profile_read(profile, options->files[which], err);
-
-    if (status == AT_OK)
-        at_detail(&options->progress, "read %s", options->files[which]);
-    return status;
-}
-
 static enum at_status run_diff(int argc, char **argv, struct at_error *err)
 {
     struct diff_options options = {0};
@@ -88,9 +79,9 @@ static enum at_status run_diff(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_command_line(&argp, 0, argc, argv, &options, &options.progress);
-    status = read_profile(&options, 0, &from, err);
+    status = at_read_profile(&from, options.files[0], &options.progress, err);
     if (status == AT_OK)
-        status = read_profile(&options, 1, &to, err);
+        status = at_read_profile(&to, options.files[1], &options.progress, err);
     if (status == AT_OK)
         status = compare(&options, &from, &to, err);
     at_profile_clear(&to);

@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 #include "base/text_stream.h"
 #include "device/relation.h"
+#include "options/read_profile.h"
 #include "profile/profile.h"
 #include "space/named.h"
 #include "space/space.h"
@@ -161,10 +162,9 @@ static enum at_status take_winner(const struct at_explain_choice *choice,
     struct at_profile profile = {0};
     char *name = choice->problem ? at_problem_format(problem) : NULL;
     const struct at_entry *entry;
-    enum at_status status = at_profile_read(&profile, choice->profile, err);
+    enum at_status status = at_read_profile(&profile, choice->profile, known->progress, err);
 
     if (status == AT_OK) {
-        at_detail(known->progress, "read %s", choice->profile);
         entry = find_entry(&profile, name, device);
         if (!entry)
             status = refuse_problem(&profile, choice->profile, name, err);

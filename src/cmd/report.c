@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "options/argument.h"
 #include "options/command_line.h"
+#include "options/read_profile.h"
 #include "options/run_options.h"
 #include "report/costs.h"
 #include "system/output.h"
@@ -139,13 +140,11 @@ static bool is_measured(const struct at_profile *profile)
     return true;
 }
 
-static enum at_status read_profile(struct at_profile *profile, const char *file,
-                                   struct at_progress *progress, struct at_error *err)
+static enum at_status read_measured(struct at_profile *profile, const char *file,
+                                    struct at_progress *progress, struct at_error *err)
 {
-    enum at_status status = at_profile_read(profile, file, err);
+    enum at_status status = at_read_profile(profile, file, progress, err);
 
-    if (status == AT_OK)
-        at_detail(progress, "read %s", file);
     if (status == AT_OK && !is_measured(profile))
         status = at_fail(err, AT_USAGE,
                          "%s has answers without measurements, of which there is nothing to "
@@ -161,9 +160,9 @@ static enum at_status read_inputs(struct report_options *options, struct inputs 
     enum at_status status = options->out ? check_out(options, err) : AT_OK;
 
     if (status == AT_OK)
-        status = read_profile(&inputs->profile, options->file, progress, err);
+        status = read_measured(&inputs->profile, options->file, progress, err);
     if (status == AT_OK && options->baseline)
-        status = read_profile(&inputs->baseline, options->baseline, progress, err);
+        status = read_measured(&inputs->baseline, options->baseline, progress, err);
     if (status == AT_OK && options->journal_count > 0)
         inputs->searches = at_report_searches_make(&inputs->profile);
     for (size_t i = 0; i < options->journal_count && status == AT_OK; i++) {

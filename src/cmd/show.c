@@ -7,6 +7,7 @@
 #include "options/command_line.h"
 #include "options/format.h"
 #include "options/print_profile.h"
+#include "options/read_profile.h"
 #include "profile/profile.h"
 
 #include <stdio.h>
@@ -84,9 +85,7 @@ static enum at_status run_show(int argc, char **argv, struct at_error *err)
         struct at_profile profile = {0};
         const struct at_device_record *read;
 
-        status = at_profile_read(&profile, options.files[i], err);
-        if (status == AT_OK)
-            at_detail(&options.progress, "read %s", options.files[i]);
+        status = at_read_profile(&profile, options.files[i], &options.progress, err);
         read = profile.devices.items;
         for (size_t j = 0; status == AT_OK && j < profile.devices.count; j++)
             AT_PUSH(records, count, capacity, read[j]);
