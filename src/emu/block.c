@@ -14,7 +14,7 @@ static void start_warp(struct at_emu_warp *warp)
     warp->stop = UINT32_MAX;
     warp->waiting = false;
     warp->stalled = NULL;
-    warp->synced = warp->acquired = warp->block->shared.synced;
+    warp->synced = warp->acquired = warp->joined = warp->block->shared.synced;
     warp->copy_count = 0;
     warp->carry = 0;
     memset(warp->executed, 0, sizeof warp->executed);

@@ -149,31 +149,48 @@ void at_emu_run_bulk_wait(const struct at_emu_op *op, struct at_emu_warp *warp, 
     block->bulk_count = kept;
 }
 
-/* mbarrier.try_wait.parity: is the phase of this parity complete, that is, not the current one? If
- * it is not, for some lane, the warp stalls and other warps run. */
-void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+/* Are these phases complete? If one is not, for some lane, the warp stalls and other warps run. */
+static void wait_for(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                     bool parity)
 {
-    const uint32_t *parity = AT_EMU_ROW(uint32_t, warp, op->row[2]);
+    const uint32_t *odd = AT_EMU_ROW(uint32_t, warp, op->row[2]);
+    const uint64_t *state = AT_EMU_ROW(uint64_t, warp, op->row[2]);
     struct at_emu_block *block = warp->block;
     uint64_t address[AT_WARP];
-    uint32_t complete = 0;
+    uint32_t complete = 0, completed = 0;
 
     if (!at_emu_mbarrier_locate(op, warp, lanes, true, address))
         return;
     AT_EACH_OF (i, lanes) {
         struct at_emu_mbarrier *mbarrier = at_emu_mbarrier_find(block, address[i]);
 
-        if (mbarrier->phase % 2 == (parity[i] & 1))
+        if (parity ? mbarrier->phase % 2 == (odd[i] & 1) : mbarrier->phase == state[i])
             continue;
         complete |= at_lane_bit[i];
+        if (mbarrier->completed > completed)
+            completed = mbarrier->completed;
         if (!end_fills(block, (uint32_t)(mbarrier - block->mbarriers)))
             return;
     }
     if (complete) {
         block->mbarrier_events++;
-        at_emu_shared_acquire(warp);
+        at_emu_shared_acquire(warp, completed);
     }
     if (complete != lanes)
         warp->stalled = op;
     at_keep_predicate(warp, op->row[0], complete, lanes);
+}
+
+/* mbarrier.try_wait: the phase of an arrival's state. */
+void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    wait_for(op, warp, lanes, false);
+}
+
+/* mbarrier.try_wait.parity: the last phase of this parity, which is the current one or is complete.
+ */
+void at_emu_run_mbarrier_wait_parity(const struct at_emu_op *op, struct at_emu_warp *warp,
+                                     uint32_t lanes)
+{
+    wait_for(op, warp, lanes, true);
 }

@@ -61,7 +61,7 @@ static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t 
 
 /* immediate: how many of the latest groups may stay unfinished; -1: none, nor copies outside of a
  * group. */
-void at_emu_run_copy_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+bool at_emu_copies_finish(struct at_emu_warp *warp, uint32_t lanes, int64_t unfinished)
 {
     size_t kept = 0;
 
@@ -70,12 +70,18 @@ void at_emu_run_copy_wait(const struct at_emu_op *op, struct at_emu_warp *warp, 
         uint32_t due = 0;
 
         AT_EACH_OF (i, lanes & copy->lanes)
-            if (op->immediate < 0 || copy->group[i] + op->immediate < warp->groups[i])
+            if (unfinished < 0 || copy->group[i] + unfinished < warp->groups[i])
                 due |= at_lane_bit[i];
         if (due && !finish(copy, warp, due))
-            return;
+            return false;
         if (copy->lanes)
             warp->copies[kept++] = *copy;
     }
     warp->copy_count = kept;
+    return true;
+}
+
+void at_emu_run_copy_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    at_emu_copies_finish(warp, lanes, op->immediate);
 }

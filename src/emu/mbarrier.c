@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mbarriers, on which threads wait for bulk copies (PTX ISA, "Parallel Synchronization and
- * Communication Instructions: mbarrier"). The block keeps their state, not the 8 bytes of shared
- * memory that each occupies. */
+/* mbarriers, on which threads wait for each other and for bulk copies (PTX ISA, "Parallel
+ * Synchronization and Communication Instructions: mbarrier"). The block keeps their state, not the
+ * 8 bytes of shared memory that each occupies. */
 #include "base/memory.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
@@ -62,6 +62,17 @@ void at_emu_run_mbarrier_init(const struct at_emu_op *op, struct at_emu_warp *wa
     }
 }
 
+/* mbarrier.inval: the memory may have another use. */
+void at_emu_run_mbarrier_end(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    uint64_t address[AT_WARP];
+
+    if (!at_emu_mbarrier_locate(op, warp, lanes, true, address))
+        return;
+    AT_EACH_OF (i, lanes)
+        at_emu_mbarrier_find(warp->block, address[i])->offset = UINT32_MAX;
+}
+
 bool at_emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
                             struct at_emu_mbarrier *mbarrier)
 {
@@ -73,15 +84,30 @@ bool at_emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp
         mbarrier->pending = mbarrier->expected;
         mbarrier->phase++;
         warp->block->mbarrier_events++;
+        mbarrier->completed = at_emu_shared_pass(warp->block);
     }
     return true;
 }
 
-/* mbarrier.arrive: first expect more bytes, then arrive. */
-void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *warp,
-                                uint32_t lanes)
+/* Take arrivals from what is pending, and expect more bytes. */
+static bool arrive(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
+                   struct at_emu_mbarrier *mbarrier, uint32_t arrivals, uint32_t bytes)
 {
-    const uint32_t *bytes = AT_EMU_ROW(uint32_t, warp, op->row[1]);
+    if (mbarrier->pending < arrivals) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "more arrivals than the mbarrier expects");
+        return false;
+    }
+    mbarrier->pending -= arrivals;
+    mbarrier->bytes += bytes;
+    return at_emu_mbarrier_update(op, warp, lane, mbarrier);
+}
+
+/* The lanes' values, one after the other, are arrivals or bytes to come; bytes come with
+ * `arrivals`. The state that an arrival returns is the number of its phase. */
+static void change(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                   bool are_bytes, uint32_t arrivals)
+{
+    const uint32_t *value = AT_EMU_ROW(uint32_t, warp, op->row[op->result_count + 1]);
     uint64_t address[AT_WARP];
 
     if (!at_emu_mbarrier_locate(op, warp, lanes, true, address))
@@ -89,15 +115,55 @@ void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *
     AT_EACH_OF (i, lanes) {
         struct at_emu_mbarrier *mbarrier = at_emu_mbarrier_find(warp->block, address[i]);
 
-        if (mbarrier->pending == 0) {
-            at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "more arrivals than the mbarrier expects");
-            return;
-        }
-        mbarrier->pending--;
-        mbarrier->bytes += bytes[i];
-        if (!at_emu_mbarrier_update(op, warp, i, mbarrier))
+        if (op->result_count)
+            AT_EMU_ROW(uint64_t, warp, op->row[0])[i] = mbarrier->phase;
+        if (!arrive(op, warp, i, mbarrier, are_bytes ? arrivals : value[i],
+                    are_bytes ? value[i] : 0))
             return;
     }
+}
+
+void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *warp,
+                                uint32_t lanes)
+{
+    change(op, warp, lanes, false, 0);
+}
+
+void at_emu_run_mbarrier_arrive_expect(const struct at_emu_op *op, struct at_emu_warp *warp,
+                                       uint32_t lanes)
+{
+    change(op, warp, lanes, true, 1);
+}
+
+void at_emu_run_mbarrier_expect(const struct at_emu_op *op, struct at_emu_warp *warp,
+                                uint32_t lanes)
+{
+    change(op, warp, lanes, true, 0);
+}
+
+/* cp.async.mbarrier.arrive.noinc: the lanes arrive when their copies so far are made, which is now.
+ */
+void at_emu_run_mbarrier_copies_arrive(const struct at_emu_op *op, struct at_emu_warp *warp,
+                                       uint32_t lanes)
+{
+    uint64_t address[AT_WARP];
+
+    if (!at_emu_copies_finish(warp, lanes, -1) ||
+        !at_emu_mbarrier_locate(op, warp, lanes, true, address))
+        return;
+    AT_EACH_OF (i, lanes)
+        if (!arrive(op, warp, i, at_emu_mbarrier_find(warp->block, address[i]), 1, 0))
+            return;
+}
+
+/* cp.async.mbarrier.arrive: the same, but the mbarrier first expects one arrival more of each. */
+void at_emu_run_mbarrier_copies(const struct at_emu_op *op, struct at_emu_warp *warp,
+                                uint32_t lanes)
+{
+    uint64_t address[AT_WARP];
+
+    if (at_emu_copies_finish(warp, lanes, -1))
+        at_emu_mbarrier_locate(op, warp, lanes, true, address);
 }
 
 /* fence.proxy.async: bulk copies may now read what the lanes have written. */

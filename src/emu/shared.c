@@ -8,8 +8,9 @@
  * write, are a race. So nothing is cleared at a barrier or at the start of a block: a write before
  * the block's first tick does not count.
  *
- * The writes of a bulk copy are ordered before all that follows a wait for its mbarrier, or a
- * barrier of the block after such a wait.
+ * A wait for an mbarrier orders all accesses from before its phase was complete. So a race with a
+ * thread that never arrived there is not found. The writes of a bulk copy are ordered before all
+ * that follows a wait for its mbarrier, or a barrier of the block after such a wait.
  *
  * A record is the tick, two flags, and the number of the thread within the block. */
 #include "emu/lanes.h"
@@ -29,6 +30,11 @@ enum {
 static uint32_t tick_of(uint32_t record)
 {
     return record >> TICK_SHIFT;
+}
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
 }
 
 /* Make all bytes unwritten: start a new tick. */
@@ -58,7 +64,9 @@ static void restart(struct at_emu_block *block)
     shared->tick = shared->synced = 2;
     memset(shared->fenced, 0, sizeof shared->fenced);
     for (uint32_t i = 0; i < block->warp_count; i++)
-        block->warps[i].synced = block->warps[i].acquired = 2;
+        block->warps[i].synced = block->warps[i].acquired = block->warps[i].joined = 2;
+    for (size_t i = 0; i < block->mbarrier_count; i++)
+        block->mbarriers[i].completed = 2;
 }
 
 static void pass_tick(struct at_emu_block *block)
@@ -67,6 +75,12 @@ static void pass_tick(struct at_emu_block *block)
         restart(block);
     else
         block->shared.tick++;
+}
+
+uint32_t at_emu_shared_pass(struct at_emu_block *block)
+{
+    pass_tick(block);
+    return block->shared.tick;
 }
 
 void at_emu_shared_barrier(struct at_emu_block *block)
@@ -87,9 +101,10 @@ void at_emu_shared_warp_barrier(struct at_emu_warp *warp)
 struct thread_access {
     struct at_emu_shared *shared;
     uint32_t thread;
-    uint32_t record;      /* of this access */
-    uint32_t past;        /* smaller records are from before the block's last barrier */
-    uint32_t warp_synced; /* the tick of its warp's last barrier */
+    uint32_t record; /* of this access */
+    uint32_t past;   /* smaller records are from before the last barrier with the block */
+    uint32_t synced; /* the tick of that: of the block, or an mbarrier that its warp waited for */
+    uint32_t warp_synced; /* the tick of its warp's last barrier of any kind */
     uint32_t acquired;    /* the tick of its warp's last wait for an mbarrier */
     bool atomic;
 };
@@ -102,7 +117,7 @@ static bool same_warp(const struct thread_access *self, uint32_t record)
 /* Is there no barrier between the access of the record and this one? */
 static bool unordered(const struct thread_access *self, uint32_t record)
 {
-    return tick_of(record) >= (same_warp(self, record) ? self->warp_synced : self->shared->synced);
+    return tick_of(record) >= (same_warp(self, record) ? self->warp_synced : self->synced);
 }
 
 static bool races_with_write(const struct thread_access *self, uint32_t written)
@@ -116,7 +131,7 @@ static bool races_with_write(const struct thread_access *self, uint32_t written)
 static bool races_with_read(const struct thread_access *self, uint32_t read)
 {
     if (read & MORE_WARPS)
-        return tick_of(read) >= self->shared->synced;
+        return tick_of(read) >= self->synced;
     return ((read & THREAD_MASK) != self->thread || read & MORE_LANES) && unordered(self, read);
 }
 
@@ -125,7 +140,7 @@ static uint32_t joined(const struct thread_access *self, uint32_t read)
 {
     uint32_t flags = 0;
 
-    if (tick_of(read) < self->shared->synced)
+    if (tick_of(read) < self->synced)
         return self->record;
     flags = read & MORE_WARPS;
     if (!same_warp(self, read))
@@ -182,10 +197,12 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
                         bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
                         uint32_t undefined, uint32_t *unwritten)
 {
+    uint32_t synced = later(warp->block->shared.synced, warp->joined);
     struct thread_access self = {
         .shared = &warp->block->shared,
-        .past = warp->block->shared.synced << TICK_SHIFT,
-        .warp_synced = warp->synced,
+        .past = synced << TICK_SHIFT,
+        .synced = synced,
+        .warp_synced = later(warp->synced, synced),
         .acquired = warp->acquired,
         .atomic = atomic,
     };
@@ -216,9 +233,10 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
     return true;
 }
 
-void at_emu_shared_acquire(struct at_emu_warp *warp)
+void at_emu_shared_acquire(struct at_emu_warp *warp, uint32_t completed)
 {
     warp->acquired = warp->block->shared.tick;
+    warp->joined = later(warp->joined, completed);
 }
 
 bool at_emu_shared_begin_fill(const struct at_emu_bulk *bulk)

@@ -20,10 +20,11 @@ struct at_emu_copy {
 /* An mbarrier object (PTX ISA, "Parallel Synchronization and Communication Instructions:
  * mbarrier"). A phase is complete when no arrival and no byte is pending. */
 struct at_emu_mbarrier {
-    uint32_t offset; /* in shared memory */
+    uint32_t offset; /* in shared memory; UINT32_MAX: it is no more */
     uint32_t expected, pending;
     int64_t bytes;
     uint32_t phase;
+    uint32_t completed; /* the tick when the last phase was complete */
 };
 
 /* A bulk copy under way. A copy to shared memory (a fill) is done at the wait for its phase of an
@@ -61,6 +62,7 @@ struct at_emu_warp {
     const struct at_emu_op *stalled; /* waits for an mbarrier here; NULL: no */
     uint32_t synced;                 /* the tick of the last barrier, of the warp or the block */
     uint32_t acquired;               /* the tick of the last wait for an mbarrier */
+    uint32_t joined;                 /* the tick when the phase that it waited for was complete */
     const struct at_emu_allocation *near; /* where the last access was */
     struct at_emu_copy *copies;
     size_t copy_count, copy_capacity;
@@ -182,10 +184,16 @@ bool at_emu_shared_begin_fill(const struct at_emu_bulk *bulk);
 bool at_emu_shared_end_fill(const struct at_emu_bulk *bulk);
 bool at_emu_shared_begin_drain(const struct at_emu_bulk *bulk);
 bool at_emu_shared_end_drain(const struct at_emu_bulk *bulk);
-/* A warp has waited for an mbarrier. */
-void at_emu_shared_acquire(struct at_emu_warp *warp);
+/* A phase of an mbarrier is complete. Returns its tick. */
+uint32_t at_emu_shared_pass(struct at_emu_block *block);
+/* A warp has waited for a phase that was complete at this tick. */
+void at_emu_shared_acquire(struct at_emu_warp *warp, uint32_t completed);
 /* Fills have ended: later accesses get a later tick. */
 void at_emu_shared_filled(struct at_emu_block *block);
+
+/* copies.c. End the lanes' asynchronous copies, but for so many of the latest groups; -1: all
+ * copies, of no group too. False if a fault was raised. */
+bool at_emu_copies_finish(struct at_emu_warp *warp, uint32_t lanes, int64_t unfinished);
 
 /* mbarrier.c. find: the mbarrier at this offset, or NULL. locate: read and check the lanes'
  * addresses of mbarriers; operation: an arrival or a wait, for which the mbarrier must exist.

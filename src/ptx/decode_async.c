@@ -7,6 +7,28 @@
 
 #include <string.h>
 
+/* The opcode without its first word, the type, the state space, and the order and scope of its
+ * effects on memory, which a block that runs alone keeps in the strictest way. */
+static void shorten(const struct at_ptx_opcode *opcode, char name[AT_PTX_OPCODE_MAX])
+{
+    static const char *const left_out[] = {"b64",     "shared",  "shared::cta", "relaxed",
+                                           "acquire", "release", "cta",         "cluster"};
+    char *end = name;
+
+    *end = '\0';
+    for (int i = 1; i < opcode->part_count; i++) {
+        size_t k = 0;
+
+        while (k < AT_COUNT(left_out) && strcmp(opcode->part[i], left_out[k]) != 0)
+            k++;
+        if (k == AT_COUNT(left_out)) {
+            if (end > name)
+                *end++ = '.';
+            end = stpcpy(end, opcode->part[i]);
+        }
+    }
+}
+
 /* cp.async.{ca,cg}.shared.global [to], [from], 16{, bytes of the source}. */
 static bool decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
                         const struct at_ptx_opcode *opcode)
@@ -127,6 +149,8 @@ bool at_ptx_decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
 
     if (single)
         return decode_copy(reader, op, opcode);
+    if (opcode->part_count > 2 && strcmp(opcode->part[2], "mbarrier") == 0)
+        return at_ptx_decode_mbarrier(reader, op, opcode);
     if (!try_bulk(reader, op, opcode, &done))
         return false;
     if (done)
@@ -140,47 +164,62 @@ bool at_ptx_decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
     return at_ptx_unknown(reader, opcode);
 }
 
-/* mbarrier.init [a], count; mbarrier.arrive{.expect_tx} _, [a]{, bytes};
- * mbarrier.{try_wait,test_wait}.parity p, [a], parity. */
+/* mbarrier.init [a], count; mbarrier.inval [a]; mbarrier.expect_tx [a], bytes;
+ * mbarrier.arrive{.expect_tx} state, [a]{, count or bytes};
+ * mbarrier.{try_wait,test_wait}{.parity} p, [a], state or parity{, time limit};
+ * cp.async.mbarrier.arrive{.noinc} [a]. */
 static const struct {
-    const char *name;
+    const char *name; /* the opcode, as it is shortened above */
     at_emu_run_op *run;
-    char result;  /* p: a predicate; _: the sink; 0: none */
-    bool operand; /* it has one after the address; else 0 is taken */
+    int8_t result;    /* bytes of the result's register; -1: none */
+    int8_t operand;   /* bytes of the operand after the address; 0: none */
+    int8_t otherwise; /* what it is if it is left out; -1: it may not be */
+    bool limit;       /* a time limit may follow: a wait ends in time anyway */
 } mbarriers[] = {
-    {"mbarrier.init.shared::cta.b64", at_emu_run_mbarrier_init, 0, true},
-    {"mbarrier.arrive.shared::cta.b64", at_emu_run_mbarrier_arrive, '_', false},
-    {"mbarrier.arrive.expect_tx.shared::cta.b64", at_emu_run_mbarrier_arrive, '_', true},
-    {"mbarrier.try_wait.parity.shared::cta.b64", at_emu_run_mbarrier_wait, 'p', true},
-    {"mbarrier.test_wait.parity.shared::cta.b64", at_emu_run_mbarrier_wait, 'p', true},
+    {"init", at_emu_run_mbarrier_init, -1, 4, -1, false},
+    {"inval", at_emu_run_mbarrier_end, -1, 0, -1, false},
+    {"async.mbarrier.arrive", at_emu_run_mbarrier_copies, -1, 0, -1, false},
+    {"async.mbarrier.arrive.noinc", at_emu_run_mbarrier_copies_arrive, -1, 0, -1, false},
+    {"expect_tx", at_emu_run_mbarrier_expect, -1, 4, -1, false},
+    {"arrive", at_emu_run_mbarrier_arrive, 8, 4, 1, false},
+    {"arrive.expect_tx", at_emu_run_mbarrier_arrive_expect, 8, 4, -1, false},
+    {"try_wait", at_emu_run_mbarrier_wait, AT_EMU_PREDICATE, 8, -1, true},
+    {"try_wait.parity", at_emu_run_mbarrier_wait_parity, AT_EMU_PREDICATE, 4, -1, true},
+    {"test_wait", at_emu_run_mbarrier_wait, AT_EMU_PREDICATE, 8, -1, false},
+    {"test_wait.parity", at_emu_run_mbarrier_wait_parity, AT_EMU_PREDICATE, 4, -1, false},
 };
 
 bool at_ptx_decode_mbarrier(struct at_ptx_reader *reader, struct at_emu_op *op,
                             const struct at_ptx_opcode *opcode)
 {
+    char name[AT_PTX_OPCODE_MAX];
+    uint32_t row;
     size_t k = 0;
-    uint32_t zero;
 
-    while (k < AT_COUNT(mbarriers) && strcmp(opcode->text, mbarriers[k].name) != 0)
+    shorten(opcode, name);
+    while (k < AT_COUNT(mbarriers) && strcmp(name, mbarriers[k].name) != 0)
         k++;
     if (k == AT_COUNT(mbarriers))
         return at_ptx_unknown(reader, opcode);
     op->run = mbarriers[k].run;
     op->undefined = AT_EMU_USES;
-    if (mbarriers[k].result == 'p' && !at_ptx_read_result(reader, op, AT_EMU_PREDICATE))
-        return false;
-    if (mbarriers[k].result == '_' && !at_ptx_expect(reader, "_"))
-        return false;
-    if (mbarriers[k].result && !at_ptx_expect(reader, ","))
+    if (mbarriers[k].result >= 0 &&
+        (!at_ptx_read_result(reader, op, mbarriers[k].result) || !at_ptx_expect(reader, ",")))
         return false;
     if (!at_ptx_read_address(reader, AT_EMU_SHARED, &op->address, &op->address_bytes,
                              &op->immediate))
         return false;
     at_ptx_add_row(op, op->address, false);
-    if (mbarriers[k].operand)
-        return at_ptx_expect(reader, ",") && at_ptx_read_source(reader, op, 4);
-    if (!at_ptx_constant_row(reader, 4, 0, &zero))
+    if (mbarriers[k].operand == 0)
+        return true;
+    if (mbarriers[k].otherwise >= 0 && !at_ptx_at(reader, ",")) {
+        if (!at_ptx_constant_row(reader, mbarriers[k].operand, (uint64_t)mbarriers[k].otherwise,
+                                 &row))
+            return false;
+        at_ptx_add_row(op, row, false);
+        return true;
+    }
+    if (!at_ptx_expect(reader, ",") || !at_ptx_read_source(reader, op, mbarriers[k].operand))
         return false;
-    at_ptx_add_row(op, zero, false);
-    return true;
+    return !mbarriers[k].limit || !at_ptx_take(reader, ",") || at_ptx_read_source(reader, op, 4);
 }

@@ -44,11 +44,9 @@ static bool read_address(struct initial *initial)
         AT_PUSH(variable->pointers, variable->pointer_count, variable->pointer_capacity, pointer);
         return true;
     }
-    if (at_ptx_find_function(reader, &name))
-        return at_ptx_fail(reader, "a table of function pointers (or of virtual functions)");
     return at_ptx_fail(reader,
-                       "an initial value with the address of \"%.*s\", which is no variable "
-                       "before it",
+                       "the address of \"%.*s\" as an initial value: only variables before it may "
+                       "be there, no functions (function pointers, virtual functions)",
                        name.size < 64 ? (int)name.size : 64, name.text);
 }
 

@@ -125,6 +125,8 @@ static const struct sound_kernel sound[] = {
     {"assert_holds", ONE(1), ONE(64), 0, 'i', 'i', 64, 64, 64, EXACT, R(copied)},
     {"cooperative", ONE(3), ONE(128), 0, 'i', 'i', 384, 1, 384, EXACT, R(reduce_all)},
     {"pipeline", ONE(1), ONE(64), 0, 'i', 'i', 320, 320, 320, EXACT, R(pipeline)},
+    {"block_pipeline", ONE(1), ONE(64), 0, 'i', 'i', 320, 320, 320, EXACT, R(pipeline)},
+    {"barrier_object", ONE(1), ONE(128), 0, 'i', 'i', 320, 320, 320, EXACT, R(pipeline)},
     {"spin_lock", ONE(1), ONE(32), 0, 'i', 'i', 32, 2, 32, EXACT, R(spin_lock)},
 };
 

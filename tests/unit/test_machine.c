@@ -236,6 +236,18 @@ static const struct {
      MBARRIER "add.s32 %r20, %r20, 16;\n" EXPECT "sub.s32 %r20, %r20, 16;\n" BULK_LOAD
               "\n" WAIT("L", "0") " //!",
      AT_EMU_BARRIER, 1, 64, 0, 0, "never completes"},
+    {"a write after others have waited for an mbarrier",
+     ".shared .align 8 .b64 full;\nsetp.eq.s32 %p1, %r0, 0;\n"
+     "@%p1 mbarrier.init.shared.b64 [full], 64;\nbar.sync 0;\n"
+     "mbarrier.arrive.shared.b64 %d5, [full];\n"
+     "L: mbarrier.test_wait.shared.b64 %p2, [full], %d5; @!%p2 bra L;\n"
+     "setp.eq.s32 %p3, %r0, 40; setp.eq.s32 %p4, %r0, 0;\n"
+     "@%p3 ld.shared.u32 %r6, [s];\n@%p4 st.shared.u32 [s], 1; //!",
+     AT_EMU_SHARED_RACE, 1, 64, 0, 0, "with thread 40"},
+    {"mbarrier that was ended",
+     MBARRIER
+     "@%p1 mbarrier.inval.shared.b64 [full];\n@%p1 mbarrier.arrive.shared.b64 _, [full]; //!",
+     AT_EMU_SHARED_UNWRITTEN, 1, 32, 0, 0, "no mbarrier"},
     {"mbarrier that too many arrive at",
      MBARRIER "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 16;\n"
               "@%p1 mbarrier.arrive.shared::cta.b64 _, [full]; //!",
@@ -362,6 +374,11 @@ static uint32_t zero_or_copy(uint32_t t)
     return t % 64 < 32 ? t : 0;
 }
 
+static uint32_t mirrored(uint32_t t)
+{
+    return t / 64 * 64 + 63 - t % 64;
+}
+
 static uint32_t sixty_four(uint32_t t)
 {
     (void)t;
@@ -455,6 +472,26 @@ static const struct {
              "M", "1") "\nN: bar.sync 0;\nld.shared.u32 %r6, [%d3];\nsub.s32 %r7, %r7, 7; add.s32 "
                        "%r6, %r6, %r7;" STORE,
      own_number},
+    {"an mbarrier as a barrier of the block, two phases",
+     ".shared .align 8 .b64 full;\nsetp.eq.s32 %p1, %r0, 0;\n"
+     "@%p1 mbarrier.init.shared.b64 [full], 64;\nbar.sync 0;\n"
+     "xor.b32 %r8, %r5, 252; cvt.u64.u32 %d2, %r8; mov.u64 %d4, s; add.s64 %d4, %d4, %d2;\n"
+     "st.shared.u32 [%d3], %r4;\nmbarrier.arrive.release.cta.shared::cta.b64 %d5, [full], 1;\n"
+     "L: mbarrier.try_wait.acquire.cta.shared::cta.b64 %p2, [full], %d5; @!%p2 bra L;\n"
+     "ld.shared.u32 %r6, [%d4];\nmbarrier.arrive.shared.b64 %d5, [full];\n"
+     "M: mbarrier.test_wait.shared.b64 %p2, [full], %d5; @!%p2 bra M;\n"
+     "st.shared.u32 [%d3], %r6;\nbar.sync 0;\nld.shared.u32 %r6, [%d4];" STORE,
+     own_number},
+    {"an mbarrier that copies arrive at, and one that expects them",
+     ".shared .align 8 .b64 full;\nsetp.eq.s32 %p1, %r0, 0;\n"
+     "@%p1 mbarrier.init.shared.b64 [full], 128;\nbar.sync 0;\n"
+     "xor.b32 %r8, %r5, 252; cvt.u64.u32 %d2, %r8; mov.u64 %d4, s; add.s64 %d4, %d4, %d2;\n"
+     "st.global.u32 [%d1], %r4;\ncp.async.ca.shared.global [%d3], [%d1], 4;\n"
+     "cp.async.mbarrier.arrive.shared.b64 [full];\n"
+     "cp.async.mbarrier.arrive.noinc.shared.b64 [full];\nmbarrier.arrive.shared.b64 %d5, [full];\n"
+     "L: mbarrier.try_wait.shared.b64 %p2, [full], %d5, 1000; @!%p2 bra L;\n"
+     "ld.shared.u32 %r6, [%d4];" STORE,
+     mirrored},
     {"a bulk copy that another warp begins later",
      ".shared .align 8 .b64 full;\nsetp.eq.s32 %p1, %r0, 63; st.global.u32 [%d1], %r4;\n"
      "@%p1 mbarrier.init.shared::cta.b64 [full], 1;\nbar.sync 0;\n"
