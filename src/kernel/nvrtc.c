@@ -336,6 +336,8 @@ static int choose_options(const struct at_nvrtc *nvrtc, bool includes, bool repo
     for (int i = 0; i < nvrtc->option_count - !report; i++)
         if ((!includes && !nvrtc->own_folder) || strcmp(nvrtc->options[i], minimal) != 0)
             options[count++] = nvrtc->options[i];
+    if (nvrtc->own_folder && nvrtc->version >= 1200) /* as nvcc has it */
+        options[count++] = "-device-int128";
     return count;
 }
 
@@ -358,7 +360,7 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
                                 bool report, void **image, size_t *size, char **log,
                                 struct at_error *err)
 {
-    const char *names[HEADERS_MAX], *texts[HEADERS_MAX], *options[OPTIONS_MAX + 3];
+    const char *names[HEADERS_MAX], *texts[HEADERS_MAX], *options[OPTIONS_MAX + 4];
     bool includes = at_source_includes(source);
     int headers = choose_headers(header, includes, names, texts);
     int count = choose_options(nvrtc, includes, report, options);

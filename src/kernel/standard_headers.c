@@ -50,6 +50,32 @@ static const char floats[] = "#ifndef FLT_MAX\n"
                              "#define DBL_MIN 2.2250738585072014e-308\n"
                              "#define DBL_EPSILON 2.2204460492503131e-16\n"
                              "#endif\n";
+/* NVRTC knows the functions. The constants are those of POSIX. */
+static const char mathematics[] = "#ifndef M_PI\n"
+                                  "#define M_E 2.7182818284590452354\n"
+                                  "#define M_LOG2E 1.4426950408889634074\n"
+                                  "#define M_LOG10E 0.43429448190325182765\n"
+                                  "#define M_LN2 0.69314718055994530942\n"
+                                  "#define M_LN10 2.30258509299404568402\n"
+                                  "#define M_PI 3.14159265358979323846\n"
+                                  "#define M_PI_2 1.57079632679489661923\n"
+                                  "#define M_PI_4 0.78539816339744830962\n"
+                                  "#define M_1_PI 0.31830988618379067154\n"
+                                  "#define M_2_PI 0.63661977236758134308\n"
+                                  "#define M_2_SQRTPI 1.12837916709551257390\n"
+                                  "#define M_SQRT2 1.41421356237309504880\n"
+                                  "#define M_SQRT1_2 0.70710678118654752440\n"
+                                  "#endif\n"
+                                  "#ifndef INFINITY\n"
+                                  "#define INFINITY __int_as_float(0x7f800000)\n"
+                                  "#define NAN __int_as_float(0x7fffffff)\n"
+                                  "#endif\n"
+                                  "namespace std {\n"
+                                  "using ::abs; using ::fabs; using ::sqrt; using ::cbrt;\n"
+                                  "using ::exp; using ::log; using ::pow; using ::fma;\n"
+                                  "using ::sin; using ::cos; using ::tan; using ::tanh;\n"
+                                  "using ::floor; using ::ceil; using ::fmin; using ::fmax;\n"
+                                  "}\n";
 
 #define HEADERS(X)                                                                                 \
     X("stdint.h", integers)                                                                        \
@@ -62,14 +88,14 @@ static const char floats[] = "#ifndef FLT_MAX\n"
     X("assert.h", "")                                                                              \
     X("cassert", "")                                                                               \
     X("chrono", "")                                                                                \
-    X("cmath", "")                                                                                 \
+    X("cmath", mathematics)                                                                        \
     X("cstddef", "")                                                                               \
     X("cstdio", "")                                                                                \
     X("cstdlib", "")                                                                               \
     X("cstring", "")                                                                               \
     X("cuda.h", "")                                                                                \
     X("iostream", "")                                                                              \
-    X("math.h", "")                                                                                \
+    X("math.h", mathematics)                                                                       \
     X("numeric", "")                                                                               \
     X("random", "")                                                                                \
     X("stddef.h", "")                                                                              \

@@ -214,6 +214,23 @@ data() {
     [[ $stderr == *'fp16.cu(1): catastrophic error: '*"\"cuda_fp16.h\""*"; CUDA's headers are those in empty"* ]]
 }
 
+@test "a file may use the constants of math.h, names of std, and integers of 128 bits" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cat >constants.cu <<'END_OF_FILE'
+#include <cfloat>
+#include <cmath>
+__global__ void f(unsigned long long n)
+{
+    unsigned __int128 square = (unsigned __int128)n * n;
+
+    printf("%.12f %d %d %llu\n", std::sqrt(M_PI * std::abs(-M_PI)), INFINITY > FLT_MAX, NAN == NAN,
+           (unsigned long long)(square >> 64));
+}
+END_OF_FILE
+    run --separate-stderr -0 "$AUTOTUNE" explain constants.cu --grid 1 --block 1 --arg 'ulong=(1<<40)+1'
+    [[ $stderr == *'3.141592653590 1 0 65536'* ]]
+}
+
 # headers FOLDER COUNT: a folder of headers, by which f of count.cu has this many stores.
 headers() {
     mkdir -p "$1/cccl/cuda/std"
