@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void at_caches_make(struct at_caches *caches, const struct at_cache_shape *shape)
 {
@@ -11,7 +12,9 @@ void at_caches_make(struct at_caches *caches, const struct at_cache_shape *shape
     caches->l1 = at_alloc_array((size_t)shape->multiprocessors, sizeof *caches->l1);
     for (int64_t i = 0; i < shape->multiprocessors; i++)
         at_cache_level_make(&caches->l1[i], shape->l1_bytes, shape->l1_ways);
-    at_cache_level_make(&caches->l2, shape->l2_bytes, shape->l2_ways);
+    caches->stored = at_alloc_array((size_t)shape->multiprocessors, sizeof *caches->stored);
+    for (int64_t i = 0; i < shape->l2_halves; i++)
+        at_cache_level_make(&caches->l2[i], shape->l2_bytes / shape->l2_halves, shape->l2_ways);
 }
 
 void at_caches_clear(struct at_caches *caches)
@@ -19,13 +22,16 @@ void at_caches_clear(struct at_caches *caches)
     for (int64_t i = 0; i < caches->shape.multiprocessors; i++)
         at_cache_level_clear(&caches->l1[i]);
     free(caches->l1);
-    at_cache_level_clear(&caches->l2);
+    free(caches->stored);
+    for (int64_t i = 0; i < caches->shape.l2_halves; i++)
+        at_cache_level_clear(&caches->l2[i]);
 }
 
 void at_caches_begin_launch(struct at_caches *caches)
 {
     for (int64_t i = 0; i < caches->shape.multiprocessors; i++)
         at_cache_level_flush(&caches->l1[i]);
+    memset(caches->stored, 0, (size_t)caches->shape.multiprocessors * sizeof *caches->stored);
     caches->flow[0] = caches->flow[1] = (struct at_cache_flow){0};
 }
 
@@ -45,6 +51,23 @@ static unsigned sectors_of(const struct at_cache_part *part)
 
 /* ---- L2 ---- */
 
+/* Multiprocessors that follow each other in the order in which blocks are dealt are of one cluster
+ * (GPC), and a cluster is next to one half. Neither the sizes of the clusters nor their sides are
+ * published. These come near to the L2 hits that an H200 has at sectors which two blocks share:
+ * nearly all if one block follows the other, a fifth if they are 16 or 32 blocks apart. */
+enum { CLUSTER = 16 };
+
+static int half_near(const struct at_caches *caches, int64_t multiprocessor)
+{
+    return (int)((multiprocessor / CLUSTER + 1) / 2 % caches->shape.l2_halves);
+}
+
+/* The half of the memory to which a line belongs. */
+static int half_of_line(const struct at_caches *caches, uint64_t line)
+{
+    return (int)((line * UINT64_C(0xd6e8feb86659fd93) >> 32) % (uint64_t)caches->shape.l2_halves);
+}
+
 static void write_back(struct at_caches *caches, const struct at_cache_line *line)
 {
     flow_of(caches)->l2_to_dram += __builtin_popcount(line->dirty);
@@ -52,55 +75,92 @@ static void write_back(struct at_caches *caches, const struct at_cache_line *lin
     flow_of(caches)->dram_to_l2 += __builtin_popcount(line->dirty & ~(unsigned)line->valid);
 }
 
-/* The line in L2, for which room is made if need be. NULL: L2 keeps nothing. */
-static struct at_cache_line *line_in_l2(struct at_caches *caches, uint64_t number,
+/* The line in a half of L2, for which room is made if need be. NULL: L2 keeps nothing. */
+static struct at_cache_line *line_in_l2(struct at_caches *caches, int half, uint64_t number,
                                         enum at_cache_rank rank)
 {
-    struct at_cache_line *line = at_cache_level_find(&caches->l2, number), evicted;
+    struct at_cache_level *level = &caches->l2[half];
+    struct at_cache_line *line = at_cache_level_find(level, number), evicted;
 
     if (!line) {
-        line = at_cache_level_place(&caches->l2, number, rank, &evicted);
+        line = at_cache_level_place(level, number, rank, &evicted);
         write_back(caches, &evicted);
     }
     return line;
 }
 
-/* Read the sectors of a mask. A sector that is not whole here, but has all bytes that are wanted,
- * is a hit. */
-static void read_l2(struct at_caches *caches, unsigned sectors, enum at_cache_rank rank,
-                    const struct at_cache_part *part, struct at_cache_hits *hits)
+/* Read the sectors of a mask from a half. Returns those that it has not, which it gets. A sector
+ * that is not whole here, but has all bytes that are wanted, is there. */
+static unsigned read_half(struct at_caches *caches, int half, unsigned sectors,
+                          enum at_cache_rank rank, const struct at_cache_part *part)
 {
-    struct at_cache_line *line = line_in_l2(caches, part->line + 1, rank);
+    struct at_cache_line *line = line_in_l2(caches, half, part->line + 1, rank);
     unsigned missing = sectors & ~(line ? line->valid : 0u);
 
     for (int i = 0; line && i < AT_CACHE_SECTORS; i++)
         if (missing >> i & 1 && !(part->bytes[i] & ~line->written[i]))
             missing &= ~(1u << i);
-    hits->l2_sectors += __builtin_popcount(sectors);
-    hits->l2_hits += __builtin_popcount(sectors & ~missing);
-    flow_of(caches)->dram_to_l2 += __builtin_popcount(missing);
     if (line)
         line->valid |= (uint8_t)missing;
+    return missing;
 }
 
-static void write_l2(struct at_caches *caches, unsigned sectors, enum at_cache_rank rank,
-                     const struct at_cache_part *part, struct at_cache_hits *hits)
+/* What the near half has not comes from the line's own half. */
+static void read_l2(struct at_caches *caches, int near, unsigned sectors, enum at_cache_rank rank,
+                    const struct at_cache_part *part, struct at_cache_hits *hits)
 {
-    struct at_cache_line *line = line_in_l2(caches, part->line + 1, rank);
+    int own = half_of_line(caches, part->line);
+    unsigned missing = read_half(caches, near, sectors, rank, part), missing_in_both = missing;
 
+    if (own != near && missing)
+        missing_in_both = read_half(caches, own, missing, rank, part);
     hits->l2_sectors += __builtin_popcount(sectors);
-    hits->l2_hits += __builtin_popcount(sectors);
-    flow_of(caches)->l1_to_l2 += __builtin_popcount(sectors);
-    if (!line) {
-        flow_of(caches)->l2_to_dram += __builtin_popcount(sectors);
-        return;
-    }
-    line->dirty |= (uint8_t)sectors;
-    for (int i = 0; i < AT_CACHE_SECTORS; i++) {
+    hits->l2_hits += __builtin_popcount(sectors & ~missing);
+    flow_of(caches)->dram_to_l2 += __builtin_popcount(missing_in_both);
+}
+
+/* Returns the line, NULL if the half keeps nothing. */
+static struct at_cache_line *write_half(struct at_caches *caches, int half, enum at_cache_rank rank,
+                                        const struct at_cache_part *part)
+{
+    struct at_cache_line *line = line_in_l2(caches, half, part->line + 1, rank);
+
+    for (int i = 0; line && i < AT_CACHE_SECTORS; i++) {
         line->written[i] |= part->bytes[i];
         if (line->written[i] == UINT32_MAX)
             line->valid |= (uint8_t)(1u << i);
     }
+    return line;
+}
+
+/* The other half's copy of what is written is void. */
+static void forget_copy(struct at_caches *caches, int half, unsigned sectors, uint64_t number)
+{
+    struct at_cache_line *line = at_cache_level_find(&caches->l2[half], number);
+
+    if (!line)
+        return;
+    line->valid &= (uint8_t)~sectors;
+    for (int i = 0; i < AT_CACHE_SECTORS; i++)
+        if (sectors >> i & 1)
+            line->written[i] = 0;
+}
+
+/* The near half keeps a copy, and the line's own half sees to it that DRAM gets the data. */
+static void write_l2(struct at_caches *caches, int near, unsigned sectors, enum at_cache_rank rank,
+                     const struct at_cache_part *part)
+{
+    int own = half_of_line(caches, part->line);
+    struct at_cache_line *line = write_half(caches, own, rank, part);
+
+    if (line)
+        line->dirty |= (uint8_t)sectors;
+    else
+        flow_of(caches)->l2_to_dram += __builtin_popcount(sectors);
+    if (own != near)
+        (void)write_half(caches, near, rank, part);
+    else if (caches->shape.l2_halves > 1)
+        forget_copy(caches, 1 - own, sectors, part->line + 1);
 }
 
 /* ---- L1 ---- */
@@ -119,56 +179,89 @@ static unsigned missing_in_l1(struct at_cache_level *l1, unsigned sectors,
     return missing;
 }
 
-static void load(struct at_caches *caches, struct at_cache_level *l1, unsigned sectors,
+static void load(struct at_caches *caches, int64_t multiprocessor, unsigned sectors,
                  struct at_cache_policy policy, const struct at_cache_part *part,
                  struct at_cache_hits *hits)
 {
-    unsigned missing = policy.past_l1 ? sectors : missing_in_l1(l1, sectors, policy, part);
+    unsigned missing = policy.past_l1
+                           ? sectors
+                           : missing_in_l1(&caches->l1[multiprocessor], sectors, policy, part);
 
     hits->l1_sectors += __builtin_popcount(sectors);
     hits->l1_hits += __builtin_popcount(sectors & ~missing);
     flow_of(caches)->l2_to_l1 += __builtin_popcount(missing);
     if (missing)
-        read_l2(caches, missing, policy.l2, part, hits);
+        read_l2(caches, half_near(caches, multiprocessor), missing, policy.l2, part, hits);
+}
+
+/* The sectors of a part that go to L2 together with the multiprocessor's last part of a store,
+ * because both write parts of them. */
+static unsigned merge(struct at_cache_part *last, const struct at_cache_part *part)
+{
+    unsigned merged = 0;
+
+    if (last->line != part->line)
+        *last = (struct at_cache_part){.line = part->line};
+    for (int i = 0; i < AT_CACHE_SECTORS; i++) {
+        if (part->bytes[i] && last->bytes[i] && last->bytes[i] != UINT32_MAX)
+            merged |= 1u << i;
+        last->bytes[i] |= part->bytes[i];
+    }
+    return merged;
+}
+
+static void store(struct at_caches *caches, int64_t multiprocessor, unsigned sectors,
+                  struct at_cache_policy policy, const struct at_cache_part *part,
+                  struct at_cache_hits *hits)
+{
+    unsigned merged = policy.merges ? merge(&caches->stored[multiprocessor], part) : 0;
+    unsigned sent = sectors & ~merged;
+
+    hits->l2_sectors += __builtin_popcount(sent);
+    hits->l2_hits += __builtin_popcount(sent);
+    flow_of(caches)->l1_to_l2 += __builtin_popcount(sent);
+    write_l2(caches, half_near(caches, multiprocessor), sectors, policy.l2, part);
 }
 
 /* Done in L2. A copy of the old data in this L1 is void. */
-static void atomic(struct at_caches *caches, struct at_cache_level *l1, unsigned sectors,
+static void atomic(struct at_caches *caches, int64_t multiprocessor, unsigned sectors,
                    struct at_cache_policy policy, const struct at_cache_part *part,
                    struct at_cache_hits *hits)
 {
-    struct at_cache_line *line = at_cache_level_find(l1, part->line + 1);
-    struct at_cache_hits written = {0}; /* counts as one access of L2 */
+    struct at_cache_line *line = at_cache_level_find(&caches->l1[multiprocessor], part->line + 1);
+    int own = half_of_line(caches, part->line);
 
     if (line)
         line->valid &= (uint8_t)~sectors;
     flow_of(caches)->l2_to_l1 += __builtin_popcount(sectors);
-    read_l2(caches, sectors, policy.l2, part, hits);
-    write_l2(caches, sectors, policy.l2, part, &written);
+    flow_of(caches)->l1_to_l2 += __builtin_popcount(sectors);
+    read_l2(caches, own, sectors, policy.l2, part, hits);
+    write_l2(caches, own, sectors, policy.l2, part);
 }
 
 void at_caches_access(struct at_caches *caches, int64_t multiprocessor, enum at_cache_way way,
                       struct at_cache_policy policy, const struct at_cache_part *part,
                       struct at_cache_hits *hits)
 {
-    struct at_cache_level *l1 = &caches->l1[multiprocessor];
     unsigned sectors = sectors_of(part);
 
     if (way == AT_CACHE_LOAD)
-        load(caches, l1, sectors, policy, part, hits);
+        load(caches, multiprocessor, sectors, policy, part, hits);
     else if (way == AT_CACHE_STORE)
-        write_l2(caches, sectors, policy.l2, part, hits);
+        store(caches, multiprocessor, sectors, policy, part, hits);
     else
-        atomic(caches, l1, sectors, policy, part, hits);
+        atomic(caches, multiprocessor, sectors, policy, part, hits);
 }
 
 void at_caches_left(const struct at_caches *caches, int64_t *sectors, int64_t *dirty)
 {
     *sectors = *dirty = 0;
-    for (size_t i = 0; i < caches->l2.sets * caches->l2.ways; i++) {
-        const struct at_cache_line *line = &caches->l2.lines[i];
+    for (int64_t half = 0; half < caches->shape.l2_halves; half++) {
+        const struct at_cache_level *level = &caches->l2[half];
 
-        *sectors += __builtin_popcount(line->valid | line->dirty);
-        *dirty += __builtin_popcount(line->dirty);
+        for (size_t i = 0; i < level->sets * level->ways; i++) {
+            *sectors += __builtin_popcount(level->lines[i].valid | level->lines[i].dirty);
+            *dirty += __builtin_popcount(level->lines[i].dirty);
+        }
     }
 }

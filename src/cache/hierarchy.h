@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The caches of a device and what flows between them: an L1 per multiprocessor, one L2, DRAM.
  *
- * L1 is write-through: stores go to L2, and get no line in L1. L2 is write-back. A store fills no
- * sector: L2 remembers which bytes it has. Only when such a sector is read, or has to leave before
- * all of it is written, the rest comes from DRAM. Atomic operations are done in L2. */
+ * L1 is write-through: stores go to L2, and get no line in L1. A sector that two stores write in
+ * parts, one right after the other, may go there once. L2 is write-back. A store fills no sector:
+ * L2 remembers which bytes it has. Only when such a sector is read, or has to leave before all of
+ * it is written, the rest comes from DRAM. Atomic operations are done in L2.
+ *
+ * L2 may have two halves. Each line belongs to one, through which it comes from DRAM and goes
+ * there. A multiprocessor asks the half that is next to it. What that has not, it gets from the
+ * line's own half, and both keep it, what is written as well. So L2 then holds less than its size.
+ */
 #ifndef AT_CACHE_HIERARCHY_H
 #define AT_CACHE_HIERARCHY_H
 
@@ -14,7 +20,8 @@ struct at_cache_shape {
     int64_t multiprocessors;
     int64_t blocks; /* that a multiprocessor runs at once, at least 1 */
     int64_t l1_bytes, l1_ways;
-    int64_t l2_bytes, l2_ways; /* as much as a multiprocessor's data can use */
+    int64_t l2_bytes, l2_ways; /* of all halves */
+    int64_t l2_halves;         /* 1 or 2 */
 };
 
 enum at_cache_way { AT_CACHE_LOAD, AT_CACHE_STORE, AT_CACHE_ATOMIC };
@@ -37,10 +44,13 @@ struct at_cache_flow {
     int64_t dram_to_l2, l2_to_dram;
 };
 
+enum { AT_CACHE_HALVES = 2 };
+
 struct at_caches {
     struct at_cache_shape shape;
-    struct at_cache_level *l1; /* per multiprocessor */
-    struct at_cache_level l2;
+    struct at_cache_level *l1;    /* per multiprocessor */
+    struct at_cache_part *stored; /* per multiprocessor: the end of its last store */
+    struct at_cache_level l2[AT_CACHE_HALVES];
     /* By whether the request counts: those of blocks that only warm the caches do not. */
     struct at_cache_flow flow[2];
     bool counting;

@@ -30,7 +30,7 @@ static const struct {
 
 struct at_cache_policy at_cache_policy_of(const char *text)
 {
-    struct at_cache_policy policy = {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL};
+    struct at_cache_policy policy = {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false};
     char *name;
 
     if (*text == '@') { /* a guard */
@@ -57,7 +57,15 @@ struct at_cache_policy *at_cache_policies_of(const struct at_ptx_kernel *kernel)
     size_t count = at_ptx_kernel_instructions(kernel);
     struct at_cache_policy *policies = at_alloc_array(count, sizeof *policies);
 
-    for (size_t i = 0; i < count; i++)
-        policies[i] = at_cache_policy_of(at_ptx_instruction_text(kernel, i));
+    bool together = false; /* the warps of a block */
+
+    for (size_t i = 0; i < count; i++) {
+        const char *text = at_ptx_instruction_text(kernel, i);
+
+        policies[i] = at_cache_policy_of(text);
+        together |= strstr(text, "bar.sync") || strstr(text, "barrier.sync");
+        together &= !strstr(text, "ld.global");
+        policies[i].merges = together;
+    }
     return policies;
 }

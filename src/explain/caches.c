@@ -10,7 +10,7 @@ static void take(struct at_explained_caches *caches, const struct at_cache_count
         .blocks = counts->blocks,
         .carveout_bytes = caches->carveout_bytes,
         .l1_bytes = counts->shape.l1_bytes,
-        .l2_bytes = counts->shape.l2_bytes,
+        .l2_bytes = counts->shape.l2_bytes / counts->shape.l2_halves,
         .l1_sectors = counts->l1_sectors,
         .l1_hits = counts->l1_hits,
         .l2_sectors = counts->l2_sectors,

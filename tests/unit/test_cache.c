@@ -21,6 +21,7 @@ static const struct at_cache_shape small = {
     .l1_ways = 16,
     .l2_bytes = 4 * AT_CACHE_LINE_BYTES,
     .l2_ways = 16,
+    .l2_halves = 1,
 };
 
 /* The bytes from `address` on, which lie in one line. */
@@ -284,6 +285,94 @@ static void test_counting(void **state)
     at_caches_clear(&caches);
 }
 
+/* ---- halves ---- */
+
+enum { NEAR = 0, FAR = 16, LINES = 512 }; /* two multiprocessors next to different halves */
+
+/* Each line is read or written as a whole; returns the sectors that L2 had. */
+static int64_t hits_of_lines(struct at_caches *caches, int64_t multiprocessor,
+                             enum at_cache_way way)
+{
+    const struct at_cache_policy past_l1 = at_cache_policy_of("ld.global.cg.u32");
+    struct at_cache_hits hits = {0};
+
+    for (uint64_t line = 0; line < LINES; line++) {
+        const struct at_cache_part part = part_of(line * AT_CACHE_LINE_BYTES, AT_CACHE_LINE_BYTES);
+
+        at_caches_access(caches, multiprocessor, way, past_l1, &part, &hits);
+    }
+    return hits.l2_hits;
+}
+
+/* Of what one side has read or written, the other finds the lines that belong to its half. The rest
+ * crosses over, and need not come from DRAM again. */
+static void test_halves(void **state)
+{
+    enum { SECTORS = LINES * AT_CACHE_SECTORS };
+    const struct at_cache_shape halved = {.multiprocessors = FAR + 1,
+                                          .blocks = 1,
+                                          .l2_bytes = 8 * LINES * AT_CACHE_LINE_BYTES,
+                                          .l2_ways = 16,
+                                          .l2_halves = 2};
+    struct at_caches caches;
+    int64_t found, kept, dirty;
+
+    (void)state;
+    at_caches_make(&caches, &halved);
+    assert_int_equal(hits_of_lines(&caches, NEAR, AT_CACHE_LOAD), 0);
+    assert_int_equal(hits_of_lines(&caches, NEAR, AT_CACHE_LOAD), SECTORS);
+    found = hits_of_lines(&caches, FAR, AT_CACHE_LOAD);
+    assert_in_range(found, SECTORS * 4 / 10, SECTORS * 6 / 10);
+    assert_int_equal(hits_of_lines(&caches, FAR, AT_CACHE_LOAD), SECTORS);
+    assert_int_equal(caches.flow[false].dram_to_l2, SECTORS);
+    at_caches_left(&caches, &kept, &dirty);
+    assert_int_equal(kept, 2 * SECTORS);
+    assert_int_equal(dirty, 0);
+
+    hits_of_lines(&caches, NEAR, AT_CACHE_STORE);
+    assert_int_equal(hits_of_lines(&caches, FAR, AT_CACHE_LOAD), found);
+    assert_int_equal(caches.flow[false].dram_to_l2, SECTORS);
+    at_caches_left(&caches, &kept, &dirty);
+    assert_int_equal(dirty, SECTORS);
+    at_caches_clear(&caches);
+}
+
+/* ---- stores that merge ---- */
+
+static int64_t sent(bool merges, const uint64_t *addresses, size_t count)
+{
+    struct at_cache_policy policy = at_cache_policy_of("st.global.u32");
+    struct at_cache_hits hits = {0};
+    struct at_caches caches;
+    int64_t sectors;
+
+    policy.merges = merges;
+    at_caches_make(&caches, &small);
+    for (size_t i = 0; i < count; i++) {
+        const struct at_cache_part part = part_of(addresses[i], 16);
+
+        at_caches_access(&caches, 0, AT_CACHE_STORE, policy, &part, &hits);
+    }
+    sectors = caches.flow[false].l1_to_l2;
+    assert_int_equal(hits.l2_sectors, sectors);
+    assert_int_equal(hits.l2_hits, sectors);
+    at_caches_clear(&caches);
+    return sectors;
+}
+
+/* Halves of a sector, one right after the other, are sent once. */
+static void test_merging(void **state)
+{
+    static const uint64_t together[] = {A, A + 16, A + 32}, apart[] = {A, B, A + 16},
+                          whole[] = {A, A + 16, A};
+
+    (void)state;
+    assert_int_equal(sent(true, together, 3), 2);
+    assert_int_equal(sent(false, together, 3), 3);
+    assert_int_equal(sent(true, apart, 3), 3);
+    assert_int_equal(sent(true, whole, 3), 2); /* a whole one has left */
+}
+
 /* A cache as large as all that is used keeps it, whatever the stride: addresses are hashed. */
 static void test_strides(void **state)
 {
@@ -309,24 +398,25 @@ static const struct {
     const char *text;
     struct at_cache_policy policy;
 } policies[] = {
-    {"ld.global.f32 \t%f1, [%rd9];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
-    {"ld.global.nc.f32 %f1, [%rd9];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
-    {"@%p1 ld.global.cg.u32 %r1, [%rd9];", {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
-    {"ld.global.cs.v4.u32 {...}, [%rd9];", {false, true, AT_CACHE_FIRST, AT_CACHE_FIRST}},
-    {"ld.global.lu.u32 %r1, [%rd9];", {false, true, AT_CACHE_FIRST, AT_CACHE_NORMAL}},
-    {"ld.volatile.global.u32 %r1, [%rd9];", {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
-    {"ld.acquire.gpu.global.u32 %r1, [%rd9];", {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+    {"ld.global.f32 \t%f1, [%rd9];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
+    {"ld.global.nc.f32 %f1, [%rd9];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
+    {"@%p1 ld.global.cg.u32 %r1, [%rd9];", {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
+    {"ld.global.cs.v4.u32 {...}, [%rd9];", {false, true, AT_CACHE_FIRST, AT_CACHE_FIRST, false}},
+    {"ld.global.lu.u32 %r1, [%rd9];", {false, true, AT_CACHE_FIRST, AT_CACHE_NORMAL, false}},
+    {"ld.volatile.global.u32 %r1, [%rd9];", {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
+    {"ld.acquire.gpu.global.u32 %r1, [%rd9];",
+     {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
     {"ld.global.nc.L1::no_allocate.L2::128B.u32 %r1, [%rd9];",
-     {false, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+     {false, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
     {"ld.global.L1::evict_last.L2::evict_first.u32 %r1, [%rd9];",
-     {false, true, AT_CACHE_LAST, AT_CACHE_FIRST}},
+     {false, true, AT_CACHE_LAST, AT_CACHE_FIRST, false}},
     {"cp.async.cg.shared.global [%r1], [%rd9], 16;",
-     {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+     {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
     {"cp.async.ca.shared.global [%r1], [%rd9], 4;",
-     {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+     {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
     {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d1], %r2, [m];",
-     {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
-    {"ld.global.u32 %r1, [array.cg];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL}},
+     {true, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
+    {"ld.global.u32 %r1, [array.cg];", {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false}},
 };
 
 static void test_policies(void **state)
@@ -414,6 +504,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences), cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_halves),    cmocka_unit_test(test_merging),
         cmocka_unit_test(test_strides),   cmocka_unit_test(test_policies),
         cmocka_unit_test(test_parts),     cmocka_unit_test(test_warps),
     };
