@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
+#include "device/counters.h"
 #include "device/info.h"
 #include "device/launch.h"
 
@@ -128,6 +129,12 @@ struct at_device_ops {
     enum at_outcome (*time_train)(struct at_device *device, struct at_train *train,
                                   struct at_train_time *time, struct at_error *err);
     void (*free_train)(struct at_device *device, struct at_train *train);
+
+    /* Run a call of a kernel several times, each with empty caches, and read the hardware's
+     * counters. NULL: a device without. AT_LAUNCH if they may not be read here; the message says
+     * what to do. */
+    enum at_outcome (*count)(struct at_device *device, const struct at_call *call,
+                             struct at_counters *counters, struct at_error *err);
 };
 
 /* Open a device of this kind. It stays open until the process ends. */

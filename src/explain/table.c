@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/table.h"
+#include "explain/counters.h"
 #include "explain/diagram.h"
 #include "explain/reason.h"
 
@@ -187,6 +188,7 @@ void at_explanation_print(const struct at_explanation *e, const struct at_explai
          "  in L1: sectors of a load that were there");
     at_explain_draw(e);
     print_traffic(e);
+    at_explain_print_counters(e);
 }
 
 static const struct at_table_column columns[] = {
