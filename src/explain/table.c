@@ -34,7 +34,7 @@ enum { SECTOR_BYTES = 32 };
 
 /* Text for people; a table whose lines have SOURCE_WIDTH columns of source beside the figures, or
  * on a narrower terminal beneath them. */
-enum { WIDTH = 143, SOURCE_WIDTH = 60, INDENT = 4 };
+enum { WIDTH = 143, SOURCE_WIDTH = 60, INDENT = 4, SUBJECT_WIDTH = 80 };
 
 /* Print a line, broken into several on a narrow terminal. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -47,6 +47,20 @@ static void say(const char *format, ...)
     text = at_vformat(format, args);
     va_end(args);
     at_flow_words(stdout, at_streams_text_width(INT_MAX), INDENT, text);
+    free(text);
+}
+
+/* The same for what is as long as its kernel has parameters: it is folded everywhere. */
+static void say_subject(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say_subject(const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    text = at_vformat(format, args);
+    va_end(args);
+    at_flow_words(stdout, at_streams_text_width(SUBJECT_WIDTH), INDENT, text);
     free(text);
 }
 
@@ -156,11 +170,11 @@ static void print_subject(const struct at_explanation *e)
     const char *emulated = strcmp(e->kind, AT_KIND_EMULATED) == 0 ? " (emulated)" : "";
 
     if (e->entry[0]) {
-        say("%s of %s %s", e->entry, e->file, e->launch);
-        say("on %s%s", e->device, emulated);
+        say_subject("%s of %s %s", e->entry, e->file, e->launch);
+        say_subject("on %s%s", e->device, emulated);
     } else {
-        say("%s %s", e->family, e->config);
-        say("on %s, %s%s", e->problem, e->device, emulated);
+        say_subject("%s %s", e->family, e->config);
+        say_subject("on %s, %s%s", e->problem, e->device, emulated);
     }
 }
 
