@@ -120,6 +120,11 @@ struct at_device_ops {
     enum at_outcome (*write)(struct at_device *device, at_address address, const void *bytes,
                              size_t size, struct at_error *err);
 
+    /* The host's address of device memory, while no call runs. NULL: a device whose memory it
+     * cannot reach. After a failed call, fails as wait does. */
+    enum at_outcome (*view)(struct at_device *device, void **bytes, at_address address, size_t size,
+                            struct at_error *err);
+
     /* A train: calls that run back to back and are timed as one unit, as often as wanted. Its last
      * lead_in calls (1 to count) also run before, untimed, so that the first timed call finds
      * caches and pipelines in the same state as the later ones. */
