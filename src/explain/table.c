@@ -50,7 +50,7 @@ static void say(const char *format, ...)
     free(text);
 }
 
-/* The same for what is as long as its kernel has parameters: it is folded everywhere. */
+/* The same for a config, which is as long as its family has parameters: it is folded everywhere. */
 static void say_subject(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say_subject(const char *format, ...)
 {
@@ -170,11 +170,11 @@ static void print_subject(const struct at_explanation *e)
     const char *emulated = strcmp(e->kind, AT_KIND_EMULATED) == 0 ? " (emulated)" : "";
 
     if (e->entry[0]) {
-        say_subject("%s of %s %s", e->entry, e->file, e->launch);
-        say_subject("on %s%s", e->device, emulated);
+        say("%s of %s %s", e->entry, e->file, e->launch);
+        say("on %s%s", e->device, emulated);
     } else {
         say_subject("%s %s", e->family, e->config);
-        say_subject("on %s, %s%s", e->problem, e->device, emulated);
+        say("on %s, %s%s", e->problem, e->device, emulated);
     }
 }
 
