@@ -21,7 +21,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_BLOCKS, KEY_TIMEOUT, KEY_PROFILE, KEY_PARAMS, BLOCKS_MAX = 1000000 };
+enum {
+    KEY_SPACE = 0x100,
+    KEY_BLOCKS,
+    KEY_COUNTERS,
+    KEY_TIMEOUT,
+    KEY_PROFILE,
+    KEY_PARAMS,
+    BLOCKS_MAX = 1000000
+};
 
 static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "What to explain:", 1},
@@ -34,6 +42,7 @@ static const struct argp_option options_table[] = {
      "Only list the family's parameters: what they mean, their values and defaults", 2},
     {"gpu", 'g', "SEL", 0, "Device, as for tune (default: emu)", 1},
     {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 2},
+    {"counters", KEY_COUNTERS, NULL, 0, "Also read the GPU's own counters, with --gpu 0", 2},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family: a space file with its template beside it; may be repeated", 1},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 2},
@@ -47,6 +56,7 @@ struct explain_options {
     const char *own_file; /* NULL: a family's config */
     struct at_own_options own;
     bool params;
+    bool counters;
     int64_t blocks;
     enum at_output_format format;
 };
@@ -61,8 +71,22 @@ static void check_own(struct argp_state *state, const struct explain_options *op
     if (choice->setting_count > 0)
         argp_error(state, "\"%s\" is one too many: a CUDA file has no parameters, but --arg",
                    choice->settings[0]);
+    if (options->counters)
+        argp_error(state,
+                   "--counters is for families; ncu reads the counters of a program that "
+                   "launches the kernel of %s",
+                   options->own_file);
     if (options->own.count > 2)
         argp_error(state, "explain takes one kernel, so one --entry; study takes several");
+}
+
+static void check_counters(struct argp_state *state, const struct explain_options *options)
+{
+    if (options->counters && options->format != AT_FORMAT_TABLE &&
+        options->format != AT_FORMAT_JSON)
+        argp_error(state, "--counters are printed by --format table and --format json");
+    if (options->counters && options->params)
+        argp_error(state, "--params only lists parameters, so --counters is one too many");
 }
 
 /* The first argument is the family or a CUDA file, unless a profile has the family. */
@@ -107,6 +131,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_BLOCKS:
         options->blocks = at_parse_integer(state, "blocks", arg, 1, BLOCKS_MAX);
         return 0;
+    case KEY_COUNTERS:
+        options->counters = true;
+        return 0;
     case KEY_SPACE:
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
         return 0;
@@ -128,6 +155,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_END:
+        check_counters(state, options);
         take_family(state, options);
         return 0;
     default:
@@ -179,7 +207,20 @@ static enum at_status find_target(const char *gpu, struct target *target, struct
                                &target->device, err);
 }
 
-/* Measure the time, unless the device is emulated. */
+/* An emulated device has no hardware, and its counts are printed anyway. */
+static enum at_status check_target(const struct explain_options *options,
+                                   const struct target *target, struct at_error *err)
+{
+    if (!options->counters || !at_device_is_emulated(&target->device))
+        return AT_OK;
+    return at_fail(
+        err, AT_USAGE,
+        "--counters are a GPU's own, and this is an emulated %s: name a GPU with --gpu 0; "
+        "without --counters, the model's are printed",
+        target->device.name);
+}
+
+/* Measure the time, and read the counters that are wanted, unless the device is emulated. */
 static enum at_status measure(const struct explain_options *options, const struct target *target,
                               const struct at_config *config, const struct at_problem *problem,
                               struct at_explanation *explanation, struct at_error *err)
@@ -192,7 +233,8 @@ static enum at_status measure(const struct explain_options *options, const struc
         return AT_OK;
     status = at_session_open(&session, &target->device, &options->run.session, err);
     if (status == AT_OK)
-        status = at_time_config(session, config, problem, &time, err);
+        status = at_time_config(session, config, problem, &time,
+                                options->counters ? &explanation->counters : NULL, err);
     if (status == AT_OK) {
         explanation->measured_ns = (int64_t)(time.ns + 0.5);
         explanation->measured_spread_permille = time.spread_permille;
@@ -225,6 +267,8 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     char *header = NULL;
     enum at_status status = find_target(options->run.gpu, &target, err);
 
+    if (status == AT_OK)
+        status = check_target(options, &target, err);
     if (status == AT_OK)
         status = at_explain_choose(&options->choice, &options->run.session, &target.device, &config,
                                    &problem, err);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
+#include "device/counters.h"
 #include "device/info.h"
 #include "device/launch.h"
 
@@ -119,6 +120,11 @@ struct at_device_ops {
     enum at_outcome (*write)(struct at_device *device, at_address address, const void *bytes,
                              size_t size, struct at_error *err);
 
+    /* The host's address of device memory, while no call runs. NULL: a device whose memory it
+     * cannot reach. After a failed call, fails as wait does. */
+    enum at_outcome (*view)(struct at_device *device, void **bytes, at_address address, size_t size,
+                            struct at_error *err);
+
     /* A train: calls that run back to back and are timed as one unit, as often as wanted. Its last
      * lead_in calls (1 to count) also run before, untimed, so that the first timed call finds
      * caches and pipelines in the same state as the later ones. */
@@ -128,6 +134,12 @@ struct at_device_ops {
     enum at_outcome (*time_train)(struct at_device *device, struct at_train *train,
                                   struct at_train_time *time, struct at_error *err);
     void (*free_train)(struct at_device *device, struct at_train *train);
+
+    /* Run a call of a kernel several times, each with empty caches, and read the hardware's
+     * counters. NULL: a device without. AT_LAUNCH if they may not be read here; the message says
+     * what to do. */
+    enum at_outcome (*count)(struct at_device *device, const struct at_call *call,
+                             struct at_counters *counters, struct at_error *err);
 };
 
 /* Open a device of this kind. It stays open until the process ends. */

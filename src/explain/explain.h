@@ -5,6 +5,7 @@
 #ifndef AT_EXPLAIN_EXPLAIN_H
 #define AT_EXPLAIN_EXPLAIN_H
 
+#include "device/counters.h"
 #include "kernel/builder.h"
 #include "model/occupancy.h"
 #include "model/predict.h"
@@ -69,6 +70,7 @@ struct at_explanation {
     char bound[32];                        /* its limit, from at_bound_names; "": not predicted */
     int64_t measured_ns; /* the same on a GPU, set by the caller; 0: not measured */
     int64_t measured_spread_permille;
+    struct at_counters counters; /* the GPU's own, set by the caller; zeroes: not read */
     struct at_explained_caches caches;
     struct at_list lines; /* of struct at_explained_line, in the order of the source */
 };

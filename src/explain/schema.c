@@ -44,6 +44,18 @@ static const struct at_field cache_fields[] = {
 const struct at_schema at_explained_caches_schema =
     AT_SCHEMA("caches", at_explained_caches, cache_fields);
 
+static const struct at_field counter_fields[] = {
+    AT_COUNTER(at_counters, dram_to_l2_bytes), AT_COUNTER(at_counters, duration_ns),
+    AT_COUNTER(at_counters, l1_hits),          AT_COUNTER(at_counters, l1_to_l2_sectors),
+    AT_COUNTER(at_counters, l2_hits),          AT_COUNTER(at_counters, l2_misses),
+    AT_COUNTER(at_counters, l2_to_dram_bytes), AT_COUNTER(at_counters, l2_to_l1_sectors),
+    AT_COUNTER(at_counters, launches),         AT_COUNTER(at_counters, load_conflicts),
+    AT_COUNTER(at_counters, load_requests),    AT_COUNTER(at_counters, load_sectors),
+    AT_COUNTER(at_counters, store_conflicts),  AT_COUNTER(at_counters, store_requests),
+    AT_COUNTER(at_counters, store_sectors),
+};
+static const struct at_schema counters_schema = AT_SCHEMA("counters", at_counters, counter_fields);
+
 static const struct at_field fields[] = {
     AT_COUNTER(at_explanation, blocks),
     AT_COUNTER(at_explanation, blocks_counted),
@@ -53,6 +65,7 @@ static const struct at_field fields[] = {
     AT_COUNTER(at_explanation, bytes_written),
     AT_OBJECT(at_explanation, "caches", caches, at_explained_caches_schema),
     AT_CHARS(at_explanation, config, AT_OPTIONAL),
+    AT_OBJECT(at_explanation, "counters", counters, counters_schema, AT_OPTIONAL),
     AT_CHARS(at_explanation, device),
     AT_COUNTER(at_explanation, dynamic_shared_bytes),
     AT_CHARS(at_explanation, entry, AT_OPTIONAL),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/table.h"
+#include "explain/counters.h"
 #include "explain/diagram.h"
 #include "explain/reason.h"
 
@@ -33,7 +34,7 @@ enum { SECTOR_BYTES = 32 };
 
 /* Text for people; a table whose lines have SOURCE_WIDTH columns of source beside the figures, or
  * on a narrower terminal beneath them. */
-enum { WIDTH = 143, SOURCE_WIDTH = 60, INDENT = 4 };
+enum { WIDTH = 143, SOURCE_WIDTH = 60, INDENT = 4, SUBJECT_WIDTH = 80 };
 
 /* Print a line, broken into several on a narrow terminal. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -46,6 +47,20 @@ static void say(const char *format, ...)
     text = at_vformat(format, args);
     va_end(args);
     at_flow_words(stdout, at_streams_text_width(INT_MAX), INDENT, text);
+    free(text);
+}
+
+/* The same for a config, which is as long as its family has parameters: it is folded everywhere. */
+static void say_subject(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say_subject(const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    text = at_vformat(format, args);
+    va_end(args);
+    at_flow_words(stdout, at_streams_text_width(SUBJECT_WIDTH), INDENT, text);
     free(text);
 }
 
@@ -158,7 +173,7 @@ static void print_subject(const struct at_explanation *e)
         say("%s of %s %s", e->entry, e->file, e->launch);
         say("on %s%s", e->device, emulated);
     } else {
-        say("%s %s", e->family, e->config);
+        say_subject("%s %s", e->family, e->config);
         say("on %s, %s%s", e->problem, e->device, emulated);
     }
 }
@@ -187,6 +202,7 @@ void at_explanation_print(const struct at_explanation *e, const struct at_explai
          "  in L1: sectors of a load that were there");
     at_explain_draw(e);
     print_traffic(e);
+    at_explain_print_counters(e);
 }
 
 static const struct at_table_column columns[] = {

@@ -2,6 +2,7 @@
 #include "measure/buffers.h"
 
 #include "base/memory.h"
+#include "measure/host_checks.h"
 #include "measure/policy.h"
 #include "problem/arguments.h"
 #include "problem/axes.h"
@@ -36,13 +37,17 @@ enum at_outcome at_harness_load(struct at_harness *harness, struct at_device *de
     return outcome;
 }
 
-/* Start one of the harness's kernels over this many items; it works with any number of threads. */
+/* Start one of the harness's kernels over this many items; it works with any number of threads. A
+ * device whose memory the host can reach gets the host's function of the same name at once. */
 static enum at_outcome start(struct at_device *device, const struct at_kernel *kernel,
-                             int64_t items, struct at_call call, struct at_error *err)
+                             at_host_check *host, int64_t items, struct at_call call,
+                             struct at_error *err)
 {
     int64_t blocks = (items + HARNESS_THREADS - 1) / HARNESS_THREADS;
     int64_t most = base_of(device)->info.multiprocessors * HARNESS_BLOCKS_PER_MULTIPROCESSOR;
 
+    if (base_of(device)->ops->view)
+        return host(device, call.args, err);
     call.kernel = kernel;
     call.launch = (struct at_launch){{
         [AT_GRID_X] = blocks < 1      ? 1
@@ -61,7 +66,7 @@ static enum at_outcome start(struct at_device *device, const struct at_kernel *k
 static enum at_outcome poison(struct at_device *device, const struct at_harness *harness,
                               at_address address, int64_t bytes, struct at_error *err)
 {
-    return start(device, &harness->poison, bytes / 16,
+    return start(device, &harness->poison, at_host_poison, bytes / 16,
                  (struct at_call){.args = {address, (uint64_t)bytes}}, err);
 }
 
@@ -72,7 +77,7 @@ static enum at_outcome fill(const struct at_buffers *buffers, struct at_device *
 {
     int64_t elements = at_problem_src_extent(&buffers->problem);
 
-    return start(device, &harness->fill_source, elements,
+    return start(device, &harness->fill_source, at_host_fill_source, elements,
                  (struct at_call){
                      .args = {extent, (uint64_t)elements, (uint64_t)buffers->problem.elem_size}},
                  err);
@@ -188,7 +193,8 @@ static enum at_outcome check_tensor(const struct at_buffers *buffers, struct at_
         words[word++] = words[4 * (AT_AXES_MAX - count) + i];
     words[4 * AT_AXES_MAX] = (uint64_t)count;
     call.arg_words[5] = 4 * AT_AXES_MAX + 1;
-    return start(device, &harness->check_tensor, buffers->dst_pitch / p->elem_size, call, err);
+    return start(device, &harness->check_tensor, at_host_check_tensor,
+                 buffers->dst_pitch / p->elem_size, call, err);
 }
 
 enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_device *device,
@@ -215,7 +221,8 @@ enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_dev
                                result,
                            }};
 
-    return start(device, &harness->check, buffers->dst_pitch / p->elem_size, call, err);
+    return start(device, &harness->check, at_host_check_matrix, buffers->dst_pitch / p->elem_size,
+                 call, err);
 }
 
 /* Is a buffer still filled like a source? */
@@ -232,7 +239,8 @@ static enum at_outcome check_filled(const struct at_buffers *buffers, struct at_
                                result,
                            }};
 
-    return start(device, &harness->check_source, pitch / p->elem_size, call, err);
+    return start(device, &harness->check_source, at_host_check_source, pitch / p->elem_size, call,
+                 err);
 }
 
 enum at_outcome at_buffers_check_source(const struct at_buffers *buffers, struct at_device *device,

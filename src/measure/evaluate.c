@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluates one config, and times several against each other. */
+/* Evaluates one config, times several against each other, and reads the counters of one. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "measure/gpu_server.h"
@@ -310,5 +310,35 @@ struct at_gpu_result at_gpu_server_shootout(struct at_gpu_server *server,
     if (outcome == AT_CORRECT) /* after a failure the next reply has them */
         put_rounds(server, finalists, count, samples, exchange->reply);
     free(finalists);
+    return at_gpu_result_of_outcome(outcome);
+}
+
+struct at_gpu_result at_gpu_server_count(struct at_gpu_server *server, struct at_exchange *exchange)
+{
+    struct at_bench *bench = &server->bench;
+    struct at_taken_program program;
+    struct at_gpu_run run;
+    struct at_kernel storage;
+    const struct at_kernel *kernel = NULL;
+    struct at_counters counters;
+    struct at_call call;
+    enum at_outcome outcome = at_gpu_server_take_program(server, exchange, &program);
+
+    if (outcome != AT_CORRECT)
+        return at_gpu_result_of_outcome(outcome);
+    at_wire_get_struct(exchange->request, &run, sizeof run);
+    if (!at_wire_done(exchange->request) || !run.program[0] || bench->case_count == 0)
+        return at_gpu_result_of_status(
+            at_fail(exchange->err, AT_INTERNAL, "a request out of bounds"));
+    if (!bench->ops->count)
+        return at_gpu_result_of_status(
+            at_fail(exchange->err, AT_DEVICE, "this device has no counters"));
+    outcome = find_kernel(server, &run, &storage, &kernel, exchange->err);
+    if (outcome == AT_CORRECT) {
+        call = at_bench_call(bench, kernel, &run, 0);
+        outcome = bench->ops->count(bench->device, &call, &counters, exchange->err);
+    }
+    if (outcome == AT_CORRECT)
+        at_wire_put_bytes(exchange->reply, &counters, sizeof counters);
     return at_gpu_result_of_outcome(outcome);
 }

@@ -72,6 +72,12 @@ enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *run
                                 int64_t samples, int64_t limit_ns, double *samples_ns,
                                 struct at_gpu_kernel *kernels, struct at_error *err);
 
+/* Read the hardware's counters of one launch of a run of the tuned case, with empty caches.
+ * AT_DEVICE: they may not be read here, or the device has none; the message says what to do. */
+enum at_status at_gpu_count(struct at_gpu *gpu, const struct at_gpu_run *run,
+                            const struct at_program *program, int64_t limit_ns,
+                            struct at_counters *counters, struct at_error *err);
+
 /* Call work once during the next shoot-out, while the caller would only wait. */
 void at_gpu_meanwhile(struct at_gpu *gpu, void (*work)(void *state), void *state);
 

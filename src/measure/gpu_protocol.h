@@ -21,6 +21,7 @@ enum at_gpu_request {
                       * each: ns a launch */
     AT_GPU_SHOOTOUT, /* int train_ns, int samples, count of struct at_gpu_run -> struct
                       * at_gpu_conditions; for each run struct at_gpu_kernel and samples reals */
+    AT_GPU_COUNT,    /* a program, struct at_gpu_run -> struct at_counters */
 };
 
 /* How a request ended: `status` for the run, `outcome` for the config. Either both are 0 or neither

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluations and shoot-outs on the GPU worker. */
+/* Evaluations, shoot-outs and counters on the GPU worker. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
@@ -272,4 +272,31 @@ enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *run
                                  samples_ns, kernels, err);
     while (gpu->killed && ++kills < AT_GPU_KILLS_MAX);
     return outcome;
+}
+
+enum at_status at_gpu_count(struct at_gpu *gpu, const struct at_gpu_run *run,
+                            const struct at_program *program, int64_t limit_ns,
+                            struct at_counters *counters, struct at_error *err)
+{
+    struct at_wire request = {0}, reply = {0};
+    struct at_counters counted;
+    enum at_status status = at_gpu_revive(gpu, err);
+
+    if (status != AT_OK)
+        return status;
+    put_program(gpu, &request, program);
+    at_wire_put_bytes(&request, run, sizeof *run);
+    at_frame_send(gpu->worker.fd, AT_GPU_COUNT, &request);
+    at_wire_clear(&request);
+    status = at_gpu_receive(gpu, AT_GPU_COUNT, &reply, at_now_ns() + limit_ns, err).status;
+    if (status != AT_OK)
+        return status;
+    note_loaded(gpu, program->hash);
+    at_wire_get_struct(&reply, &counted, sizeof counted);
+    if (at_wire_done(&reply))
+        *counters = counted;
+    else
+        status = at_fail(err, AT_INTERNAL, "the GPU worker's answer is malformed");
+    at_wire_clear(&reply);
+    return status;
 }

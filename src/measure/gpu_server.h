@@ -58,5 +58,7 @@ struct at_gpu_result at_gpu_server_evaluate(struct at_gpu_server *server,
                                             struct at_exchange *exchange);
 struct at_gpu_result at_gpu_server_shootout(struct at_gpu_server *server,
                                             struct at_exchange *exchange);
+struct at_gpu_result at_gpu_server_count(struct at_gpu_server *server,
+                                         struct at_exchange *exchange);
 
 #endif

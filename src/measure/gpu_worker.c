@@ -126,6 +126,7 @@ static const struct {
     [AT_GPU_LOAD] = {load, true},
     [AT_GPU_EVALUATE] = {at_gpu_server_evaluate, true},
     [AT_GPU_SHOOTOUT] = {at_gpu_server_shootout, true},
+    [AT_GPU_COUNT] = {at_gpu_server_count, true},
 };
 
 /* Answer one request. False: the device is lost or the request is malformed, and the process must

@@ -13,8 +13,8 @@ static uint64_t offset_bytes(const struct at_problem *problem, int64_t offset)
     return (uint64_t)(offset * problem->elem_size);
 }
 
-static struct at_call call_of(const struct at_bench *bench, const struct at_kernel *kernel,
-                              const struct at_gpu_run *run, int64_t set)
+struct at_call at_bench_call(const struct at_bench *bench, const struct at_kernel *kernel,
+                             const struct at_gpu_run *run, int64_t set)
 {
     const struct at_buffers *tuned = &bench->cases[0];
     /* A copy's problem has no offset and may have another element size. It starts inside the red
@@ -51,7 +51,7 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
     enum at_outcome outcome;
 
     for (int64_t i = 0; i < launches; i++)
-        calls[i] = call_of(bench, kernel, run, i % at_bench_sets(bench, run));
+        calls[i] = at_bench_call(bench, kernel, run, i % at_bench_sets(bench, run));
     outcome = bench->ops->make_train(bench->device, calls, (size_t)launches, lead_in(launches),
                                      train, err);
     at_free(calls);

@@ -133,6 +133,19 @@ enum at_status at_shootout_time_briefly(struct at_session *session,
                             err);
 }
 
+/* The profiler's libraries take seconds to load. */
+static const int64_t profiler_ns = 60000000000;
+
+enum at_status at_shootout_count(struct at_session *session, const struct at_contestant *contestant,
+                                 struct at_counters *counters, struct at_error *err)
+{
+    struct at_gpu_run run = run_of(session, contestant);
+
+    return at_gpu_count(session->gpu, &run, contestant->built.program,
+                        profiler_ns + at_evaluation_limit_ns(session, &contestant->problem),
+                        counters, err);
+}
+
 void at_shootout_end(struct at_contestant *contestants, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

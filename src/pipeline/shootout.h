@@ -59,6 +59,11 @@ enum at_status at_shootout_time_briefly(struct at_session *session,
                                         struct at_contestant *contestants, size_t count,
                                         struct at_error *err);
 
+/* Read the GPU's counters of one launch of a contestant, which has been verified. AT_DEVICE: they
+ * may not be read here; the message says what to do. */
+enum at_status at_shootout_count(struct at_session *session, const struct at_contestant *contestant,
+                                 struct at_counters *counters, struct at_error *err);
+
 /* Release the contestants' programs and samples. */
 void at_shootout_end(struct at_contestant *contestants, size_t count);
 

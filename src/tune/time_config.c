@@ -6,7 +6,7 @@
 
 enum at_status at_time_config(struct at_session *session, const struct at_config *config,
                               const struct at_problem *problem, struct at_config_time *time,
-                              struct at_error *err)
+                              struct at_counters *counters, struct at_error *err)
 {
     size_t samples = (size_t)session->options.policy->shootout_samples;
     struct at_contestant contestant = {.config = config, .problem = *problem};
@@ -20,6 +20,8 @@ enum at_status at_time_config(struct at_session *session, const struct at_config
         status = at_shootout_require(session, &contestant, config->family->name, err);
     if (status == AT_OK)
         status = at_shootout_time(session, &contestant, 1, err);
+    if (status == AT_OK && counters)
+        status = at_shootout_count(session, &contestant, counters, err);
     if (status == AT_OK)
         *time = (struct at_config_time){
             .ns = contestant.time_ns,

@@ -15,6 +15,11 @@ explain() {
     [[ $stderr != *'no NVRTC'* ]] || skip "no NVRTC"
 }
 
+# subject: print the first lines of the output, unfolded: family and config.
+subject() {
+    sed '/^on /,$d' <<<"$output" | paste -sd ' ' | tr -s ' '
+}
+
 # costs ACCESS COST: the table has one line for this access, with this cost per request.
 costs() {
     [ "$(grep -c " $1 " <<<"$output")" -eq 1 ]
@@ -227,7 +232,7 @@ END_OF_TABLE
     run --separate-stderr -3 "$AUTOTUNE" explain tile --gpu 0
     [ -z "$output" ]
     explain tile --gpu auto
-    [[ ${lines[1]} == *'(emulated)' ]]
+    grep -q '^on .*(emulated)$' <<<"$output"
 }
 
 @test "--format json prints the same figures" {
@@ -297,13 +302,13 @@ families() {
     profile=$srcdir/results/nvidia-h200.yaml
     explain --profile "$profile" --problem 8192x8192:f32 --blocks 2
     [ "$status" -eq 0 ]
-    [[ ${lines[1]} == 'on 8192x8192:f32, NVIDIA H200 (emulated)' ]]
+    grep -qx 'on 8192x8192:f32, NVIDIA H200 (emulated)' <<<"$output"
     run -0 "$AUTOTUNE" show "$profile" --format csv
     while IFS=, read -r _ _ problem family config _; do
         [ "$problem" = 8192x8192:f32 ] && winner="$family $config"
     done <<<"$output"
     explain --profile "$profile" --problem 8192x8192:f32 --blocks 2
-    [ "${lines[0]}" = "$winner" ]
+    [ "$(subject)" = "$winner" ]
     refused 'has no 8192x8193:f32; it has' explain --profile "$profile" --problem 8192x8193:f32
     refused 'has several problems: name one with --problem, such as' explain --profile "$profile"
 }
@@ -315,4 +320,25 @@ families() {
     [[ ${lines[4]} == *'store global'*,1048576,1048576,0,0,131072,131072,* ]]
     explain tile --format markdown
     [[ ${lines[1]} == '|---|---|---:'* ]]
+}
+
+@test "--counters is for a GPU, and says so" {
+    refused "--counters are a GPU's own, and this is an emulated NVIDIA H200: name a GPU with --gpu 0" \
+        explain tile --counters
+    [ "$status" -eq 2 ]
+    refused 'printed by --format table and --format json' explain tile --counters --format csv
+    refused 'so --counters is one too many' explain tile --counters --params
+    echo 'extern "C" __global__ void f(float *a) { a[threadIdx.x] = 1; }' >"$BATS_TEST_TMPDIR/f.cu"
+    refused '--counters is for families; ncu reads' \
+        explain "$BATS_TEST_TMPDIR/f.cu" --grid 1 --block 32 --arg 'float[32]' --counters
+}
+
+@test "the config is folded where the terminal ends, and to 80 columns elsewhere" {
+    explain tile --blocks 2
+    [ "$status" -eq 0 ]
+    [ "${#lines[0]}" -le 80 ]
+    [[ ${lines[1]} == '    '*=* ]]
+    folded=$(subject)
+    run -0 --separate-stderr "$AUTOTUNE" explain tile --blocks 2 --format json
+    [ "$folded" = "tile $(sed -n 's/^ *"config": "\(.*\)",$/\1/p' <<<"$output")" ]
 }

@@ -35,6 +35,10 @@ no_device() {
     no_device bench --gpu 0 --problem 64x64:f32
 }
 
+@test "explain --counters ends with exit code 3" {
+    no_device explain tile --gpu 0 --counters
+}
+
 @test "by default the device is emulated, with a warning" {
     run --separate-stderr -0 "$AUTOTUNE" tune --quiet --dry-run
     [[ ${lines[0]} == 'NVIDIA H200' ]]

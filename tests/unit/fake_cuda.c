@@ -8,14 +8,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-bool fake_cuda_is_there;
+bool fake_cuda_is_there, fake_cupti_is_there;
 int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
 int fake_cuda_held, fake_cuda_allocations;
 int64_t fake_cuda_now_ns;
 struct fake_cuda_kernel fake_cuda_kernels[FAKE_CUDA_KERNELS_MAX];
 int fake_cuda_kernel_count;
 
-/* Replaces the C library's dlopen: this program is the driver. */
+/* Replaces the C library's dlopen: this program is the driver, and may be CUPTI. */
 void *dlopen(const char *name, int flags)
 {
     void *(*real)(const char *, int) = NULL;
@@ -23,6 +23,8 @@ void *dlopen(const char *name, int flags)
     *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
     if (name && strcmp(name, "libcuda.so.1") == 0)
         name = fake_cuda_is_there ? NULL : "libcuda-that-is-not-there.so.1";
+    if (name && strstr(name, "libcupti.so"))
+        name = fake_cupti_is_there ? NULL : "libcupti-that-is-not-there.so";
     return real(name, flags);
 }
 

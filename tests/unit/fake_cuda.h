@@ -11,6 +11,9 @@
 /* Whether there is a driver. Once a call has found it, it stays. */
 extern bool fake_cuda_is_there;
 
+/* Whether the program that links it also defines CUPTI (fake_cupti.h). No other one is found. */
+extern bool fake_cupti_is_there;
+
 /* Counts of loaded modules, of launches and of all calls. */
 extern int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
 

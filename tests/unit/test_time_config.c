@@ -37,7 +37,7 @@ static void test_time(void **state)
 
     (void)state;
     assert_int_equal(at_problem_parse(&problem, "200x300:f32", &err), AT_OK);
-    assert_int_equal(at_time_config(session, &config, &problem, &time, &err), AT_OK);
+    assert_int_equal(at_time_config(session, &config, &problem, &time, NULL, &err), AT_OK);
     assert_int_equal(time.samples, options.session.policy->shootout_samples);
     assert_int_equal(time.spread_permille, 0);
 
@@ -78,11 +78,26 @@ static void test_faults(void **state)
 
         config.values[0] = cases[i].fault;
         assert_int_equal(at_problem_parse(&problem, "64x96:f32", &err), AT_OK);
-        assert_int_equal(at_time_config(session, &config, &problem, &time, &err), AT_FAILED);
+        assert_int_equal(at_time_config(session, &config, &problem, &time, NULL, &err), AT_FAILED);
         if (strncmp(err.message, cases[i].message, strlen(cases[i].message)) != 0)
             fail_msg("%s", err.message);
         assert_int_equal(time.samples, 17);
     }
+}
+
+/* An emulated device has no counters of its own. */
+static void test_no_counters(void **state)
+{
+    struct at_config config = config_of("tile");
+    struct at_counters counters;
+    struct at_config_time time;
+    struct at_problem problem;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    assert_int_equal(at_problem_parse(&problem, "64x96:f32", &err), AT_OK);
+    assert_int_equal(at_time_config(session, &config, &problem, &time, &counters, &err), AT_DEVICE);
+    assert_string_equal(err.message, "this device has no counters");
 }
 
 static void test_too_large(void **state)
@@ -94,7 +109,7 @@ static void test_too_large(void **state)
 
     (void)state;
     assert_int_equal(at_problem_parse(&problem, "16384x16384:b1", &err), AT_OK);
-    assert_int_equal(at_time_config(session, &config, &problem, &time, &err), AT_USAGE);
+    assert_int_equal(at_time_config(session, &config, &problem, &time, NULL, &err), AT_USAGE);
 }
 
 /* Device models are identified by name and compute capability. */
@@ -147,6 +162,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_no_counters),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_find_description),
     };

@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 /* Always multiprocessor 0 writes, because each has its own cycle counter. A grid of one block per
- * multiprocessor reaches it. The driver compiles this PTX: it is the program's only built-in
- * kernel, and compiling it takes next to no time. */
+ * multiprocessor reaches it. The driver compiles this PTX, which takes next to no time. */
 static const char stamp_ptx[] = ".version 6.3\n"
                                 ".target sm_70\n"
                                 ".address_size 64\n"

@@ -156,4 +156,5 @@ const struct at_device_ops at_cuda_device_ops = {
     .make_train = at_cuda_make_train,
     .time_train = at_cuda_time_train,
     .free_train = at_cuda_free_train,
+    .count = at_cuda_count,
 };

@@ -90,4 +90,27 @@ enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *tr
                                    struct at_train_time *time, struct at_error *err);
 void at_cuda_free_train(struct at_device *device, struct at_train *train);
 
+/* ---- sweep.c ---- */
+
+/* What empties the caches. */
+struct at_cuda_sweep {
+    CUmodule module;
+    CUfunction kernel;
+    at_address buffer;
+    int64_t bytes;
+};
+
+/* Load the kernel and allocate its buffer; after a failure, close it too. */
+enum at_outcome at_cuda_sweep_open(struct at_cuda_sweep *sweep, struct at_device *device,
+                                   struct at_error *err);
+void at_cuda_sweep_close(struct at_cuda_sweep *sweep, struct at_device *device);
+
+/* Empty the caches, and wait until they are. */
+enum at_outcome at_cuda_sweep(const struct at_cuda_sweep *sweep, struct at_device *device,
+                              struct at_error *err);
+
+/* count.c */
+enum at_outcome at_cuda_count(struct at_device *device, const struct at_call *call,
+                              struct at_counters *counters, struct at_error *err);
+
 #endif

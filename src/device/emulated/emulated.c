@@ -236,6 +236,7 @@ const struct at_device_ops at_emu_device_ops = {
     .wait = wait_for_all,
     .read = read_back,
     .write = write_there,
+    .view = host_view,
     .make_train = at_emu_make_train,
     .time_train = at_emu_time_train,
     .free_train = at_emu_free_train,

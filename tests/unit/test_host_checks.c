@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/measure/host_checks: on an emulated device the host does what the kernels of
+ * templates/harness.cu do. Both fill the same buffers alike and find the same faults. */
+#include "base/memory.h"
+#include "base/rng.h"
+#include "device/emulated/emulated.h"
+#include "kernel/builder.h"
+#include "measure/buffers.h"
+#include "problem/axes.h"
+#include "roles.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "source_tree.h"
+
+/* The emulated device's functions; and the same without view, so that kernels run. */
+static struct at_device_ops by_host, by_kernels;
+static struct at_device *device;
+static struct at_harness harness;
+static at_address result;
+
+static void use(const struct at_device_ops *ops)
+{
+    ((struct at_device_base *)device)->ops = ops;
+}
+
+static int prepare(void **state)
+{
+    const struct at_builder_options options = {.compute_capability = 90,
+                                               .image = AT_IMAGE_PTX,
+                                               .workers = 1,
+                                               .header = text_of("templates/transpose.cuh")};
+    struct at_family family = {.name = (char[]){"harness"},
+                               .template_path = (char[]){"harness.cu"},
+                               .source = text_of("templates/harness.cu")};
+    const struct at_config config = {.family = &family};
+    struct at_builder *builder;
+    struct at_built built;
+
+    (void)state;
+    by_host = by_kernels = at_emu_device_ops;
+    by_kernels.view = NULL;
+    assert_non_null(by_host.view);
+    assert_int_equal(at_device_open(&at_emu_device_ops, &device, 0, NULL), AT_OK);
+    assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
+    at_builder_add(builder, &config, (struct at_problem_kind){4, 1}, NULL);
+    assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
+    assert_int_equal(built.outcome, AT_CORRECT);
+    assert_int_equal(
+        at_harness_load(&harness, device, built.program->image, built.program->size, NULL),
+        AT_CORRECT);
+    at_program_release(built.program);
+    at_builder_close(builder);
+    free((char *)options.header);
+    free(family.source);
+    assert_int_equal(by_host.allocate(device, sizeof(struct at_check_result), &result, NULL),
+                     AT_CORRECT);
+    return 0;
+}
+
+typedef enum at_outcome check(const struct at_buffers *, struct at_device *,
+                              const struct at_harness *, int64_t, at_address, struct at_error *);
+
+static struct at_check_result run(const struct at_device_ops *ops, check *check_buffer,
+                                  const struct at_buffers *buffers)
+{
+    struct at_check_result found = {0, UINT64_MAX};
+
+    use(ops);
+    assert_int_equal(by_host.write(device, result, &found, sizeof found, NULL), AT_CORRECT);
+    assert_int_equal(check_buffer(buffers, device, &harness, 0, result, NULL), AT_CORRECT);
+    assert_int_equal(by_host.read(device, &found, result, sizeof found, NULL), AT_CORRECT);
+    return found;
+}
+
+/* Both ways of a check find the same. */
+static struct at_check_result compare(check *check_buffer, const struct at_buffers *buffers)
+{
+    struct at_check_result host = run(&by_host, check_buffer, buffers);
+    struct at_check_result kernels = run(&by_kernels, check_buffer, buffers);
+
+    if (host.mismatches != kernels.mismatches || host.first != kernels.first) {
+        char *problem = at_problem_format(&buffers->problem);
+
+        fail_msg("%s: host %ju at %ju, kernels %ju at %ju", problem, (uintmax_t)host.mismatches,
+                 (uintmax_t)host.first, (uintmax_t)kernels.mismatches, (uintmax_t)kernels.first);
+    }
+    return host;
+}
+
+static unsigned char *host_of(at_address address, int64_t size)
+{
+    void *bytes;
+
+    assert_int_equal(by_host.view(device, &bytes, address, (size_t)size, NULL), AT_CORRECT);
+    return bytes;
+}
+
+/* Transpose by the problem's axes. */
+static void transpose(const struct at_buffers *buffers)
+{
+    const struct at_problem *p = &buffers->problem;
+    size_t bytes = (size_t)p->elem_size;
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(p, axes);
+    unsigned char *dst =
+        host_of(at_buffers_dst(buffers, 0), at_problem_dst_extent(p) * (int64_t)bytes);
+    const unsigned char *src =
+        host_of(at_buffers_src(buffers, 0), at_problem_src_extent(p) * (int64_t)bytes);
+    int64_t all = 1;
+
+    for (size_t i = 0; i < count; i++)
+        all *= axes[i].extent;
+    for (int64_t n = 0; n < all; n++) {
+        int64_t left = n, from = 0, to = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            from += left % axes[i].extent * axes[i].stride_src;
+            to += left % axes[i].extent * axes[i].stride_dst;
+            left /= axes[i].extent;
+        }
+        memcpy(dst + (size_t)to * bytes, src + (size_t)from * bytes, bytes);
+    }
+}
+
+/* Fill by kernels, and compare with what the host fills. */
+static void check_fill(const struct at_buffers *buffers)
+{
+    unsigned char *src = host_of(buffers->src, buffers->src_pitch), *copy_src;
+    unsigned char *dst = host_of(buffers->dst, buffers->dst_pitch), *copy_dst;
+
+    copy_src = at_memdup(src, (size_t)buffers->src_pitch);
+    copy_dst = at_memdup(dst, (size_t)buffers->dst_pitch);
+    memset(src, 0, (size_t)buffers->src_pitch);
+    memset(dst, 0, (size_t)buffers->dst_pitch);
+    use(&by_kernels);
+    assert_int_equal(at_buffers_fill(buffers, device, &harness, NULL), AT_CORRECT);
+    assert_memory_equal(src, copy_src, (size_t)buffers->src_pitch);
+    assert_memory_equal(dst, copy_dst, (size_t)buffers->dst_pitch);
+    free(copy_src);
+    free(copy_dst);
+}
+
+/* A byte anywhere is found, by both, in the destination and in the source. */
+static void check_faults(const struct at_buffers *buffers, struct at_rng *rng)
+{
+    unsigned char *src = host_of(buffers->src, buffers->src_pitch);
+    unsigned char *dst = host_of(buffers->dst, buffers->dst_pitch);
+
+    for (int i = 0; i < 12; i++) {
+        size_t at = (size_t)at_rng_below(rng, (uint64_t)buffers->dst_pitch);
+
+        /* Beyond the last red zone, a pitch may have more. */
+        dst[at] ^= 0x40;
+        (void)compare(at_buffers_check, buffers);
+        dst[at] ^= 0x40;
+        at = (size_t)at_rng_below(rng, (uint64_t)buffers->src_pitch);
+        src[at] ^= 0x40;
+        (void)compare(at_buffers_check_source, buffers);
+        src[at] ^= 0x40;
+    }
+    dst[buffers->dst_zone] ^= 1;
+    dst[0] ^= 1;
+    assert_int_equal(compare(at_buffers_check, buffers).mismatches, 2);
+    assert_int_equal(compare(at_buffers_check, buffers).first, 0);
+    dst[buffers->dst_zone] ^= 1;
+    dst[0] ^= 1;
+}
+
+static void test_same(void **state)
+{
+    static const char *const specs[] = {
+        "5x7:b1",
+        "33x65:b2",
+        "64x48:f32",
+        "31x17:f64",
+        "9x10:c128",
+        "1x1:b1",
+        "20x30:f32,ld_src=37,ld_dst=21,offset_src=3,offset_dst=5",
+        "7x9:b1,batch=5,stride_src=80,stride_dst=99,ld_src=11,ld_dst=8",
+        "12x12:f16,inplace=1",
+        "8x8:f32,batch=3,ld_src=10,ld_dst=10,stride_src=90,stride_dst=90,inplace=1",
+        "7x6x4x10:b4,perm=0213,strides_src=271x45x11x1,strides_dst=395x95x15x1",
+        "5x6x9x8:b2,perm=3120,strides_src=500x80x8x1,offset_dst=1",
+        "3x3x3x3x3x3x3:b1,perm=6543210",
+        "5x2x3x7x2x5:b8,perm=531420",
+    };
+    struct at_rng rng = {17};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        struct at_gpu_case wanted = {.sets = 1};
+        struct at_buffers buffers;
+        struct at_error err;
+
+        if (at_problem_parse(&wanted.problem, specs[i], &err) != AT_OK)
+            fail_msg("%s", err.message);
+        use(&by_host);
+        assert_int_equal(at_buffers_make(&buffers, device, &harness, &wanted, &err), AT_CORRECT);
+        check_fill(&buffers);
+        assert_true(compare(at_buffers_check, &buffers).mismatches > 0 ||
+                    (wanted.problem.rows == 1 && wanted.problem.in_place));
+        assert_int_equal(compare(at_buffers_check_source, &buffers).mismatches, 0);
+        if (wanted.problem.in_place)
+            assert_int_equal(compare(at_buffers_check_restored, &buffers).mismatches, 0);
+        transpose(&buffers);
+        assert_int_equal(compare(at_buffers_check, &buffers).mismatches, 0);
+        check_faults(&buffers, &rng);
+        at_buffers_release(&buffers, device);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
+    int exit_code;
+
+    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
+        return exit_code;
+    return cmocka_run_group_tests_name("host_checks", tests, prepare, NULL);
+}
