@@ -302,7 +302,7 @@ static void test_guided_starts_and_stops(void **state)
     assert_stops(&small, &plan, 30, 119, "noise");
     /* Far from the copy limit the search goes on longer, unless the problem was searched before. */
     plan.start.copy_ns = best_ns / 1.06;
-    assert_stops(&small, &plan, 60, small.space.count - 1, "noise");
+    assert_stops(&small, &plan, 120, small.space.count - 1, "noise");
     plan.start.searched_before = true;
     assert_stops(&small, &plan, 30, 119, "noise");
     /* The earlier winner is confirmed only if it takes as long as it did. */
@@ -421,7 +421,7 @@ static void test_guided_on_short_launches(void **state)
     plan.start.copy_ns = 3000;
     for (size_t known = 1; known <= AT_COUNT(likely); known += AT_COUNT(likely) - 1) {
         plan.start.likely_count = known;
-        assert_stops(&scaled, &plan, 60, count - 1, "noise");
+        assert_stops(&scaled, &plan, 120, count - 1, "noise");
     }
     free(scaled.results);
 }

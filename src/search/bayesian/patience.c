@@ -9,11 +9,12 @@
  * no improvement: medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
 enum { PATIENCE_LEAST = 30, PATIENCE_WARM = 60, PATIENCE_COLD = 120, PATIENCE_SHORT = 120 };
 enum { PATIENCE_UNBOUNDED = 400, PATIENCE_UNBOUNDED_WARM = 120 };
-static const double near_copy = 1.04;
 
-/* If nothing is hoped for, one HOPELESS_SHARE-th of these is enough, but at least PATIENCE_LEAST.
- */
-enum { HOPELESS_SHARE = 2 };
+/* Without a bound, so many are enough if nothing is hoped for. With one, the last few evaluations
+ * are worth it: good configs that are left look hopeless. */
+enum { PATIENCE_HOPELESS = 200 };
+
+static const double near_copy = 1.04;
 
 /* Beyond this many times the copy limit it does not tell what may be gained. On the recordings of
  * an H200 the best config takes at most 1.3 times the copy limit. */
@@ -79,9 +80,7 @@ bool at_patience_is_over(const struct at_patience *patience, size_t results)
 
 bool at_patience_may_end(const struct at_patience *patience, size_t results)
 {
-    size_t enough = count_enough(patience) / HOPELESS_SHARE;
-
-    return results >= patience->gained_at + (enough > PATIENCE_LEAST ? enough : PATIENCE_LEAST);
+    return at_patience_is_unbounded(patience) && results >= patience->gained_at + PATIENCE_HOPELESS;
 }
 
 bool at_patience_leaves_to_chance(const struct at_patience *patience, size_t results)

@@ -33,9 +33,10 @@ bool at_patience_is_unbounded(const struct at_patience *patience);
 /* Does the best time reach the copy limit? */
 bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns);
 
-/* Have enough results in a row brought no improvement, whatever is hoped for? Or enough if nothing
- * is? */
+/* Have enough results in a row brought no improvement, whatever is hoped for? */
 bool at_patience_is_over(const struct at_patience *patience, size_t results);
+
+/* Have enough if nothing is hoped for? Never if the copy limit tells how much may be gained. */
 bool at_patience_may_end(const struct at_patience *patience, size_t results);
 
 /* Should the next config be drawn at random? Yes by turns, after many results without improvement;
