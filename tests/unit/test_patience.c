@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/search/bayesian/patience: when a search without improvement ends. */
+/* src/search/bayesian: patience, when a search without improvement ends; calibration, how far its
+ * predictions are trusted; and turns, which way of choosing configs is next. */
+#include "search/bayesian/calibration.h"
 #include "search/bayesian/patience.h"
+#include "search/bayesian/turns.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -134,12 +137,75 @@ static void test_unbounded(void **state)
     }
 }
 
+/* If nothing is hoped for, fewer results are enough, unless the copy limit tells what may be
+ * gained.
+ */
+static void test_hopeless(void **state)
+{
+    struct at_patience unbounded = told(100000, false, false);
+    const struct at_patience bounded = told(1.05 * copy_ns, false, false);
+    size_t least, most;
+
+    (void)state;
+    unbounded.copy_ns = 0;
+    least = results_until_over(&bounded);
+    most = results_until_over(&unbounded);
+    assert_false(at_patience_may_end(&unbounded, 10 + least));
+    assert_true(at_patience_may_end(&unbounded, 10 + most - 1));
+    assert_false(at_patience_may_end(&bounded, 10 + least - 1));
+}
+
+/* ---- calibration ---- */
+
+/* The doubt follows the errors of late. */
+static void test_calibration(void **state)
+{
+    static const double errors[] = {1, 4, -4, 1};
+    struct at_calibration calibration = {0};
+    double doubt = at_calibration_doubt(&calibration), first = doubt;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        for (int j = 0; j < 300; j++)
+            at_calibration_tell(&calibration, errors[i]);
+        doubt = at_calibration_doubt(&calibration);
+        if (fabs(errors[i]) > 1)
+            assert_true(doubt > 3 * first && doubt < 4 * first);
+        else
+            assert_true(fabs(doubt / first - 1) < 0.05);
+    }
+}
+
+/* ---- turns ---- */
+
+/* Of a hundred turns, those that go to the neighbours. */
+static size_t go_around(size_t model_gained, size_t around_gained)
+{
+    struct at_turns turns = {
+        .gained = {[AT_WAY_MODEL] = model_gained, [AT_WAY_AROUND] = around_gained}};
+
+    for (int i = 0; i < 100; i++)
+        turns.taken[at_turns_go_around(&turns) ? AT_WAY_AROUND : AT_WAY_MODEL]++;
+    return turns.taken[AT_WAY_AROUND];
+}
+
+/* Both ways have turns, and more of them the more they gain. */
+static void test_turns(void **state)
+{
+    (void)state;
+    assert_int_equal(go_around(0, 0), 50);
+    assert_in_range(go_around(4, 0), 10, 25);
+    assert_in_range(go_around(0, 4), 75, 90);
+    assert_in_range(go_around(4, 4), 49, 51);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),     cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_copy),      cmocka_unit_test(test_chance),
-        cmocka_unit_test(test_unbounded),
+        cmocka_unit_test(test_order),       cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_copy),        cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_unbounded),   cmocka_unit_test(test_hopeless),
+        cmocka_unit_test(test_calibration), cmocka_unit_test(test_turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Recordings, and strategies on them: src/recording, src/search, src/replay. */
 #include "base/memory.h"
 #include "replay/compare.h"
+#include "search/bayesian/acquisition.h"
 #include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
 #include "search/bayesian/surroundings.h"
@@ -591,8 +592,42 @@ static void test_guided_looks_around(void **state)
         at_landscape_clear(&land);
     }
     assert_in_range(near[0], (ASKED - FROM) / 2, ASKED - FROM);
-    assert_in_range(near[1], 0, (ASKED - FROM) / 3);
+    assert_in_range(near[1], 0, (ASKED - FROM) * 2 / 5);
     free(wanted);
+}
+
+/* The more the predictions are doubted, the more configs may be faster; the more is known, the
+ * fewer. The error of a prediction is positive if the config is slower. */
+static void test_hopes(void **state)
+{
+    struct at_landscape land;
+    struct at_acquisition *acquisition;
+    struct at_prediction prediction;
+    double sure, doubted, before = INFINITY;
+
+    (void)state;
+    at_landscape_init(&land, &small.space);
+    acquisition = at_acquisition_create(&land, 1);
+    assert_true(at_acquisition_predict(acquisition, small.best).deviation == 0);
+    for (size_t known = 0; known < 2; known++) {
+        for (size_t i = known; i < small.space.count; i += 10) {
+            at_landscape_tell(&land, i, small.results[i].outcome, small.results[i].time_ns);
+            at_acquisition_add(acquisition, i);
+        }
+        at_acquisition_update(acquisition, 3);
+        sure = at_acquisition_hopes(acquisition, 0.01, 1);
+        doubted = at_acquisition_hopes(acquisition, 0.01, 3);
+        assert_true(sure > 0 && doubted > 2 * sure && sure < before);
+        assert_true(at_acquisition_hopes(acquisition, 0.2, 1) < sure);
+        before = sure;
+    }
+    prediction = at_acquisition_predict(acquisition, 4);
+    assert_true(prediction.deviation > 0);
+    assert_true(at_prediction_error(&prediction, prediction.best_ns) <
+                at_prediction_error(&prediction, 2 * prediction.best_ns));
+    assert_true(isfinite(at_prediction_error(&prediction, INFINITY)));
+    at_acquisition_free(acquisition);
+    at_landscape_clear(&land);
 }
 
 /* ---- the score ---- */
@@ -737,6 +772,7 @@ int main(void)
         cmocka_unit_test(test_coverage_of_families),
         cmocka_unit_test(test_surroundings),
         cmocka_unit_test(test_guided_looks_around),
+        cmocka_unit_test(test_hopes),
         cmocka_unit_test(test_score),
         cmocka_unit_test(test_warm_start),
         cmocka_unit_test(test_warm_start_of_each_family),

@@ -166,7 +166,7 @@ static double hill_ns(size_t index)
  * Asking for predictions changes nothing. */
 static void test_guided_expects(void **state)
 {
-    enum { INITIAL = 8, ASKED = 60 };
+    enum { INITIAL = 4, ASKED = 60 };
     struct at_config configs[COUNT_MAX];
     const struct at_space space = make_space(configs, COUNT_MAX);
     const struct at_start start = {.seed = 1};

@@ -87,9 +87,9 @@ bool at_acquisition_add(struct at_acquisition *acquisition, size_t index)
 /* The modelled value: slowness against the best, on a scale on which twice and ten times as slow
  * are nearly the same. Predictions must be right for times near the best; fitting all times makes
  * them worse there. */
-static double slowness(const struct at_landscape *land, size_t index, double steepness)
+static double slowness(double time_ns, double best_ns, double steepness)
 {
-    return (1 - pow(land->time_ns[land->best] / land->time_ns[index], steepness)) / steepness;
+    return (1 - pow(best_ns / time_ns, steepness)) / steepness;
 }
 
 /* The time with this slowness; 0: none has it. */
@@ -107,7 +107,8 @@ static void center_and_scale(struct at_acquisition *acquisition)
 
     for (size_t i = 0; i < land->space->count; i++)
         if (land->told[i])
-            sum += acquisition->values[i] = slowness(land, i, acquisition->steepness);
+            sum += acquisition->values[i] =
+                slowness(land->time_ns[i], land->time_ns[land->best], acquisition->steepness);
     acquisition->center = sum / count;
     for (size_t i = 0; i < land->space->count; i++)
         if (land->told[i])
@@ -130,6 +131,12 @@ void at_acquisition_update(struct at_acquisition *acquisition, double steepness)
         at_gp_update(&acquisition->gps[i], acquisition->values);
 }
 
+/* A candidate's predicted standard deviation, of values. */
+static double deviation_of(const struct at_gp *gp, size_t candidate)
+{
+    return sqrt(fmax(gp->variance[candidate], 1e-9) * gp->amplitude);
+}
+
 double at_acquisition_expect(const struct at_acquisition *acquisition, size_t index)
 {
     double mean;
@@ -141,13 +148,41 @@ double at_acquisition_expect(const struct at_acquisition *acquisition, size_t in
                             acquisition->steepness);
 }
 
+struct at_prediction at_acquisition_predict(const struct at_acquisition *acquisition, size_t index)
+{
+    const struct at_gp *gp = process_of(acquisition, index);
+    size_t place = acquisition->place[index];
+
+    if (acquisition->best_ns == 0 || !place)
+        return (struct at_prediction){0};
+    return (struct at_prediction){
+        .mean = acquisition->center + acquisition->scale * at_gp_predict(gp, place - 1),
+        .deviation = acquisition->scale * deviation_of(gp, place - 1),
+        .best_ns = acquisition->best_ns,
+        .steepness = acquisition->steepness,
+    };
+}
+
+double at_prediction_error(const struct at_prediction *prediction, double time_ns)
+{
+    double value = slowness(time_ns, prediction->best_ns, prediction->steepness);
+
+    return (value - prediction->mean) / prediction->deviation;
+}
+
+/* The chance that a normal variable is below 0. */
+static double chance_below(double mean, double deviation)
+{
+    return 0.5 * erfc(mean / deviation / sqrt(2));
+}
+
 /* The expectation of the part of a normal variable below 0: the expected improvement (Jones,
  * Schonlau and Welch, Journal of Global Optimization 13, 1998). */
 static double expected_below(double mean, double deviation)
 {
     double u = -mean / deviation;
 
-    return -mean * 0.5 * erfc(-u / sqrt(2)) + deviation * exp(-u * u / 2) / sqrt(2 * M_PI);
+    return -mean * chance_below(mean, deviation) + deviation * exp(-u * u / 2) / sqrt(2 * M_PI);
 }
 
 /* Insert an improvement in order among `count`, of which at most `most` are kept. Returns the new
@@ -180,14 +215,30 @@ size_t at_acquisition_best(const struct at_acquisition *acquisition, const bool 
         const struct at_gp *gp = &acquisition->gps[i];
 
         for (size_t j = 0; j < gp->candidate_count; j++) {
-            double variance = fmax(gp->variance[j], 1e-9) * gp->amplitude, gain;
             size_t index = gp->candidates[j];
+            double gain;
 
             if (land->asked[index] || (wanted && !wanted[index]))
                 continue;
-            gain = acquisition->scale * expected_below(gp->mean[j] - best_value, sqrt(variance));
+            gain =
+                acquisition->scale * expected_below(gp->mean[j] - best_value, deviation_of(gp, j));
             count = rank(improvements, count, most, (struct at_improvement){index, gain});
         }
     }
     return count;
+}
+
+double at_acquisition_hopes(const struct at_acquisition *acquisition, double gain, double doubt)
+{
+    double wanted = slowness(1 - gain, 1, acquisition->steepness), sum = 0;
+    double value = (wanted - acquisition->center) / acquisition->scale;
+
+    for (size_t i = 0; i < acquisition->land->region_count; i++) {
+        const struct at_gp *gp = &acquisition->gps[i];
+
+        for (size_t j = 0; j < gp->candidate_count; j++)
+            if (!acquisition->land->asked[gp->candidates[j]])
+                sum += chance_below(gp->mean[j] - value, doubt * deviation_of(gp, j));
+    }
+    return sum;
 }

@@ -27,6 +27,24 @@ void at_acquisition_update(struct at_acquisition *acquisition, double steepness)
  * prediction, not its mean, because the scale is not linear. */
 double at_acquisition_expect(const struct at_acquisition *acquisition, size_t index);
 
+/* What is predicted of a config's slowness (acquisition.c), against the best time at that moment.
+ */
+struct at_prediction {
+    double mean, deviation; /* deviation is 0: nothing is predicted */
+    double best_ns, steepness;
+};
+
+/* Predict a candidate that is not added yet; nothing before the first update. */
+struct at_prediction at_acquisition_predict(const struct at_acquisition *acquisition, size_t index);
+
+/* Return the error of a prediction in its standard deviations, positive if the config is slower.
+ * The time of a config that is not correct is INFINITY. */
+double at_prediction_error(const struct at_prediction *prediction, double time_ns);
+
+/* Return how many candidates that are not asked for are expected to be faster than the best by this
+ * share of its time, if the standard deviations are multiplied by doubt. */
+double at_acquisition_hopes(const struct at_acquisition *acquisition, double gain, double doubt);
+
 /* A candidate and its expected improvement on the best, as a share of the time; being worse counts
  * as 0. */
 struct at_improvement {

@@ -7,10 +7,12 @@
  * limit. doc/search.md says how its numbers were chosen. */
 #include "base/memory.h"
 #include "search/bayesian/acquisition.h"
+#include "search/bayesian/calibration.h"
 #include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
 #include "search/bayesian/patience.h"
 #include "search/bayesian/surroundings.h"
+#include "search/bayesian/turns.h"
 #include "search/starts.h"
 
 #include <math.h>
@@ -21,8 +23,8 @@
 enum { FAMILY_RANDOM_WARM = 1, RANDOM_COLD = 4 };
 
 /* Without a warm start, the first configs of a family are random: until its Gaussian process is
- * fitted, at eight results, those with the greatest expected improvement are worse than chance. */
-enum { FAMILY_FIRST = 8 };
+ * fitted, at eight results, those with the greatest expected improvement may all be of one kind. */
+enum { FAMILY_FIRST = 3 };
 
 /* Configs in flight: few at first, when every result changes the predictions; one more per
  * WAITING_GROWS results, up to WAITING_MAX. The initial design depends on no result, so
@@ -33,14 +35,15 @@ enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16, WAITING_FIXED = 3
  * goal is smaller near the copy limit, where little can be gained. */
 enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2 };
 static const struct at_coverage_goal goal = {.family = 24, .value = 2};
-static const struct at_coverage_goal goal_near_copy = {.family = 4, .value = 1};
+static const struct at_coverage_goal goal_near_copy = {.family = 4, .value = 0};
 
 /* A random draw changes at most this many parameters of the best config. The Gaussian process may
  * have rejected a good pair of values because each is poor alone. */
 enum { NEAR_PARAMS = 2 };
 
-/* If nothing tells how much may be gained, after SURROUNDINGS_FROM results without gain two turns
- * in SURROUNDINGS_TURNS go to the neighbours of the CENTRES fastest configs. */
+/* If nothing tells how much may be gained, the neighbours of the CENTRES fastest configs have turns
+ * by what they have gained (turns.h); after SURROUNDINGS_FROM results without gain, two in
+ * SURROUNDINGS_TURNS. */
 enum { SURROUNDINGS_FROM = 30, SURROUNDINGS_TURNS = 4, CENTRES = 8 };
 
 /* The scale of the modelled values (acquisition.h); the second if nothing tells how much may be
@@ -55,10 +58,25 @@ static const double same_time = 0.03;
 
 static const double least_gain = 0.005; /* least expected improvement, as a share of the time */
 
+/* Nothing is hoped for if fewer configs than `hopeless` are expected to gain `real_gain`, by
+ * predictions that are as wrong as those that were held out. */
+static const double real_gain = 0.01, hopeless = 1;
+
 static const char no_gain[] = "no gain is expected that noise would not hide";
 static const char confirmed[] = "it confirms the winner of an earlier search";
 static const char copy_reached[] = "the best is within 1 % of the copy limit";
 static const char process_full[] = "its Gaussian process holds no more results";
+
+/* Why a config is asked for: by the initial design, which knows no prediction; for what is expected
+ * of it; or by a rule, whatever is expected. */
+enum basis { DESIGN, EXPECTATION, RULE };
+
+/* What is kept of a config that was asked for. */
+struct request {
+    enum basis basis;
+    enum at_way way;               /* if it is not of the initial design */
+    struct at_prediction held_out; /* its prediction, if that is a test */
+};
 
 struct guided {
     struct at_landscape land;
@@ -70,9 +88,12 @@ struct guided {
     struct at_compiled compiled;
     size_t random_count, random_taken; /* initial random configs: wanted, and taken */
     bool *uncovered;                   /* by config: it is asked for; updated when needed */
-    size_t centre; /* the config whose neighbours are candidates; SIZE_MAX: none yet */
-    bool stale;    /* results have come in since the last update */
-    bool initial;  /* the last config that was asked for does not depend on what is expected */
+    size_t centre;            /* the config whose neighbours are candidates; SIZE_MAX: none yet */
+    bool stale;               /* results have come in since the last update */
+    struct request last;      /* the config that was asked for last */
+    struct request *requests; /* by config */
+    struct at_calibration calibration;
+    struct at_turns turns;
     const char *reason;
 };
 
@@ -107,6 +128,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
     guided->random_count = count_random_configs(guided);
     guided->acquisition = at_acquisition_create(&guided->land, start->seed);
     guided->uncovered = at_alloc_array(space->count, sizeof *guided->uncovered);
+    guided->requests = at_alloc_array(space->count, sizeof *guided->requests);
     return guided;
 }
 
@@ -190,12 +212,21 @@ static bool take_neighbour(struct guided *guided, size_t *index)
     return false;
 }
 
-/* Mark the neighbours of the fastest configs, if the search looks around by now; false: none. */
+/* Mark the neighbours of the fastest configs, if nothing tells how much may be gained; false: none.
+ */
 static bool find_surroundings(const struct guided *guided)
 {
     return at_patience_is_unbounded(&guided->patience) &&
-           guided->land.asked_count >= guided->patience.gained_at + SURROUNDINGS_FROM &&
            at_surroundings_mark(&guided->land, CENTRES, guided->uncovered);
+}
+
+static bool is_turn_of_surroundings(const struct guided *guided)
+{
+    size_t asked = guided->land.asked_count, turn = asked % SURROUNDINGS_TURNS;
+
+    return asked >= guided->patience.gained_at + SURROUNDINGS_FROM
+               ? turn == 0 || turn == SURROUNDINGS_TURNS - 1
+               : at_turns_go_around(&guided->turns);
 }
 
 /* Take the neighbour of the fastest configs with the greatest expected improvement, if it is their
@@ -204,15 +235,16 @@ static bool take_surroundings(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_improvement improvements[AT_COMPILED_CHOICE];
-    size_t turn = land->asked_count % SURROUNDINGS_TURNS, count;
+    size_t count;
 
-    if ((turn != 0 && turn != SURROUNDINGS_TURNS - 1) || !find_surroundings(guided))
+    if (!is_turn_of_surroundings(guided) || !find_surroundings(guided))
         return false;
     for (size_t i = 0; i < land->space->count; i++)
         if (guided->uncovered[i])
             at_acquisition_consider(guided->acquisition, i);
     count = find_promising(guided, guided->uncovered, improvements);
     *index = at_compiled_choose(&guided->compiled, improvements, count);
+    guided->last.way = AT_WAY_AROUND;
     return at_landscape_take(land, *index);
 }
 
@@ -229,11 +261,22 @@ static bool take_of_family(struct guided *guided, size_t *index)
         drawn = region->first + at_rng_below(&guided->starts.rng, region->count);
         if (at_landscape_take(land, drawn)) {
             *index = drawn;
-            guided->initial = true;
+            guided->last.basis = DESIGN;
             return true;
         }
     }
     return at_landscape_take(land, *index);
+}
+
+/* Has the search gone on long enough without improvement? */
+static bool is_over(const struct guided *guided)
+{
+    size_t results = guided->land.asked_count;
+
+    return at_patience_is_over(&guided->patience, results) ||
+           (at_patience_may_end(&guided->patience, results) &&
+            at_acquisition_hopes(guided->acquisition, real_gain,
+                                 at_calibration_doubt(&guided->calibration)) < hopeless);
 }
 
 /* Take a config by expected improvement. False: none is worth an evaluation for now; or ever, if no
@@ -244,8 +287,8 @@ static bool take_by_improvement(struct guided *guided, size_t *index)
     struct at_improvement improvements[AT_COMPILED_CHOICE];
     size_t count = find_promising(guided, NULL, improvements);
 
-    if (count > 0 && (improvements[0].gain >= least_gain ||
-                      !at_patience_is_over(&guided->patience, land->asked_count))) {
+    if (count > 0 && (improvements[0].gain >= least_gain || !is_over(guided))) {
+        guided->last.basis = EXPECTATION;
         *index = at_compiled_choose(&guided->compiled, improvements, count);
         return take_of_family(guided, index);
     }
@@ -297,14 +340,14 @@ static bool take(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
 
-    guided->initial = true;
+    guided->last = (struct request){.basis = DESIGN, .way = AT_WAY_MODEL};
     if (at_starts_has_likely(&guided->starts))
         return at_starts_next(&guided->starts, land, index);
     if (has_random_configs(guided))
         return take_random_config(guided, index);
     if (land->best == SIZE_MAX) /* no correct result yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
-    guided->initial = false;
+    guided->last.basis = RULE;
     if (take_surroundings(guided, index))
         return true;
     if (land->told_count >= COVERAGE_FROM && land->asked_count % COVERAGE_SHARE == 0 &&
@@ -342,6 +385,11 @@ static bool ask(void *state, size_t *index)
 
     if (!may_ask(guided) || !take(guided, index))
         return false;
+    if (guided->last.basis == RULE)
+        guided->last.held_out = at_acquisition_predict(guided->acquisition, *index);
+    if (guided->last.basis != DESIGN)
+        guided->turns.taken[guided->last.way]++;
+    guided->requests[*index] = guided->last;
     if (!at_acquisition_add(guided->acquisition, *index))
         guided->reason = process_full;
     return true;
@@ -351,7 +399,7 @@ static double expect(const void *state, size_t index)
 {
     const struct guided *guided = state;
 
-    return guided->initial ? 0 : at_acquisition_expect(guided->acquisition, index);
+    return guided->last.basis == DESIGN ? 0 : at_acquisition_expect(guided->acquisition, index);
 }
 
 /* Add an index once. */
@@ -390,6 +438,19 @@ static size_t likely_next(const void *state, size_t *indices, size_t most)
     return count;
 }
 
+/* Learn from a result how good its prediction was, and which way gains. */
+static void learn(struct guided *guided, size_t index)
+{
+    const struct request *request = &guided->requests[index];
+    double time_ns = guided->land.time_ns[index];
+    bool gained = at_patience_tell(&guided->patience, time_ns, guided->land.told_count);
+
+    if (gained && request->basis != DESIGN)
+        guided->turns.gained[request->way]++;
+    if (request->held_out.deviation > 0)
+        at_calibration_tell(&guided->calibration, at_prediction_error(&request->held_out, time_ns));
+}
+
 static void tell(void *state, size_t index, enum at_outcome outcome, double time_ns)
 {
     struct guided *guided = state;
@@ -397,9 +458,8 @@ static void tell(void *state, size_t index, enum at_outcome outcome, double time
     if (!guided->land.asked[index])
         at_acquisition_add(guided->acquisition, index);
     at_landscape_tell(&guided->land, index, outcome, time_ns);
+    learn(guided, index);
     guided->stale = true;
-    if (outcome == AT_CORRECT)
-        at_patience_tell(&guided->patience, time_ns, guided->land.told_count);
 }
 
 static const char *reason(const void *state)
@@ -415,6 +475,7 @@ static void destroy(void *state)
     at_starts_clear(&guided->starts);
     at_landscape_clear(&guided->land);
     free(guided->uncovered);
+    free(guided->requests);
     free(guided);
 }
 

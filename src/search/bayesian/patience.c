@@ -8,7 +8,12 @@
  * near_copy of the copy limit, more with a warm start, and most without one. Less than `noise` is
  * no improvement: medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
 enum { PATIENCE_LEAST = 30, PATIENCE_WARM = 60, PATIENCE_COLD = 120, PATIENCE_SHORT = 120 };
-enum { PATIENCE_UNBOUNDED = 300, PATIENCE_UNBOUNDED_WARM = 120 };
+enum { PATIENCE_UNBOUNDED = 400, PATIENCE_UNBOUNDED_WARM = 120 };
+
+/* Without a bound, so many are enough if nothing is hoped for. With one, the last few evaluations
+ * are worth it: good configs that are left look hopeless. */
+enum { PATIENCE_HOPELESS = 200 };
+
 static const double near_copy = 1.04;
 
 /* Beyond this many times the copy limit it does not tell what may be gained. On the recordings of
@@ -24,12 +29,13 @@ enum { CHANCE_FROM = 60, CHANCE_SHARE = 2 };
  * short_ns are short. */
 static const double copy_share = 0.01, short_ns = 20000;
 
-void at_patience_tell(struct at_patience *patience, double time_ns, size_t results)
+bool at_patience_tell(struct at_patience *patience, double time_ns, size_t results)
 {
-    if (time_ns < patience->gained_ns * (1 - noise)) {
-        patience->gained_ns = time_ns;
-        patience->gained_at = results;
-    }
+    if (!(time_ns < patience->gained_ns * (1 - noise)))
+        return false;
+    patience->gained_ns = time_ns;
+    patience->gained_at = results;
+    return true;
 }
 
 bool at_patience_is_short(const struct at_patience *patience)
@@ -54,18 +60,27 @@ bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns
     return patience->copy_ns >= short_ns && best_ns <= patience->copy_ns * (1 + copy_share);
 }
 
-bool at_patience_is_over(const struct at_patience *patience, size_t results)
+static size_t count_enough(const struct at_patience *patience)
 {
     bool unbounded = at_patience_is_unbounded(patience);
-    size_t enough = patience->searched_before            ? PATIENCE_LEAST
-                    : unbounded && patience->warm_start  ? PATIENCE_UNBOUNDED_WARM
-                    : unbounded                          ? PATIENCE_UNBOUNDED
-                    : at_patience_is_short(patience)     ? PATIENCE_SHORT
-                    : at_patience_is_near_copy(patience) ? PATIENCE_LEAST
-                    : patience->warm_start               ? PATIENCE_WARM
-                                                         : PATIENCE_COLD;
 
-    return results >= patience->gained_at + enough;
+    return patience->searched_before            ? PATIENCE_LEAST
+           : unbounded && patience->warm_start  ? PATIENCE_UNBOUNDED_WARM
+           : unbounded                          ? PATIENCE_UNBOUNDED
+           : at_patience_is_short(patience)     ? PATIENCE_SHORT
+           : at_patience_is_near_copy(patience) ? PATIENCE_LEAST
+           : patience->warm_start               ? PATIENCE_WARM
+                                                : PATIENCE_COLD;
+}
+
+bool at_patience_is_over(const struct at_patience *patience, size_t results)
+{
+    return results >= patience->gained_at + count_enough(patience);
+}
+
+bool at_patience_may_end(const struct at_patience *patience, size_t results)
+{
+    return at_patience_is_unbounded(patience) && results >= patience->gained_at + PATIENCE_HOPELESS;
 }
 
 bool at_patience_leaves_to_chance(const struct at_patience *patience, size_t results)

@@ -16,8 +16,9 @@ struct at_patience {
     size_t gained_at;     /* the number of results then */
 };
 
-/* Take a correct result; `results` counts it and all before. */
-void at_patience_tell(struct at_patience *patience, double time_ns, size_t results);
+/* Take a result, of time INFINITY if it is not correct; `results` counts it and all before. True:
+ * it is an improvement. */
+bool at_patience_tell(struct at_patience *patience, double time_ns, size_t results);
 
 /* Are launches short? Then DRAM does not limit a copy, and a transpose may be faster than it. */
 bool at_patience_is_short(const struct at_patience *patience);
@@ -32,8 +33,11 @@ bool at_patience_is_unbounded(const struct at_patience *patience);
 /* Does the best time reach the copy limit? */
 bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns);
 
-/* Have enough results in a row brought no improvement? */
+/* Have enough results in a row brought no improvement, whatever is hoped for? */
 bool at_patience_is_over(const struct at_patience *patience, size_t results);
+
+/* Have enough if nothing is hoped for? Never if the copy limit tells how much may be gained. */
+bool at_patience_may_end(const struct at_patience *patience, size_t results);
 
 /* Should the next config be drawn at random? Yes by turns, after many results without improvement;
  * only for short launches, and not if the problem was searched before. */
