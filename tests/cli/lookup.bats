@@ -186,3 +186,17 @@ setup() {
     AUTOTUNE_WISDOM=$refused_profiles/version.yaml refused "AUTOTUNE_WISDOM: $refused_profiles/version.yaml" \
         lookup -d h200 -p 8192x8192:f32
 }
+
+# Each answer is the one that the problem alone gets.
+@test "several problems are answered in their order" {
+    printf '%s\n' 'schema: 1' problems: '- 6000x6000:f32' '- 3x5x1000x7:f16,perm=3120' >"$BATS_TEST_TMPDIR/list.yaml"
+    for format in csv json table; do
+        for problem in 1000000x3:c64 6000x6000:f32 3x5x1000x7:f16,perm=3120; do
+            "$AUTOTUNE" lookup -d h200 -p "$problem" -f "$format"
+        done | awk 'FNR == 1 || !/^problem,/' | grep . >"$BATS_TEST_TMPDIR/alone"
+        "$AUTOTUNE" lookup -d h200 -p 1000000x3:c64 --problems "$BATS_TEST_TMPDIR/list.yaml" -f "$format" |
+            grep . >"$BATS_TEST_TMPDIR/together"
+        diff "$BATS_TEST_TMPDIR"/{alone,together}
+    done
+    refused "is named twice" lookup -d h200 -p 6000x6000:f32 --problems "$BATS_TEST_TMPDIR/list.yaml"
+}
