@@ -200,3 +200,20 @@ setup() {
     done
     refused "is named twice" lookup -d h200 -p 6000x6000:f32 --problems "$BATS_TEST_TMPDIR/list.yaml"
 }
+
+# is_uncertain true|false WORDS ARGUMENT...: does the answer say so, and why?
+is_uncertain() {
+    run --separate-stderr -0 "$AUTOTUNE" lookup -p "${@:3}"
+    [[ $1 == false || $output == *"  uncertain  $2"* ]]
+    run --separate-stderr -0 "$AUTOTUNE" lookup -f json -p "${@:3}"
+    [[ $output == *"\"uncertain\": $1"* ]]
+}
+
+@test "answers from far problems and other GPUs, and defaults, are uncertain" {
+    is_uncertain false '' 8192x8192:f32 -d h200 results/nvidia-h200.yaml
+    is_uncertain false '' 6000x6000:f32 -d h200 results/nvidia-h200.yaml
+    is_uncertain true 'far from all entries' 3001x3003:f32 -d h200 results/nvidia-h200.yaml
+    is_uncertain true 'from another GPU (' 6000x6000:f32 -d a100 results/nvidia-h200.yaml
+    is_uncertain true 'from another GPU, and far' 3001x3003:f32 -d a100 results/nvidia-h200.yaml
+    is_uncertain true 'no entry is near' 8192x8192:f32,inplace=1 -d h200 results/nvidia-h200.yaml
+}
