@@ -126,9 +126,22 @@ assert times[name] <= 1.01 * min(times.values()), (name, times)
 END
     done <problems
 
-    # What was made goes on with more problems.
     run -0 "$library/judge-lookup" library-times.tsv.xz --profile library.yaml
     [[ ${lines[-1]} == '| tenth | 6 |'* ]]
+
+    # As a contribution it is predicted, and nothing else is wrong.
+    run -0 "$library/check-contribution" --emulated --least 1 library.yaml
+    [[ $output != *$'\nno'* && $output == *'| tenth | 6 |'* ]]
+    run -1 "$library/check-contribution" --least 1 library.yaml
+    [[ $output == *'no  its times are measured: they are predicted'* ]]
+    # An answer that is slower than another, and one without times
+    xz -dc library-times.tsv.xz | sed '/^times/s/=\([0-9]*\)/=1\1/' | xz >slow-times.tsv.xz
+    cp library.yaml slow.yaml
+    run -1 "$library/check-contribution" --emulated --least 1 slow.yaml
+    [[ $output == *'no  each is within 2 % of its fastest config: not '* ]]
+    xz -dc library-times.tsv.xz | grep -v ^times | xz >slow-times.tsv.xz
+    run -1 "$library/check-contribution" --emulated --least 1 slow.yaml
+    [[ $output == *'no  each answer was timed: not '* ]]
 }
 
 @test "lookup is judged by the times of an H200, as tests/unit/test_regret.c does" {
