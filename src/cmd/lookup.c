@@ -9,6 +9,7 @@
 #include "options/device_options.h"
 #include "options/format.h"
 #include "options/run_options.h"
+#include "options/run_problems.h"
 #include "options/searched_profiles.h"
 #include "system/interrupt.h"
 #include "tune/measure_answer.h"
@@ -17,13 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_PROFILE, KEY_POLICY, KEY_STRICT, KEY_MEASURE };
+enum { KEY_SPACE = 0x100, KEY_PROFILE, KEY_POLICY, KEY_STRICT, KEY_MEASURE, KEY_PROBLEMS };
 
 static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "For which problem and device:", 1},
     {NULL, 0, NULL, 0, "From where:", 2},
     {NULL, 0, NULL, 0, "How to print:", 3},
-    {"problem", 'p', "SPEC", 0, "The problem", 1},
+    {"problem", 'p', "SPEC", 0, "The problem; may be repeated", 1},
+    {"problems", KEY_PROBLEMS, "FILE", 0, "All problems of a list like tuning/problems.yaml", 1},
     {"profile", KEY_PROFILE, "FILE", 0,
      "Search this profile before those on the search path; may be repeated", 2},
     {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
@@ -41,8 +43,8 @@ static const struct argp_option options_table[] = {
 
 struct lookup_options {
     struct at_device_options device;
-    struct at_run_options run; /* for its --space */
-    const char *file, *problem;
+    struct at_run_options run; /* for its --space and problems */
+    const char *file;
     const struct at_policy *policy;
     const char **profiles;
     size_t profile_count, profile_capacity;
@@ -58,7 +60,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case 'p':
-        options->problem = arg;
+        AT_PUSH(options->run.problems, options->run.problem_count, options->run.problem_capacity,
+                arg);
+        return 0;
+    case KEY_PROBLEMS:
+        options->run.problem_list = arg;
         return 0;
     case KEY_PROFILE:
         AT_PUSH(options->profiles, options->profile_count, options->profile_capacity, arg);
@@ -88,7 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->file = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!options->problem)
+        if (!at_run_problems_given(&options->run))
             argp_error(state, "which problem? See --problem");
         if (options->file && options->profile_count > 0)
             argp_error(state, "give FILE, which is searched alone, or --profile, but not both");
@@ -120,33 +126,32 @@ static const struct argp argp = {
     .children = children,
 };
 
-/* One row: what a script wants of an answer. */
-static void tabulate(const struct at_answer *answer, const struct at_query *query,
-                     enum at_output_format format)
+/* What a script wants of an answer: a row. */
+static const struct at_table_column columns[] = {
+    {"problem", true}, {"device", true},    {"policy", true},        {"tier", true},
+    {"kernel", true},  {"config", true},    {"tuned problem", true}, {"tuned device", true},
+    {"profile", true}, {"distance", false}, {"of copy %", false},
+};
+
+static void add_row(struct at_table *table, const struct at_answer *answer,
+                    const struct at_query *query)
 {
-    static const struct at_table_column columns[] = {
-        {"problem", true}, {"device", true},    {"policy", true},        {"tier", true},
-        {"kernel", true},  {"config", true},    {"tuned problem", true}, {"tuned device", true},
-        {"profile", true}, {"distance", false}, {"of copy %", false},
-    };
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
     char *problem = at_problem_format(query->problem), *config = at_config_format(&answer->config);
 
-    at_table_add(&table, "%s", problem);
-    at_table_add(&table, "%s", query->device->name);
-    at_table_add(&table, "%s", query->policy);
-    at_table_add(&table, "%s", at_tier_names[answer->tier]);
-    at_table_add(&table, "%s", answer->config.family->name);
-    at_table_add(&table, "%s", config);
-    at_table_add(&table, "%s", answer->record ? answer->entry->problem : "");
-    at_table_add(&table, "%s", answer->record ? answer->record->device.name : "");
-    at_table_add(&table, "%s", answer->record ? answer->path : "");
-    at_table_add(&table, "%.3f", answer->distance.total);
+    at_table_add(table, "%s", problem);
+    at_table_add(table, "%s", query->device->name);
+    at_table_add(table, "%s", query->policy);
+    at_table_add(table, "%s", at_tier_names[answer->tier]);
+    at_table_add(table, "%s", answer->config.family->name);
+    at_table_add(table, "%s", config);
+    at_table_add(table, "%s", answer->record ? answer->entry->problem : "");
+    at_table_add(table, "%s", answer->record ? answer->record->device.name : "");
+    at_table_add(table, "%s", answer->record ? answer->path : "");
+    at_table_add(table, "%.3f", answer->distance.total);
     if (answer->expected_of_copy_permille > 0)
-        at_table_add(&table, "%.1f", (double)answer->expected_of_copy_permille / 10);
+        at_table_add(table, "%.1f", (double)answer->expected_of_copy_permille / 10);
     else
-        at_table_add(&table, "%s", "");
-    at_print_table(&table, format);
+        at_table_add(table, "%s", "");
     free(config);
     free(problem);
 }
@@ -176,8 +181,10 @@ static enum at_status measure(struct lookup_options *options, const struct at_lo
     return status;
 }
 
-static enum at_status print_answer(struct lookup_options *options, const struct at_lookup *lookup,
-                                   const struct at_query *query, struct at_error *err)
+/* Look one problem up, and print the answer or add it to the table. */
+static enum at_status answer_one(struct lookup_options *options, const struct at_lookup *lookup,
+                                 const struct at_query *query, struct at_table *table,
+                                 struct at_error *err)
 {
     struct at_answer answer;
     enum at_status status = at_lookup_find(lookup, query, &answer, err);
@@ -190,36 +197,55 @@ static enum at_status print_answer(struct lookup_options *options, const struct 
         return status;
     if (options->format == AT_FORMAT_JSON)
         return at_answer_write_json(&answer, query, stdout, err);
-    if (options->format != AT_FORMAT_TABLE) {
-        tabulate(&answer, query, options->format);
-        return AT_OK;
-    }
-    at_answer_show(&answer, query, at_stdout_color(), stdout);
+    if (options->format == AT_FORMAT_TABLE)
+        at_answer_show(&answer, query, at_stdout_color(), stdout);
+    else
+        add_row(table, &answer, query);
     return AT_OK;
+}
+
+/* Answer all problems, up to the first that fails. */
+static enum at_status answer_all(struct lookup_options *options, const struct at_lookup *lookup,
+                                 const struct at_target *target, const struct at_problem *problems,
+                                 size_t count, struct at_error *err)
+{
+    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < count && status == AT_OK; i++) {
+        if (i > 0 && options->format == AT_FORMAT_TABLE)
+            putchar('\n');
+        status = answer_one(options, lookup,
+                            &(struct at_query){.problem = &problems[i],
+                                               .device = &target->device,
+                                               .environment = &target->environment,
+                                               .policy = options->policy->name},
+                            &table, err);
+    }
+    if (table.count > 0)
+        at_print_table(&table, options->format);
+    return status;
 }
 
 static enum at_status look_up(struct lookup_options *options, const struct at_profiles *profiles,
                               struct at_error *err)
 {
-    struct at_problem problem;
+    struct at_problem *problems = NULL;
+    size_t count = 0;
     struct at_target target;
     struct at_lookup *lookup;
-    enum at_status status = at_problem_parse(&problem, options->problem, err);
+    enum at_status status = at_run_problems(&options->run, NULL, &problems, &count, err);
 
     if (status == AT_OK)
         status = at_target_find(&target, &options->device, &options->run.progress, err);
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
-    if (status != AT_OK)
-        return status;
-    lookup = at_lookup_open(profiles, options->run.families, options->run.session.family_count);
-    status = print_answer(options, lookup,
-                          &(struct at_query){.problem = &problem,
-                                             .device = &target.device,
-                                             .environment = &target.environment,
-                                             .policy = options->policy->name},
-                          err);
-    at_lookup_close(lookup);
+    if (status == AT_OK) {
+        lookup = at_lookup_open(profiles, options->run.families, options->run.session.family_count);
+        status = answer_all(options, lookup, &target, problems, count, err);
+        at_lookup_close(lookup);
+    }
+    free(problems);
     return status;
 }
 

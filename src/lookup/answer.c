@@ -43,8 +43,23 @@ static const struct at_field answer_fields[] = {
     AT_WRITTEN(at_answer_record, tuned_path, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_WRITTEN(at_answer_record, tuned_policy, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_WRITTEN(at_answer_record, tuned_problem, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(at_answer_record, uncertain, AT_FIELD_FLAG),
 };
 const struct at_schema at_answer_schema = AT_SCHEMA("an answer", at_answer_record, answer_fields);
+
+/* At distances from here on, a tenth of the answers lost 13 % or more to the fastest config: of 500
+ * measured problems without the entries that were like them (doc/lab/lookup.md). */
+static const float uncertain_from = 32;
+
+static bool is_far(const struct at_answer *answer)
+{
+    return answer->record && answer->distance.total >= uncertain_from;
+}
+
+bool at_answer_is_uncertain(const struct at_answer *answer)
+{
+    return answer->measured.time_ns == 0 && (answer->tier > AT_TIER_SHAPE || is_far(answer));
+}
 
 static struct at_list extents(const int64_t values[3])
 {
@@ -101,6 +116,7 @@ struct at_answer_record at_answer_record(const struct at_answer *answer,
         .measured_looked_up_ns = answer->measured.looked_up_ns,
         .measured_ns = answer->measured.time_ns,
         .predicted = answer->predicted || answer->measured.predicted,
+        .uncertain = at_answer_is_uncertain(answer),
         .shared_bytes = answer->launch.field[AT_SHARED_BYTES],
         .block = extents(&answer->launch.field[AT_BLOCK_X]),
         .grid = extents(&answer->launch.field[AT_GRID_X]),
@@ -222,6 +238,23 @@ static void show_measured(const struct at_measured *measured, FILE *out)
     at_flow_end(&flow);
 }
 
+static void show_uncertain(const struct at_answer *answer, FILE *out)
+{
+    struct at_flow flow;
+
+    if (!at_answer_is_uncertain(answer))
+        return;
+    flow = line(out, "uncertain");
+    if (answer->record && answer->tier > AT_TIER_SHAPE)
+        at_flow_add(&flow, "from another GPU%s", is_far(answer) ? ", and" : "");
+    if (is_far(answer))
+        at_flow_add(&flow, "far from all entries: a tenth of such answers lost 13 %% or more");
+    if (!answer->record)
+        at_flow_add(&flow, "no entry is near");
+    at_flow_add(&flow, "(--measure finds out)");
+    at_flow_end(&flow);
+}
+
 void at_answer_show(const struct at_answer *answer, const struct at_query *query, bool color,
                     FILE *out)
 {
@@ -246,6 +279,7 @@ void at_answer_show(const struct at_answer *answer, const struct at_query *query
         show_expected(answer, out);
         show_facts(answer, query, out);
     }
+    show_uncertain(answer, out);
     if (answer->measured.time_ns > 0)
         show_measured(&answer->measured, out);
     if (answer->refused[0]) {

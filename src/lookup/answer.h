@@ -13,7 +13,7 @@ struct at_fact_record {
 struct at_answer_record {
     char *device, *family, *note, *policy, *problem, *tier, *tuned_device, *tuned_path,
         *tuned_policy, *tuned_problem;
-    bool predicted;
+    bool predicted, uncertain;
     int64_t carveout_percent, distance_thousandths, expected_of_copy_permille, shared_bytes;
     int64_t measured_configs, measured_looked_up_ns, measured_ns;
     struct at_list block, grid; /* of int64_t */

@@ -48,7 +48,7 @@ knows() {
 }
 
 @test "lookup names its options" {
-    knows lookup --device --format --gpu --measure --policy --problem --profile --space --strict
+    knows lookup --device --format --gpu --measure --policy --problem --problems --profile --space --strict
 }
 
 @test "bench names its options" {

@@ -186,3 +186,34 @@ setup() {
     AUTOTUNE_WISDOM=$refused_profiles/version.yaml refused "AUTOTUNE_WISDOM: $refused_profiles/version.yaml" \
         lookup -d h200 -p 8192x8192:f32
 }
+
+# Each answer is the one that the problem alone gets.
+@test "several problems are answered in their order" {
+    printf '%s\n' 'schema: 1' problems: '- 6000x6000:f32' '- 3x5x1000x7:f16,perm=3120' >"$BATS_TEST_TMPDIR/list.yaml"
+    for format in csv json table; do
+        for problem in 1000000x3:c64 6000x6000:f32 3x5x1000x7:f16,perm=3120; do
+            "$AUTOTUNE" lookup -d h200 -p "$problem" -f "$format"
+        done | awk 'FNR == 1 || !/^problem,/' | grep . >"$BATS_TEST_TMPDIR/alone"
+        "$AUTOTUNE" lookup -d h200 -p 1000000x3:c64 --problems "$BATS_TEST_TMPDIR/list.yaml" -f "$format" |
+            grep . >"$BATS_TEST_TMPDIR/together"
+        diff "$BATS_TEST_TMPDIR"/{alone,together}
+    done
+    refused "is named twice" lookup -d h200 -p 6000x6000:f32 --problems "$BATS_TEST_TMPDIR/list.yaml"
+}
+
+# is_uncertain true|false WORDS ARGUMENT...: does the answer say so, and why?
+is_uncertain() {
+    run --separate-stderr -0 "$AUTOTUNE" lookup -p "${@:3}"
+    [[ $1 == false || $output == *"  uncertain  $2"* ]]
+    run --separate-stderr -0 "$AUTOTUNE" lookup -f json -p "${@:3}"
+    [[ $output == *"\"uncertain\": $1"* ]]
+}
+
+@test "answers from far problems and other GPUs, and defaults, are uncertain" {
+    is_uncertain false '' 8192x8192:f32 -d h200 results/nvidia-h200.yaml
+    is_uncertain false '' 6000x6000:f32 -d h200 results/nvidia-h200.yaml
+    is_uncertain true 'far from all entries' 3001x3003:f32 -d h200 results/nvidia-h200.yaml
+    is_uncertain true 'from another GPU (' 6000x6000:f32 -d a100 results/nvidia-h200.yaml
+    is_uncertain true 'from another GPU, and far' 3001x3003:f32 -d a100 results/nvidia-h200.yaml
+    is_uncertain true 'no entry is near' 8192x8192:f32,inplace=1 -d h200 results/nvidia-h200.yaml
+}
