@@ -267,7 +267,8 @@ __device__ __forceinline__ plane_vector gather(unsigned shared, const int (&offs
     return ROTATE ? rotate(result, first) : result;
 }
 
-/* Scatter a vector to these offsets. */
+/* Scatter a vector to these offsets, likewise. */
+template <class T>
 __device__ __forceinline__ void scatter(unsigned shared, const int (&offsets)[unit_records], int first,
                                         plane_vector value)
 {
@@ -277,7 +278,7 @@ __device__ __forceinline__ void scatter(unsigned shared, const int (&offsets)[un
     for (int i = 0; i < parts; i++) {
 #pragma unroll
         for (int n = 0; n < part_records; n++) {
-            word<part_bytes> part = value.part[i];
+            T part = value.part[i];
 
             if constexpr (part_records > 1)
                 part >>= n * ELEM_SIZE * 8;
@@ -290,7 +291,11 @@ __device__ __forceinline__ void scatter(unsigned shared, const int (&offsets)[un
 
 /* Eight lanes move eight vectors of a plane, and a warp those of four planes at a time. */
 constexpr int sections = BYTES / 128; /* warps per plane */
-constexpr int step_planes = THREADS / 32 / sections * 4;
+constexpr int round_planes = THREADS / 32 / sections * 4;
+/* From one plane of a thread to the next: planes at the same distance from a boundary. With few
+ * threads, that leaves planes out, which a second round takes. */
+constexpr int step_planes = SHIFT && round_planes < ALIGN / ELEM_SIZE ? ALIGN / ELEM_SIZE : round_planes;
+constexpr int rounds = step_planes / round_planes;
 
 /* A thread's first plane, the part with which it begins each vector, and which of a piece's vectors it
  * moves. From one plane to the next, the offsets of elements in their chunks change by `drift` bytes:
@@ -303,16 +308,17 @@ struct thread_share {
     int vector;
 };
 
-/* Find this thread's share. */
-__device__ __forceinline__ thread_share share_of_thread(int k, long long ld)
+/* Find this thread's share in a round. */
+__device__ __forceinline__ thread_share share_of_thread(int k, long long ld, int round)
 {
     const int eight = threadIdx.x % 32 / 8;
     const int number = threadIdx.x / 32 / sections * 4 + eight;
     const int drift = (int)(1 - k * (SHIFT ? ld : 0)) * ELEM_SIZE;
     const int wanted = drift % 2 ? 4 : drift % 4 ? 2 : 1;
-    const int apart = step_planes % (4 * wanted) == 0 ? wanted : 1;
+    const int apart = round_planes % (4 * wanted) == 0 ? wanted : 1;
 
-    return {number / (4 * apart) * (4 * apart) + number % 4 * apart + number / 4 % apart,
+    return {round * round_planes + number / (4 * apart) * (4 * apart) + number % 4 * apart +
+                number / 4 % apart,
             ROTATE ? eight % parts : 0, (int)(threadIdx.x / 32 % sections * 8 + threadIdx.x % 8)};
 }
 
@@ -416,12 +422,12 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
     }
 }
 
-/* Write the pieces of the planes. to: the place of the block's first record in plane 0. */
+/* Write the pieces of a round's planes. to: the place of the block's first record in plane 0. */
 __device__ __forceinline__ void write_planes(element *to, const unsigned char *shared, run_layout layout,
-                                             const block_part &part)
+                                             const block_part &part, int round)
 {
     constexpr int unroll = ELEM_SIZE < 4 ? 2 : 4;
-    const thread_share share = share_of_thread(part.k, part.ld);
+    const thread_share share = share_of_thread(part.k, part.ld, round);
     /* All planes of a thread are equally far from a boundary, because step_planes elements are a
      * multiple of ALIGN. */
     const int boundary =
@@ -468,12 +474,12 @@ __device__ __forceinline__ void write_planes(element *to, const unsigned char *s
 
 /* ---- planes to records ---- */
 
-/* Read the pieces of the planes into shared memory. from: the place of the block's first record in
- * plane 0. */
+/* Read the pieces of a round's planes into shared memory. from: the place of the block's first record
+ * in plane 0. */
 __device__ __forceinline__ void read_planes(unsigned char *shared, const element *from,
-                                            run_layout layout, const block_part &part)
+                                            run_layout layout, const block_part &part, int round)
 {
-    const thread_share share = share_of_thread(part.k, part.ld);
+    const thread_share share = share_of_thread(part.k, part.ld, round);
     const int own = (int)minimum<long long>(part.records - part.first_record, block_records);
     /* As in write_planes(). */
     const int past =
@@ -504,7 +510,7 @@ __device__ __forceinline__ void read_planes(unsigned char *shared, const element
             if (plane + i * step_planes < part.k &&
                 (!part.at_end || (before + i * step_planes * part.ld >= 0 &&
                                   before + i * step_planes * part.ld <= last_before)))
-                scatter(to + i * step_planes * ELEM_SIZE, offsets, share.first_part, loaded[i]);
+                scatter<word<part_bytes>>(to + i * step_planes * ELEM_SIZE, offsets, share.first_part, loaded[i]);
         step_offsets(offsets, UNROLL * step_planes);
         vector += UNROLL * step_planes * part.ld;
         before += UNROLL * step_planes * part.ld;
@@ -599,7 +605,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     if constexpr (FEW_ROWS) {
         const run_layout layout(to + first_record * k, k);
 
-        read_planes(shared, from + first_record, layout, part);
+#pragma unroll 1
+        for (int round = 0; round < rounds; round++)
+            read_planes(shared, from + first_record, layout, part, round);
         if constexpr (COPY == COPY_BULK)
             fence_async_proxy();
         __syncthreads();
@@ -624,6 +632,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
         __syncthreads();
         if constexpr (COPY == COPY_BULK)
             wait_for_bulk_loads(barrier);
-        write_planes(to + first_record, shared, layout, part);
+#pragma unroll 1
+        for (int round = 0; round < rounds; round++)
+            write_planes(to + first_record, shared, layout, part, round);
     }
 }
