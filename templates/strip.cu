@@ -64,8 +64,11 @@ enum { COPY_THREADS, COPY_ASYNC, COPY_BULK };
 constexpr int unit_records = 16 / ELEM_SIZE;
 /* Records that a block holds besides its own. */
 constexpr int slack_records = SHIFT ? ALIGN / ELEM_SIZE : 0;
-/* A block's own records. */
+/* A block's own records, at most, and what their number is a multiple of, so that all blocks' pieces
+ * are cut at the same boundaries. */
 constexpr int block_records = BYTES / ELEM_SIZE - FEW_ROWS * slack_records;
+constexpr int granule_bytes = block_records * ELEM_SIZE % 32 != 0 ? 16 : ALIGN < 32 ? 32 : ALIGN;
+constexpr int granule_records = granule_bytes / ELEM_SIZE;
 
 /* ---- the run in shared memory ---- */
 
@@ -350,6 +353,7 @@ struct block_part {
     long long records;      /* of the matrix */
     long long ld;           /* of the planes */
     long long first_record; /* of the block's own */
+    int own;                /* the block's own records */
     bool at_end;            /* whether vectors of this block can reach beyond the matrix */
 };
 
@@ -358,7 +362,7 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
                                          const block_part &part, unsigned barrier)
 {
     const int held =
-        (int)minimum<long long>(part.records - part.first_record, block_records + slack_records);
+        (int)minimum<long long>(part.records - part.first_record, part.own + slack_records);
     const bool first_block = part.first_record == 0;
     const bool last_block = part.first_record + held == part.records;
     const int end = layout.first + held * part.k * ELEM_SIZE;
@@ -434,7 +438,8 @@ __device__ __forceinline__ void write_planes(element *to, const unsigned char *s
         SHIFT ? bytes_to_boundary<ALIGN>(to + share.plane * part.ld) / ELEM_SIZE : 0;
     const int record = boundary + share.vector * unit_records;
     const bool inside =
-        !part.at_end || part.first_record + record + unit_records <= part.records;
+        share.vector * unit_records < part.own &&
+        (!part.at_end || part.first_record + record + unit_records <= part.records);
     const unsigned from = shared_address(shared);
     element *vector = to + share.plane * part.ld + record;
     int offsets[unit_records];
@@ -457,7 +462,7 @@ __device__ __forceinline__ void write_planes(element *to, const unsigned char *s
         return;
 
     /* What whole vectors leave: the first elements of the matrix's planes, and the last ones. */
-    const int left = (int)minimum<long long>(part.records - part.first_record, block_records + boundary);
+    const int left = (int)minimum<long long>(part.records - part.first_record, part.own + boundary);
     const int head = part.first_record == 0 ? (boundary < left ? boundary : left) : 0;
     const int tail = left > boundary ? (left - boundary) % unit_records : 0;
 
@@ -474,69 +479,71 @@ __device__ __forceinline__ void write_planes(element *to, const unsigned char *s
 
 /* ---- planes to records ---- */
 
+/* Copy elements of a plane to shared memory: the records of a vector that are the block's own. */
+__device__ __forceinline__ void read_elements(unsigned char *shared, const element *from,
+                                              run_layout layout, const block_part &part, int plane,
+                                              int record)
+{
+#pragma unroll 1
+    for (int i = max(record, 0); i < min(record + unit_records, part.own); i++)
+        *reinterpret_cast<element *>(shared + layout.offset(slack_records + i) + plane * ELEM_SIZE) =
+            from[plane * part.ld + i];
+}
+
 /* Read the pieces of a round's planes into shared memory. from: the place of the block's first record
  * in plane 0. */
 __device__ __forceinline__ void read_planes(unsigned char *shared, const element *from,
                                             run_layout layout, const block_part &part, int round)
 {
     const thread_share share = share_of_thread(part.k, part.ld, round);
-    const int own = (int)minimum<long long>(part.records - part.first_record, block_records);
     /* As in write_planes(). */
     const int past =
         SHIFT ? bytes_past_boundary<ALIGN>(from + share.plane * part.ld) / ELEM_SIZE : 0;
     const int record = share.vector * unit_records - past;
-    const bool needed = record < own && record + unit_records > 0;
+    /* Vectors before the first plane and after the last one are not in the matrix. */
+    const bool early = part.at_end && share.plane == 0 && part.first_record + record < 0;
+    const bool late = part.at_end && part.first_record + record + unit_records > part.records;
     const unsigned to = shared_address(shared);
-    const element *vector = from + share.plane * part.ld + record;
-    /* The matrix before and after the vector, in elements. */
-    long long before = share.plane * part.ld + part.first_record + record;
-    const long long last_before = (part.k - 1) * part.ld + part.records - unit_records;
+    const long long step = step_planes * part.ld;
+    int plane = share.plane, last = late ? part.k - 1 : part.k;
+    const element *vector = from + plane * part.ld + record;
     int offsets[unit_records];
 
+    if (record >= part.own || record + unit_records <= 0)
+        return;
     find_offsets(offsets, layout, slack_records + record, share);
+    if (early) {
+        read_elements(shared, from, layout, part, 0, record);
+        plane += step_planes;
+        vector += step;
+        step_offsets(offsets, step_planes);
+    }
 #pragma unroll 1
-    for (int plane = share.plane; needed && plane < part.k; plane += UNROLL * step_planes) {
+    for (; plane < last; plane += UNROLL * step_planes) {
         plane_vector loaded[UNROLL];
 
 #pragma unroll
-        for (int i = 0; i < UNROLL; i++)
-            if (plane + i * step_planes < part.k &&
-                (!part.at_end || (before + i * step_planes * part.ld >= 0 &&
-                                  before + i * step_planes * part.ld <= last_before)))
-                loaded[i].whole = load<LOAD_PLAIN, 128>(
-                    reinterpret_cast<const uint4 *>(vector + i * step_planes * part.ld));
+        for (int i = 0; i < UNROLL; i++) {
+            if (plane + i * step_planes < last)
+                loaded[i].whole = load<LOAD_PLAIN, 128>(reinterpret_cast<const uint4 *>(vector));
+            vector += step;
+        }
 #pragma unroll
         for (int i = 0; i < UNROLL; i++)
-            if (plane + i * step_planes < part.k &&
-                (!part.at_end || (before + i * step_planes * part.ld >= 0 &&
-                                  before + i * step_planes * part.ld <= last_before)))
-                scatter<word<part_bytes>>(to + i * step_planes * ELEM_SIZE, offsets, share.first_part, loaded[i]);
+            if (plane + i * step_planes < last)
+                scatter<word<part_bytes>>(to + i * step_planes * ELEM_SIZE, offsets, share.first_part,
+                                          loaded[i]);
         step_offsets(offsets, UNROLL * step_planes);
-        vector += UNROLL * step_planes * part.ld;
-        before += UNROLL * step_planes * part.ld;
     }
-    if (!part.at_end || !needed)
-        return;
-
-    /* Vectors that reach beyond the matrix, by elements. */
-    before = share.plane * part.ld + part.first_record + record;
-#pragma unroll 1
-    for (int plane = share.plane; plane < part.k; plane += step_planes) {
-        if (before < 0 || before > last_before)
-#pragma unroll 1
-            for (int i = max(record, 0); i < min(record + unit_records, own); i++)
-                *reinterpret_cast<element *>(shared + layout.offset(slack_records + i) +
-                                             plane * ELEM_SIZE) = from[plane * part.ld + i];
-        before += step_planes * part.ld;
-    }
+    if (late && part.k - 1 >= share.plane && (part.k - 1 - share.plane) % step_planes == 0)
+        read_elements(shared, from, layout, part, part.k - 1, record);
 }
 
 /* Copy the block's own records from shared memory to the run. */
 __device__ __forceinline__ void write_run(element *run, const unsigned char *shared, run_layout layout,
                                           const block_part &part)
 {
-    const int own = (int)minimum<long long>(part.records - part.first_record, block_records);
-    const int bytes = own * part.k * ELEM_SIZE;
+    const int bytes = part.own * part.k * ELEM_SIZE;
     unsigned char *chunks = reinterpret_cast<unsigned char *>(run) - layout.first;
     const unsigned char *own_shared =
         shared + slack_records / unit_records * (part.k + layout.pad) * 16;
@@ -553,12 +560,30 @@ __device__ __forceinline__ void write_run(element *run, const unsigned char *sha
         const int step_units = THREADS / part.k, step_rest = THREADS - step_units * part.k;
         chunk_place at(range.first + threadIdx.x, part.k);
 
-#pragma unroll UNROLL
-        for (; at.number < range.last; at.step(part.k, step_units, step_rest))
-            if (at.within >= skip)
-                store<STORE_PLAIN>(
-                    reinterpret_cast<uint4 *>(chunks + at.number * 16),
-                    load_shared<uint4>(from + (at.number + at.unit * layout.pad) * 16));
+#pragma unroll 1
+        while (at.number < range.last) {
+            constexpr int unroll = 4;
+            uint4 loaded[unroll];
+            int slots[unroll]; /* negative: not to be copied */
+
+#pragma unroll
+            for (int i = 0; i < unroll; i++) {
+                slots[i] = at.number < range.last && at.within >= skip
+                               ? at.number + at.unit * layout.pad
+                               : -1;
+                at.step(part.k, step_units, step_rest);
+            }
+#pragma unroll
+            for (int i = 0; i < unroll; i++)
+                if (slots[i] >= 0)
+                    loaded[i] = load_shared<uint4>(from + slots[i] * 16);
+#pragma unroll
+            for (int i = 0; i < unroll; i++)
+                if (slots[i] >= 0)
+                    store<STORE_PLAIN>(reinterpret_cast<uint4 *>(
+                                           chunks + (at.number - (unroll - i) * THREADS) * 16),
+                                       loaded[i]);
+        }
     }
     if (ELEM_SIZE == 16)
         return;
@@ -581,10 +606,11 @@ __device__ __forceinline__ void write_run(element *run, const unsigned char *sha
     }
 }
 
-/* Blocks per multiprocessor for which registers must suffice; 0: no limit. */
-constexpr int min_blocks = ELEM_SIZE == 1 ? 1536 / THREADS > 0 ? 1536 / THREADS : 1 : 0;
+/* Threads per multiprocessor for which registers must suffice: fewer if many vectors and addresses are
+ * in them. */
+constexpr int min_threads = FEW_ROWS && (UNROLL > 2 || ELEM_SIZE >= 4) ? 1024 : 1536;
 
-extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
+extern "C" __global__ void __launch_bounds__(THREADS, min_threads / THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
               batch_strides<AXES> stride_dst)
@@ -594,13 +620,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     const int k = FEW_ROWS ? rows : cols;
     const unsigned blocks = (records + block_records - 1) / block_records; /* per matrix */
     const unsigned matrix = blockIdx.x / blocks;
-    const long long first_record = (long long)(blockIdx.x - matrix * blocks) * block_records;
+    /* Even shares. */
+    const int share = ((records + blocks - 1) / blocks + granule_records - 1) / granule_records * granule_records;
+    const long long first_record = (long long)(blockIdx.x - matrix * blocks) * share;
     const batch_place<AXES> place = place_in(batch, matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src;
     element *to = static_cast<element *>(dst) + place * stride_dst;
-    const block_part part = {k, records, FEW_ROWS ? ld_src : ld_dst, first_record,
-                             first_record == 0 ||
-                                 first_record + block_records + slack_records > records};
+    const block_part part = {k,
+                             records,
+                             FEW_ROWS ? ld_src : ld_dst,
+                             first_record,
+                             (int)minimum<long long>(records - first_record, share),
+                             first_record == 0 || first_record + share + slack_records > records};
 
     if constexpr (FEW_ROWS) {
         const run_layout layout(to + first_record * k, k);
