@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One short side, too long for registers: K planes of N elements on one side, N records of K elements
- * on the other. The records are dense, so together they are one run of memory.
+/* One short side, too long for registers: K planes of N elements on one side, N records of K
+ * elements on the other. The records are dense, so together they are one run of memory.
  *
  *      records: one run                          planes: K long rows, which begin anywhere
  *      a0 b0 c0 ... a1 b1 c1 ... a2 b2 ...       |     |  a0|a1 a2 a3 ... |
  *      |     |     |     |     |  chunks  <--->  |b0 b1 b2|b3 ...         |   chunks of 16 bytes
  *                                                |     |c0 c1|c2 ...      |
  *
- * In shared memory the records of a block lie as they do in the run. So the run is copied in aligned
- * chunks of 16 bytes, wherever records begin, by the threads or by bulk copies. A vector of a plane has
- * elements of as many records. A thread reads them from shared memory one by one, or writes them there,
- * and moves the vector in one access.
+ * In shared memory the records of a block lie as they do in the run. So the run is copied in
+ * aligned chunks of 16 bytes, wherever records begin, by the threads or by bulk copies. A vector of
+ * a plane has elements of as many records. A thread reads them from shared memory one by one, or
+ * writes them there, and moves the vector in one access.
  *
  * Planes are moved from boundary to boundary, each from its own. To write them, a block takes a few
- * records more than its own: every plane's piece begins at that plane's next boundary. To read them, it
- * begins at the boundary before; what is read too early or too late has place in shared memory before
- * and after the block's records.
+ * records more than its own: every plane's piece begins at that plane's next boundary. To read
+ * them, it begins at the boundary before; what is read too early or too late has place in shared
+ * memory before and after the block's records.
  *
- * Bank conflicts. A unit is as many records as a vector has elements: K chunks. Eight lanes move eight
- * vectors of a plane, whose elements are K chunks apart. If K is odd, they lie in different columns of
- * banks, which are a chunk wide. If K is even, a chunk of padding after each unit has the same effect.
- * The other 24 lanes of a warp have other planes, chosen so that their elements are in other words of
- * these columns. */
+ * Bank conflicts. A unit is as many records as a vector has elements: K chunks. Eight lanes move
+ * eight vectors of a plane, whose elements are K chunks apart. If K is odd, they lie in different
+ * columns of banks, which are a chunk wide. If K is even, a chunk of padding after each unit has
+ * the same effect. The other 24 lanes of a warp have other planes, chosen so that their elements
+ * are in other words of these columns. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -37,7 +37,8 @@
 #define SHIFT 1 /* 1: planes begin anywhere; 0: all on a boundary of 32 bytes */
 #endif
 #ifndef ROTATE
-#define ROTATE 0 /* 1: no choice of planes avoids bank conflicts, so lanes begin at different words */
+#define ROTATE                                                                                     \
+    0 /* 1: no choice of planes avoids bank conflicts, so lanes begin at different words */
 #endif
 #ifndef BYTES
 #define BYTES 256 /* of a plane per block */
@@ -64,16 +65,17 @@ enum { COPY_THREADS, COPY_ASYNC, COPY_BULK };
 constexpr int unit_records = 16 / ELEM_SIZE;
 /* Records that a block holds besides its own. */
 constexpr int slack_records = SHIFT ? ALIGN / ELEM_SIZE : 0;
-/* A block's own records, at most, and what their number is a multiple of, so that all blocks' pieces
- * are cut at the same boundaries. */
+/* A block's own records, at most, and what their number is a multiple of, so that all blocks'
+ * pieces are cut at the same boundaries. */
 constexpr int block_records = BYTES / ELEM_SIZE - FEW_ROWS * slack_records;
 constexpr int granule_bytes = block_records * ELEM_SIZE % 32 != 0 ? 16 : ALIGN < 32 ? 32 : ALIGN;
 constexpr int granule_records = granule_bytes / ELEM_SIZE;
 
 /* ---- the run in shared memory ---- */
 
-/* Where records are in shared memory. A chunk that parts of two units share is there twice, the second
- * time after the padding; it is that padding, if the run does not begin on the boundary of a chunk. */
+/* Where records are in shared memory. A chunk that parts of two units share is there twice, the
+ * second time after the padding; it is that padding, if the run does not begin on the boundary of a
+ * chunk. */
 struct run_layout {
     int k;
     int first;  /* bytes from a chunk's boundary to the run */
@@ -86,8 +88,8 @@ struct run_layout {
     {
     }
 
-    /* Return the offset of a record, counted from the first one held. 16 bytes of padding after each
-     * unit are ELEM_SIZE per record. */
+    /* Return the offset of a record, counted from the first one held. 16 bytes of padding after
+     * each unit are ELEM_SIZE per record. */
     __device__ __forceinline__ int offset(int record) const
     {
         return first + (record * k + (record & padded)) * ELEM_SIZE;
@@ -129,13 +131,14 @@ __device__ __forceinline__ void fence_async_proxy()
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* Start copies of a run's chunks to shared memory, one per unit, or one for all without padding. The
- * barrier's first phase ends when they have arrived. Called by the first warp. */
+/* Start copies of a run's chunks to shared memory, one per unit, or one for all without padding.
+ * The barrier's first phase ends when they have arrived. Called by the first warp. */
 __device__ __forceinline__ void start_bulk_loads(unsigned shared, const unsigned char *chunks,
                                                  chunk_range range, run_layout layout,
                                                  unsigned barrier)
 {
-    const int again = layout.first > 0 ? layout.pad : 0; /* chunks that a unit shares with the next */
+    const int again =
+        layout.first > 0 ? layout.pad : 0; /* chunks that a unit shares with the next */
     const int unit_chunks = layout.pad ? layout.k : range.last;
     const int bytes = (range.last - range.first + again * ((range.last - 1) / unit_chunks)) * 16;
 
@@ -172,8 +175,8 @@ __device__ __forceinline__ void wait_for_bulk_loads(unsigned barrier)
     while (!done);
 }
 
-/* Copy whole chunks of shared memory to the run, and wait until shared memory has been read. `skip`:
- * the chunks at the start of each unit that are not copied. Called by the first warp. */
+/* Copy whole chunks of shared memory to the run, and wait until shared memory has been read.
+ * `skip`: the chunks at the start of each unit that are not copied. Called by the first warp. */
 __device__ __forceinline__ void bulk_store_chunks(unsigned char *chunks, unsigned shared,
                                                   chunk_range range, run_layout layout, int skip)
 {
@@ -258,7 +261,8 @@ __device__ __forceinline__ plane_vector gather(unsigned shared, const int (&offs
 #pragma unroll
         for (int n = 0; n < part_records; n++)
             records[n] = load_element<T>(shared + offsets[i * part_records + n]);
-        /* Multiply instead of permuting, which other instructions leave a unit free for: see skew. */
+        /* Multiply instead of permuting, which other instructions leave a unit free for: see skew.
+         */
         if constexpr (part_records == 4)
             result.part[i] =
                 __byte_perm(records[0] + records[1] * 256, records[2] + records[3] * 256, 0x5410);
@@ -272,8 +276,8 @@ __device__ __forceinline__ plane_vector gather(unsigned shared, const int (&offs
 
 /* Scatter a vector to these offsets, likewise. */
 template <class T>
-__device__ __forceinline__ void scatter(unsigned shared, const int (&offsets)[unit_records], int first,
-                                        plane_vector value)
+__device__ __forceinline__ void scatter(unsigned shared, const int (&offsets)[unit_records],
+                                        int first, plane_vector value)
 {
     if constexpr (ROTATE)
         value = rotate(value, (parts - first) % parts);
@@ -297,14 +301,16 @@ constexpr int sections = BYTES / 128; /* warps per plane */
 constexpr int round_planes = THREADS / 32 / sections * 4;
 /* From one plane of a thread to the next: planes at the same distance from a boundary. With few
  * threads, that leaves planes out, which a second round takes. */
-constexpr int step_planes = SHIFT && round_planes < ALIGN / ELEM_SIZE ? ALIGN / ELEM_SIZE : round_planes;
+constexpr int step_planes =
+    SHIFT && round_planes < ALIGN / ELEM_SIZE ? ALIGN / ELEM_SIZE : round_planes;
 constexpr int rounds = step_planes / round_planes;
 
-/* A thread's first plane, the part with which it begins each vector, and which of a piece's vectors it
- * moves. From one plane to the next, the offsets of elements in their chunks change by `drift` bytes:
- * an element is ELEM_SIZE further in its record, and the plane's boundary is at another record. Planes
- * of a warp are so far apart that this puts them into different words. If no distance does, eights of
- * lanes begin with different parts, whose records are in different words because K is odd then. */
+/* A thread's first plane, the part with which it begins each vector, and which of a piece's vectors
+ * it moves. From one plane to the next, the offsets of elements in their chunks change by `drift`
+ * bytes: an element is ELEM_SIZE further in its record, and the plane's boundary is at another
+ * record. Planes of a warp are so far apart that this puts them into different words. If no
+ * distance does, eights of lanes begin with different parts, whose records are in different words
+ * because K is odd then. */
 struct thread_share {
     int plane;
     int first_part;
@@ -327,14 +333,15 @@ __device__ __forceinline__ thread_share share_of_thread(int k, long long ld, int
 
 /* Compute the offsets of a thread's elements, which begin with part `first_part` of the vector that
  * begins with a record. */
-__device__ __forceinline__ void find_offsets(int (&offsets)[unit_records], run_layout layout, int record,
-                                             thread_share share)
+__device__ __forceinline__ void find_offsets(int (&offsets)[unit_records], run_layout layout,
+                                             int record, thread_share share)
 {
 #pragma unroll
     for (int i = 0; i < unit_records; i++)
-        offsets[i] = layout.offset(record + (i / part_records + share.first_part) % parts * part_records +
-                                   i % part_records) +
-                     share.plane * ELEM_SIZE;
+        offsets[i] =
+            layout.offset(record + (i / part_records + share.first_part) % parts * part_records +
+                          i % part_records) +
+            share.plane * ELEM_SIZE;
 }
 
 /* Go on to other planes, `planes` further. */
@@ -358,8 +365,9 @@ struct block_part {
 };
 
 /* Copy the records that the block holds to shared memory. With bulk copies, only start that. */
-__device__ __forceinline__ void read_run(unsigned char *shared, const element *run, run_layout layout,
-                                         const block_part &part, unsigned barrier)
+__device__ __forceinline__ void read_run(unsigned char *shared, const element *run,
+                                         run_layout layout, const block_part &part,
+                                         unsigned barrier)
 {
     const int held =
         (int)minimum<long long>(part.records - part.first_record, part.own + slack_records);
@@ -427,8 +435,8 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
 }
 
 /* Write the pieces of a round's planes. to: the place of the block's first record in plane 0. */
-__device__ __forceinline__ void write_planes(element *to, const unsigned char *shared, run_layout layout,
-                                             const block_part &part, int round)
+__device__ __forceinline__ void write_planes(element *to, const unsigned char *shared,
+                                             run_layout layout, const block_part &part, int round)
 {
     constexpr int unroll = ELEM_SIZE < 4 ? 2 : 4;
     const thread_share share = share_of_thread(part.k, part.ld, round);
@@ -437,9 +445,8 @@ __device__ __forceinline__ void write_planes(element *to, const unsigned char *s
     const int boundary =
         SHIFT ? bytes_to_boundary<ALIGN>(to + share.plane * part.ld) / ELEM_SIZE : 0;
     const int record = boundary + share.vector * unit_records;
-    const bool inside =
-        share.vector * unit_records < part.own &&
-        (!part.at_end || part.first_record + record + unit_records <= part.records);
+    const bool inside = share.vector * unit_records < part.own &&
+                        (!part.at_end || part.first_record + record + unit_records <= part.records);
     const unsigned from = shared_address(shared);
     element *vector = to + share.plane * part.ld + record;
     int offsets[unit_records];
@@ -451,8 +458,8 @@ __device__ __forceinline__ void write_planes(element *to, const unsigned char *s
         for (int i = 0; i < unroll; i++) {
             if (plane + i * step_planes < part.k)
                 store<STORE_PLAIN>(reinterpret_cast<uint4 *>(vector),
-                                   gather<word<part_bytes>>(from + i * step_planes * ELEM_SIZE, offsets,
-                                                            share.first_part)
+                                   gather<word<part_bytes>>(from + i * step_planes * ELEM_SIZE,
+                                                            offsets, share.first_part)
                                        .whole);
             vector += step_planes * part.ld;
         }
@@ -472,8 +479,8 @@ __device__ __forceinline__ void write_planes(element *to, const unsigned char *s
         for (int i = share.vector; i < head + tail; i += sections * 8) {
             const int number = i < head ? i : left - 1 - (i - head);
 
-            to[plane * part.ld + number] =
-                *reinterpret_cast<const element *>(shared + layout.offset(number) + plane * ELEM_SIZE);
+            to[plane * part.ld + number] = *reinterpret_cast<const element *>(
+                shared + layout.offset(number) + plane * ELEM_SIZE);
         }
 }
 
@@ -486,12 +493,12 @@ __device__ __forceinline__ void read_elements(unsigned char *shared, const eleme
 {
 #pragma unroll 1
     for (int i = max(record, 0); i < min(record + unit_records, part.own); i++)
-        *reinterpret_cast<element *>(shared + layout.offset(slack_records + i) + plane * ELEM_SIZE) =
-            from[plane * part.ld + i];
+        *reinterpret_cast<element *>(shared + layout.offset(slack_records + i) +
+                                     plane * ELEM_SIZE) = from[plane * part.ld + i];
 }
 
-/* Read the pieces of a round's planes into shared memory. from: the place of the block's first record
- * in plane 0. */
+/* Read the pieces of a round's planes into shared memory. from: the place of the block's first
+ * record in plane 0. */
 __device__ __forceinline__ void read_planes(unsigned char *shared, const element *from,
                                             run_layout layout, const block_part &part, int round)
 {
@@ -531,8 +538,8 @@ __device__ __forceinline__ void read_planes(unsigned char *shared, const element
 #pragma unroll
         for (int i = 0; i < UNROLL; i++)
             if (plane + i * step_planes < last)
-                scatter<word<part_bytes>>(to + i * step_planes * ELEM_SIZE, offsets, share.first_part,
-                                          loaded[i]);
+                scatter<word<part_bytes>>(to + i * step_planes * ELEM_SIZE, offsets,
+                                          share.first_part, loaded[i]);
         step_offsets(offsets, UNROLL * step_planes);
     }
     if (late && part.k - 1 >= share.plane && (part.k - 1 - share.plane) % step_planes == 0)
@@ -540,8 +547,8 @@ __device__ __forceinline__ void read_planes(unsigned char *shared, const element
 }
 
 /* Copy the block's own records from shared memory to the run. */
-__device__ __forceinline__ void write_run(element *run, const unsigned char *shared, run_layout layout,
-                                          const block_part &part)
+__device__ __forceinline__ void write_run(element *run, const unsigned char *shared,
+                                          run_layout layout, const block_part &part)
 {
     const int bytes = part.own * part.k * ELEM_SIZE;
     unsigned char *chunks = reinterpret_cast<unsigned char *>(run) - layout.first;
@@ -606,8 +613,8 @@ __device__ __forceinline__ void write_run(element *run, const unsigned char *sha
     }
 }
 
-/* Threads per multiprocessor for which registers must suffice: fewer if many vectors and addresses are
- * in them. */
+/* Threads per multiprocessor for which registers must suffice: fewer if many vectors and addresses
+ * are in them. */
 constexpr int min_threads = FEW_ROWS && (UNROLL > 2 || ELEM_SIZE >= 4) ? 1024 : 1536;
 
 extern "C" __global__ void __launch_bounds__(THREADS, min_threads / THREADS)
@@ -621,7 +628,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_threads / THREADS)
     const unsigned blocks = (records + block_records - 1) / block_records; /* per matrix */
     const unsigned matrix = blockIdx.x / blocks;
     /* Even shares. */
-    const int share = ((records + blocks - 1) / blocks + granule_records - 1) / granule_records * granule_records;
+    const int share =
+        ((records + blocks - 1) / blocks + granule_records - 1) / granule_records * granule_records;
     const long long first_record = (long long)(blockIdx.x - matrix * blocks) * share;
     const batch_place<AXES> place = place_in(batch, matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src;
