@@ -21,8 +21,9 @@ few=(--family small --family inplace --family warp --problem '96x96:f16,ld_src=1
     --problem '16x16:f32,batch=36' --problem '9x4:b1,batch=256' --problem '48x48:f32,batch=4,inplace=1')
 
 # Families for short or unaligned rows.
-unaligned=(--family narrow --family odd --family skew --problem 3072x3:f32 --problem '9x1024:b1,ld_src=1027'
-    --problem '64x144:f16,ld_src=147,ld_dst=67' --problem '144x64:f64,ld_src=65,ld_dst=147')
+unaligned=(--family narrow --family odd --family skew --family strip --problem 3072x3:f32 --problem '9x1024:b1,ld_src=1027'
+    --problem '64x144:f16,ld_src=147,ld_dst=67' --problem '144x64:f64,ld_src=65,ld_dst=147'
+    --problem 77x501:b1 --problem 403x66:f16)
 
 # Families for tensors, and one of the others.
 tensors=(--family packed --family rows --family micro --problem '9x5x3x16x7:f16,perm=41203'

@@ -31,6 +31,15 @@ static const struct {
     {"small", "33x17", ",batch=19"},
     {"small", "128x192", ""},
     {"small", "3x5x2x32x32", ",perm=21043"},
+    {"strip", "1027x78", ""},
+    {"strip", "1029x77", ""}, /* elements of adjacent long rows are in the same bank */
+    {"strip", "1056x77", ""}, /* aligned long rows */
+    {"strip", "78x1027", ""},
+    {"strip", "77x1029", ""},
+    {"strip", "77x1056", ""},
+    {"strip", "515x101", ",batch=2"},
+    {"strip", "101x515", ",batch=2"},
+    {"strip", "3x5x2x512x67", ",perm=21043"},
     {"tile", "8192x8192", ""},
     {"tile", "3x5x2x64x96", ",perm=21043"},
     {"tma", "8192x8192", ""}, /* takes only rows of whole vectors */
@@ -146,7 +155,7 @@ static inline size_t family_sample(const struct at_family *family, size_t most)
         const char *family;
         size_t divisor;
     } smaller[] = {{"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"skew", 4},
-                   {"small", 2},   {"tma", 2},    {"warp", 2}};
+                   {"small", 2},   {"strip", 4},  {"tma", 2}, {"warp", 2}};
 
     for (size_t i = 0; i < AT_COUNT(smaller); i++)
         if (strcmp(family->name, smaller[i].family) == 0)
