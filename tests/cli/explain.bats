@@ -176,11 +176,11 @@ END
         grep -E " load global .* $used% +$in_l1%" <<<"$output"
         [[ $output == *"$used%: $reason"* || $used == 100.0 ]]
     done <<'END_OF_TABLE'
-PATTERN=0 100.0 0.0 nothing
-PATTERN=1 80.0 10.0 it begins within a sector: a request wants 128 bytes, and its sectors have 160
+PATTERN=0 100.0 0.2 nothing
+PATTERN=1 80.0 10.2 it begins within a sector: a request wants 128 bytes, and its sectors have 160
 PATTERN=3 12.5 50.3 one address: it wants 4 bytes, and a sector has 32
-PATTERN=4,STRIDE=4 25.0 0.5 with gaps: a request wants 128 bytes, and its sectors have 512
-PATTERN=4,STRIDE=16 12.5 0.3 an element to a sector: a request wants 128 bytes, and its sectors have 1024
+PATTERN=4,STRIDE=4 25.0 1.7 with gaps: a request wants 128 bytes, and its sectors have 512
+PATTERN=4,STRIDE=16 12.5 3.6 an element to a sector: a request wants 128 bytes, and its sectors have 1024
 PATTERN=5 12.5 99.6 one address: it wants 4 bytes, and a sector has 32
 END_OF_TABLE
 }

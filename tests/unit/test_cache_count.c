@@ -3,6 +3,7 @@
  * floats in blocks of 64 threads, on an H200's caches. All figures were worked out by hand. */
 #include "base/memory.h"
 #include "cache/count.h"
+#include "cache/policy.h"
 #include "model/description.h"
 #include "ptx/ptx.h"
 
@@ -263,6 +264,39 @@ static void test_carveouts(void **state)
     }
 }
 
+/* ---- stores that merge ---- */
+
+/* Only those between a barrier and the next load. */
+static void test_merging_stores(void **state)
+{
+    static const char text[] =
+        ".version 9.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u64 y)\n{\n.reg .b32 %r<4>; .reg .b64 %d<4>;\n"
+        "ld.param.u64 %d0, [y];\nst.global.u32 [%d0], %r0;\nbar.sync 0;\n"
+        "st.global.u32 [%d0], %r0;\nld.global.u32 %r0, [%d0];\nst.global.u32 [%d0], %r0;\n"
+        "ret;\n}\n";
+    static const bool right[] = {false, true, false};
+    struct at_ptx_module *module;
+    const struct at_ptx_kernel *found;
+    struct at_cache_policy *policies;
+    struct at_error err = {AT_OK, ""};
+    size_t stores = 0;
+
+    (void)state;
+    assert_int_equal(at_ptx_read(&module, text, sizeof text - 1, &err), AT_OK);
+    assert_int_equal(at_ptx_find(module, "k", &found, &err), AT_OK);
+    policies = at_cache_policies_of(found);
+    for (size_t i = 0; i < at_ptx_kernel_instructions(found); i++) {
+        if (strncmp(at_ptx_instruction_text(found, i), "st.global", 9) != 0)
+            continue;
+        assert_true(stores < AT_COUNT(right));
+        assert_int_equal(policies[i].merges, right[stores++]);
+    }
+    assert_int_equal(stores, AT_COUNT(right));
+    free(policies);
+    at_ptx_free(module);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_sample_is_like_the_grid),
         cmocka_unit_test(test_sampled_writes_may_all_stay),
         cmocka_unit_test(test_carveouts),
+        cmocka_unit_test(test_merging_stores),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
