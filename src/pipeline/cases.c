@@ -52,7 +52,7 @@ static const struct {
     {"3x3x3x3x3x3x3", "perm=6543210"},          /* short axes */
     {"5x2x3x7x2x5", "perm=531420"},             /* */
     {"2x2x2x2x2x2x2x2x2x2", "perm=9876543210"}, /* */
-    {"7x6x4x10", "perm=0213,strides_src=271x45x11x1,strides_dst=249x60x15x1"}, /* padded */
+    {"7x6x4x10", "perm=0213,strides_src=271x45x11x1,strides_dst=395x95x15x1"}, /* padded */
     {"5x6x9x8", "perm=3120,strides_src=500x80x8x1,offset_dst=1"},              /* */
 };
 

@@ -65,7 +65,7 @@ knows() {
 }
 
 @test "explain names its options" {
-    knows explain --arg --block --blocks --entry --format --gpu --grid --params --problem --profile --shared \
+    knows explain --arg --block --blocks --counters --entry --format --gpu --grid --params --problem --profile --shared \
         --space --timeout
 }
 

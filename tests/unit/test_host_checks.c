@@ -191,6 +191,7 @@ static void test_same(void **state)
         "5x6x9x8:b2,perm=3120,strides_src=500x80x8x1,offset_dst=1",
         "3x3x3x3x3x3x3:b1,perm=6543210",
         "5x2x3x7x2x5:b8,perm=531420",
+        "2x2x3:b4,perm=210,strides_dst=3x5x7", /* strides that do not nest */
     };
     struct at_rng rng = {17};
 

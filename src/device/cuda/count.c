@@ -229,17 +229,19 @@ static enum at_status prepare(struct counting *counting, const struct at_cuda_de
     return status;
 }
 
-static void end(struct counting *counting, struct at_device *device)
+/* On a lost device the libraries may hang, and the process ends. */
+static void end(struct counting *counting, struct at_device *device, bool lost)
 {
     struct at_cupti_profiler profiler = {.size = AT_CUPTI_SIZE(at_cupti_profiler, profiler),
                                          .profiler = counting->profiler};
     struct at_cupti_host_end host = {.size = AT_CUPTI_SIZE(at_cupti_host_end, host),
                                      .host = counting->host};
 
-    at_cuda_sweep_close(&counting->sweep, device);
-    if (counting->profiler)
+    if (!lost)
+        at_cuda_sweep_close(&counting->sweep, device);
+    if (counting->profiler && !lost)
         at_cupti.cuptiRangeProfilerDisable(&profiler);
-    if (counting->host)
+    if (counting->host && !lost)
         at_cupti.cuptiProfilerHostDeinitialize(&host);
     at_free(counting->availability);
     at_free(counting->config);
@@ -262,8 +264,7 @@ enum at_outcome at_cuda_count(struct at_device *device, const struct at_call *ca
         outcome = count_all(&counting, device, call, &counted.launches, err);
     if (outcome == AT_CORRECT)
         outcome = outcome_of(evaluate(&counting, &counted, err));
-    if (!at_outcome_loses_device(outcome)) /* else the library may hang, and the process ends */
-        end(&counting, device);
+    end(&counting, device, at_outcome_loses_device(outcome));
     if (outcome == AT_CORRECT)
         *counters = counted;
     return outcome;
