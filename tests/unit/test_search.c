@@ -469,6 +469,18 @@ static void test_cases(void **state)
     }
 }
 
+/* Every tensor in the table of cases.c is a problem, also the padded ones. */
+static void test_tensor_cases(void **state)
+{
+    enum { TENSORS = 16 };
+    const struct at_device_info device = {.l2_bytes = 50 << 20};
+    const struct at_problem tuned = problem_of("2x3x2x3x2x3x2x3x2x3:f32,perm=9876543210");
+    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
+
+    (void)state;
+    assert_int_equal(at_cases_for(&tuned, policy_of("cold"), &device, cases), 1 + TENSORS);
+}
+
 /* ---- configs by name ---- */
 
 static int64_t tile_values[] = {16, 32, 64}, pad_values[] = {-1, 0, 1};
@@ -591,6 +603,7 @@ int main(void)
         cmocka_unit_test(test_buffers_bytes),
         cmocka_unit_test(test_copy_fits_buffers),
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_tensor_cases),
         cmocka_unit_test(test_config_from_names),
         cmocka_unit_test(test_config_from_wrong_names),
         cmocka_unit_test(test_config_parse),
