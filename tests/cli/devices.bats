@@ -10,8 +10,8 @@ load helpers
 verify_families=$(dirname "$AUTOTUNE")/tests/gpu/verify-families
 
 # Problems for families of matrices, batches, tensors, short and unaligned rows
-problems=(--problem 33x65:f32 --problem 96x160:b1,batch=2 --problem 64x64:f64,inplace=1
-    --problem 1001x3:f16 --problem 6x5x7x16:f32,perm=2130 --problem 7x6x48:f16,perm=102)
+problems=(--problem 33x65:f32 --problem '96x160:b1,batch=2' --problem '64x64:f64,inplace=1'
+    --problem 1001x3:f16 --problem '6x5x7x16:f32,perm=2130' --problem '7x6x48:f16,perm=102')
 
 setup_file() {
     find_nvrtc

@@ -203,10 +203,11 @@ setup() {
 
 # is_uncertain true|false WORDS ARGUMENT...: does the answer say so, and why?
 is_uncertain() {
-    run --separate-stderr -0 "$AUTOTUNE" lookup -p "${@:3}"
-    [[ $1 == false || $output == *"  uncertain  $2"* ]]
-    run --separate-stderr -0 "$AUTOTUNE" lookup -f json -p "${@:3}"
-    [[ $output == *"\"uncertain\": $1"* ]]
+    local answer
+    answer=$("$AUTOTUNE" lookup -p "${@:3}")
+    [[ $1 == false || $answer == *"  uncertain  $2"* ]]
+    answer=$("$AUTOTUNE" lookup -f json -p "${@:3}")
+    [[ $answer == *"\"uncertain\": $1"* ]]
 }
 
 @test "answers from far problems and other GPUs, and defaults, are uncertain" {
