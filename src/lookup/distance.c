@@ -152,9 +152,9 @@ static bool suits_default(const struct at_traits *to)
            to->at[AT_STEP_ALIGN] >= access;
 }
 
-/* On an H200 the default config took at most 5 % more than the winner on all 19 tuned batches that suit
- * it, and 1 % in the median. On 5 others, 37 to 85 from the nearest entry, that entry's config took up
- * to 18 % more than the default (doc/lab/lookup.md). */
+/* On an H200 the default config took at most 5 % more than the winner on all 19 tuned batches that
+ * suit it, and 1 % in the median. On 5 others, 37 to 85 from the nearest entry, that entry's config
+ * took up to 18 % more than the default (doc/lab/lookup.md). */
 static const float far_for_default = 32;
 
 float at_distance_trusted(const struct at_traits *to)
