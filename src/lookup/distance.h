@@ -54,6 +54,10 @@ struct at_distance {
  */
 float at_distance_max(const struct at_traits *to);
 
+/* Return the distance from which on the default config is taken: the same, or less where the
+ * default is known to be good. */
+float at_distance_trusted(const struct at_traits *to);
+
 /* Return the name of a term: "waste", "element", ... */
 const char *at_distance_name(int term);
 

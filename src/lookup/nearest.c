@@ -119,7 +119,7 @@ static void note_distance(const struct search *search, struct at_answer *answer)
                  "the nearest entry, %.120s, is too far: its distance is %.0f, and from %.0f on "
                  "the default config is safer",
                  search->nearest.candidate->entry->problem, search->nearest.distance,
-                 at_distance_max(&search->asked));
+                 at_distance_trusted(&search->asked));
 }
 
 static size_t conflicts_of(const struct search *search, const struct at_candidate *candidate)
@@ -277,7 +277,7 @@ static bool find_with_rank(struct search *search, struct at_answer *answer)
         try_candidate(search, number, answer);
     if (search->nearest.distance == INFINITY)
         return false;
-    if (search->nearest.distance > at_distance_max(&search->asked)) {
+    if (search->nearest.distance > at_distance_trusted(&search->asked)) {
         note_distance(search, answer);
         return false;
     }

@@ -35,8 +35,8 @@ struct at_lookup {
 };
 
 /* Fill the answer with the nearest legal candidate of the best tier that has one within
- * at_distance_max. Return false if there is none. answer->refused says why the entry for this very
- * problem was not taken, or which entry is too far. */
+ * at_distance_trusted. Return false if there is none. answer->refused says why the entry for this
+ * very problem was not taken, or which entry is too far. */
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer);
 

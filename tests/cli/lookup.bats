@@ -203,10 +203,11 @@ setup() {
 
 # is_uncertain true|false WORDS ARGUMENT...: does the answer say so, and why?
 is_uncertain() {
-    run --separate-stderr -0 "$AUTOTUNE" lookup -p "${@:3}"
-    [[ $1 == false || $output == *"  uncertain  $2"* ]]
-    run --separate-stderr -0 "$AUTOTUNE" lookup -f json -p "${@:3}"
-    [[ $output == *"\"uncertain\": $1"* ]]
+    local answer
+    answer=$("$AUTOTUNE" lookup -p "${@:3}")
+    [[ $1 == false || $answer == *"  uncertain  $2"* ]]
+    answer=$("$AUTOTUNE" lookup -f json -p "${@:3}")
+    [[ $answer == *"\"uncertain\": $1"* ]]
 }
 
 @test "answers from far problems and other GPUs, and defaults, are uncertain" {
@@ -216,4 +217,16 @@ is_uncertain() {
     is_uncertain true 'from another GPU (' 6000x6000:f32 -d a100 results/nvidia-h200.yaml
     is_uncertain true 'from another GPU, and far' 3001x3003:f32 -d a100 results/nvidia-h200.yaml
     is_uncertain true 'no entry is near' 8192x8192:f32,inplace=1 -d h200 results/nvidia-h200.yaml
+}
+
+# Those whose rows are whole vectors and fill tiles: where an entry is near, it is taken.
+@test "batches that suit the default config get it where no entry is near" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 320x4096:f16,batch=16
+    [[ $output == *'6 of 6, default'*'and from 32 on the default config is safer'* ]]
+    for problem in 384x400:f32,batch=355 324x4100:f16,batch=16 320x4097:f16,batch=16 \
+        96x4096:f16,batch=16 40x4096:c128,batch=16 320x4096:f16 320x4096:f16,batch=16,offset_dst=1; do
+        run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p "$problem"
+        echo "$problem: $output"
+        [[ $output == *'2 of 6, shape'* ]]
+    done
 }
