@@ -339,8 +339,8 @@ static void test_guided_prefers_compiled_configs(void **state)
         }
         at_strategy_guided.destroy(guided);
     }
-    assert_in_range(even[0], 20, 60);
-    assert_in_range(even[1], 61, 80);
+    assert_in_range(even[0], 20, 55);
+    assert_in_range(even[1], 56, 80);
 }
 
 /* A few missing results are not waited for, unless they will arrive soon. */
@@ -562,18 +562,20 @@ static void test_surroundings(void **state)
     free(wanted);
 }
 
-/* Without a copy limit, and without gain, every other config is a neighbour of the fastest ones;
- * with one, few are. The times follow no rule, so the Gaussian process has no reason to stay near.
+/* Without a copy limit, and without gain, about every other config is a neighbour of the fastest
+ * ones; with one, few are. The times follow no rule, so the Gaussian process has no reason to stay
+ * near.
  */
 static void test_guided_looks_around(void **state)
 {
-    enum { ASKED = 110, FROM = 50 };
+    enum { SEEDS = 6, ASKED = 110, FROM = 50, COUNTED = SEEDS * (ASKED - FROM) };
     bool *wanted = at_alloc_array(large.space.count, sizeof *wanted);
     size_t near[2] = {0};
 
     (void)state;
-    for (int known = 0; known < 2; known++) {
-        struct at_start start = {.seed = 1, .copy_ns = known ? 90000 : 0};
+    for (uint64_t run = 0; run < 2 * SEEDS; run++) {
+        bool known = run % 2;
+        struct at_start start = {.seed = 1 + run / 2, .copy_ns = known ? 90000 : 0};
         void *guided = at_strategy_guided.create(&large.space, &start);
         struct at_landscape land;
         size_t index;
@@ -591,8 +593,8 @@ static void test_guided_looks_around(void **state)
         at_strategy_guided.destroy(guided);
         at_landscape_clear(&land);
     }
-    assert_in_range(near[0], (ASKED - FROM) / 2, ASKED - FROM);
-    assert_in_range(near[1], 0, (ASKED - FROM) * 2 / 5);
+    assert_in_range(near[0], COUNTED / 2, COUNTED);
+    assert_in_range(near[1], 0, COUNTED * 2 / 5);
     free(wanted);
 }
 

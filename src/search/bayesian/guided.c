@@ -22,9 +22,10 @@
  * many in all, of large families above all. */
 enum { FAMILY_RANDOM_WARM = 1, RANDOM_COLD = 4 };
 
-/* Without a warm start, the first configs of a family are random: until its Gaussian process is
- * fitted, at eight results, those with the greatest expected improvement may all be of one kind. */
-enum { FAMILY_FIRST = 3 };
+/* Without a warm start, the first configs of a family are random, and so are the first ones of it
+ * that coverage takes: until its Gaussian process is fitted, at eight results, those with the
+ * greatest expected improvement may all be of one kind. */
+enum { FAMILY_FIRST = 4, FAMILY_COVERED = 12 };
 
 /* Configs in flight: few at first, when every result changes the predictions; one more per
  * WAITING_GROWS results, up to WAITING_MAX. The initial design depends on no result, so
@@ -177,6 +178,25 @@ static bool find_uncovered(const struct guided *guided)
     return at_coverage_mark(&guided->land, near ? goal_near_copy : goal, guided->uncovered);
 }
 
+/* Without a warm start, take a random config in place of this one if fewer than `first` of its
+ * family were taken. */
+static bool take_instead(struct guided *guided, size_t first, size_t *index)
+{
+    struct at_landscape *land = &guided->land;
+    const struct at_region *region = &land->regions[land->region_of[*index]];
+    size_t asked = 0, drawn;
+
+    for (size_t i = 0; i < region->count; i++)
+        asked += land->asked[region->first + i];
+    if (guided->patience.warm_start || asked >= first)
+        return false;
+    drawn = region->first + at_rng_below(&guided->starts.rng, region->count);
+    if (!at_landscape_take(land, drawn))
+        return false;
+    *index = drawn;
+    return true;
+}
+
 /* Take the config with the greatest expected improvement among those that coverage asks for. If
  * none of them is a candidate, as in a large space, take the first. */
 static bool take_uncovered(struct guided *guided, size_t *index)
@@ -191,7 +211,7 @@ static bool take_uncovered(struct guided *guided, size_t *index)
     *index = count > 0 ? at_compiled_choose(&guided->compiled, improvements, count) : 0;
     while (!guided->uncovered[*index])
         ++*index;
-    return at_landscape_take(land, *index);
+    return take_instead(guided, FAMILY_COVERED, index) || at_landscape_take(land, *index);
 }
 
 /* Take a neighbour of the best config, unless that is near the copy limit. So a search ends with a
@@ -248,24 +268,14 @@ static bool take_surroundings(struct guided *guided, size_t *index)
     return at_landscape_take(land, *index);
 }
 
-/* Take a random config in place of this one if too little is known of its family; else this one. */
+/* Take this config by what is expected, unless too little is known of its family. */
 static bool take_of_family(struct guided *guided, size_t *index)
 {
-    struct at_landscape *land = &guided->land;
-    const struct at_region *region = &land->regions[land->region_of[*index]];
-    size_t asked = 0, drawn;
-
-    for (size_t i = 0; i < region->count; i++)
-        asked += land->asked[region->first + i];
-    if (!guided->patience.warm_start && asked < FAMILY_FIRST) {
-        drawn = region->first + at_rng_below(&guided->starts.rng, region->count);
-        if (at_landscape_take(land, drawn)) {
-            *index = drawn;
-            guided->last.basis = DESIGN;
-            return true;
-        }
+    if (take_instead(guided, FAMILY_FIRST, index)) {
+        guided->last.basis = DESIGN;
+        return true;
     }
-    return at_landscape_take(land, *index);
+    return at_landscape_take(&guided->land, *index);
 }
 
 /* Has the search gone on long enough without improvement? */
