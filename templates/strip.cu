@@ -8,9 +8,9 @@
  *                                                |     |c0 c1|c2 ...      |
  *
  * In shared memory the records of a block lie as they do in the run. So the run is copied in
- * aligned chunks of 16 bytes, wherever records begin. A vector of
- * a plane has elements of as many records. A thread reads them from shared memory one by one, or
- * writes them there, and moves the vector in one access.
+ * aligned chunks of 16 bytes, wherever records begin. A vector of a plane has elements of as many
+ * records. A thread reads them from shared memory one by one, or writes them there, and moves the
+ * vector in one access.
  *
  * Planes are moved from boundary to boundary, each from its own. To write them, a block takes a few
  * records more than its own: every plane's piece begins at that plane's next boundary. To read
@@ -37,8 +37,7 @@
 #define SHIFT 1 /* 1: planes begin anywhere; 0: all on a boundary of 32 bytes */
 #endif
 #ifndef ROTATE
-#define ROTATE                                                                                     \
-    0 /* 1: no choice of planes avoids bank conflicts, so lanes begin at different words */
+#define ROTATE 0 /* 1: lanes begin at different words, else they would meet in a bank */
 #endif
 #ifndef BYTES
 #define BYTES 256 /* of a plane per block */
@@ -217,8 +216,7 @@ __device__ __forceinline__ plane_vector gather(unsigned shared, const int (&offs
 #pragma unroll
         for (int n = 0; n < part_records; n++)
             records[n] = load_element<T>(shared + offsets[i * part_records + n]);
-        /* Multiply instead of permuting, which other instructions leave a unit free for: see skew.
-         */
+        /* Multiply instead of permuting, as in skew.cu. */
         if constexpr (part_records == 4)
             result.part[i] =
                 __byte_perm(records[0] + records[1] * 256, records[2] + records[3] * 256, 0x5410);
