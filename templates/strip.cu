@@ -8,9 +8,9 @@
  *                                                |     |c0 c1|c2 ...      |
  *
  * In shared memory the records of a block lie as they do in the run. So the run is copied in
- * aligned chunks of 16 bytes, wherever records begin, by the threads or by bulk copies. A vector of
- * a plane has elements of as many records. A thread reads them from shared memory one by one, or
- * writes them there, and moves the vector in one access.
+ * aligned chunks of 16 bytes, wherever records begin. A vector of a plane has elements of as many
+ * records. A thread reads them from shared memory one by one, or writes them there, and moves the
+ * vector in one access.
  *
  * Planes are moved from boundary to boundary, each from its own. To write them, a block takes a few
  * records more than its own: every plane's piece begins at that plane's next boundary. To read
@@ -37,8 +37,7 @@
 #define SHIFT 1 /* 1: planes begin anywhere; 0: all on a boundary of 32 bytes */
 #endif
 #ifndef ROTATE
-#define ROTATE                                                                                     \
-    0 /* 1: no choice of planes avoids bank conflicts, so lanes begin at different words */
+#define ROTATE 0 /* 1: lanes begin at different words, else they would meet in a bank */
 #endif
 #ifndef BYTES
 #define BYTES 256 /* of a plane per block */
@@ -50,7 +49,7 @@
 #define THREADS 512 /* per block */
 #endif
 #ifndef COPY
-#define COPY 0 /* the run: through registers (0), by cp.async (1), by bulk copies (2) */
+#define COPY 0 /* the run: by the threads (0), read by cp.async (1), written by bulk copies (2) */
 #endif
 #ifndef UNROLL
 #define UNROLL 4 /* chunks in flight per thread, if they go through registers */
@@ -68,7 +67,7 @@ constexpr int slack_records = SHIFT ? ALIGN / ELEM_SIZE : 0;
 /* A block's own records, at most, and what their number is a multiple of, so that all blocks'
  * pieces are cut at the same boundaries. */
 constexpr int block_records = BYTES / ELEM_SIZE - FEW_ROWS * slack_records;
-constexpr int granule_bytes = block_records * ELEM_SIZE % 32 != 0 ? 16 : ALIGN < 32 ? 32 : ALIGN;
+constexpr int granule_bytes = block_records * ELEM_SIZE % 32 == 0 ? 32 : 16;
 constexpr int granule_records = granule_bytes / ELEM_SIZE;
 
 /* ---- the run in shared memory ---- */
@@ -123,56 +122,12 @@ struct chunk_place {
     }
 };
 
-/* ---- bulk copies and their barrier (PTX ISA, cp.async.bulk, mbarrier, fence.proxy) ---- */
+/* ---- bulk copies (PTX ISA, cp.async.bulk, fence.proxy) ---- */
 
 /* Make this thread's accesses to shared memory visible to bulk copies. */
 __device__ __forceinline__ void fence_async_proxy()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
-/* Start copies of a run's chunks to shared memory, one per unit, or one for all without padding.
- * The barrier's first phase ends when they have arrived. Called by the first warp. */
-__device__ __forceinline__ void start_bulk_loads(unsigned shared, const unsigned char *chunks,
-                                                 chunk_range range, run_layout layout,
-                                                 unsigned barrier)
-{
-    const int again =
-        layout.first > 0 ? layout.pad : 0; /* chunks that a unit shares with the next */
-    const int unit_chunks = layout.pad ? layout.k : range.last;
-    const int bytes = (range.last - range.first + again * ((range.last - 1) / unit_chunks)) * 16;
-
-    if (threadIdx.x == 0)
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-                     "r"(bytes)
-                     : "memory");
-#pragma unroll 1
-    for (int unit = threadIdx.x; unit * unit_chunks < range.last; unit += 32) {
-        const int first = max(unit * unit_chunks, range.first);
-        const int last = min((unit + 1) * unit_chunks + again, range.last);
-
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                     " [%0], [%1], %2, [%3];" ::"r"(shared + (first + unit * layout.pad) * 16),
-                     "l"(chunks + first * 16), "r"((last - first) * 16), "r"(barrier)
-                     : "memory");
-    }
-}
-
-/* Wait for them. */
-__device__ __forceinline__ void wait_for_bulk_loads(unsigned barrier)
-{
-    unsigned done;
-
-    do
-        asm volatile("{\n"
-                     ".reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
-                     "selp.u32 %0, 1, 0, p;\n"
-                     "}\n"
-                     : "=r"(done)
-                     : "r"(barrier)
-                     : "memory");
-    while (!done);
 }
 
 /* Copy whole chunks of shared memory to the run, and wait until shared memory has been read.
@@ -261,8 +216,7 @@ __device__ __forceinline__ plane_vector gather(unsigned shared, const int (&offs
 #pragma unroll
         for (int n = 0; n < part_records; n++)
             records[n] = load_element<T>(shared + offsets[i * part_records + n]);
-        /* Multiply instead of permuting, which other instructions leave a unit free for: see skew.
-         */
+        /* Multiply instead of permuting, as in skew.cu. */
         if constexpr (part_records == 4)
             result.part[i] =
                 __byte_perm(records[0] + records[1] * 256, records[2] + records[3] * 256, 0x5410);
@@ -364,11 +318,11 @@ struct block_part {
     bool at_end;            /* whether vectors of this block can reach beyond the matrix */
 };
 
-/* Copy the records that the block holds to shared memory. With bulk copies, only start that. */
+/* Copy the records that the block holds to shared memory. */
 __device__ __forceinline__ void read_run(unsigned char *shared, const element *run,
-                                         run_layout layout, const block_part &part,
-                                         unsigned barrier)
+                                         run_layout layout, const block_part &part)
 {
+    constexpr int unroll = COPY == COPY_ASYNC ? 1 : UNROLL;
     const int held =
         (int)minimum<long long>(part.records - part.first_record, part.own + slack_records);
     const bool first_block = part.first_record == 0;
@@ -379,44 +333,36 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
     const chunk_range range = {first_block && layout.first > 0 ? 1 : 0,
                                last_block ? end / 16 : (end + 15) / 16};
     const unsigned to = shared_address(shared);
-
-    if constexpr (COPY == COPY_BULK) {
-        if (threadIdx.x < 32)
-            start_bulk_loads(to, chunks, range, layout, barrier);
-    } else {
-        constexpr int unroll = COPY == COPY_ASYNC ? 1 : UNROLL;
-        const int step_units = THREADS / part.k, step_rest = THREADS - step_units * part.k;
-        chunk_place at(range.first + threadIdx.x, part.k);
+    const int step_units = THREADS / part.k, step_rest = THREADS - step_units * part.k;
+    chunk_place at(range.first + threadIdx.x, part.k);
 
 #pragma unroll 1
-        while (at.number < range.last) {
-            uint4 loaded[unroll];
+    while (at.number < range.last) {
+        uint4 loaded[unroll];
 
 #pragma unroll
-            for (int i = 0; COPY == COPY_THREADS && i < unroll; i++)
-                if (at.number + i * THREADS < range.last)
-                    loaded[i] = load<LOAD_PLAIN, 128>(
-                        reinterpret_cast<const uint4 *>(chunks + (at.number + i * THREADS) * 16));
+        for (int i = 0; COPY == COPY_THREADS && i < unroll; i++)
+            if (at.number + i * THREADS < range.last)
+                loaded[i] = load<LOAD_PLAIN, 128>(
+                    reinterpret_cast<const uint4 *>(chunks + (at.number + i * THREADS) * 16));
 #pragma unroll
-            for (int i = 0; i < unroll; i++) {
-                const unsigned slot = to + (at.number + at.unit * layout.pad) * 16;
+        for (int i = 0; i < unroll; i++) {
+            const unsigned slot = to + (at.number + at.unit * layout.pad) * 16;
 
-                if (at.number < range.last) {
-                    const bool again =
-                        layout.pad && layout.first > 0 && at.within == 0 && at.unit > 0;
+            if (at.number < range.last) {
+                const bool again = layout.pad && layout.first > 0 && at.within == 0 && at.unit > 0;
 
-                    if constexpr (COPY == COPY_ASYNC) {
-                        copy_async<128>(slot, chunks + at.number * 16);
-                        if (again)
-                            copy_async<128>(slot - 16, chunks + at.number * 16);
-                    } else {
-                        store_shared(slot, loaded[i]);
-                        if (again)
-                            store_shared(slot - 16, loaded[i]);
-                    }
+                if constexpr (COPY == COPY_ASYNC) {
+                    copy_async<128>(slot, chunks + at.number * 16);
+                    if (again)
+                        copy_async<128>(slot - 16, chunks + at.number * 16);
+                } else {
+                    store_shared(slot, loaded[i]);
+                    if (again)
+                        store_shared(slot - 16, loaded[i]);
                 }
-                at.step(part.k, step_units, step_rest);
             }
+            at.step(part.k, step_units, step_rest);
         }
     }
     if (ELEM_SIZE < 16 && (first_block || last_block)) {
@@ -653,24 +599,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_threads / THREADS)
         write_run(to + first_record * k, shared, layout, part);
     } else {
         const run_layout layout(from + first_record * k, k);
-        unsigned barrier = 0;
 
-        if constexpr (COPY == COPY_BULK) {
-            __shared__ unsigned long long arrived;
-
-            barrier = shared_address(&arrived);
-            if (threadIdx.x == 0) {
-                asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-                fence_async_proxy();
-            }
-            __syncwarp();
-        }
-        read_run(shared, from + first_record * k, layout, part, barrier);
+        read_run(shared, from + first_record * k, layout, part);
         if constexpr (COPY == COPY_ASYNC)
             wait_for_copies();
         __syncthreads();
-        if constexpr (COPY == COPY_BULK)
-            wait_for_bulk_loads(barrier);
 #pragma unroll 1
         for (int round = 0; round < rounds; round++)
             write_planes(to + first_record, shared, layout, part, round);

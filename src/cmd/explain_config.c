@@ -20,6 +20,8 @@ static const char *const usual_problems[] = {
     "1024x1024:f32,inplace=1",
     "1048576x3:f32",
     "3x1048576:f32",
+    "32769x95:b1",
+    "95x32769:b1",
     "64x64:f64,batch=256",
     "1x1048576:f32",
     "64x64x64x64:f32,perm=0213",
