@@ -28,7 +28,7 @@ static bool end_fills(struct at_emu_block *block, uint32_t mbarrier)
         }
     }
     if (kept < block->bulk_count)
-        at_emu_shared_filled(block);
+        at_emu_shared_pass_tick(block);
     block->bulk_count = kept;
     return true;
 }

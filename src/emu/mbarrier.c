@@ -84,7 +84,7 @@ bool at_emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp
         mbarrier->pending = mbarrier->expected;
         mbarrier->phase++;
         warp->block->mbarrier_events++;
-        mbarrier->completed = at_emu_shared_pass(warp->block);
+        mbarrier->completed = at_emu_shared_pass_tick(warp->block);
     }
     return true;
 }

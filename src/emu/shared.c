@@ -69,32 +69,25 @@ static void restart(struct at_emu_block *block)
         block->mbarriers[i].completed = 2;
 }
 
-static void pass_tick(struct at_emu_block *block)
+uint32_t at_emu_shared_pass_tick(struct at_emu_block *block)
 {
     if (block->shared.tick == TICK_MAX)
         restart(block);
     else
         block->shared.tick++;
-}
-
-uint32_t at_emu_shared_pass(struct at_emu_block *block)
-{
-    pass_tick(block);
     return block->shared.tick;
 }
 
 void at_emu_shared_barrier(struct at_emu_block *block)
 {
-    pass_tick(block);
-    block->shared.synced = block->shared.tick;
+    block->shared.synced = at_emu_shared_pass_tick(block);
     for (uint32_t i = 0; i < block->warp_count; i++)
         block->warps[i].synced = block->shared.tick;
 }
 
 void at_emu_shared_warp_barrier(struct at_emu_warp *warp)
 {
-    pass_tick(warp->block);
-    warp->synced = warp->block->shared.tick;
+    warp->synced = at_emu_shared_pass_tick(warp->block);
 }
 
 /* One thread's access, and the ticks to compare it with. */
@@ -300,9 +293,4 @@ bool at_emu_shared_end_drain(const struct at_emu_bulk *bulk)
         if (tick_of(shared->written[i]) > bulk->tick)
             return race(bulk, i, shared->written[i], "wrote there before the copy was made");
     return true;
-}
-
-void at_emu_shared_filled(struct at_emu_block *block)
-{
-    pass_tick(block);
 }

@@ -184,15 +184,13 @@ bool at_emu_shared_begin_fill(const struct at_emu_bulk *bulk);
 bool at_emu_shared_end_fill(const struct at_emu_bulk *bulk);
 bool at_emu_shared_begin_drain(const struct at_emu_bulk *bulk);
 bool at_emu_shared_end_drain(const struct at_emu_bulk *bulk);
-/* A phase of an mbarrier is complete. Returns its tick. */
-uint32_t at_emu_shared_pass(struct at_emu_block *block);
+/* Return the next tick: all accesses from here on get it. */
+uint32_t at_emu_shared_pass_tick(struct at_emu_block *block);
 /* A warp has waited for a phase that was complete at this tick. */
 void at_emu_shared_acquire(struct at_emu_warp *warp, uint32_t completed);
-/* Fills have ended: later accesses get a later tick. */
-void at_emu_shared_filled(struct at_emu_block *block);
 
-/* copies.c. End the lanes' asynchronous copies, but for so many of the latest groups; -1: all
- * copies, of no group too. False if a fault was raised. */
+/* copies.c. End the lanes' asynchronous copies, except those of the latest `unfinished` groups. -1:
+ * end all, also those outside of a group. Return false if a fault was raised. */
 bool at_emu_copies_finish(struct at_emu_warp *warp, uint32_t lanes, int64_t unfinished);
 
 /* mbarrier.c. find: the mbarrier at this offset, or NULL. locate: read and check the lanes'

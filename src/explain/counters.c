@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/counters.h"
+#include "cache/level.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { SECTOR_BYTES = 32 };
 
 /* What the model counts, of the whole grid. */
 struct modelled {
@@ -53,8 +52,10 @@ static void print_caches(const struct at_explained_caches *model, const struct a
                 gpu->load_sectors);
     print_share("L2: sectors found there", model->l2_hits, model->l2_sectors, gpu->l2_hits,
                 gpu->l2_hits + gpu->l2_misses);
-    print_megabytes("L2 to L1", model->l2_to_l1_bytes, SECTOR_BYTES * gpu->l2_to_l1_sectors);
-    print_megabytes("L1 to L2", model->l1_to_l2_bytes, SECTOR_BYTES * gpu->l1_to_l2_sectors);
+    print_megabytes("L2 to L1", model->l2_to_l1_bytes,
+                    AT_CACHE_SECTOR_BYTES * gpu->l2_to_l1_sectors);
+    print_megabytes("L1 to L2", model->l1_to_l2_bytes,
+                    AT_CACHE_SECTOR_BYTES * gpu->l1_to_l2_sectors);
     print_megabytes("DRAM to L2", model->dram_to_l2_bytes, gpu->dram_to_l2_bytes);
     print_megabytes("L2 to DRAM", model->l2_to_dram_bytes, gpu->l2_to_dram_bytes);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/diagram.h"
+#include "cache/level.h"
 
 #include "base/memory.h"
 #include "profile/flow.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SECTOR_BYTES = 32, AMOUNT = 16, WIDTH = 80, INDENT = 4 };
+enum { AMOUNT = 16, WIDTH = 80, INDENT = 4 };
 
 /* "4.19 MB" */
 static const char *amount(char text[AMOUNT], int64_t bytes)
@@ -88,7 +89,7 @@ void at_explain_draw(const struct at_explanation *e)
         return;
     }
     puts("\n  what flows, with an empty L2 at the start:");
-    draw_amounts(SECTOR_BYTES * c->l1_sectors, c->l2_to_l1_bytes, c->dram_to_l2_bytes);
+    draw_amounts(AT_CACHE_SECTOR_BYTES * c->l1_sectors, c->l2_to_l1_bytes, c->dram_to_l2_bytes);
     draw_boxes(c);
     draw_amounts(c->l1_to_l2_bytes, c->l1_to_l2_bytes, c->l2_to_dram_bytes);
     draw_peaks(c);

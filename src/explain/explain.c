@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/explain.h"
+#include "cache/level.h"
 #include "explain/caches.h"
 #include "ptx/ptx.h"
 
@@ -12,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SECTOR_BYTES = 32 };
 
 /* ---- compiling ---- */
 
@@ -229,7 +228,8 @@ static void add_bytes(struct at_explanation *explanation)
 {
     const struct at_explained_line *lines = explanation->lines.items;
     int64_t sectors[2] = {0};
-    double scale = SECTOR_BYTES * (double)explanation->blocks / (double)explanation->blocks_counted;
+    double scale =
+        AT_CACHE_SECTOR_BYTES * (double)explanation->blocks / (double)explanation->blocks_counted;
 
     for (size_t i = 0; i < explanation->lines.count; i++)
         sectors[strncmp(lines[i].access, "load", 4) != 0] += lines[i].sectors;

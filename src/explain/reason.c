@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/reason.h"
+#include "cache/level.h"
 
 #include "base/memory.h"
 
 #include <stdio.h>
-
-enum { SECTOR_BYTES = 32 };
 
 /* Averages of a request. */
 struct average {
@@ -19,7 +18,7 @@ static const double SLACK = 0.02;
 
 static bool is_one_address(const struct average *a)
 {
-    return a->wanted < a->lane * (1 + SLACK) && a->lane < SECTOR_BYTES;
+    return a->wanted < a->lane * (1 + SLACK) && a->lane < AT_CACHE_SECTOR_BYTES;
 }
 
 static bool is_small(const struct average *a)
@@ -60,7 +59,7 @@ double at_explained_good(const struct at_explained_line *line)
 {
     if (line->wavefronts > 0)
         return (double)line->least_wavefronts / (double)line->wavefronts;
-    return (double)line->wanted_bytes / (double)(SECTOR_BYTES * line->sectors);
+    return (double)line->wanted_bytes / (double)(AT_CACHE_SECTOR_BYTES * line->sectors);
 }
 
 bool at_explained_reason(char *reason, size_t size, const struct at_explained_line *line)
@@ -79,6 +78,6 @@ bool at_explained_reason(char *reason, size_t size, const struct at_explained_li
     while (!reasons[i].holds(&average))
         i++;
     snprintf(reason, size, "%s %.4g %s %.4g", reasons[i].begin, average.wanted, reasons[i].middle,
-             SECTOR_BYTES * average.sectors);
+             AT_CACHE_SECTOR_BYTES * average.sectors);
     return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/table.h"
+#include "cache/level.h"
 #include "explain/counters.h"
 #include "explain/diagram.h"
 #include "explain/reason.h"
@@ -30,15 +31,13 @@ char *at_explained_source(const struct at_explained_text *source,
     return at_strndup(text, strcspn(text, "\n"));
 }
 
-enum { SECTOR_BYTES = 32 };
-
 /* Text for people; a table whose lines have SOURCE_WIDTH columns of source beside the figures, or
  * on a narrower terminal beneath them. */
 enum { WIDTH = 143, SOURCE_WIDTH = 60, INDENT = 4, SUBJECT_WIDTH = 80 };
 
-/* Print a line, broken into several on a narrow terminal. */
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...)
+/* Print a line, broken into several on a narrow terminal, or where it is wider than `most`. */
+static void say_within(int most, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say_within(int most, const char *format, ...)
 {
     va_list args;
     char *text;
@@ -46,23 +45,10 @@ static void say(const char *format, ...)
     va_start(args, format);
     text = at_vformat(format, args);
     va_end(args);
-    at_flow_words(stdout, at_streams_text_width(INT_MAX), INDENT, text);
+    at_flow_words(stdout, at_streams_text_width(most), INDENT, text);
     free(text);
 }
-
-/* The same for a config, which is as long as its family has parameters: it is folded everywhere. */
-static void say_subject(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say_subject(const char *format, ...)
-{
-    va_list args;
-    char *text;
-
-    va_start(args, format);
-    text = at_vformat(format, args);
-    va_end(args);
-    at_flow_words(stdout, at_streams_text_width(SUBJECT_WIDTH), INDENT, text);
-    free(text);
-}
+#define say(...) say_within(INT_MAX, __VA_ARGS__)
 
 static void print_line(const struct at_explained_text *source, const struct at_explained_line *line,
                        int width)
@@ -173,7 +159,8 @@ static void print_subject(const struct at_explanation *e)
         say("%s of %s %s", e->entry, e->file, e->launch);
         say("on %s%s", e->device, emulated);
     } else {
-        say_subject("%s %s", e->family, e->config);
+        /* As long as its family has parameters, so it is folded everywhere. */
+        say_within(SUBJECT_WIDTH, "%s %s", e->family, e->config);
         say("on %s, %s%s", e->problem, e->device, emulated);
     }
 }
@@ -221,7 +208,7 @@ void at_explanation_tabulate(const struct at_explanation *e, const struct at_exp
     for (size_t i = 0; i < e->lines.count; i++) {
         bool shared = lines[i].wavefronts > 0;
         char *text = at_explained_source(source, &lines[i]);
-        const int64_t flows[] = {lines[i].wanted_bytes, SECTOR_BYTES * lines[i].sectors,
+        const int64_t flows[] = {lines[i].wanted_bytes, AT_CACHE_SECTOR_BYTES * lines[i].sectors,
                                  lines[i].l1_sectors,   lines[i].l1_hits,
                                  lines[i].l2_sectors,   lines[i].l2_hits};
 
