@@ -10,7 +10,7 @@ library=$srcdir/contrib/library
 
 setup_file() {
     find_nvrtc
-    make_data naive inplace
+    make_data naive inplace tile # which bench shows too
     narrowed copy VEC='1, 16' SHARED='0, 1' LOAD=0 PREFETCH=0 STORE=0 THREADS=256 ITEMS='1, 4' \
         >"$AUTOTUNE_DATADIR/tuning/copy.yaml"
 }
