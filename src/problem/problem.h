@@ -102,6 +102,14 @@ bool at_problem_is_tensor(const struct at_problem *problem);
  * stride and offset: 16 at most, and the element's size if no axis is adjacent on both. */
 int64_t at_problem_word_bytes(const struct at_problem *problem);
 
+/* A matrix of runs: what a tensor is whose fastest axis stays, if on either side another axis
+ * follows without a gap. Its rows are the runs that are adjacent in the destination's order of
+ * columns, as for a matrix of elements. Strides are in elements. All are 0 for other problems. */
+struct at_runs {
+    int64_t rows, cols, ld_src, ld_dst;
+};
+struct at_runs at_problem_runs(const struct at_problem *problem);
+
 /* The shortest specification that reads back as the same problem; the caller frees it. */
 char *at_problem_format(const struct at_problem *problem);
 

@@ -59,6 +59,30 @@ int64_t at_problem_word_bytes(const struct at_problem *problem)
     return all & -all;
 }
 
+struct at_runs at_problem_runs(const struct at_problem *problem)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+    struct at_runs runs = {0};
+
+    if (problem->rows > 1 || problem->cols == 1 || problem->ld_dst != 1)
+        return runs;
+    for (size_t i = 2; i < count; i++) {
+        bool row = axes[i].stride_dst == problem->cols, col = axes[i].stride_src == problem->cols;
+
+        if (axes[i].extent == 1 || row == col)
+            continue;
+        if (row) {
+            runs.rows = axes[i].extent;
+            runs.ld_src = axes[i].stride_src;
+        } else {
+            runs.cols = axes[i].extent;
+            runs.ld_dst = axes[i].stride_dst;
+        }
+    }
+    return runs.rows > 0 && runs.cols > 0 ? runs : (struct at_runs){0};
+}
+
 /* Words instead of elements: 3 of 4 bytes for 12. */
 static size_t split_elements(struct at_axis *axes, size_t count, int64_t elem_size,
                              struct at_problem *problem)

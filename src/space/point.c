@@ -29,6 +29,10 @@ static const struct {
     PROBLEM(offset_dst),
     {"axes", false, 0}, /* these are made of several members */
     {"word_bytes", false, 0},
+    {"run_rows", false, 0},
+    {"run_cols", false, 0},
+    {"run_ld_src", false, 0},
+    {"run_ld_dst", false, 0},
     DEVICE(compute_capability),
     DEVICE(multiprocessors),
     DEVICE(warp_size),
@@ -69,6 +73,7 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
                               const struct at_device_info *device)
 {
     struct at_point point = {.family = family, .device = device, .problem = problem};
+    struct at_runs runs;
 
     for (size_t i = 0; i < AT_COUNT(given); i++) {
         const char *record = given[i].of_device ? (const char *)device : (const char *)problem;
@@ -78,6 +83,11 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
     point.values[AT_NAME_BATCH] = at_problem_matrices(problem);
     point.values[AT_NAME_AXES] = at_problem_kind(problem).axes;
     point.values[AT_NAME_WORD_BYTES] = at_problem_word_bytes(problem);
+    runs = at_problem_runs(problem);
+    point.values[AT_NAME_RUN_ROWS] = runs.rows;
+    point.values[AT_NAME_RUN_COLS] = runs.cols;
+    point.values[AT_NAME_RUN_LD_SRC] = runs.ld_src;
+    point.values[AT_NAME_RUN_LD_DST] = runs.ld_dst;
     for (int64_t i = 0; i < problem->outer_count; i++) {
         add_alignment(&point.values[AT_NAME_STRIDE_SRC], problem->outer[i].stride_src);
         add_alignment(&point.values[AT_NAME_STRIDE_DST], problem->outer[i].stride_dst);

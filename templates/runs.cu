@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short runs of any length that change places: elements of 3 bytes, or a permutation that keeps the
+ * fastest axis, whose extent is odd. They form a matrix: the runs that follow each other in the
+ * source are a row of it, those that follow each other in the destination are a column.
+ *
+ *      source                                  destination
+ *      row 0:  aaa bbb ccc ddd                 column 0:  aaa eee iii
+ *      row 1:  eee fff ggg hhh      <--->      column 1:  bbb fff jjj
+ *      row 2:  iii jjj kkk lll                 column 2:  ccc ggg kkk
+ *
+ * Neither rows, columns nor runs begin on a boundary. A block copies the aligned chunks of 16 bytes
+ * that cover its part of each row to shared memory as they are. Words of the destination are then
+ * gathered: each has bytes of one run, or the end of one and the beginning of the next.
+ *
+ * Columns are written from boundary to boundary, each from its own, so that every sector is written
+ * by one block. For that a block reads a few rows more than its own.
+ *
+ * A row that fits the tile, with no gap after it, is not cut into chunks of its own: the rows are
+ * one piece of memory then. The same holds for columns. */
+#include "transpose.cuh"
+
+#ifndef ELEM_SIZE
+#define ELEM_SIZE 1 /* bytes */
+#endif
+#ifndef AXES
+#define AXES 2 /* of the batch: the rows, the columns, and others */
+#endif
+#ifndef ROWS
+#define ROWS 64 /* of a tile: runs that follow each other in the destination */
+#endif
+#ifndef COLS
+#define COLS 64 /* of a tile: runs that follow each other in the source */
+#endif
+#ifndef THREADS
+#define THREADS 256 /* per block */
+#endif
+#ifndef VEC
+#define VEC 4 /* bytes per store */
+#endif
+#ifndef ASYNC
+#define ASYNC 0 /* 1: shared memory is filled by cp.async */
+#endif
+#ifndef ORDER
+#define ORDER 1 /* of the tiles: along rows (0), along columns (1) */
+#endif
+
+using namespace at;
+
+using address = unsigned long long;
+
+constexpr int chunk_bytes = 16;
+constexpr int sector_bytes = 32;
+
+/* ---- the matrix of runs ---- */
+
+/* All in bytes, but for the extents. Rows are along axis 0, the fastest of the destination. */
+struct run_matrix {
+    int run;                /* bytes of a run */
+    unsigned rows, cols;    /* extents */
+    long long row_pitch;    /* from row to row in the source */
+    long long column_pitch; /* from column to column in the destination */
+    address src, dst;
+    address src_end; /* of the whole tensor */
+};
+
+/* Find the extents of the batch's axes. */
+template <int axes>
+__device__ __forceinline__ void extents_of(unsigned (&extents)[axes],
+                                           const extents_of_axes<axes> &batch)
+{
+    unsigned others = 1;
+
+#pragma unroll
+    for (int i = 0; i < axes - 1; i++) {
+        extents[i] = batch.extent[i].extent;
+        others *= extents[i];
+    }
+    extents[axes - 1] = (unsigned)batch.matrices / others;
+}
+
+/* The matrix of runs with a number, the tensor's other axes being counted in their order. */
+template <int axes>
+__device__ __forceinline__ run_matrix matrix_of(const void *dst, const void *src, int run_elements,
+                                                const unsigned (&extents)[axes],
+                                                const strides_of_axes<axes> &stride_src,
+                                                const strides_of_axes<axes> &stride_dst,
+                                                unsigned number)
+{
+    long long from = 0, to = 0, last = run_elements;
+    run_matrix matrix;
+
+    matrix.run = run_elements * ELEM_SIZE;
+    matrix.rows = extents[0];
+    matrix.row_pitch = stride_src.stride[0] * ELEM_SIZE;
+    last += (extents[0] - 1) * stride_src.stride[0];
+#pragma unroll
+    for (int i = 1; i < axes; i++) {
+        last += (extents[i] - 1) * stride_src.stride[i];
+        if (stride_src.stride[i] == run_elements) {
+            matrix.cols = extents[i];
+            matrix.column_pitch = stride_dst.stride[i] * ELEM_SIZE;
+        } else {
+            const unsigned next = number / extents[i], index = number - next * extents[i];
+
+            from += index * stride_src.stride[i];
+            to += index * stride_dst.stride[i];
+            number = next;
+        }
+    }
+    matrix.src = reinterpret_cast<address>(src) + from * ELEM_SIZE;
+    matrix.dst = reinterpret_cast<address>(dst) + to * ELEM_SIZE;
+    matrix.src_end = reinterpret_cast<address>(src) + last * ELEM_SIZE;
+    return matrix;
+}
+
+/* ---- from the source to shared memory ---- */
+
+/* The part of a matrix that a block holds. */
+struct held_part {
+    int rows, cols;
+    int row_bytes; /* of the held columns */
+    bool dense;    /* whole rows without gaps */
+};
+
+/* Where rows are in shared memory: each as far from the boundary of a chunk as in the source, and
+ * an odd number of chunks apart, because the 32 banks are eight chunks wide. Dense rows lie as in
+ * the source. */
+struct row_layout {
+    int first; /* bytes from the boundary of a chunk to the first row */
+    int pitch, skew, mask;
+
+    __device__ __forceinline__ row_layout(address from, long long row_pitch, const held_part &held)
+        : first((int)(from % chunk_bytes))
+    {
+        pitch = held.dense
+                    ? (int)row_pitch
+                    : ((held.row_bytes + 2 * chunk_bytes - 2) / chunk_bytes | 1) * chunk_bytes;
+        skew = held.dense ? 0 : (int)(row_pitch % chunk_bytes);
+        mask = held.dense ? -1 : chunk_bytes - 1;
+    }
+
+    __device__ __forceinline__ int offset(int row) const
+    {
+        return row * pitch + ((first + row * skew) & mask);
+    }
+};
+
+/* Load a chunk at an end of the tensor: what is outside is zero. */
+__device__ __forceinline__ uint4 load_end(address from, address begin, address end)
+{
+    vector<chunk_bytes, 4> chunk = {};
+
+#pragma unroll 1
+    for (int i = 0; i < chunk_bytes; i++)
+        if (from + i >= begin && from + i < end) {
+            const unsigned byte = *reinterpret_cast<const unsigned char *>(from + i);
+
+#pragma unroll
+            for (int k = 0; k < chunk_bytes / 4; k++)
+                if (i / 4 == k)
+                    chunk.part[k] |= byte << i % 4 * 8;
+        }
+    return chunk.whole;
+}
+
+__device__ __forceinline__ void read_rows(unsigned shared, address from, address begin, address end,
+                                          long long row_pitch, row_layout layout,
+                                          const held_part &held)
+{
+    constexpr int unroll = ASYNC ? 1 : 4;
+    /* Pieces of memory, and the chunks that cover one wherever it begins. */
+    const int pieces = held.dense ? 1 : held.rows;
+    const int bytes = held.dense ? held.rows * (int)row_pitch : held.row_bytes;
+    const int chunks = (bytes + 2 * chunk_bytes - 2) / chunk_bytes;
+    const int step_pieces = THREADS / chunks, step_rest = THREADS - step_pieces * chunks;
+    int piece = threadIdx.x / chunks, within = threadIdx.x - piece * chunks;
+
+#pragma unroll 1
+    while (piece < pieces) {
+        uint4 loaded[unroll];
+        int slots[unroll]; /* negative: nothing */
+
+#pragma unroll
+        for (int i = 0; i < unroll; i++) {
+            const address start = from + piece * row_pitch;
+            const address chunk = start / chunk_bytes * chunk_bytes + within * chunk_bytes;
+
+            slots[i] = -1;
+            if (piece < pieces && chunk < start + bytes) {
+                slots[i] = (held.dense ? 0 : piece * layout.pitch) + within * chunk_bytes;
+                if (chunk < begin || chunk + chunk_bytes > end)
+                    loaded[i] = load_end(chunk, begin, end);
+                else if (ASYNC) {
+                    copy_async<128>(shared + slots[i],
+                                    reinterpret_cast<const unsigned char *>(chunk));
+                    slots[i] = -1;
+                } else
+                    loaded[i] = load<LOAD_PLAIN, 128>(reinterpret_cast<const uint4 *>(chunk));
+            }
+            piece += step_pieces;
+            within += step_rest;
+            if (within >= chunks) {
+                within -= chunks;
+                piece++;
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < unroll; i++)
+            if (slots[i] >= 0)
+                store_shared(shared + slots[i], loaded[i]);
+    }
+}
+
+/* ---- from shared memory to the destination ---- */
+
+/* A place in the destination: a byte of a run. The next run of a column is that of the next row. */
+struct place {
+    int row, col, byte;
+    int offset; /* of the run in shared memory */
+};
+
+/* Return `bytes` bytes of shared memory, at any offset, as the lowest of a word. */
+__device__ __forceinline__ unsigned load_bytes(unsigned from, int bytes)
+{
+    const unsigned skip = from % 4;
+    const unsigned low = load_shared<unsigned>(from - skip);
+    const unsigned high = (int)skip + bytes > 4 ? load_shared<unsigned>(from - skip + 4) : 0;
+
+    return __funnelshift_r(low, high, skip * 8);
+}
+
+struct column_walk {
+    row_layout layout;
+    unsigned shared;
+    int run;
+    int rows; /* of a column, if the next column follows without a gap; else never reached */
+
+    /* Go to the next run. */
+    __device__ __forceinline__ void next(place &at) const
+    {
+        at.byte = 0;
+        if (++at.row == rows) {
+            at.row = 0;
+            at.col++;
+        }
+        at.offset = layout.offset(at.row) + at.col * run;
+    }
+
+    /* Take the next word. */
+    __device__ __forceinline__ unsigned take_word(place &at) const
+    {
+        if (at.byte == run)
+            next(at);
+        const int left = run - at.byte;
+        unsigned word = load_bytes(shared + at.offset + at.byte, minimum(left, 4));
+
+        at.byte += 4;
+        if (left < 4) {
+            next(at);
+            at.byte = 4 - left;
+            word = __funnelshift_r(word << (32 - left * 8), load_bytes(shared + at.offset, at.byte),
+                                   32 - left * 8);
+        }
+        return word;
+    }
+};
+
+/* A number below 2^32 / `by` is divided by multiplying. */
+struct reciprocal {
+    unsigned by, multiplier;
+
+    __device__ __forceinline__ explicit reciprocal(unsigned by)
+        : by(by), multiplier(0xffffffffu / by + 1)
+    {
+    }
+};
+
+__device__ __forceinline__ int operator/(int number, const reciprocal &by)
+{
+    return by.by == 1 ? number : (int)__umulhi(number, by.multiplier);
+}
+
+/* Return the next boundary of a sector. */
+__device__ __forceinline__ address sector_end(address at)
+{
+    return (at + sector_bytes - 1) / sector_bytes * sector_bytes;
+}
+
+__device__ __forceinline__ void write_columns(const run_matrix &matrix, const unsigned char *shared,
+                                              row_layout layout, unsigned first_row,
+                                              unsigned first_col)
+{
+    const int run = matrix.run;
+    const int rows = (int)minimum<unsigned>(ROWS, matrix.rows - first_row);
+    const int cols = (int)minimum<unsigned>(COLS, matrix.cols - first_col);
+    const bool dense = matrix.rows <= ROWS && matrix.column_pitch == (long long)matrix.rows * run;
+    /* Pieces of memory: the block's own bytes, and what there is until the column's end. */
+    const int pieces = dense ? 1 : cols;
+    const int own = dense ? cols * rows * run : rows * run;
+    const long long left = dense ? (long long)(matrix.cols - first_col) * matrix.column_pitch
+                                 : (long long)(matrix.rows - first_row) * run;
+    const bool at_start = dense ? first_col == 0 : first_row == 0;
+    const address to = matrix.dst + first_col * matrix.column_pitch + first_row * (long long)run;
+    const int vectors = (own + sector_bytes + 2 * VEC - 2) / VEC;
+    const int step_pieces = THREADS / vectors, step_rest = THREADS - step_pieces * vectors;
+    const reciprocal by_run(run), by_column(dense ? rows * run : 1);
+    const column_walk walk = {layout, shared_address(shared), run, dense ? rows : 1 << 30};
+    int piece = threadIdx.x / vectors, within = threadIdx.x - piece * vectors;
+
+#pragma unroll 1
+    for (; piece < pieces; piece += step_pieces, within += step_rest) {
+        if (within >= vectors) {
+            within -= vectors;
+            if (++piece >= pieces)
+                break;
+        }
+        const address start = to + piece * matrix.column_pitch;
+        const address begin = at_start ? start : sector_end(start);
+        const address end = minimum<address>(sector_end(start + own), start + left);
+        const address at = begin / VEC * VEC + (unsigned)(within * VEC);
+
+        if (at >= end)
+            continue;
+        if (at >= begin && at + VEC <= end) {
+            const int number = (int)(at - start);
+            const int col = dense ? number / by_column : piece;
+            const int in_column = number - (dense ? col * rows * run : 0);
+            const int row = in_column / by_run;
+            place from = {row, col, in_column - row * run, layout.offset(row) + col * run};
+            vector<VEC, 4> gathered;
+
+#pragma unroll
+            for (int i = 0; i < VEC / 4; i++)
+                gathered.part[i] = walk.take_word(from);
+            store<STORE_PLAIN>(reinterpret_cast<word<VEC> *>(at), gathered.whole);
+            continue;
+        }
+        /* At an end of the column. */
+#pragma unroll 1
+        for (address byte = begin > at ? begin : at; byte < at + VEC && byte < end; byte++) {
+            const int number = (int)(byte - start);
+            const int col = dense ? number / by_column : piece;
+            const int in_column = number - (dense ? col * rows * run : 0);
+            const int row = in_column / by_run;
+
+            *reinterpret_cast<unsigned char *>(byte) =
+                shared[layout.offset(row) + col * run + in_column - row * run];
+        }
+    }
+}
+
+/* ---- the kernel ---- */
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    transpose(void *dst, const void *src, long long, long long cols, long long, long long,
+              batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst)
+{
+    unsigned char *shared = dynamic_shared();
+    unsigned extents[AXES];
+
+    extents_of(extents, batch);
+
+    run_matrix matrix = matrix_of(dst, src, (int)cols, extents, stride_src, stride_dst, 0);
+    const unsigned tile_rows = (matrix.rows + ROWS - 1) / ROWS;
+    const unsigned tile_cols = (matrix.cols + COLS - 1) / COLS;
+    const unsigned number = blockIdx.x / (tile_rows * tile_cols);
+    const tile_index tile =
+        order_tile<ORDER, 1>(blockIdx.x - number * (tile_rows * tile_cols), tile_rows, tile_cols);
+    const unsigned first_row = tile.row * ROWS, first_col = tile.col * COLS;
+
+    if constexpr (AXES > 2)
+        matrix = matrix_of(dst, src, (int)cols, extents, stride_src, stride_dst, number);
+
+    const bool dense_columns =
+        matrix.rows <= ROWS && matrix.column_pitch == (long long)matrix.rows * matrix.run;
+    const int column_bytes = dense_columns ? (int)matrix.rows * matrix.run : sector_bytes;
+    const int more_rows = dense_columns ? 0 : (sector_bytes - 2 + matrix.run) / matrix.run;
+    const int more_cols = dense_columns ? (sector_bytes - 2 + column_bytes) / column_bytes : 0;
+    held_part held;
+
+    held.rows = (int)minimum<unsigned>(ROWS + more_rows, matrix.rows - first_row);
+    held.cols = (int)minimum<unsigned>(COLS + more_cols, matrix.cols - first_col);
+    held.row_bytes = held.cols * matrix.run;
+    held.dense = held.cols == (int)matrix.cols && matrix.row_pitch == held.row_bytes;
+
+    const address from =
+        matrix.src + first_row * matrix.row_pitch + first_col * (long long)matrix.run;
+    const row_layout layout(from, matrix.row_pitch, held);
+
+    read_rows(shared_address(shared), from, reinterpret_cast<address>(src), matrix.src_end,
+              matrix.row_pitch, layout, held);
+    if constexpr (ASYNC)
+        wait_for_copies();
+    __syncthreads();
+    write_columns(matrix, shared, layout, first_row, first_col);
+}
