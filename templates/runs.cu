@@ -31,6 +31,9 @@
 #ifndef COLS
 #define COLS 64 /* of a tile: runs that follow each other in the source */
 #endif
+#ifndef RUN
+#define RUN 0 /* bytes of a run, if that is known */
+#endif
 #ifndef THREADS
 #define THREADS 256 /* per block */
 #endif
@@ -219,51 +222,156 @@ struct place {
     int offset; /* of the run in shared memory */
 };
 
-/* Return `bytes` bytes of shared memory, at any offset, as the lowest of a word. */
-__device__ __forceinline__ unsigned load_bytes(unsigned from, int bytes)
-{
-    const unsigned skip = from % 4;
-    const unsigned low = load_shared<unsigned>(from - skip);
-    const unsigned high = (int)skip + bytes > 4 ? load_shared<unsigned>(from - skip + 4) : 0;
-
-    return __funnelshift_r(low, high, skip * 8);
-}
-
+/* The way down a column. */
 struct column_walk {
     row_layout layout;
     unsigned shared;
     int run;
     int rows; /* of a column, if the next column follows without a gap; else never reached */
 
-    /* Go to the next run. */
-    __device__ __forceinline__ void next(place &at) const
+    __device__ __forceinline__ place at(int row, int col, int byte) const
     {
-        at.byte = 0;
-        if (++at.row == rows) {
-            at.row = 0;
-            at.col++;
-        }
-        at.offset = layout.offset(at.row) + at.col * run;
+        return {row, col, byte, layout.offset(row) + col * run};
     }
 
-    /* Take the next word. */
-    __device__ __forceinline__ unsigned take_word(place &at) const
+    /* Go to the next run. */
+    __device__ __forceinline__ void next(place &from) const
     {
-        if (at.byte == run)
-            next(at);
-        const int left = run - at.byte;
-        unsigned word = load_bytes(shared + at.offset + at.byte, minimum(left, 4));
+        const bool wrap = from.row + 1 == rows;
 
-        at.byte += 4;
-        if (left < 4) {
-            next(at);
-            at.byte = 4 - left;
-            word = __funnelshift_r(word << (32 - left * 8), load_bytes(shared + at.offset, at.byte),
-                                   32 - left * 8);
-        }
-        return word;
+        from = at(wrap ? 0 : from.row + 1, from.col + wrap, 0);
     }
 };
+
+/* Load the bytes from `first` to before `last` of a vector that begins at any offset. The others
+ * are undefined. */
+template <int bytes>
+__device__ __forceinline__ vector<bytes, 4> load_vector(unsigned from, int first, int last)
+{
+    constexpr int words = bytes / 4;
+    const int skip = from % 4;
+    unsigned loaded[words + 1];
+    vector<bytes, 4> result;
+
+#pragma unroll
+    for (int i = 0; i <= words; i++)
+        loaded[i] = i * 4 + 4 > first + skip && i * 4 < last + skip
+                        ? load_shared<unsigned>(from - skip + i * 4)
+                        : 0;
+#pragma unroll
+    for (int i = 0; i < words; i++)
+        result.part[i] = __funnelshift_r(loaded[i], loaded[i + 1], skip * 8);
+    return result;
+}
+
+/* Take a vector that has bytes of at most two runs. */
+__device__ __forceinline__ vector<VEC, 4> take_from_two(const column_walk &walk, place from)
+{
+    const int left = walk.run - from.byte;
+    vector<VEC, 4> result =
+        load_vector<VEC>(walk.shared + from.offset + from.byte, 0, minimum(left, VEC));
+
+    if (left < VEC) {
+        walk.next(from);
+        const vector<VEC, 4> second = load_vector<VEC>(walk.shared + from.offset - left, left, VEC);
+
+#pragma unroll
+        for (int i = 0; i < VEC / 4; i++) {
+            const int kept = left - i * 4;
+            const unsigned mask = kept >= 4 ? ~0u : kept <= 0 ? 0 : (1u << kept * 8) - 1;
+
+            result.part[i] = (result.part[i] & mask) | (second.part[i] & ~mask);
+        }
+    }
+    return result;
+}
+
+/* Take a vector of shorter runs, word by word. */
+__device__ __forceinline__ vector<VEC, 4> take_from_many(const column_walk &walk, place from)
+{
+    vector<VEC, 4> result;
+
+#pragma unroll
+    for (int i = 0; i < VEC / 4; i++) {
+        if (from.byte == walk.run)
+            walk.next(from);
+        const int left = walk.run - from.byte;
+        unsigned word =
+            load_vector<4>(walk.shared + from.offset + from.byte, 0, minimum(left, 4)).whole;
+
+        from.byte += 4;
+        if (left < 4) {
+            walk.next(from);
+            from.byte = 4 - left;
+            word = __funnelshift_r(word << (32 - left * 8),
+                                   load_vector<4>(walk.shared + from.offset, 0, from.byte).whole,
+                                   32 - left * 8);
+        }
+        result.part[i] = word;
+    }
+    return result;
+}
+
+/* The selector of __byte_perm() that puts the first `bytes` bytes of the second word at byte
+ * `position` of the first. A negative position leaves out the bytes before. */
+__device__ constexpr unsigned put_selector(int position, int bytes)
+{
+    unsigned selector = 0;
+
+    for (int i = 0; i < 4; i++)
+        selector |= (i >= position && i < position + bytes ? 4 + i - position : i) << i * 4;
+    return selector;
+}
+
+/* Take a vector of runs whose length is known. All runs that it can have bytes of are put side by
+ * side, then shifted to the first byte. */
+__device__ __forceinline__ vector<VEC, 4> take_from_known(const column_walk &walk, place from)
+{
+    constexpr int run = RUN > 0 ? RUN : 4, words = (run + 3) / 4;
+    constexpr int runs = (VEC + 2 * run - 2) / run;
+    constexpr int side_words = (runs * run + 3) / 4;
+    const int byte = from.byte;
+    unsigned side[side_words + 1] = {};
+    vector<VEC, 4> result;
+
+#pragma unroll
+    for (int i = 0; i < runs; i++) {
+        if (i > 0)
+            walk.next(from);
+        if (i * run >= byte + VEC)
+            break;
+        const vector<words * 4 == 12 ? 16 : words * 4, 4> loaded =
+            load_vector < words * 4 == 12 ? 16 : words * 4 > (walk.shared + from.offset, 0, run);
+
+#pragma unroll
+        for (int k = 0; k < words; k++) {
+            const int place = i * run + k * 4, bytes = minimum(run - k * 4, 4);
+
+            side[place / 4] =
+                __byte_perm(side[place / 4], loaded.part[k], put_selector(place % 4, bytes));
+            if (place % 4 + bytes > 4)
+                side[place / 4 + 1] =
+                    __byte_perm(0, loaded.part[k], put_selector(place % 4 - 4, bytes));
+        }
+    }
+#pragma unroll
+    for (int step = 1; step <= (run - 1) / 4; step *= 2)
+        if (byte / 4 & step)
+#pragma unroll
+            for (int i = 0; i + step <= side_words; i++)
+                side[i] = side[i + step];
+#pragma unroll
+    for (int i = 0; i < VEC / 4; i++)
+        result.part[i] = __funnelshift_r(side[i], side[i + 1], byte % 4 * 8);
+    return result;
+}
+
+__device__ __forceinline__ vector<VEC, 4> take(const column_walk &walk, const place &from)
+{
+    if constexpr (RUN > 0)
+        return take_from_known(walk, from);
+    return walk.run >= VEC ? take_from_two(walk, from) : take_from_many(walk, from);
+}
 
 /* A number below 2^32 / `by` is divided by multiplying. */
 struct reciprocal {
@@ -290,7 +398,7 @@ __device__ __forceinline__ void write_columns(const run_matrix &matrix, const un
                                               row_layout layout, unsigned first_row,
                                               unsigned first_col)
 {
-    const int run = matrix.run;
+    const int run = RUN ? RUN : matrix.run;
     const int rows = (int)minimum<unsigned>(ROWS, matrix.rows - first_row);
     const int cols = (int)minimum<unsigned>(COLS, matrix.cols - first_col);
     const bool dense = matrix.rows <= ROWS && matrix.column_pitch == (long long)matrix.rows * run;
@@ -326,13 +434,8 @@ __device__ __forceinline__ void write_columns(const run_matrix &matrix, const un
             const int col = dense ? number / by_column : piece;
             const int in_column = number - (dense ? col * rows * run : 0);
             const int row = in_column / by_run;
-            place from = {row, col, in_column - row * run, layout.offset(row) + col * run};
-            vector<VEC, 4> gathered;
-
-#pragma unroll
-            for (int i = 0; i < VEC / 4; i++)
-                gathered.part[i] = walk.take_word(from);
-            store<STORE_PLAIN>(reinterpret_cast<word<VEC> *>(at), gathered.whole);
+            store<STORE_PLAIN>(reinterpret_cast<word<VEC> *>(at),
+                               take(walk, walk.at(row, col, in_column - row * run)).whole);
             continue;
         }
         /* At an end of the column. */
