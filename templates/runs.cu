@@ -66,6 +66,12 @@ struct run_matrix {
     address src_end; /* of the whole tensor */
 };
 
+/* Columns that fit the tile, with no gap after them. */
+__device__ __forceinline__ bool dense_columns(const run_matrix &matrix)
+{
+    return matrix.rows <= ROWS && matrix.column_pitch == (long long)matrix.rows * matrix.run;
+}
+
 /* Find the extents of the batch's axes. */
 template <int axes>
 __device__ __forceinline__ void extents_of(unsigned (&extents)[axes],
@@ -166,6 +172,34 @@ __device__ __forceinline__ uint4 load_end(address from, address begin, address e
     return chunk.whole;
 }
 
+/* The units of 16 or VEC bytes that a thread moves: lanes of a group take those of a piece of
+ * memory, all threads if there is one piece only. */
+struct unit_walk {
+    int lanes, step;   /* of a group; the number of groups */
+    int piece, within; /* the unit: its piece, and its number there */
+    int lane;
+
+    __device__ __forceinline__ unit_walk(int pieces, int units)
+        : lanes(pieces == 1   ? THREADS
+                : units >= 32 ? 32
+                              : 8),
+          step(THREADS / lanes), piece(threadIdx.x / lanes), within(threadIdx.x % lanes),
+          lane(within)
+    {
+    }
+
+    /* Go on. Returns by how many pieces. */
+    __device__ __forceinline__ int next(int units)
+    {
+        within += lanes;
+        if (within < units)
+            return 0;
+        within = lane;
+        piece += step;
+        return step;
+    }
+};
+
 __device__ __forceinline__ void read_rows(unsigned shared, address from, address begin, address end,
                                           long long row_pitch, row_layout layout,
                                           const held_part &held)
@@ -175,22 +209,22 @@ __device__ __forceinline__ void read_rows(unsigned shared, address from, address
     const int pieces = held.dense ? 1 : held.rows;
     const int bytes = held.dense ? held.rows * (int)row_pitch : held.row_bytes;
     const int chunks = (bytes + 2 * chunk_bytes - 2) / chunk_bytes;
-    const int step_pieces = THREADS / chunks, step_rest = THREADS - step_pieces * chunks;
-    int piece = threadIdx.x / chunks, within = threadIdx.x - piece * chunks;
+    unit_walk walk(pieces, chunks);
+    const long long step = walk.step * row_pitch;
+    address start = from + walk.piece * row_pitch;
 
 #pragma unroll 1
-    while (piece < pieces) {
+    while (walk.piece < pieces) {
         uint4 loaded[unroll];
         int slots[unroll]; /* negative: nothing */
 
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
-            const address start = from + piece * row_pitch;
-            const address chunk = start / chunk_bytes * chunk_bytes + within * chunk_bytes;
+            const address chunk = start / chunk_bytes * chunk_bytes + walk.within * chunk_bytes;
 
             slots[i] = -1;
-            if (piece < pieces && chunk < start + bytes) {
-                slots[i] = (held.dense ? 0 : piece * layout.pitch) + within * chunk_bytes;
+            if (walk.piece < pieces && chunk < start + bytes) {
+                slots[i] = walk.piece * layout.pitch + walk.within * chunk_bytes;
                 if (chunk < begin || chunk + chunk_bytes > end)
                     loaded[i] = load_end(chunk, begin, end);
                 else if (ASYNC) {
@@ -200,12 +234,8 @@ __device__ __forceinline__ void read_rows(unsigned shared, address from, address
                 } else
                     loaded[i] = load<LOAD_PLAIN, 128>(reinterpret_cast<const uint4 *>(chunk));
             }
-            piece += step_pieces;
-            within += step_rest;
-            if (within >= chunks) {
-                within -= chunks;
-                piece++;
-            }
+            if (walk.next(chunks))
+                start += step;
         }
 #pragma unroll
         for (int i = 0; i < unroll; i++)
@@ -222,16 +252,51 @@ struct place {
     int offset; /* of the run in shared memory */
 };
 
-/* The way down a column. */
+/* A number below 2^32 / `by` is divided by multiplying. */
+struct reciprocal {
+    int by;
+    unsigned multiplier;
+
+    __device__ __forceinline__ explicit reciprocal(int by) : by(by), multiplier(~0u / by + 1)
+    {
+    }
+};
+
+__device__ __forceinline__ int operator/(int number, const reciprocal &by)
+{
+    return by.by == 1 ? number : (int)__umulhi(number, by.multiplier);
+}
+
+/* The way down columns. */
 struct column_walk {
     row_layout layout;
     unsigned shared;
     int run;
-    int rows; /* of a column, if the next column follows without a gap; else never reached */
+    int rows; /* of a column, if the next column follows without a gap; else 0 */
+    reciprocal by_run, by_column;
+
+    __device__ __forceinline__ column_walk(row_layout layout, const unsigned char *shared, int run,
+                                           int rows)
+        : layout(layout), shared(shared_address(shared)), run(run), rows(rows), by_run(run),
+          by_column(rows ? rows * run : 1)
+    {
+    }
 
     __device__ __forceinline__ place at(int row, int col, int byte) const
     {
         return {row, col, byte, layout.offset(row) + col * run};
+    }
+
+    /* Find a byte of a column, or of all columns from the first one held. */
+    __device__ __forceinline__ place find(int byte, int col) const
+    {
+        if (rows) {
+            col = byte / by_column;
+            byte -= col * by_column.by;
+        }
+        const int row = byte / by_run;
+
+        return at(row, col, byte - row * run);
     }
 
     /* Go to the next run. */
@@ -373,27 +438,6 @@ __device__ __forceinline__ vector<VEC, 4> take(const column_walk &walk, const pl
     return walk.run >= VEC ? take_from_two(walk, from) : take_from_many(walk, from);
 }
 
-/* A number below 2^32 / `by` is divided by multiplying. */
-struct reciprocal {
-    unsigned by, multiplier;
-
-    __device__ __forceinline__ explicit reciprocal(unsigned by)
-        : by(by), multiplier(0xffffffffu / by + 1)
-    {
-    }
-};
-
-__device__ __forceinline__ int operator/(int number, const reciprocal &by)
-{
-    return by.by == 1 ? number : (int)__umulhi(number, by.multiplier);
-}
-
-/* Return the next boundary of a sector. */
-__device__ __forceinline__ address sector_end(address at)
-{
-    return (at + sector_bytes - 1) / sector_bytes * sector_bytes;
-}
-
 __device__ __forceinline__ void write_columns(const run_matrix &matrix, const unsigned char *shared,
                                               row_layout layout, unsigned first_row,
                                               unsigned first_col)
@@ -401,54 +445,39 @@ __device__ __forceinline__ void write_columns(const run_matrix &matrix, const un
     const int run = RUN ? RUN : matrix.run;
     const int rows = (int)minimum<unsigned>(ROWS, matrix.rows - first_row);
     const int cols = (int)minimum<unsigned>(COLS, matrix.cols - first_col);
-    const bool dense = matrix.rows <= ROWS && matrix.column_pitch == (long long)matrix.rows * run;
-    /* Pieces of memory: the block's own bytes, and what there is until the column's end. */
+    const bool dense = dense_columns(matrix);
+    /* Pieces of memory: the block's own bytes, and how many more there are at most. */
     const int pieces = dense ? 1 : cols;
     const int own = dense ? cols * rows * run : rows * run;
-    const long long left = dense ? (long long)(matrix.cols - first_col) * matrix.column_pitch
-                                 : (long long)(matrix.rows - first_row) * run;
+    const int more = (int)minimum<long long>(
+        sector_bytes, dense ? (long long)(matrix.cols - first_col - cols) * matrix.column_pitch
+                            : (long long)(matrix.rows - first_row - rows) * run);
     const bool at_start = dense ? first_col == 0 : first_row == 0;
-    const address to = matrix.dst + first_col * matrix.column_pitch + first_row * (long long)run;
     const int vectors = (own + sector_bytes + 2 * VEC - 2) / VEC;
-    const int step_pieces = THREADS / vectors, step_rest = THREADS - step_pieces * vectors;
-    const reciprocal by_run(run), by_column(dense ? rows * run : 1);
-    const column_walk walk = {layout, shared_address(shared), run, dense ? rows : 1 << 30};
-    int piece = threadIdx.x / vectors, within = threadIdx.x - piece * vectors;
+    const column_walk columns(layout, shared, run, dense ? rows : 0);
+    unit_walk walk(pieces, vectors);
+    const long long step = walk.step * matrix.column_pitch;
+    unsigned char *start = reinterpret_cast<unsigned char *>(
+        matrix.dst + (first_col + walk.piece) * matrix.column_pitch + first_row * (long long)run);
 
 #pragma unroll 1
-    for (; piece < pieces; piece += step_pieces, within += step_rest) {
-        if (within >= vectors) {
-            within -= vectors;
-            if (++piece >= pieces)
-                break;
-        }
-        const address start = to + piece * matrix.column_pitch;
-        const address begin = at_start ? start : sector_end(start);
-        const address end = minimum<address>(sector_end(start + own), start + left);
-        const address at = begin / VEC * VEC + (unsigned)(within * VEC);
+    while (walk.piece < pieces) {
+        const int begin = at_start ? 0 : bytes_to_boundary<sector_bytes>(start);
+        const int end = own + minimum(bytes_to_boundary<sector_bytes>(start + own), more);
+        const int at = begin - bytes_past_boundary<VEC>(start + begin) + walk.within * VEC;
 
-        if (at >= end)
-            continue;
-        if (at >= begin && at + VEC <= end) {
-            const int number = (int)(at - start);
-            const int col = dense ? number / by_column : piece;
-            const int in_column = number - (dense ? col * rows * run : 0);
-            const int row = in_column / by_run;
-            store<STORE_PLAIN>(reinterpret_cast<word<VEC> *>(at),
-                               take(walk, walk.at(row, col, in_column - row * run)).whole);
-            continue;
-        }
-        /* At an end of the column. */
+        if (at >= begin && at + VEC <= end)
+            store<STORE_PLAIN>(reinterpret_cast<word<VEC> *>(start + at),
+                               take(columns, columns.find(at, walk.piece)).whole);
+        else /* at an end of the column, if not beyond it */
 #pragma unroll 1
-        for (address byte = begin > at ? begin : at; byte < at + VEC && byte < end; byte++) {
-            const int number = (int)(byte - start);
-            const int col = dense ? number / by_column : piece;
-            const int in_column = number - (dense ? col * rows * run : 0);
-            const int row = in_column / by_run;
+            for (int byte = max(begin, at); byte < min(at + VEC, end); byte++) {
+                const place from = columns.find(byte, walk.piece);
 
-            *reinterpret_cast<unsigned char *>(byte) =
-                shared[layout.offset(row) + col * run + in_column - row * run];
-        }
+                start[byte] = shared[from.offset + from.byte];
+            }
+        if (walk.next(vectors))
+            start += step;
     }
 }
 
@@ -475,11 +504,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if constexpr (AXES > 2)
         matrix = matrix_of(dst, src, (int)cols, extents, stride_src, stride_dst, number);
 
-    const bool dense_columns =
-        matrix.rows <= ROWS && matrix.column_pitch == (long long)matrix.rows * matrix.run;
-    const int column_bytes = dense_columns ? (int)matrix.rows * matrix.run : sector_bytes;
-    const int more_rows = dense_columns ? 0 : (sector_bytes - 2 + matrix.run) / matrix.run;
-    const int more_cols = dense_columns ? (sector_bytes - 2 + column_bytes) / column_bytes : 0;
+    const bool dense = dense_columns(matrix);
+    const int column_bytes = dense ? (int)matrix.rows * matrix.run : sector_bytes;
+    const int more_rows = dense ? 0 : (sector_bytes - 2 + matrix.run) / matrix.run;
+    const int more_cols = dense ? (sector_bytes - 2 + column_bytes) / column_bytes : 0;
     held_part held;
 
     held.rows = (int)minimum<unsigned>(ROWS + more_rows, matrix.rows - first_row);
