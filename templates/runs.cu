@@ -37,11 +37,8 @@
 #ifndef THREADS
 #define THREADS 256 /* per block */
 #endif
-#ifndef VEC
-#define VEC 4 /* bytes per store */
-#endif
 #ifndef ASYNC
-#define ASYNC 0 /* 1: shared memory is filled by cp.async */
+#define ASYNC 1 /* 1: shared memory is filled by cp.async */
 #endif
 #ifndef ORDER
 #define ORDER 1 /* of the tiles: along rows (0), along columns (1) */
@@ -51,7 +48,7 @@ using namespace at;
 
 using address = unsigned long long;
 
-constexpr int chunk_bytes = 16;
+constexpr int chunk_bytes = 16; /* of an access */
 constexpr int sector_bytes = 32;
 
 /* ---- the matrix of runs ---- */
@@ -136,7 +133,7 @@ struct held_part {
  * the source. */
 struct row_layout {
     int first; /* bytes from the boundary of a chunk to the first row */
-    int pitch, skew, mask;
+    int pitch, skew;
 
     __device__ __forceinline__ row_layout(address from, long long row_pitch, const held_part &held)
         : first((int)(from % chunk_bytes))
@@ -145,12 +142,6 @@ struct row_layout {
                     ? (int)row_pitch
                     : ((held.row_bytes + 2 * chunk_bytes - 2) / chunk_bytes | 1) * chunk_bytes;
         skew = held.dense ? 0 : (int)(row_pitch % chunk_bytes);
-        mask = held.dense ? -1 : chunk_bytes - 1;
-    }
-
-    __device__ __forceinline__ int offset(int row) const
-    {
-        return row * pitch + ((first + row * skew) & mask);
     }
 };
 
@@ -172,8 +163,8 @@ __device__ __forceinline__ uint4 load_end(address from, address begin, address e
     return chunk.whole;
 }
 
-/* The units of 16 or VEC bytes that a thread moves: lanes of a group take those of a piece of
- * memory, all threads if there is one piece only. */
+/* The units of 16 or chunk_bytes bytes that a thread moves: lanes of a group take those of a piece
+ * of memory, all threads if there is one piece only. */
 struct unit_walk {
     int lanes, step;   /* of a group; the number of groups */
     int piece, within; /* the unit: its piece, and its number there */
@@ -249,7 +240,7 @@ __device__ __forceinline__ void read_rows(unsigned shared, address from, address
 /* A place in the destination: a byte of a run. The next run of a column is that of the next row. */
 struct place {
     int row, col, byte;
-    int offset; /* of the run in shared memory */
+    int base, phase; /* where the run is in shared memory: base + phase */
 };
 
 /* A number below 2^32 / `by` is divided by multiplying. */
@@ -267,30 +258,30 @@ __device__ __forceinline__ int operator/(int number, const reciprocal &by)
     return by.by == 1 ? number : (int)__umulhi(number, by.multiplier);
 }
 
-/* The way down columns. */
-struct column_walk {
+/* The way down columns. `dense`: down all of them, one after the other. */
+template <bool dense> struct column_walk {
     row_layout layout;
     unsigned shared;
-    int run;
-    int rows; /* of a column, if the next column follows without a gap; else 0 */
+    int run, rows;
     reciprocal by_run, by_column;
 
     __device__ __forceinline__ column_walk(row_layout layout, const unsigned char *shared, int run,
                                            int rows)
         : layout(layout), shared(shared_address(shared)), run(run), rows(rows), by_run(run),
-          by_column(rows ? rows * run : 1)
+          by_column(dense ? rows * run : 1)
     {
     }
 
     __device__ __forceinline__ place at(int row, int col, int byte) const
     {
-        return {row, col, byte, layout.offset(row) + col * run};
+        return {row, col, byte, row * layout.pitch + col * run,
+                (layout.first + row * layout.skew) % chunk_bytes};
     }
 
     /* Find a byte of a column, or of all columns from the first one held. */
     __device__ __forceinline__ place find(int byte, int col) const
     {
-        if (rows) {
+        if (dense) {
             col = byte / by_column;
             byte -= col * by_column.by;
         }
@@ -302,9 +293,19 @@ struct column_walk {
     /* Go to the next run. */
     __device__ __forceinline__ void next(place &from) const
     {
-        const bool wrap = from.row + 1 == rows;
+        from.byte = 0;
+        if (dense && ++from.row == rows) {
+            from = at(0, from.col + 1, 0);
+        } else {
+            from.base += layout.pitch;
+            from.phase = (from.phase + layout.skew) % chunk_bytes;
+        }
+    }
 
-        from = at(wrap ? 0 : from.row + 1, from.col + wrap, 0);
+    /* Return the address of a byte in shared memory. */
+    __device__ __forceinline__ unsigned address_of(const place &from) const
+    {
+        return shared + from.base + from.phase + from.byte;
     }
 };
 
@@ -330,18 +331,21 @@ __device__ __forceinline__ vector<bytes, 4> load_vector(unsigned from, int first
 }
 
 /* Take a vector that has bytes of at most two runs. */
-__device__ __forceinline__ vector<VEC, 4> take_from_two(const column_walk &walk, place from)
+template <bool dense>
+__device__ __forceinline__ vector<chunk_bytes, 4> take_of_two(const column_walk<dense> &walk,
+                                                              place from)
 {
     const int left = walk.run - from.byte;
-    vector<VEC, 4> result =
-        load_vector<VEC>(walk.shared + from.offset + from.byte, 0, minimum(left, VEC));
+    vector<chunk_bytes, 4> result =
+        load_vector<chunk_bytes>(walk.address_of(from), 0, minimum(left, chunk_bytes));
 
-    if (left < VEC) {
+    if (left < chunk_bytes) {
         walk.next(from);
-        const vector<VEC, 4> second = load_vector<VEC>(walk.shared + from.offset - left, left, VEC);
+        const vector<chunk_bytes, 4> second =
+            load_vector<chunk_bytes>(walk.address_of(from) - left, left, chunk_bytes);
 
 #pragma unroll
-        for (int i = 0; i < VEC / 4; i++) {
+        for (int i = 0; i < chunk_bytes / 4; i++) {
             const int kept = left - i * 4;
             const unsigned mask = kept >= 4 ? ~0u : kept <= 0 ? 0 : (1u << kept * 8) - 1;
 
@@ -352,25 +356,26 @@ __device__ __forceinline__ vector<VEC, 4> take_from_two(const column_walk &walk,
 }
 
 /* Take a vector of shorter runs, word by word. */
-__device__ __forceinline__ vector<VEC, 4> take_from_many(const column_walk &walk, place from)
+template <bool dense>
+__device__ __forceinline__ vector<chunk_bytes, 4> take_of_many(const column_walk<dense> &walk,
+                                                               place from)
 {
-    vector<VEC, 4> result;
+    vector<chunk_bytes, 4> result;
 
 #pragma unroll
-    for (int i = 0; i < VEC / 4; i++) {
+    for (int i = 0; i < chunk_bytes / 4; i++) {
         if (from.byte == walk.run)
             walk.next(from);
         const int left = walk.run - from.byte;
-        unsigned word =
-            load_vector<4>(walk.shared + from.offset + from.byte, 0, minimum(left, 4)).whole;
+        unsigned word = load_vector<4>(walk.address_of(from), 0, minimum(left, 4)).whole;
 
         from.byte += 4;
         if (left < 4) {
             walk.next(from);
-            from.byte = 4 - left;
             word = __funnelshift_r(word << (32 - left * 8),
-                                   load_vector<4>(walk.shared + from.offset, 0, from.byte).whole,
+                                   load_vector<4>(walk.address_of(from), 0, 4 - left).whole,
                                    32 - left * 8);
+            from.byte = 4 - left;
         }
         result.part[i] = word;
     }
@@ -390,23 +395,26 @@ __device__ constexpr unsigned put_selector(int position, int bytes)
 
 /* Take a vector of runs whose length is known. All runs that it can have bytes of are put side by
  * side, then shifted to the first byte. */
-__device__ __forceinline__ vector<VEC, 4> take_from_known(const column_walk &walk, place from)
+template <bool dense>
+__device__ __forceinline__ vector<chunk_bytes, 4> take_of_known(const column_walk<dense> &walk,
+                                                                place from)
 {
     constexpr int run = RUN > 0 ? RUN : 4, words = (run + 3) / 4;
-    constexpr int runs = (VEC + 2 * run - 2) / run;
+    constexpr int runs = (chunk_bytes + 2 * run - 2) / run;
     constexpr int side_words = (runs * run + 3) / 4;
     const int byte = from.byte;
     unsigned side[side_words + 1] = {};
-    vector<VEC, 4> result;
+    vector<chunk_bytes, 4> result;
 
+    from.byte = 0;
 #pragma unroll
     for (int i = 0; i < runs; i++) {
         if (i > 0)
             walk.next(from);
-        if (i * run >= byte + VEC)
+        if (i * run >= byte + chunk_bytes)
             break;
         const vector<words * 4 == 12 ? 16 : words * 4, 4> loaded =
-            load_vector < words * 4 == 12 ? 16 : words * 4 > (walk.shared + from.offset, 0, run);
+            load_vector < words * 4 == 12 ? 16 : words * 4 > (walk.address_of(from), 0, run);
 
 #pragma unroll
         for (int k = 0; k < words; k++) {
@@ -426,18 +434,21 @@ __device__ __forceinline__ vector<VEC, 4> take_from_known(const column_walk &wal
             for (int i = 0; i + step <= side_words; i++)
                 side[i] = side[i + step];
 #pragma unroll
-    for (int i = 0; i < VEC / 4; i++)
+    for (int i = 0; i < chunk_bytes / 4; i++)
         result.part[i] = __funnelshift_r(side[i], side[i + 1], byte % 4 * 8);
     return result;
 }
 
-__device__ __forceinline__ vector<VEC, 4> take(const column_walk &walk, const place &from)
+template <bool dense>
+__device__ __forceinline__ vector<chunk_bytes, 4> take(const column_walk<dense> &walk,
+                                                       const place &from)
 {
     if constexpr (RUN > 0)
-        return take_from_known(walk, from);
-    return walk.run >= VEC ? take_from_two(walk, from) : take_from_many(walk, from);
+        return take_of_known(walk, from);
+    return walk.run >= chunk_bytes ? take_of_two(walk, from) : take_of_many(walk, from);
 }
 
+template <bool dense>
 __device__ __forceinline__ void write_columns(const run_matrix &matrix, const unsigned char *shared,
                                               row_layout layout, unsigned first_row,
                                               unsigned first_col)
@@ -445,7 +456,6 @@ __device__ __forceinline__ void write_columns(const run_matrix &matrix, const un
     const int run = RUN ? RUN : matrix.run;
     const int rows = (int)minimum<unsigned>(ROWS, matrix.rows - first_row);
     const int cols = (int)minimum<unsigned>(COLS, matrix.cols - first_col);
-    const bool dense = dense_columns(matrix);
     /* Pieces of memory: the block's own bytes, and how many more there are at most. */
     const int pieces = dense ? 1 : cols;
     const int own = dense ? cols * rows * run : rows * run;
@@ -453,8 +463,8 @@ __device__ __forceinline__ void write_columns(const run_matrix &matrix, const un
         sector_bytes, dense ? (long long)(matrix.cols - first_col - cols) * matrix.column_pitch
                             : (long long)(matrix.rows - first_row - rows) * run);
     const bool at_start = dense ? first_col == 0 : first_row == 0;
-    const int vectors = (own + sector_bytes + 2 * VEC - 2) / VEC;
-    const column_walk columns(layout, shared, run, dense ? rows : 0);
+    const int vectors = (own + sector_bytes + 2 * chunk_bytes - 2) / chunk_bytes;
+    const column_walk<dense> columns(layout, shared, run, rows);
     unit_walk walk(pieces, vectors);
     const long long step = walk.step * matrix.column_pitch;
     unsigned char *start = reinterpret_cast<unsigned char *>(
@@ -464,17 +474,18 @@ __device__ __forceinline__ void write_columns(const run_matrix &matrix, const un
     while (walk.piece < pieces) {
         const int begin = at_start ? 0 : bytes_to_boundary<sector_bytes>(start);
         const int end = own + minimum(bytes_to_boundary<sector_bytes>(start + own), more);
-        const int at = begin - bytes_past_boundary<VEC>(start + begin) + walk.within * VEC;
+        const int at =
+            begin - bytes_past_boundary<chunk_bytes>(start + begin) + walk.within * chunk_bytes;
 
-        if (at >= begin && at + VEC <= end)
-            store<STORE_PLAIN>(reinterpret_cast<word<VEC> *>(start + at),
+        if (at >= begin && at + chunk_bytes <= end)
+            store<STORE_PLAIN>(reinterpret_cast<word<chunk_bytes> *>(start + at),
                                take(columns, columns.find(at, walk.piece)).whole);
         else /* at an end of the column, if not beyond it */
 #pragma unroll 1
-            for (int byte = max(begin, at); byte < min(at + VEC, end); byte++) {
+            for (int byte = max(begin, at); byte < min(at + chunk_bytes, end); byte++) {
                 const place from = columns.find(byte, walk.piece);
 
-                start[byte] = shared[from.offset + from.byte];
+                start[byte] = shared[from.base + from.phase + from.byte];
             }
         if (walk.next(vectors))
             start += step;
@@ -524,5 +535,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();
-    write_columns(matrix, shared, layout, first_row, first_col);
+    if (dense)
+        write_columns<true>(matrix, shared, layout, first_row, first_col);
+    else
+        write_columns<false>(matrix, shared, layout, first_row, first_col);
 }
