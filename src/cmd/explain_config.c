@@ -25,6 +25,7 @@ static const char *const usual_problems[] = {
     "64x64:f64,batch=256",
     "1x1048576:f32",
     "64x64x64x64:f32,perm=0213",
+    "2000x126x57:b1,perm=102",
     "16x16x16x4096:f32,perm=2103",
     "64x32x16x32:b1,perm=3210",
 };

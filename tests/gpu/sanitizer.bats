@@ -26,8 +26,8 @@ unaligned=(--family narrow --family odd --family skew --family strip --problem 3
     --problem 77x501:b1 --problem 403x66:f16)
 
 # Families for tensors, and one of the others.
-tensors=(--family packed --family rows --family micro --problem '9x5x3x16x7:f16,perm=41203'
-    --problem '3x5x2x64x96:f32,perm=21043' --problem '64x40x3:b1,perm=102' --problem '3x3x3x3x3x3:f64,perm=543210')
+tensors=(--family packed --family rows --family runs --family micro --problem '9x5x3x16x7:f16,perm=41203'
+    --problem '3x5x2x64x96:f32,perm=21043' --problem '5x33x66x19:b1,perm=0213' --problem '3x3x3x3x3x3:f64,perm=543210')
 
 # Configs over the four problems together, and copies for each problem.
 configs=60 copies=12
@@ -115,7 +115,7 @@ examine() {
 }
 
 @test "no kernel for tensors accesses memory out of bounds" {
-    examine memcheck tensors $((configs + 4 * copies)) 4
+    examine memcheck tensors $((configs + 4 * copies)) 5
 }
 
 @test "no kernel races in shared memory" {
@@ -131,7 +131,7 @@ examine() {
 }
 
 @test "no kernel for tensors races in shared memory" {
-    examine racecheck tensors $((race_configs + 4 * race_copies)) 4
+    examine racecheck tensors $((race_configs + 4 * race_copies)) 5
 }
 
 # found TOOL WORDS: the tool reports the faulty kernel with these words.

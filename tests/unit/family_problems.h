@@ -27,6 +27,11 @@ static const struct {
     {"packed", "40x32x12", ",perm=102"}, /* runs of 3 words */
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
+    {"runs", "129x33x3", ",perm=102"}, /* runs of 3 and 6 bytes */
+    {"runs", "1025x9x5", ",perm=102"},
+    {"runs", "9x1025x7", ",perm=102"},
+    {"runs", "40x47x13", ",perm=102"},
+    {"runs", "5x3x66x35x7", ",perm=20314"},
     {"small", "32x32", ",batch=65"},
     {"small", "33x17", ",batch=19"},
     {"small", "128x192", ""},
@@ -154,7 +159,7 @@ static inline size_t family_sample(const struct at_family *family, size_t most)
     static const struct {
         const char *family;
         size_t divisor;
-    } smaller[] = {{"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"skew", 4},
+    } smaller[] = {{"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"runs", 2}, {"skew", 4},
                    {"small", 2},   {"strip", 4},  {"tma", 2}, {"warp", 2}};
 
     for (size_t i = 0; i < AT_COUNT(smaller); i++)

@@ -24,6 +24,36 @@ static struct at_problem parse(const char *spec)
     return problem;
 }
 
+static void is_a_matrix_of_runs(void **state)
+{
+    static const struct {
+        const char *spec;
+        struct at_runs runs;
+    } cases[] = {
+        {"5x7:b3", {5, 7, 21, 15}},
+        {"12x5x9:f16,perm=102", {12, 5, 45, 108}},
+        {"2x12x5x9:f16,perm=0213", {12, 5, 45, 108}},
+        {"12x5x9:f16,perm=102,strides_src=50x9x1", {12, 5, 50, 108}},
+        {"2x3x4x5x9:f16,perm=20314", {3, 5, 180, 27}},
+        /* no run, or gaps after runs on a side, or the same axis follows on both */
+        {"64x96:f32", {0}},
+        {"12x5x9:f16,perm=120", {0}},
+        {"12x5x9:f16,perm=102,strides_src=50x10x1", {0}},
+        {"12x5x9:f16,perm=102,strides_dst=120x10x1", {0}},
+        {"4x5x9:f16,perm=012,strides_src=64x9x1", {0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem problem = parse(cases[i].spec);
+        struct at_runs runs = at_problem_runs(&problem);
+
+        if (memcmp(&runs, &cases[i].runs, sizeof runs) != 0)
+            fail_msg("%s: %d x %d runs, %d and %d apart", cases[i].spec, (int)runs.rows,
+                     (int)runs.cols, (int)runs.ld_src, (int)runs.ld_dst);
+    }
+}
+
 static void has_a_canonical_form(void **state)
 {
     static const struct {
@@ -344,10 +374,15 @@ static void orders_axes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_a_canonical_form),  cmocka_unit_test(refuses),
-        cmocka_unit_test(finds_overlap),         cmocka_unit_test(gives_up_on_overlap),
-        cmocka_unit_test(keeps_the_permutation), cmocka_unit_test(makes_arguments),
-        cmocka_unit_test(orders_axes),           cmocka_unit_test(packs),
+        cmocka_unit_test(has_a_canonical_form),
+        cmocka_unit_test(is_a_matrix_of_runs),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(finds_overlap),
+        cmocka_unit_test(gives_up_on_overlap),
+        cmocka_unit_test(keeps_the_permutation),
+        cmocka_unit_test(makes_arguments),
+        cmocka_unit_test(orders_axes),
+        cmocka_unit_test(packs),
     };
 
     return cmocka_run_group_tests_name("tensor", tests, NULL, NULL);
