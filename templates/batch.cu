@@ -44,6 +44,12 @@
 #ifndef THREADS
 #define THREADS 256 /* per block */
 #endif
+#ifndef WALK
+#define WALK 0 /* rows that a thread goes down with words of adjacent columns; 0: it gathers */
+#endif
+#ifndef ALIGNED
+#define ALIGNED 0 /* 1: with WALK, all rows of the source begin at a word */
+#endif
 
 using namespace at;
 
@@ -159,6 +165,16 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
 
             *reinterpret_cast<element *>(shared + past + number * ELEM_SIZE) = run[number];
         }
+    }
+    /* Words that reach beyond the first and the last element. */
+    if (WALK && !ALIGNED) {
+        const int i = threadIdx.x * ELEM_SIZE;
+
+        if (first > 0 && i < past)
+            *reinterpret_cast<element *>(shared + i) = element();
+        if (i < 20)
+            *reinterpret_cast<element *>(shared + (at_end ? past + bytes : last * 16) + i) =
+                element();
     }
     if constexpr (READ == READ_ASYNC)
         wait_for_copies();
@@ -336,6 +352,118 @@ __device__ __forceinline__ void make_vectors(uint4 *to, unsigned collected, int 
     }
 }
 
+/* ---- words of adjacent columns ---- */
+
+/* Store the elements of a word that are the column's own: those at bytes from `first` to before
+ * `last`. */
+__device__ __forceinline__ void store_part(unsigned to, unsigned value, int first, int last)
+{
+#pragma unroll
+    for (int i = 0; i < part_elements; i++) {
+        const int byte = i * ELEM_SIZE;
+
+        if (byte < first || byte >= last)
+            continue;
+        if constexpr (ELEM_SIZE == 1)
+            asm volatile("st.shared.u8 [%0], %1;" ::"r"(to + byte), "r"(value >> byte * 8)
+                         : "memory");
+        else if constexpr (ELEM_SIZE == 2)
+            asm volatile("st.shared.u16 [%0], %1;" ::"r"(to + byte),
+                         "h"((unsigned short)(value >> byte * 8))
+                         : "memory");
+        else
+            store_shared(to, value);
+    }
+}
+
+/* A block of as many rows as a word has elements: a word of each becomes one of each column. */
+struct word_block {
+    vector<4, 4> part[part_elements];
+
+    __device__ __forceinline__ void load(unsigned from, int row_bytes, int rows)
+    {
+        vector<4, 4> row[part_elements];
+
+#pragma unroll
+        for (int i = 0; i < part_elements; i++) {
+            const unsigned at = from + i * row_bytes;
+
+            row[i].whole = 0;
+            if (i >= rows)
+                continue;
+            if constexpr (ALIGNED)
+                row[i].whole = load_shared<unsigned>(at);
+            else
+                row[i].whole = __funnelshift_r(load_shared<unsigned>(at & ~3u),
+                                               load_shared<unsigned>((at & ~3u) + 4), at % 4 * 8);
+        }
+        transpose_words<part_elements>(part, 0, row, 0);
+    }
+};
+
+/* Move the words of a block's matrices. collected: where element `head` of the destination's run
+ * goes. */
+__device__ __forceinline__ void walk_columns(unsigned collected, unsigned from,
+                                             const block_run &run, int matrices)
+{
+    const int words = (run.cols + part_elements - 1) / part_elements; /* per row */
+    const int segments = (run.rows + WALK - 1) / WALK;
+    const int segment_rows =
+        ((run.rows + segments - 1) / segments + part_elements - 1) / part_elements * part_elements;
+    const int row_bytes = run.cols * ELEM_SIZE, column_bytes = run.rows * ELEM_SIZE;
+    const int matrix = run.rows * run.cols;
+
+#pragma unroll 1
+    for (int task = threadIdx.x; task < words * matrices * segments; task += THREADS) {
+        const int segment = task / (words * matrices), rest = task - segment * (words * matrices);
+        const int number = rest / words, column = (rest - number * words) * part_elements;
+        const int first = segment * segment_rows, rows = min(run.rows - first, segment_rows);
+        const int blocks = rows / part_elements;
+        const int bytes = rows * ELEM_SIZE;
+        unsigned at = from + (number * matrix + first * run.cols + column) * ELEM_SIZE;
+        unsigned to = collected + (number * matrix + column * run.rows + first - run.head) * ELEM_SIZE;
+        const int own = min(run.cols - column, part_elements); /* columns */
+        unsigned before[part_elements];
+        unsigned past[part_elements]; /* bytes from a word to where the column is written */
+
+        if (rows <= 0)
+            continue;
+#pragma unroll
+        for (int k = 0; k < part_elements; k++) {
+            past[k] = (to + k * column_bytes) % 4;
+            before[k] = 0;
+        }
+
+        /* Word number i of a column has its bytes from 4 * i - past on. All of them, between the
+         * first and the last. */
+        int i = 0;
+#pragma unroll 1
+        for (; i < blocks + 2; i++) {
+            word_block block;
+
+            block.load(at, row_bytes, i < blocks ? part_elements : rows - i * part_elements);
+            at += part_elements * row_bytes;
+            if (i == 0 || i >= blocks) {
+#pragma unroll
+                for (int k = 0; k < part_elements; k++)
+                    if (k < own)
+                        store_part(to + k * column_bytes - past[k] + i * 4,
+                                   __funnelshift_l(before[k], block.part[k].whole, past[k] * 8),
+                                   i == 0 ? past[k] : 0, past[k] + bytes - i * 4);
+            } else {
+#pragma unroll
+                for (int k = 0; k < part_elements; k++)
+                    if (k < own)
+                        store_shared(to + k * column_bytes - past[k] + i * 4,
+                                     __funnelshift_l(before[k], block.part[k].whole, past[k] * 8));
+            }
+#pragma unroll
+            for (int k = 0; k < part_elements; k++)
+                before[k] = block.part[k].whole;
+        }
+    }
+}
+
 /* Write the collected vectors to the destination's run. */
 __device__ __forceinline__ void write_collected(uint4 *to, unsigned collected, int gap,
                                                 const block_run &run)
@@ -409,10 +537,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     uint4 *to = reinterpret_cast<uint4 *>(run_to + run.head);
     /* Room for all of a block's matrices, from a boundary and back to one. */
     const unsigned collected =
-        shared_address(held + (matrices * matrix * ELEM_SIZE + 15) / 16 * 16 + 16);
-    const int gap = run.period % 2 == 0;
+        shared_address(held + (matrices * matrix * ELEM_SIZE + 15) / 16 * 16 + 64);
+    const int gap = !WALK && run.period % 2 == 0;
 
-    make_vectors(to, collected, gap, shared_address(from), run);
+    if constexpr (WALK)
+        walk_columns(collected, shared_address(from), run, own);
+    else
+        make_vectors(to, collected, gap, shared_address(from), run);
 
     /* What whole vectors leave: the run's first elements, and its last ones. */
     const int left = run.elements - run.vectors * vector_elements;
