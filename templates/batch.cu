@@ -47,8 +47,8 @@
 #ifndef WALK
 #define WALK 0 /* rows that a thread goes down with words of adjacent columns; 0: it gathers */
 #endif
-#ifndef ALIGNED
-#define ALIGNED 0 /* 1: with WALK, all rows of the source begin at a word */
+#ifndef SHIFT
+#define SHIFT 3 /* with WALK: rows of the source (1) or of the destination (2) begin anywhere */
 #endif
 
 using namespace at;
@@ -56,6 +56,7 @@ using namespace at;
 using element = word<ELEM_SIZE>;
 
 enum { READ_THREADS, READ_ASYNC, READ_BULK };
+enum { SHIFT_ROWS = 1, SHIFT_COLUMNS = 2 };
 enum { WRITE_DIRECT, WRITE_COLLECTED, WRITE_BULK };
 
 constexpr int vector_elements = 16 / ELEM_SIZE;
@@ -167,7 +168,7 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
         }
     }
     /* Words that reach beyond the first and the last element. */
-    if (WALK && !ALIGNED) {
+    if (WALK && SHIFT & SHIFT_ROWS) {
         const int i = threadIdx.x * ELEM_SIZE;
 
         if (first > 0 && i < past)
@@ -378,8 +379,9 @@ __device__ __forceinline__ void store_part(unsigned to, unsigned value, int firs
 
 /* A block of as many rows as a word has elements: a word of each becomes one of each column. */
 struct word_block {
-    vector<4, 4> part[part_elements];
+    vector<4, 4> column[part_elements];
 
+    /* Load those of its rows that there are. */
     __device__ __forceinline__ void load(unsigned from, int row_bytes, int rows)
     {
         vector<4, 4> row[part_elements];
@@ -391,76 +393,140 @@ struct word_block {
             row[i].whole = 0;
             if (i >= rows)
                 continue;
-            if constexpr (ALIGNED)
-                row[i].whole = load_shared<unsigned>(at);
-            else
+            if constexpr (SHIFT & SHIFT_ROWS)
                 row[i].whole = __funnelshift_r(load_shared<unsigned>(at & ~3u),
                                                load_shared<unsigned>((at & ~3u) + 4), at % 4 * 8);
+            else
+                row[i].whole = load_shared<unsigned>(at);
         }
-        transpose_words<part_elements>(part, 0, row, 0);
+        transpose_words<part_elements>(column, 0, row, 0);
     }
 };
+
+/* How the lanes of a warp share words. Words next to each other in a row begin columns that are an
+ * odd multiple of 2^spread words apart in the collection. So `wide` lanes take such words, and the
+ * others the same words of other segments of the column, an odd number of words further down. */
+struct lane_order {
+    int wide, segments; /* of a warp: together 32 */
+    int segment_rows;
+
+    __device__ __forceinline__ lane_order(const block_run &run)
+    {
+        const int words = (run.rows + part_elements - 1) / part_elements; /* of a column */
+        const int most = min(minimum(run.rows & -run.rows, 32), words);
+
+        segments = most < 2 ? 1 : most < 4 ? 2 : most < 8 ? 4 : most < 16 ? 8 : most < 32 ? 16 : 32;
+        wide = 32 / segments;
+
+        const int wanted = ((run.rows + WALK - 1) / WALK + segments - 1) / segments * segments;
+
+        segment_rows = ((words + wanted - 1) / wanted | (segments > 1)) * part_elements;
+    }
+};
+
+/* A segment of adjacent columns, as many as a word has elements. `own` of them are there. */
+struct column_segment {
+    unsigned to, from;
+    int rows, own;
+    int row_bytes, column_bytes;
+};
+
+/* Words on their way to columns that begin anywhere. Word number i of a column has its bytes from
+ * 4 * i - past on. Only the first and the last words have other columns' bytes, too. */
+struct column_words {
+    unsigned place[part_elements]; /* of word 0 */
+    int past[part_elements];       /* bytes from there to the column's first */
+    word_block before;             /* what was loaded last */
+
+    __device__ __forceinline__ column_words(const column_segment &s) : before()
+    {
+#pragma unroll
+        for (int k = 0; k < part_elements; k++) {
+            past[k] = (s.to + k * s.column_bytes) % 4;
+            place[k] = s.to + k * s.column_bytes - past[k];
+        }
+    }
+
+    /* Move word i of each column. inner: it is neither the first nor one of the last. */
+    template <bool inner> __device__ __forceinline__ void move(const column_segment &s, int i)
+    {
+        word_block block;
+
+        block.load(s.from + i * part_elements * s.row_bytes, s.row_bytes,
+                   inner ? part_elements : s.rows - i * part_elements);
+#pragma unroll
+        for (int k = 0; k < part_elements; k++) {
+            const unsigned word =
+                __funnelshift_l(before.column[k].whole, block.column[k].whole, past[k] * 8);
+
+            if (k < s.own) {
+                if constexpr (inner)
+                    store_shared(place[k] + i * 4, word);
+                else
+                    store_part(place[k] + i * 4, word, i == 0 ? past[k] : 0,
+                               past[k] + s.rows * ELEM_SIZE - i * 4);
+            }
+        }
+        before = block;
+    }
+};
+
+/* Go down a segment. */
+__device__ __forceinline__ void walk_segment(const column_segment &s)
+{
+    const int blocks = s.rows / part_elements;
+
+    if constexpr (SHIFT & SHIFT_COLUMNS) {
+        column_words words(s);
+
+        words.move<false>(s, 0);
+#pragma unroll 2
+        for (int i = 1; i < blocks; i++)
+            words.move<true>(s, i);
+#pragma unroll 1
+        for (int i = max(blocks, 1); i < blocks + 2; i++)
+            words.move<false>(s, i);
+    } else {
+#pragma unroll 2
+        for (int i = 0; i < blocks; i++) {
+            word_block block;
+
+            block.load(s.from + i * part_elements * s.row_bytes, s.row_bytes, part_elements);
+#pragma unroll
+            for (int k = 0; k < part_elements; k++)
+                if (k < s.own)
+                    store_shared(s.to + k * s.column_bytes + i * 4, block.column[k].whole);
+        }
+    }
+}
 
 /* Move the words of a block's matrices. collected: where element `head` of the destination's run
  * goes. */
 __device__ __forceinline__ void walk_columns(unsigned collected, unsigned from,
                                              const block_run &run, int matrices)
 {
-    const int words = (run.cols + part_elements - 1) / part_elements; /* per row */
-    const int segments = (run.rows + WALK - 1) / WALK;
-    const int segment_rows =
-        ((run.rows + segments - 1) / segments + part_elements - 1) / part_elements * part_elements;
-    const int row_bytes = run.cols * ELEM_SIZE, column_bytes = run.rows * ELEM_SIZE;
-    const int matrix = run.rows * run.cols;
+    const lane_order order(run);
+    const int words = (run.cols + part_elements - 1) / part_elements; /* of a row */
+    const int across = (words * matrices + order.wide - 1) / order.wide;
+    const int segments = (run.rows + order.segment_rows - 1) / order.segment_rows;
+    const int down = (segments + order.segments - 1) / order.segments;
+    const int lane = threadIdx.x % 32;
 
 #pragma unroll 1
-    for (int task = threadIdx.x; task < words * matrices * segments; task += THREADS) {
-        const int segment = task / (words * matrices), rest = task - segment * (words * matrices);
-        const int number = rest / words, column = (rest - number * words) * part_elements;
-        const int first = segment * segment_rows, rows = min(run.rows - first, segment_rows);
-        const int blocks = rows / part_elements;
-        const int bytes = rows * ELEM_SIZE;
-        unsigned at = from + (number * matrix + first * run.cols + column) * ELEM_SIZE;
-        unsigned to = collected + (number * matrix + column * run.rows + first - run.head) * ELEM_SIZE;
-        const int own = min(run.cols - column, part_elements); /* columns */
-        unsigned before[part_elements];
-        unsigned past[part_elements]; /* bytes from a word to where the column is written */
+    for (int task = threadIdx.x / 32; task < across * down; task += THREADS / 32) {
+        const int row_of_tasks = task / across;
+        const int word = (task - row_of_tasks * across) * order.wide + lane % order.wide;
+        const int first =
+            (row_of_tasks * order.segments + lane / order.wide) * order.segment_rows;
+        const int matrix = word / words, column = (word - matrix * words) * part_elements;
+        const int start = matrix * run.rows * run.cols;
 
-        if (rows <= 0)
-            continue;
-#pragma unroll
-        for (int k = 0; k < part_elements; k++) {
-            past[k] = (to + k * column_bytes) % 4;
-            before[k] = 0;
-        }
-
-        /* Word number i of a column has its bytes from 4 * i - past on. All of them, between the
-         * first and the last. */
-        int i = 0;
-#pragma unroll 1
-        for (; i < blocks + 2; i++) {
-            word_block block;
-
-            block.load(at, row_bytes, i < blocks ? part_elements : rows - i * part_elements);
-            at += part_elements * row_bytes;
-            if (i == 0 || i >= blocks) {
-#pragma unroll
-                for (int k = 0; k < part_elements; k++)
-                    if (k < own)
-                        store_part(to + k * column_bytes - past[k] + i * 4,
-                                   __funnelshift_l(before[k], block.part[k].whole, past[k] * 8),
-                                   i == 0 ? past[k] : 0, past[k] + bytes - i * 4);
-            } else {
-#pragma unroll
-                for (int k = 0; k < part_elements; k++)
-                    if (k < own)
-                        store_shared(to + k * column_bytes - past[k] + i * 4,
-                                     __funnelshift_l(before[k], block.part[k].whole, past[k] * 8));
-            }
-#pragma unroll
-            for (int k = 0; k < part_elements; k++)
-                before[k] = block.part[k].whole;
-        }
+        if (word < words * matrices && first < run.rows)
+            walk_segment(
+                {collected + (start + column * run.rows + first - run.head) * ELEM_SIZE,
+                 from + (start + first * run.cols + column) * ELEM_SIZE,
+                 min(run.rows - first, order.segment_rows), run.cols - column,
+                 run.cols * ELEM_SIZE, run.rows * ELEM_SIZE});
     }
 }
 
