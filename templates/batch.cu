@@ -265,9 +265,8 @@ struct vector_shape {
         for (int i = 0; i < vector_elements; i++) {
             const int k = element_at(i);
 
-            offsets[i] =
-                (k < wraps ? (row + k) * run.cols : (row + k - run.rows) * run.cols + 1) *
-                ELEM_SIZE;
+            offsets[i] = (k < wraps ? (row + k) * run.cols : (row + k - run.rows) * run.cols + 1) *
+                         ELEM_SIZE;
         }
     }
 };
@@ -337,9 +336,8 @@ __device__ __forceinline__ void make_vectors(uint4 *to, unsigned collected, int 
             const unsigned at = from + (column + gap_here) * ELEM_SIZE;
             const bool two_matrices =
                 shape.wraps < vector_elements && run.row_gap(column + 1) != gap_here;
-            const run_vector made = two_matrices
-                                        ? gather<true, word<part_bytes>>(at, shape, extra)
-                                        : gather<false, word<part_bytes>>(at, shape, 0);
+            const run_vector made = two_matrices ? gather<true, word<part_bytes>>(at, shape, extra)
+                                                 : gather<false, word<part_bytes>>(at, shape, 0);
 
             if constexpr (WRITE == WRITE_DIRECT)
                 store<STORE_PLAIN>(to + vector, made.whole);
@@ -355,14 +353,40 @@ __device__ __forceinline__ void make_vectors(uint4 *to, unsigned collected, int 
 
 /* ---- words of adjacent columns ---- */
 
+using part_word = word<part_bytes>;
+
+/* Return the upper half of two words, the second of them the upper one, shifted to the left. Only
+ * words of several elements are shifted. */
+__device__ __forceinline__ unsigned shift_words(unsigned lower, unsigned upper, int bits)
+{
+    return __funnelshift_l(lower, upper, bits);
+}
+
+template <class T> __device__ __forceinline__ T shift_words(T, T upper, int)
+{
+    return upper;
+}
+
+/* Load a word, which begins anywhere if rows do. */
+template <class T> __device__ __forceinline__ T load_word(unsigned from)
+{
+    if constexpr (sizeof(T) == 4 && SHIFT & SHIFT_ROWS) {
+        const unsigned aligned = from & ~3u;
+
+        return __funnelshift_r(load_shared<unsigned>(aligned), load_shared<unsigned>(aligned + 4),
+                               from % 4 * 8);
+    } else {
+        return load_shared<T>(from);
+    }
+}
+
 /* Store the elements of a word that are the column's own: those at bytes from `first` to before
  * `last`. */
-__device__ __forceinline__ void store_part(unsigned to, unsigned value, int first, int last)
+template <class T>
+__device__ __forceinline__ void store_part(unsigned to, T value, int first, int last)
 {
 #pragma unroll
-    for (int i = 0; i < part_elements; i++) {
-        const int byte = i * ELEM_SIZE;
-
+    for (int byte = 0; byte < part_bytes; byte += ELEM_SIZE) {
         if (byte < first || byte >= last)
             continue;
         if constexpr (ELEM_SIZE == 1)
@@ -379,26 +403,16 @@ __device__ __forceinline__ void store_part(unsigned to, unsigned value, int firs
 
 /* A block of as many rows as a word has elements: a word of each becomes one of each column. */
 struct word_block {
-    vector<4, 4> column[part_elements];
+    vector<part_bytes, part_bytes> column[part_elements];
 
     /* Load those of its rows that there are. */
     __device__ __forceinline__ void load(unsigned from, int row_bytes, int rows)
     {
-        vector<4, 4> row[part_elements];
+        vector<part_bytes, part_bytes> row[part_elements];
 
 #pragma unroll
-        for (int i = 0; i < part_elements; i++) {
-            const unsigned at = from + i * row_bytes;
-
-            row[i].whole = 0;
-            if (i >= rows)
-                continue;
-            if constexpr (SHIFT & SHIFT_ROWS)
-                row[i].whole = __funnelshift_r(load_shared<unsigned>(at & ~3u),
-                                               load_shared<unsigned>((at & ~3u) + 4), at % 4 * 8);
-            else
-                row[i].whole = load_shared<unsigned>(at);
-        }
+        for (int i = 0; i < part_elements; i++)
+            row[i].whole = i < rows ? load_word<part_word>(from + i * row_bytes) : part_word();
         transpose_words<part_elements>(column, 0, row, 0);
     }
 };
@@ -432,7 +446,7 @@ struct column_segment {
 };
 
 /* Words on their way to columns that begin anywhere. Word number i of a column has its bytes from
- * 4 * i - past on. Only the first and the last words have other columns' bytes, too. */
+ * part_bytes * i - past on. Only the first and the last words have other columns' bytes, too. */
 struct column_words {
     unsigned place[part_elements]; /* of word 0 */
     int past[part_elements];       /* bytes from there to the column's first */
@@ -442,7 +456,7 @@ struct column_words {
     {
 #pragma unroll
         for (int k = 0; k < part_elements; k++) {
-            past[k] = (s.to + k * s.column_bytes) % 4;
+            past[k] = (s.to + k * s.column_bytes) % part_bytes;
             place[k] = s.to + k * s.column_bytes - past[k];
         }
     }
@@ -456,15 +470,15 @@ struct column_words {
                    inner ? part_elements : s.rows - i * part_elements);
 #pragma unroll
         for (int k = 0; k < part_elements; k++) {
-            const unsigned word =
-                __funnelshift_l(before.column[k].whole, block.column[k].whole, past[k] * 8);
+            const part_word word =
+                shift_words(before.column[k].whole, block.column[k].whole, past[k] * 8);
 
             if (k < s.own) {
                 if constexpr (inner)
-                    store_shared(place[k] + i * 4, word);
+                    store_shared(place[k] + i * part_bytes, word);
                 else
-                    store_part(place[k] + i * 4, word, i == 0 ? past[k] : 0,
-                               past[k] + s.rows * ELEM_SIZE - i * 4);
+                    store_part(place[k] + i * part_bytes, word, i == 0 ? past[k] : 0,
+                               past[k] + s.rows * ELEM_SIZE - i * part_bytes);
             }
         }
         before = block;
@@ -495,7 +509,7 @@ __device__ __forceinline__ void walk_segment(const column_segment &s)
 #pragma unroll
             for (int k = 0; k < part_elements; k++)
                 if (k < s.own)
-                    store_shared(s.to + k * s.column_bytes + i * 4, block.column[k].whole);
+                    store_shared(s.to + k * s.column_bytes + i * part_bytes, block.column[k].whole);
         }
     }
 }
@@ -516,17 +530,15 @@ __device__ __forceinline__ void walk_columns(unsigned collected, unsigned from,
     for (int task = threadIdx.x / 32; task < across * down; task += THREADS / 32) {
         const int row_of_tasks = task / across;
         const int word = (task - row_of_tasks * across) * order.wide + lane % order.wide;
-        const int first =
-            (row_of_tasks * order.segments + lane / order.wide) * order.segment_rows;
+        const int first = (row_of_tasks * order.segments + lane / order.wide) * order.segment_rows;
         const int matrix = word / words, column = (word - matrix * words) * part_elements;
         const int start = matrix * run.rows * run.cols;
 
         if (word < words * matrices && first < run.rows)
-            walk_segment(
-                {collected + (start + column * run.rows + first - run.head) * ELEM_SIZE,
-                 from + (start + first * run.cols + column) * ELEM_SIZE,
-                 min(run.rows - first, order.segment_rows), run.cols - column,
-                 run.cols * ELEM_SIZE, run.rows * ELEM_SIZE});
+            walk_segment({collected + (start + column * run.rows + first - run.head) * ELEM_SIZE,
+                          from + (start + first * run.cols + column) * ELEM_SIZE,
+                          min(run.rows - first, order.segment_rows), run.cols - column,
+                          run.cols * ELEM_SIZE, run.rows * ELEM_SIZE});
     }
 }
 
