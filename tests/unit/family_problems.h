@@ -15,6 +15,10 @@
 static const struct {
     const char *family, *shape, *rest;
 } family_problems[] = {
+    {"batch", "50x98", ",batch=40"},
+    {"batch", "49x99", ",batch=40"}, /* odd sides */
+    {"batch", "64x36", ",batch=80"}, /* columns of words */
+    {"batch", "36x77", ",batch=40"},
     {"copy", "1x67108864", ""},
     {"inplace", "8192x8192", ",inplace=1"},
     {"micro", "8192x8192", ""},
@@ -154,8 +158,8 @@ static inline size_t family_sample(const struct at_family *family, size_t most)
     static const struct {
         const char *family;
         size_t divisor;
-    } smaller[] = {{"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"skew", 4},
-                   {"small", 2},   {"strip", 4},  {"tma", 2}, {"warp", 2}};
+    } smaller[] = {{"batch", 4}, {"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"skew", 4},
+                   {"small", 2}, {"strip", 4},   {"tma", 2},    {"warp", 2}};
 
     for (size_t i = 0; i < AT_COUNT(smaller); i++)
         if (strcmp(family->name, smaller[i].family) == 0)
