@@ -47,6 +47,10 @@
 #ifndef WALK
 #define WALK 0 /* rows that a thread goes down with words of adjacent columns; 0: it gathers */
 #endif
+#ifndef SPLIT
+#define SPLIT                                                                                      \
+    0 /* 1: a block moves some columns of a matrix, of which only the destination is a run */
+#endif
 #ifndef SHIFT
 #define SHIFT 3 /* with WALK: rows of the source (1) or of the destination (2) begin anywhere */
 #endif
@@ -184,11 +188,86 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
         wait_for_bulk_load(barrier);
 }
 
+/* Columns of a matrix, which are a piece of each row. */
+struct piece {
+    const element *source; /* the first row's */
+    int rows, bytes;
+    int pitch;     /* bytes from row to row in shared memory */
+    long long ld;  /* elements from row to row in the source */
+    bool at_start; /* whether the first row's piece begins the tensor */
+    bool at_end;   /* whether the last row's piece ends it */
+};
+
+/* Copy one element after the other. */
+__device__ __forceinline__ void copy_elements(unsigned char *to, const unsigned char *from,
+                                              int bytes)
+{
+#pragma unroll 1
+    for (int i = 0; i < bytes; i += ELEM_SIZE)
+        *reinterpret_cast<element *>(to + i) = *reinterpret_cast<const element *>(from + i);
+}
+
+/* Copy the pieces of all rows to shared memory, as far from a boundary as they are, in chunks. */
+__device__ __forceinline__ void read_pieces(unsigned char *shared, const piece &p)
+{
+    constexpr int unroll = READ == READ_ASYNC ? 1 : 6;
+    const int past = bytes_past_boundary<16>(p.source);
+    /* With a chunk of zeros, for words that reach beyond the last element. */
+    const unsigned per_row = (p.bytes + 30) / 16 + 1;
+    const unsigned reciprocal = 0xffffffffu / per_row + 1, count = p.rows * per_row;
+    const unsigned to = shared_address(shared);
+
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < count; i += unroll * THREADS) {
+        uint4 loaded[unroll];
+        int place[unroll]; /* negative: no chunk */
+
+#pragma unroll
+        for (int k = 0; k < unroll; k++) {
+            const unsigned chunk = i + k * THREADS, row = __umulhi(chunk, reciprocal);
+            const int first = past + (int)row * p.pitch, last = first + p.bytes;
+            const int at = first / 16 * 16 + (int)(chunk - row * per_row) * 16;
+            const unsigned char *from =
+                reinterpret_cast<const unsigned char *>(p.source + row * p.ld) + (at - first);
+
+            place[k] = -1;
+            if (chunk >= count)
+                continue;
+            if (at >= last) {
+                store_shared(to + at, uint4());
+                continue;
+            }
+            if ((p.at_start && row == 0 && at < first) ||
+                (p.at_end && row == p.rows - 1 && at + 16 > last)) {
+                const int begin = max(at, first);
+
+                store_shared(to + at, uint4());
+                copy_elements(shared + begin, from + (begin - at), min(at + 16, last) - begin);
+                continue;
+            }
+            if constexpr (READ == READ_ASYNC) {
+                copy_async<128>(to + at, from);
+            } else {
+                place[k] = at;
+                loaded[k] = load<LOAD_PLAIN, 128>(reinterpret_cast<const uint4 *>(from));
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < unroll; k++)
+            if (place[k] >= 0)
+                store_shared(to + place[k], loaded[k]);
+    }
+    if constexpr (READ == READ_ASYNC)
+        wait_for_copies();
+    __syncthreads();
+}
+
 /* ---- vectors of the destination ---- */
 
 /* The matrices of a block. Columns are numbered through all of them. */
 struct block_run {
     int rows, cols;
+    int pitch;           /* elements from row to row in shared memory */
     unsigned reciprocal; /* of cols: 2^32 / cols, rounded up */
     int elements;        /* of all matrices */
     int head;            /* elements before the destination's first whole vector */
@@ -265,8 +344,9 @@ struct vector_shape {
         for (int i = 0; i < vector_elements; i++) {
             const int k = element_at(i);
 
-            offsets[i] = (k < wraps ? (row + k) * run.cols : (row + k - run.rows) * run.cols + 1) *
-                         ELEM_SIZE;
+            offsets[i] =
+                (k < wraps ? (row + k) * run.pitch : (row + k - run.rows) * run.pitch + 1) *
+                ELEM_SIZE;
         }
     }
 };
@@ -536,9 +616,9 @@ __device__ __forceinline__ void walk_columns(unsigned collected, unsigned from,
 
         if (word < words * matrices && first < run.rows)
             walk_segment({collected + (start + column * run.rows + first - run.head) * ELEM_SIZE,
-                          from + (start + first * run.cols + column) * ELEM_SIZE,
+                          from + (start + first * run.pitch + column) * ELEM_SIZE,
                           min(run.rows - first, order.segment_rows), run.cols - column,
-                          run.cols * ELEM_SIZE, run.rows * ELEM_SIZE});
+                          run.pitch * ELEM_SIZE, run.rows * ELEM_SIZE});
     }
 }
 
@@ -585,41 +665,60 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
               long long ld_dst, long long batch, long long stride_src, long long stride_dst)
 {
     unsigned char *shared = dynamic_shared();
-    const int matrices = (int)((batch + gridDim.x - 1) / gridDim.x);
-    const long long first = (long long)blockIdx.x * matrices;
-    const int own = (int)minimum<long long>(matrices, batch - first);
-    const int matrix = (int)(rows * cols);
-
-    if (own <= 0)
-        return;
-
-    const element *source = static_cast<const element *>(src) + first * matrix;
-    element *run_to = static_cast<element *>(dst) + first * matrix;
     const unsigned barrier = shared_address(shared);
     unsigned char *held = shared + 16;
+    const element *source = static_cast<const element *>(src);
+    element *run_to = static_cast<element *>(dst);
+    int held_bytes, matrices = 1;
     block_run run;
 
     run.rows = (int)rows;
-    run.cols = (int)cols;
+    if constexpr (SPLIT) {
+        const int parts = (int)(gridDim.x / batch);
+        const int share = (int)((cols + parts - 1) / parts + 15) / 16 * 16;
+        const int matrix = (int)(blockIdx.x / parts);
+        const long long column = (long long)(blockIdx.x - matrix * parts) * share;
+
+        run.cols = (int)minimum<long long>(share, cols - column);
+        if (run.cols <= 0)
+            return;
+        source += matrix * stride_src + column;
+        run_to += matrix * stride_dst + column * rows;
+        const int least = share * ELEM_SIZE + 46;
+        run.pitch = (least + ((int)(ld_src * ELEM_SIZE) - least & 15)) / ELEM_SIZE;
+        held_bytes = run.rows * run.pitch * ELEM_SIZE;
+        read_pieces(held, {source, run.rows, run.cols * ELEM_SIZE, run.pitch * ELEM_SIZE, ld_src,
+                           blockIdx.x == 0, matrix == batch - 1 && column + run.cols == cols});
+    } else {
+        const int most = (int)((batch + gridDim.x - 1) / gridDim.x);
+        const long long first = (long long)blockIdx.x * most;
+
+        matrices = (int)minimum<long long>(most, batch - first);
+        if (matrices <= 0)
+            return;
+        run.cols = run.pitch = (int)cols;
+        source += first * run.rows * run.cols;
+        run_to += first * run.rows * run.cols;
+        held_bytes = most * run.rows * run.cols * ELEM_SIZE;
+        read_run(held, source, matrices * run.rows * run.cols * ELEM_SIZE, first == 0,
+                 first + matrices == batch, barrier);
+    }
     run.reciprocal = 0xffffffffu / (unsigned)run.cols + 1;
-    run.elements = own * matrix;
-    run.head = bytes_to_boundary<16>(run_to) / ELEM_SIZE;
+    run.elements = matrices * run.rows * run.cols;
+    run.head = minimum(bytes_to_boundary<16>(run_to) / ELEM_SIZE, run.elements);
     run.vectors = (run.elements - run.head) / vector_elements;
     const int common = min(run.rows & -run.rows, vector_elements);
     run.period = run.rows / common;
     run.period_columns = vector_elements / common;
 
-    read_run(held, source, run.elements * ELEM_SIZE, first == 0, first + own == batch, barrier);
-
     const unsigned char *from = held + bytes_past_boundary<16>(source);
     uint4 *to = reinterpret_cast<uint4 *>(run_to + run.head);
-    /* Room for all of a block's matrices, from a boundary and back to one. */
-    const unsigned collected =
-        shared_address(held + (matrices * matrix * ELEM_SIZE + 15) / 16 * 16 + 64);
+    /* Behind what is read, from a boundary and back to one. */
+    const unsigned collected = shared_address(held + (held_bytes + 15) / 16 * 16 + 64);
     const int gap = !WALK && run.period % 2 == 0;
 
     if constexpr (WALK)
-        walk_columns(collected, shared_address(from), run, own);
+        walk_columns(collected, shared_address(from), run, matrices);
     else
         make_vectors(to, collected, gap, shared_address(from), run);
 
@@ -632,7 +731,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
         const int column = number / run.rows, row = number - column * run.rows;
 
         run_to[number] = *reinterpret_cast<const element *>(
-            from + (column + run.row_gap(column) + row * run.cols) * ELEM_SIZE);
+            from + (column + run.row_gap(column) + row * run.pitch) * ELEM_SIZE);
     }
     if constexpr (WRITE != WRITE_DIRECT) {
         if constexpr (WRITE == WRITE_BULK)
