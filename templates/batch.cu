@@ -1,69 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch of matrices without gaps, whose sides are any. A block moves several of them whole. On
- * either side they are one run of memory, whatever their sides, so both runs are moved in aligned
- * vectors of 16 bytes: only the ends of a run are not whole vectors.
+/* Matrices whose sides are any: whole ones of a batch without gaps, several per block, or a part of
+ * one with a short side. What lies without gaps is one run of memory, whatever the sides, and is
+ * moved in aligned vectors of 16 bytes: only the ends of a run are not whole vectors.
  *
- *      run of the source      in shared memory,      vectors of the destination's run
- *      |abc|def|ghi|jkl| -->  as it lies       -->   |adg|jbe|hkc|fil|
+ *      run of the source      shared memory         shared memory          run of the destination
+ *      |abc|def|ghi|jkl| -->  abc def ghi jkl  -->  adgj beh k cfil   -->  |adg|jbe|hkc|fil|
+ *                             as it lies            as it will lie
  *
- * A thread gathers a vector of the destination from shared memory, element by element. Its elements
- * are from one column of the source and, if the column ends, from the next one.
+ * Between the two, elements of 1 and 2 bytes are moved as words. A thread goes down columns that
+ * are a word of a row (WALK): as many words as a word has elements are transposed in registers, and
+ * become a word of each column. Neither rows nor columns begin at a word (SHIFT), so words are
+ * shifted, on the way in and on the way out. Where two columns share a word, elements are stored.
  *
- * Vectors repeat. Let a period be as many columns as make whole vectors. The vectors with the same
- * number in their period begin in the same row, end their column at the same element, and have all
- * their elements at the same distances. A thread computes these distances once and then goes from
- * period to period. Only a vector with elements of two matrices is different.
+ * Bank conflicts. Lanes next to each other have words next to each other in a row, so they load
+ * from different banks. If columns have an odd length, they also store to different banks; else
+ * some of the lanes are in other segments of the columns (lane_order).
  *
- * Bank conflicts. Lanes next to each other have next periods. So they read the same rows, and
- * columns that are 16 bytes apart or less, which are in different banks. Vectors then are far apart
- * in the destination, which global memory would not like: they are collected in shared memory
- * (WRITE) and go from there in their order. There they are an odd number of vectors apart, if
- * necessary by a gap of one after each period: again in different banks. Periods of 16 bytes use
- * all banks with eight lanes. The other lanes have vectors from other columns of a period, in
- * other words of the banks; if both sides are odd, they begin with other elements (ROTATE).
+ * With WALK=0 there is no second place in shared memory, so that larger matrices fit: threads
+ * gather vectors of the destination element by element, with bank conflicts.
  *
- * Without collecting, fewer lanes (PERIODS) have different periods, the others follow each other in
- * the destination. That needs half the shared memory, and has bank conflicts. */
+ * A matrix that is too large for a block is split, if it has few rows or few columns (SPLIT). A
+ * part of the columns is a run of the destination, a part of the rows is one of the source. On the
+ * other side it has a piece in each row. Pieces lie in shared memory as far from a boundary as in
+ * global memory, and are moved in aligned vectors, too. To write them, a block takes a few rows
+ * more than its own: each piece ends at the first boundary after it. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 2 /* bytes */
 #endif
-#ifndef PERIODS
-#define PERIODS 8 /* that a warp moves vectors of, at a time */
+#ifndef SPLIT
+#define SPLIT 0 /* a block moves whole matrices (0), columns of one (1) or rows of one (2) */
 #endif
-#ifndef ROTATE
-#define ROTATE 0 /* 1: lanes begin with different elements */
+#ifndef WALK
+#define WALK 1024 /* rows that a thread goes down; 0: it gathers vectors */
+#endif
+#ifndef SHIFT
+#define SHIFT 3 /* rows of the source (1), of the destination (2) begin between words */
 #endif
 #ifndef READ
-#define READ 1 /* the source's run: by the threads (0), by cp.async (1), by a bulk copy (2) */
+#define READ 1 /* the source: by the threads (0), by cp.async (1), by a bulk copy (2) */
 #endif
 #ifndef WRITE
-#define WRITE 1 /* vectors: as they are made (0), collected (1), collected for bulk copies (2) */
+#define WRITE 0 /* the destination: by the threads (0), by a bulk copy (1) */
 #endif
 #ifndef THREADS
 #define THREADS 256 /* per block */
-#endif
-#ifndef WALK
-#define WALK 0 /* rows that a thread goes down with words of adjacent columns; 0: it gathers */
-#endif
-#ifndef SPLIT
-#define SPLIT                                                                                      \
-    0 /* 1: a block moves some columns of a matrix, of which only the destination is a run */
-#endif
-#ifndef SHIFT
-#define SHIFT 3 /* with WALK: rows of the source (1) or of the destination (2) begin anywhere */
 #endif
 
 using namespace at;
 
 using element = word<ELEM_SIZE>;
 
-enum { READ_THREADS, READ_ASYNC, READ_BULK };
+enum { SPLIT_NOT, SPLIT_COLUMNS, SPLIT_ROWS };
 enum { SHIFT_ROWS = 1, SHIFT_COLUMNS = 2 };
-enum { WRITE_DIRECT, WRITE_COLLECTED, WRITE_BULK };
+enum { READ_THREADS, READ_ASYNC, READ_BULK };
+enum { WRITE_THREADS, WRITE_BULK };
 
 constexpr int vector_elements = 16 / ELEM_SIZE;
+/* Bytes of the boundaries from which pieces are written. */
+constexpr int piece_boundary = 32;
 
 /* ---- bulk copies (PTX ISA, cp.async.bulk, mbarrier, fence.proxy) ---- */
 
@@ -106,22 +102,17 @@ __device__ __forceinline__ void wait_for_bulk_load(unsigned barrier)
     while (!done);
 }
 
-/* Start a copy from shared to global memory, in this thread's bulk group. */
+/* Copy from shared to global memory, and wait until shared memory has been read. By one thread. */
 __device__ __forceinline__ void bulk_store(void *to, unsigned from, int bytes)
 {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from),
                  "r"(bytes)
                  : "memory");
-}
-
-/* Wait until this thread's bulk copies have read shared memory. */
-__device__ __forceinline__ void wait_for_bulk_stores()
-{
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-/* ---- the run of the source ---- */
+/* ---- from the source to shared memory ---- */
 
 /* Copy the run to shared memory, as far from a boundary as it is. At the ends of the tensor, only
  * chunks of 16 bytes that it fills; the rest by elements. */
@@ -262,178 +253,26 @@ __device__ __forceinline__ void read_pieces(unsigned char *shared, const piece &
     __syncthreads();
 }
 
-/* ---- vectors of the destination ---- */
+/* ---- from columns to columns ---- */
 
-/* The matrices of a block. Columns are numbered through all of them. */
-struct block_run {
-    int rows, cols;
-    int pitch;           /* elements from row to row in shared memory */
-    unsigned reciprocal; /* of cols: 2^32 / cols, rounded up */
-    int elements;        /* of all matrices */
-    int head;            /* elements before the destination's first whole vector */
-    int vectors;
-    int period;         /* vectors per period */
-    int period_columns; /* columns per period */
+/* What a block moves: columns through one or several matrices, whose rows are in shared memory. */
+struct block_work {
+    int rows, cols, matrices;
+    int pitch;        /* elements from row to row */
+    int column_pitch; /* and from column to column, where they go */
 
-    /* Return the number of elements by which a matrix's columns lie further on than if its first
-     * row followed that of the matrix before. */
-    __device__ __forceinline__ int row_gap(int column) const
+    /* Return the number of elements of all matrices. */
+    __device__ __forceinline__ int elements() const
     {
-        return (int)__umulhi(column, reciprocal) * (rows - 1) * cols;
+        return rows * cols * matrices;
     }
 };
 
-/* A vector is made of parts of at least a bank. */
-constexpr int part_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
-constexpr int parts = 16 / part_bytes;
-constexpr int part_elements = part_bytes / ELEM_SIZE;
+/* A word has at least the size of a bank. */
+constexpr int word_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
+constexpr int word_elements = word_bytes / ELEM_SIZE;
 
-using run_vector = vector<16, part_bytes>;
-
-/* Load an element. T: word<part_bytes>; a smaller element is extended with zeros. */
-template <class T> __device__ __forceinline__ T load_element(unsigned from)
-{
-    T value;
-
-    if constexpr (ELEM_SIZE == 1)
-        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
-    else if constexpr (ELEM_SIZE == 2)
-        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
-    else
-        value = load_shared<T>(from);
-    return value;
-}
-
-/* Rotate the parts by a number below `parts`: part 0 becomes part `by`. */
-__device__ __forceinline__ run_vector rotate(run_vector value, int by)
-{
-#pragma unroll
-    for (int step = 1; step < parts; step *= 2) {
-        const run_vector before = value;
-
-#pragma unroll
-        for (int i = 0; i < parts; i++)
-            if (by & step)
-                value.part[i] = before.part[(i + parts - step) % parts];
-    }
-    return value;
-}
-
-/* Where the elements of a vector are: the same for this vector of every period. */
-struct vector_shape {
-    int column;                   /* of the period, in which it begins */
-    int wraps;                    /* its first element of the next column */
-    int first_part;               /* with which the thread begins */
-    int offsets[vector_elements]; /* in bytes from its column's first row, from first_part on */
-
-    /* Return which element of the vector has offset i. */
-    __device__ __forceinline__ int element_at(int i) const
-    {
-        return ROTATE ? (i + first_part * part_elements) % vector_elements : i;
-    }
-
-    __device__ __forceinline__ void find(const block_run &run, int number, int first)
-    {
-        const int element = run.head + number * vector_elements;
-        const int row = element % run.rows;
-
-        column = element / run.rows;
-        wraps = run.rows - row;
-        first_part = first;
-#pragma unroll
-        for (int i = 0; i < vector_elements; i++) {
-            const int k = element_at(i);
-
-            offsets[i] =
-                (k < wraps ? (row + k) * run.pitch : (row + k - run.rows) * run.pitch + 1) *
-                ELEM_SIZE;
-        }
-    }
-};
-
-/* Gather a vector. from: its column's first row. extra: bytes to add for elements of the next
- * column, which are in the next matrix. T: word<part_bytes>. */
-template <bool two_matrices, class T>
-__device__ __forceinline__ run_vector gather(unsigned from, const vector_shape &shape, int extra)
-{
-    run_vector result;
-
-#pragma unroll
-    for (int i = 0; i < parts; i++) {
-        T loaded[part_elements];
-
-#pragma unroll
-        for (int n = 0; n < part_elements; n++) {
-            const int k = i * part_elements + n;
-            unsigned at = from + shape.offsets[k];
-
-            if (two_matrices && shape.element_at(k) >= shape.wraps)
-                at += extra;
-            loaded[n] = load_element<T>(at);
-        }
-        /* Multiply instead of permuting, as in skew.cu. */
-        if constexpr (part_elements == 4)
-            result.part[i] =
-                __byte_perm(loaded[0] + loaded[1] * 256, loaded[2] + loaded[3] * 256, 0x5410);
-        else if constexpr (part_elements == 2)
-            result.part[i] = loaded[0] + loaded[1] * 65536;
-        else
-            result.part[i] = loaded[0];
-    }
-    return ROTATE ? rotate(result, shape.first_part) : result;
-}
-
-/* Make the whole vectors, and store them to the destination's run or to the collection. */
-__device__ __forceinline__ void make_vectors(uint4 *to, unsigned collected, int gap, unsigned from,
-                                             const block_run &run)
-{
-    constexpr int warps = THREADS / 32;
-    constexpr int groups = 32 / PERIODS; /* of lanes with the same vector of their periods */
-    const int lane = threadIdx.x % 32;
-    /* A warp's vectors of a period: far apart if they are collected, else adjacent. */
-    const int sets = (run.period + groups - 1) / groups;
-    const int distance = WRITE == WRITE_DIRECT ? 1 : sets;
-    const int periods = (run.vectors + run.period - 1) / run.period;
-    const int steps = (periods + PERIODS - 1) / PERIODS;
-    const int share = (sets * steps + warps - 1) / warps;
-    const int first = threadIdx.x / 32 * share;
-    const int extra = (run.rows - 1) * run.cols * ELEM_SIZE;
-    const int count = min(share, sets * steps - first);
-    int set = first / steps, step = first - set * steps;
-    vector_shape shape;
-
-#pragma unroll 1
-    for (int i = 0; i < count; i++) {
-        const int number = (WRITE == WRITE_DIRECT ? set * groups : set) + lane / PERIODS * distance;
-        const int period = step * PERIODS + lane % PERIODS;
-        const int vector = period * run.period + number;
-
-        if (i == 0 || step == 0)
-            shape.find(run, number, ROTATE ? lane / PERIODS % parts : 0);
-        if (number < run.period && vector < run.vectors) {
-            const int column = period * run.period_columns + shape.column;
-            const int gap_here = run.row_gap(column);
-            const unsigned at = from + (column + gap_here) * ELEM_SIZE;
-            const bool two_matrices =
-                shape.wraps < vector_elements && run.row_gap(column + 1) != gap_here;
-            const run_vector made = two_matrices ? gather<true, word<part_bytes>>(at, shape, extra)
-                                                 : gather<false, word<part_bytes>>(at, shape, 0);
-
-            if constexpr (WRITE == WRITE_DIRECT)
-                store<STORE_PLAIN>(to + vector, made.whole);
-            else
-                store_shared(collected + (vector + period * gap) * 16, made.whole);
-        }
-        if (++step == steps) {
-            step = 0;
-            set++;
-        }
-    }
-}
-
-/* ---- words of adjacent columns ---- */
-
-using part_word = word<part_bytes>;
+using block_word = word<word_bytes>;
 
 /* Return the upper half of two words, the second of them the upper one, shifted to the left. Only
  * words of several elements are shifted. */
@@ -466,7 +305,7 @@ template <class T>
 __device__ __forceinline__ void store_part(unsigned to, T value, int first, int last)
 {
 #pragma unroll
-    for (int byte = 0; byte < part_bytes; byte += ELEM_SIZE) {
+    for (int byte = 0; byte < word_bytes; byte += ELEM_SIZE) {
         if (byte < first || byte >= last)
             continue;
         if constexpr (ELEM_SIZE == 1)
@@ -483,17 +322,17 @@ __device__ __forceinline__ void store_part(unsigned to, T value, int first, int 
 
 /* A block of as many rows as a word has elements: a word of each becomes one of each column. */
 struct word_block {
-    vector<part_bytes, part_bytes> column[part_elements];
+    vector<word_bytes, word_bytes> column[word_elements];
 
     /* Load those of its rows that there are. */
     __device__ __forceinline__ void load(unsigned from, int row_bytes, int rows)
     {
-        vector<part_bytes, part_bytes> row[part_elements];
+        vector<word_bytes, word_bytes> row[word_elements];
 
 #pragma unroll
-        for (int i = 0; i < part_elements; i++)
-            row[i].whole = i < rows ? load_word<part_word>(from + i * row_bytes) : part_word();
-        transpose_words<part_elements>(column, 0, row, 0);
+        for (int i = 0; i < word_elements; i++)
+            row[i].whole = i < rows ? load_word<block_word>(from + i * row_bytes) : block_word();
+        transpose_words<word_elements>(column, 0, row, 0);
     }
 };
 
@@ -504,17 +343,17 @@ struct lane_order {
     int wide, segments; /* of a warp: together 32 */
     int segment_rows;
 
-    __device__ __forceinline__ lane_order(const block_run &run)
+    __device__ __forceinline__ lane_order(const block_work &work)
     {
-        const int words = (run.rows + part_elements - 1) / part_elements; /* of a column */
-        const int most = min(minimum(run.rows & -run.rows, 32), words);
+        const int words = (work.rows + word_elements - 1) / word_elements; /* of a column */
+        const int most = min(minimum(work.column_pitch & -work.column_pitch, 32), words);
 
         segments = most < 2 ? 1 : most < 4 ? 2 : most < 8 ? 4 : most < 16 ? 8 : most < 32 ? 16 : 32;
         wide = 32 / segments;
 
-        const int wanted = ((run.rows + WALK - 1) / WALK + segments - 1) / segments * segments;
+        const int wanted = ((work.rows + WALK - 1) / WALK + segments - 1) / segments * segments;
 
-        segment_rows = ((words + wanted - 1) / wanted | (segments > 1)) * part_elements;
+        segment_rows = ((words + wanted - 1) / wanted | (segments > 1)) * word_elements;
     }
 };
 
@@ -526,17 +365,17 @@ struct column_segment {
 };
 
 /* Words on their way to columns that begin anywhere. Word number i of a column has its bytes from
- * part_bytes * i - past on. Only the first and the last words have other columns' bytes, too. */
+ * word_bytes * i - past on. Only the first and the last words have other columns' bytes, too. */
 struct column_words {
-    unsigned place[part_elements]; /* of word 0 */
-    int past[part_elements];       /* bytes from there to the column's first */
+    unsigned place[word_elements]; /* of word 0 */
+    int past[word_elements];       /* bytes from there to the column's first */
     word_block before;             /* what was loaded last */
 
     __device__ __forceinline__ column_words(const column_segment &s) : before()
     {
 #pragma unroll
-        for (int k = 0; k < part_elements; k++) {
-            past[k] = (s.to + k * s.column_bytes) % part_bytes;
+        for (int k = 0; k < word_elements; k++) {
+            past[k] = (s.to + k * s.column_bytes) % word_bytes;
             place[k] = s.to + k * s.column_bytes - past[k];
         }
     }
@@ -546,19 +385,19 @@ struct column_words {
     {
         word_block block;
 
-        block.load(s.from + i * part_elements * s.row_bytes, s.row_bytes,
-                   inner ? part_elements : s.rows - i * part_elements);
+        block.load(s.from + i * word_elements * s.row_bytes, s.row_bytes,
+                   inner ? word_elements : s.rows - i * word_elements);
 #pragma unroll
-        for (int k = 0; k < part_elements; k++) {
-            const part_word word =
+        for (int k = 0; k < word_elements; k++) {
+            const block_word word =
                 shift_words(before.column[k].whole, block.column[k].whole, past[k] * 8);
 
             if (k < s.own) {
                 if constexpr (inner)
-                    store_shared(place[k] + i * part_bytes, word);
+                    store_shared(place[k] + i * word_bytes, word);
                 else
-                    store_part(place[k] + i * part_bytes, word, i == 0 ? past[k] : 0,
-                               past[k] + s.rows * ELEM_SIZE - i * part_bytes);
+                    store_part(place[k] + i * word_bytes, word, i == 0 ? past[k] : 0,
+                               past[k] + s.rows * ELEM_SIZE - i * word_bytes);
             }
         }
         before = block;
@@ -568,7 +407,7 @@ struct column_words {
 /* Go down a segment. */
 __device__ __forceinline__ void walk_segment(const column_segment &s)
 {
-    const int blocks = s.rows / part_elements;
+    const int blocks = s.rows / word_elements;
 
     if constexpr (SHIFT & SHIFT_COLUMNS) {
         column_words words(s);
@@ -585,79 +424,169 @@ __device__ __forceinline__ void walk_segment(const column_segment &s)
         for (int i = 0; i < blocks; i++) {
             word_block block;
 
-            block.load(s.from + i * part_elements * s.row_bytes, s.row_bytes, part_elements);
+            block.load(s.from + i * word_elements * s.row_bytes, s.row_bytes, word_elements);
 #pragma unroll
-            for (int k = 0; k < part_elements; k++)
+            for (int k = 0; k < word_elements; k++)
                 if (k < s.own)
-                    store_shared(s.to + k * s.column_bytes + i * part_bytes, block.column[k].whole);
+                    store_shared(s.to + k * s.column_bytes + i * word_bytes, block.column[k].whole);
         }
     }
 }
 
-/* Move the words of a block's matrices. collected: where element `head` of the destination's run
- * goes. */
-__device__ __forceinline__ void walk_columns(unsigned collected, unsigned from,
-                                             const block_run &run, int matrices)
+/* Move the words of a block's columns. to: where the first column's first element goes. */
+__device__ __forceinline__ void walk_columns(unsigned to, unsigned from, const block_work &work)
 {
-    const lane_order order(run);
-    const int words = (run.cols + part_elements - 1) / part_elements; /* of a row */
-    const int across = (words * matrices + order.wide - 1) / order.wide;
-    const int segments = (run.rows + order.segment_rows - 1) / order.segment_rows;
+    const lane_order order(work);
+    const int words = (work.cols + word_elements - 1) / word_elements; /* of a row */
+    const int across = (words * work.matrices + order.wide - 1) / order.wide;
+    const int segments = (work.rows + order.segment_rows - 1) / order.segment_rows;
     const int down = (segments + order.segments - 1) / order.segments;
     const int lane = threadIdx.x % 32;
 
 #pragma unroll 1
     for (int task = threadIdx.x / 32; task < across * down; task += THREADS / 32) {
-        const int row_of_tasks = task / across;
-        const int word = (task - row_of_tasks * across) * order.wide + lane % order.wide;
-        const int first = (row_of_tasks * order.segments + lane / order.wide) * order.segment_rows;
-        const int matrix = word / words, column = (word - matrix * words) * part_elements;
-        const int start = matrix * run.rows * run.cols;
+        const int level = task / across;
+        const int word = (task - level * across) * order.wide + lane % order.wide;
+        const int first = (level * order.segments + lane / order.wide) * order.segment_rows;
+        const int matrix = word / words, column = (word - matrix * words) * word_elements;
+        const int start = matrix * work.rows * work.cols;
 
-        if (word < words * matrices && first < run.rows)
-            walk_segment({collected + (start + column * run.rows + first - run.head) * ELEM_SIZE,
-                          from + (start + first * run.pitch + column) * ELEM_SIZE,
-                          min(run.rows - first, order.segment_rows), run.cols - column,
-                          run.pitch * ELEM_SIZE, run.rows * ELEM_SIZE});
+        if (word < words * work.matrices && first < work.rows)
+            walk_segment({to + (start + column * work.column_pitch + first) * ELEM_SIZE,
+                          from + (start + first * work.pitch + column) * ELEM_SIZE,
+                          min(work.rows - first, order.segment_rows), work.cols - column,
+                          work.pitch * ELEM_SIZE, work.column_pitch * ELEM_SIZE});
     }
 }
 
-/* Write the collected vectors to the destination's run. */
-__device__ __forceinline__ void write_collected(uint4 *to, unsigned collected, int gap,
-                                                const block_run &run)
-{
-    if constexpr (WRITE == WRITE_BULK) {
-        const int unit = gap ? run.period : run.vectors;
+/* ---- from columns to vectors ---- */
 
-        if (threadIdx.x < 32) {
-#pragma unroll 1
-            for (int i = threadIdx.x; i * unit < run.vectors; i += 32)
-                bulk_store(to + i * unit, collected + i * (unit + gap) * 16,
-                           min(unit, run.vectors - i * unit) * 16);
-            wait_for_bulk_stores();
+/* Load an element. T: word<word_bytes>; a smaller element is extended with zeros. */
+template <class T> __device__ __forceinline__ T load_element(unsigned from)
+{
+    T value;
+
+    if constexpr (ELEM_SIZE == 1)
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
+    else if constexpr (ELEM_SIZE == 2)
+        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
+    else
+        value = load_shared<T>(from);
+    return value;
+}
+
+/* Gather a vector of the destination's run, whose first element has this number. It has elements of
+ * several columns and of two matrices, perhaps. T: word<word_bytes>. */
+template <class T>
+__device__ __forceinline__ uint4 gather(unsigned from, const block_work &work, int number)
+{
+    vector<16, word_bytes> result;
+    int column = number / work.rows, row = number - column * work.rows;
+    const int matrix = column / work.cols;
+
+    column -= matrix * work.cols;
+    from += (matrix * work.rows * work.cols + row * work.cols + column) * ELEM_SIZE;
+#pragma unroll
+    for (int i = 0; i < 16 / word_bytes; i++) {
+        T loaded[word_elements];
+
+#pragma unroll
+        for (int n = 0; n < word_elements; n++) {
+            loaded[n] = load_element<T>(from);
+            from += work.cols * ELEM_SIZE;
+            /* To the next column, or matrix. */
+            if (++row == work.rows) {
+                row = 0;
+                from -= (work.rows * work.cols - 1) * ELEM_SIZE;
+                if (++column == work.cols) {
+                    column = 0;
+                    from += (work.rows - 1) * work.cols * ELEM_SIZE;
+                }
+            }
         }
+        /* Multiply instead of permuting, as in skew.cu. */
+        if constexpr (word_elements == 4)
+            result.part[i] =
+                __byte_perm(loaded[0] + loaded[1] * 256, loaded[2] + loaded[3] * 256, 0x5410);
+        else if constexpr (word_elements == 2)
+            result.part[i] = loaded[0] + loaded[1] * 65536;
+        else
+            result.part[i] = loaded[0];
+    }
+    return result.whole;
+}
+
+/* ---- to the destination ---- */
+
+/* Write the whole vectors of a run. */
+__device__ __forceinline__ void write_run(uint4 *to, unsigned from, const block_work &work,
+                                          unsigned collected, int head, int vectors)
+{
+    if constexpr (WALK == 0) {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < vectors; i += THREADS)
+            store<STORE_PLAIN>(to + i,
+                               gather<word<word_bytes>>(from, work, head + i * vector_elements));
+    } else if constexpr (WRITE == WRITE_BULK) {
+        if (threadIdx.x == 0 && vectors > 0)
+            bulk_store(to, collected, vectors * 16);
     } else {
         constexpr int unroll = 4;
-        const unsigned reciprocal = 0xffffffffu / run.period + 1;
 
 #pragma unroll 1
-        for (int i = threadIdx.x; i < run.vectors; i += unroll * THREADS) {
+        for (int i = threadIdx.x; i < vectors; i += unroll * THREADS) {
             uint4 loaded[unroll];
 
 #pragma unroll
-            for (int k = 0; k < unroll; k++) {
-                const int vector = i + k * THREADS;
-
-                if (vector < run.vectors)
-                    loaded[k] = load_shared<uint4>(
-                        collected + (vector + (gap ? (int)__umulhi(vector, reciprocal) : 0)) * 16);
-            }
+            for (int k = 0; k < unroll; k++)
+                if (i + k * THREADS < vectors)
+                    loaded[k] = load_shared<uint4>(collected + (i + k * THREADS) * 16);
 #pragma unroll
             for (int k = 0; k < unroll; k++)
-                if (i + k * THREADS < run.vectors)
+                if (i + k * THREADS < vectors)
                     store<STORE_PLAIN>(to + i + k * THREADS, loaded[k]);
         }
     }
+}
+
+/* Write pieces of columns. to: where the first column's first element goes, which is in shared
+ * memory at `collected`. Pieces begin and end at boundaries, except at the matrix's ends. own: the
+ * block's own rows, besides those that only serve to reach a boundary. */
+__device__ __forceinline__ void write_pieces(element *to, const unsigned char *collected,
+                                             const block_work &work, long long ld, int own,
+                                             bool at_start, bool at_end)
+{
+    const unsigned per_column = (work.rows * ELEM_SIZE + 30) / 16;
+    const unsigned reciprocal = 0xffffffffu / per_column + 1, count = work.cols * per_column;
+
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < count; i += THREADS) {
+        const unsigned column = __umulhi(i, reciprocal);
+        unsigned char *first = reinterpret_cast<unsigned char *>(to + column * ld);
+        const unsigned char *from = collected + column * work.column_pitch * ELEM_SIZE;
+        /* In bytes from the first element. */
+        const int at = (int)(i - column * per_column) * 16 - bytes_past_boundary<16>(first);
+        const int begin = at_start ? 0 : bytes_to_boundary<piece_boundary>(first);
+        const int end =
+            at_end ? work.rows * ELEM_SIZE
+                   : own * ELEM_SIZE + bytes_to_boundary<piece_boundary>(first + own * ELEM_SIZE);
+
+        if (at >= begin && at + 16 <= end)
+            store<STORE_PLAIN>(reinterpret_cast<uint4 *>(first + at),
+                               *reinterpret_cast<const uint4 *>(from + at));
+        else if (at + 16 > begin && at < end)
+            copy_elements(first + max(at, begin), from + max(at, begin),
+                          min(at + 16, end) - max(at, begin));
+    }
+}
+
+/* ---- a block's work ---- */
+
+/* Return the smallest number of bytes from `least` on that keeps what is so far apart as far from a
+ * boundary as elements that are `ld` apart. */
+__device__ __forceinline__ int congruent_pitch(int least, long long ld)
+{
+    return least + ((int)(ld * ELEM_SIZE) - least & 15);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
@@ -667,76 +596,90 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     unsigned char *shared = dynamic_shared();
     const unsigned barrier = shared_address(shared);
     unsigned char *held = shared + 16;
-    const element *source = static_cast<const element *>(src);
-    element *run_to = static_cast<element *>(dst);
-    int held_bytes, matrices = 1;
-    block_run run;
+    const element *from = static_cast<const element *>(src);
+    element *to = static_cast<element *>(dst);
+    int held_bytes, own_rows = (int)rows;
+    bool at_start = true, at_end = true;
+    block_work work = {(int)rows, (int)cols, 1, (int)cols, (int)rows};
 
-    run.rows = (int)rows;
-    if constexpr (SPLIT) {
-        const int parts = (int)(gridDim.x / batch);
-        const int share = (int)((cols + parts - 1) / parts + 15) / 16 * 16;
-        const int matrix = (int)(blockIdx.x / parts);
-        const long long column = (long long)(blockIdx.x - matrix * parts) * share;
-
-        run.cols = (int)minimum<long long>(share, cols - column);
-        if (run.cols <= 0)
-            return;
-        source += matrix * stride_src + column;
-        run_to += matrix * stride_dst + column * rows;
-        const int least = share * ELEM_SIZE + 46;
-        run.pitch = (least + ((int)(ld_src * ELEM_SIZE) - least & 15)) / ELEM_SIZE;
-        held_bytes = run.rows * run.pitch * ELEM_SIZE;
-        read_pieces(held, {source, run.rows, run.cols * ELEM_SIZE, run.pitch * ELEM_SIZE, ld_src,
-                           blockIdx.x == 0, matrix == batch - 1 && column + run.cols == cols});
-    } else {
+    if constexpr (SPLIT == SPLIT_NOT) {
         const int most = (int)((batch + gridDim.x - 1) / gridDim.x);
         const long long first = (long long)blockIdx.x * most;
 
-        matrices = (int)minimum<long long>(most, batch - first);
-        if (matrices <= 0)
+        work.matrices = (int)minimum<long long>(most, batch - first);
+        if (work.matrices <= 0)
             return;
-        run.cols = run.pitch = (int)cols;
-        source += first * run.rows * run.cols;
-        run_to += first * run.rows * run.cols;
-        held_bytes = most * run.rows * run.cols * ELEM_SIZE;
-        read_run(held, source, matrices * run.rows * run.cols * ELEM_SIZE, first == 0,
-                 first + matrices == batch, barrier);
+        from += first * work.rows * work.cols;
+        to += first * work.rows * work.cols;
+        held_bytes = most * work.rows * work.cols * ELEM_SIZE;
+        read_run(held, from, work.elements() * ELEM_SIZE, first == 0,
+                 first + work.matrices == batch, barrier);
+    } else {
+        const long long side = SPLIT == SPLIT_COLUMNS ? cols : rows;
+        const int parts = (int)(gridDim.x / batch);
+        const int share = (int)((side + parts - 1) / parts + 31) / 32 * 32;
+        const int matrix = (int)(blockIdx.x / parts);
+        const long long first = (long long)(blockIdx.x - matrix * parts) * share;
+        const int own = (int)minimum<long long>(share, side - first);
+
+        if (own <= 0)
+            return;
+        from += matrix * stride_src;
+        to += matrix * stride_dst;
+        at_start = first == 0;
+        at_end = first + own == side;
+        if constexpr (SPLIT == SPLIT_COLUMNS) {
+            work.cols = own;
+            work.pitch = congruent_pitch(share * ELEM_SIZE + 46, ld_src) / ELEM_SIZE;
+            from += first;
+            to += first * rows;
+            held_bytes = work.rows * work.pitch * ELEM_SIZE;
+            read_pieces(held, {from, work.rows, own * ELEM_SIZE, work.pitch * ELEM_SIZE, ld_src,
+                               matrix == 0 && at_start, matrix == batch - 1 && at_end});
+        } else {
+            constexpr int more = piece_boundary / ELEM_SIZE;
+
+            own_rows = own;
+            work.rows = (int)minimum<long long>(own + more, rows - first);
+            work.column_pitch =
+                congruent_pitch((share + more) * ELEM_SIZE + 30, ld_dst) / ELEM_SIZE;
+            from += first * cols;
+            to += first;
+            held_bytes = (share + more) * work.cols * ELEM_SIZE;
+            read_run(held, from, work.elements() * ELEM_SIZE, matrix == 0 && at_start,
+                     matrix == batch - 1 && first + work.rows == rows, barrier);
+        }
     }
-    run.reciprocal = 0xffffffffu / (unsigned)run.cols + 1;
-    run.elements = matrices * run.rows * run.cols;
-    run.head = minimum(bytes_to_boundary<16>(run_to) / ELEM_SIZE, run.elements);
-    run.vectors = (run.elements - run.head) / vector_elements;
-    const int common = min(run.rows & -run.rows, vector_elements);
-    run.period = run.rows / common;
-    run.period_columns = vector_elements / common;
 
-    const unsigned char *from = held + bytes_past_boundary<16>(source);
-    uint4 *to = reinterpret_cast<uint4 *>(run_to + run.head);
-    /* Behind what is read, from a boundary and back to one. */
-    const unsigned collected = shared_address(held + (held_bytes + 15) / 16 * 16 + 64);
-    const int gap = !WALK && run.period % 2 == 0;
+    const unsigned char *in = held + bytes_past_boundary<16>(from);
+    /* Behind what is held, and as far from a boundary as in the destination. */
+    unsigned char *out = held + (held_bytes + 15) / 16 * 16 + 64 + bytes_past_boundary<16>(to);
 
-    if constexpr (WALK)
-        walk_columns(collected, shared_address(from), run, matrices);
-    else
-        make_vectors(to, collected, gap, shared_address(from), run);
-
-    /* What whole vectors leave: the run's first elements, and its last ones. */
-    const int left = run.elements - run.vectors * vector_elements;
-
-    if (ELEM_SIZE < 16 && threadIdx.x < left) {
-        const int i = threadIdx.x;
-        const int number = i < run.head ? i : run.elements - 1 - (i - run.head);
-        const int column = number / run.rows, row = number - column * run.rows;
-
-        run_to[number] = *reinterpret_cast<const element *>(
-            from + (column + run.row_gap(column) + row * run.pitch) * ELEM_SIZE);
-    }
-    if constexpr (WRITE != WRITE_DIRECT) {
+    if constexpr (WALK > 0) {
+        walk_columns(shared_address(out), shared_address(in), work);
         if constexpr (WRITE == WRITE_BULK)
             fence_async_proxy();
         __syncthreads();
-        write_collected(to, collected, gap, run);
+    }
+    if constexpr (SPLIT == SPLIT_ROWS) {
+        write_pieces(to, out, work, ld_dst, own_rows, at_start, at_end);
+    } else {
+        const int head = minimum(bytes_to_boundary<16>(to) / ELEM_SIZE, work.elements());
+        const int vectors = (work.elements() - head) / vector_elements;
+        const int left = work.elements() - vectors * vector_elements;
+
+        write_run(reinterpret_cast<uint4 *>(to + head), shared_address(in), work,
+                  shared_address(out + head * ELEM_SIZE), head, vectors);
+        /* The run's first elements, and its last ones. */
+        if (ELEM_SIZE < 16 && threadIdx.x < left) {
+            const int i = threadIdx.x;
+            const int number = i < head ? i : work.elements() - 1 - (i - head);
+            const int column = number / work.rows, row = number - column * work.rows;
+            const int matrix = column / work.cols;
+
+            to[number] = *reinterpret_cast<const element *>(
+                in +
+                (matrix * (work.rows - 1) * work.cols + column + row * work.pitch) * ELEM_SIZE);
+        }
     }
 }
