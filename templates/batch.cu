@@ -186,7 +186,7 @@ struct piece {
     int pitch;     /* bytes from row to row in shared memory */
     long long ld;  /* elements from row to row in the source */
     bool at_start; /* whether the first row's piece begins the tensor */
-    bool at_end;   /* whether the last row's piece ends it */
+    bool at_end;   /* whether the tensor ends within a vector after the last row's piece */
 };
 
 /* Copy one element after the other. */
@@ -589,6 +589,12 @@ __device__ __forceinline__ int congruent_pitch(int least, long long ld)
     return least + ((int)(ld * ELEM_SIZE) - least & 15);
 }
 
+/* Return whether the source ends within a vector after what is read, if so many elements follow. */
+__device__ __forceinline__ bool ends_soon(long long elements)
+{
+    return elements * ELEM_SIZE < 16;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, long long batch, long long stride_src, long long stride_dst)
@@ -635,7 +641,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
             to += first * rows;
             held_bytes = work.rows * work.pitch * ELEM_SIZE;
             read_pieces(held, {from, work.rows, own * ELEM_SIZE, work.pitch * ELEM_SIZE, ld_src,
-                               matrix == 0 && at_start, matrix == batch - 1 && at_end});
+                               matrix == 0 && at_start,
+                               matrix == batch - 1 && ends_soon(cols - first - own)});
         } else {
             constexpr int more = piece_boundary / ELEM_SIZE;
 
@@ -647,7 +654,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
             to += first;
             held_bytes = (share + more) * work.cols * ELEM_SIZE;
             read_run(held, from, work.elements() * ELEM_SIZE, matrix == 0 && at_start,
-                     matrix == batch - 1 && first + work.rows == rows, barrier);
+                     matrix == batch - 1 && ends_soon((rows - first - work.rows) * cols), barrier);
         }
     }
 
