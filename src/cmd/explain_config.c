@@ -23,7 +23,6 @@ static const char *const usual_problems[] = {
     "32769x95:b1",
     "95x32769:b1",
     "64x64:f64,batch=256",
-    "49x196:b1,batch=256",
     "1x1048576:f32",
     "64x64x64x64:f32,perm=0213",
     "16x16x16x4096:f32,perm=2103",
