@@ -15,6 +15,14 @@
 static const struct {
     const char *family, *shape, *rest;
 } family_problems[] = {
+    {"batch", "49x36", ",batch=40"},
+    {"batch", "36x77", ",batch=40"},
+    {"batch", "64x36", ",batch=80"}, /* columns of words */
+    {"batch", "49x99", ",batch=40"},
+    {"batch", "67x1503", ""}, /* columns of one matrix */
+    {"batch", "68x1504", ",batch=2"},
+    {"batch", "1503x67", ""}, /* rows of one matrix */
+    {"batch", "1504x68", ",batch=2"},
     {"copy", "1x67108864", ""},
     {"inplace", "8192x8192", ",inplace=1"},
     {"micro", "8192x8192", ""},
@@ -159,8 +167,8 @@ static inline size_t family_sample(const struct at_family *family, size_t most)
     static const struct {
         const char *family;
         size_t divisor;
-    } smaller[] = {{"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"runs", 2}, {"skew", 4},
-                   {"small", 2},   {"strip", 4},  {"tma", 2}, {"warp", 2}};
+    } smaller[] = {{"batch", 4}, {"inplace", 2}, {"narrow", 8}, {"odd", 8}, {"runs", 2},
+                   {"skew", 4},  {"small", 2},   {"strip", 4},  {"tma", 2}, {"warp", 2}};
 
     for (size_t i = 0; i < AT_COUNT(smaller); i++)
         if (strcmp(family->name, smaller[i].family) == 0)
