@@ -5,14 +5,18 @@
 
 #include "lookup/lookup.h"
 
-/* An entry whose config is in its family's space. A search goes through many and tries few, so what
- * it reads of all comes first. */
+/* An entry whose config is in its family's space. */
 struct at_candidate {
-    struct at_traits traits;
-    size_t place; /* index into the lookup's places */
     const struct at_entry *entry;
     struct at_problem problem;
     struct at_config config;
+};
+
+/* What a search reads of every candidate that it comes by: close together, by ascending keys. */
+struct at_mark {
+    struct at_traits traits;
+    uint32_t place;     /* index into the lookup's places */
+    uint32_t candidate; /* index into the lookup's candidates */
 };
 
 /* Where candidates were tuned: a device in a file. */
@@ -23,9 +27,9 @@ struct at_place {
 };
 
 struct at_lookup {
-    struct at_candidate *candidates;
-    struct at_mark *marks; /* of the candidates, by key */
-    size_t count, capacity, mark_capacity;
+    struct at_candidate *candidates; /* in the order of the profiles */
+    struct at_mark *marks;           /* of the candidates, by key */
+    size_t count, capacity;
     struct at_place *places;
     size_t place_count, place_capacity;
     struct at_family *const *families;
