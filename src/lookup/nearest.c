@@ -66,6 +66,7 @@ struct search {
     uint64_t rank;      /* of the candidates that are searched now */
     size_t start;       /* the first mark from the asked key on */
     size_t first, last; /* marks from first to last - 1 are seen: those with the nearest keys */
+    float below, above; /* the gaps of those beside them */
     struct open *open;  /* of these, in no order */
     size_t open_count;
     struct fit nearest;
@@ -182,12 +183,22 @@ static float gap(const struct search *search, size_t number)
     return fabsf(search->lookup->marks[number].traits.key - search->asked.key) - rounding;
 }
 
-/* Return the mark with the nearest key of those that are not seen, or lookup->count. */
-static size_t next_mark(const struct search *search)
+static float next_gap(const struct search *search)
 {
-    size_t below = search->first - 1, above = search->last; /* 0 - 1 is no mark's number */
+    return search->below < search->above ? search->below : search->above;
+}
 
-    return gap(search, below) < gap(search, above) ? below : above;
+/* Go to the mark with the nearest key of those that are not seen. */
+static size_t next_mark(struct search *search)
+{
+    if (search->below < search->above) {
+        search->first--;
+        search->below = gap(search, search->first - 1); /* 0 - 1 is no mark's number */
+        return search->first;
+    }
+    search->last++;
+    search->above = gap(search, search->last);
+    return search->last - 1;
 }
 
 static bool is_same_problem(const struct search *search, const struct at_mark *mark)
@@ -210,8 +221,6 @@ static void see(struct search *search, size_t number)
     const struct at_mark *mark = &search->lookup->marks[number];
     bool same = is_same_problem(search, mark);
 
-    search->first -= number < search->first;
-    search->last += number == search->last;
     if (search->ranks[2 * mark->place + !same] == search->rank)
         search->open[search->open_count++] = (struct open){
             same ? same_problem : at_distance_bound(&mark->traits, &search->asked), number};
@@ -223,17 +232,17 @@ static const struct at_mark *take_least(struct search *search)
 {
     const struct at_mark *marks = search->lookup->marks;
     struct open *open = search->open, least = {search->nearest.distance, SIZE_MAX};
-    size_t place = 0, next;
+    size_t place = 0;
 
     for (size_t i = 0; i < search->open_count; i++)
         if (open[i].bound <= least.bound) {
             least = open[i];
             place = i;
         }
-    while ((next = next_mark(search)) < search->lookup->count && gap(search, next) <= least.bound) {
+    while (next_gap(search) <= least.bound && next_gap(search) < INFINITY) {
         size_t before = search->open_count;
 
-        see(search, next);
+        see(search, next_mark(search));
         if (search->open_count > before && open[before].bound <= least.bound) {
             least = open[before];
             place = before;
@@ -259,6 +268,7 @@ static size_t find_key(const struct at_lookup *lookup, float key)
     }
     return from;
 }
+
 static struct search begin(const struct at_lookup *lookup, const struct at_query *query)
 {
     struct search search = {
@@ -288,6 +298,8 @@ static bool find_with_rank(struct search *search, struct at_answer *answer)
     const struct at_mark *mark;
 
     search->first = search->last = search->start;
+    search->below = gap(search, search->start - 1);
+    search->above = gap(search, search->start);
     search->open_count = 0;
     search->nearest = (struct fit){.distance = INFINITY};
     /* Those with the least bounds first: their distances make it needless to try most others. A

@@ -170,6 +170,36 @@ static bool follow_problem(struct at_config *config, const struct at_point *poin
     return true;
 }
 
+/* Kinds of rules, as bits; launch_fits has the others. */
+static const unsigned needs = 1U << AT_RULE_IN_PLACE | 1U << AT_RULE_TENSORS | 1U << AT_RULE_NEED;
+static const unsigned constraints = 1U << AT_RULE_CONSTRAINT;
+
+static bool rules_hold(const struct at_point *point, unsigned kinds)
+{
+    const struct at_family *family = point->family;
+
+    for (size_t i = 0; i < family->rule_count; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        bool holds;
+
+        if (kinds >> rule->kind & 1 &&
+            (at_rule_holds(rule, point, &holds, NULL) != AT_OK || !holds))
+            return false;
+    }
+    return true;
+}
+
+/* AT_RULE_LAUNCH and AT_RULE_THREADS, for a launch that is known. */
+static bool launch_fits(const struct at_point *point, const struct at_launch *launch)
+{
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        if (point->family->launch[i] &&
+            !at_rule_launch_fits(point, (enum at_launch_field)i, launch->field[i]))
+            return false;
+    return launch->field[AT_BLOCK_X] * launch->field[AT_BLOCK_Y] * launch->field[AT_BLOCK_Z] <=
+           point->device->max_threads_per_block;
+}
+
 bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
                      const struct at_device_info *device, struct at_launch *launch)
 {
@@ -179,11 +209,7 @@ bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
     if (!follow_problem(config, &point))
         return false;
     at_point_move(&point, config);
-    for (size_t i = 0; i < family->rule_count; i++) {
-        bool holds;
-
-        if (at_rule_holds(&family->rules[i], &point, &holds, NULL) != AT_OK || !holds)
-            return false;
-    }
-    return launch_at(&point, launch, NULL) == AT_OK;
+    /* A need fails more often than a constraint. */
+    return rules_hold(&point, needs) && rules_hold(&point, constraints) &&
+           launch_at(&point, launch, NULL) == AT_OK && launch_fits(&point, launch);
 }
