@@ -170,11 +170,8 @@ static bool follow_problem(struct at_config *config, const struct at_point *poin
     return true;
 }
 
-/* Kinds of rules, as bits; launch_fits has the others. */
-static const unsigned needs = 1U << AT_RULE_IN_PLACE | 1U << AT_RULE_TENSORS | 1U << AT_RULE_NEED;
-static const unsigned constraints = 1U << AT_RULE_CONSTRAINT;
-
-static bool rules_hold(const struct at_point *point, unsigned kinds)
+/* Do all rules hold but AT_RULE_LAUNCH and AT_RULE_THREADS? launch_fits has these. */
+static bool rules_hold(const struct at_point *point)
 {
     const struct at_family *family = point->family;
 
@@ -182,14 +179,14 @@ static bool rules_hold(const struct at_point *point, unsigned kinds)
         const struct at_rule *rule = &family->rules[i];
         bool holds;
 
-        if (kinds >> rule->kind & 1 &&
+        if (rule->kind < AT_RULE_LAUNCH &&
             (at_rule_holds(rule, point, &holds, NULL) != AT_OK || !holds))
             return false;
     }
     return true;
 }
 
-/* AT_RULE_LAUNCH and AT_RULE_THREADS, for a launch that is known. */
+/* Is the launch within its bounds? */
 static bool launch_fits(const struct at_point *point, const struct at_launch *launch)
 {
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
@@ -209,7 +206,6 @@ bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
     if (!follow_problem(config, &point))
         return false;
     at_point_move(&point, config);
-    /* A need fails more often than a constraint. */
-    return rules_hold(&point, needs) && rules_hold(&point, constraints) &&
-           launch_at(&point, launch, NULL) == AT_OK && launch_fits(&point, launch);
+    return rules_hold(&point) && launch_at(&point, launch, NULL) == AT_OK &&
+           launch_fits(&point, launch);
 }
