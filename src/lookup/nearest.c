@@ -14,9 +14,10 @@
 /* Fields of a rank, the last to decide first. */
 enum { OTHER_PROBLEM_SHIFT, POLICY_SHIFT, PREDICTED_SHIFT, GAP_SHIFT, TIER_SHIFT = 32 };
 
-static enum at_tier tier_of(enum at_relation relation, bool same_problem)
+enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
+                        bool same_problem)
 {
-    switch (relation) {
+    switch (at_device_relation(tuned, device)) {
     case AT_SAME_DEVICE:
         return same_problem ? AT_TIER_EXACT : AT_TIER_SHAPE;
     case AT_SAME_CHIP:
@@ -32,7 +33,7 @@ static uint64_t rank_of(const struct at_place *place, const struct at_query *que
                         bool same_problem)
 {
     const struct at_device_info *home = &place->record->device;
-    enum at_tier tier = tier_of(at_device_relation(home, query->device), same_problem);
+    enum at_tier tier = at_tier_of(home, query->device, same_problem);
     uint64_t gap = (uint64_t)at_architecture_gap(home, query->device) & 0xffffff;
     uint64_t predicted = place->emulated;
     uint64_t other_policy = strcmp(place->record->policy.name, query->policy) != 0;

@@ -25,13 +25,16 @@ static bool is_of_kind(const struct rivals *rivals, const struct at_candidate *c
     return kind.elem_size == rivals->kind.elem_size && kind.axes == rivals->kind.axes;
 }
 
-/* Was it measured on this model of device? */
-static bool is_at_home(const struct rivals *rivals, const struct at_mark *mark)
+/* Was it measured on this model of device? An emulated device may run what was measured on any: it
+ * predicts, and a wrong kernel harms nothing. */
+static bool is_safe(const struct rivals *rivals, const struct at_mark *mark)
 {
     const struct at_place *place = &rivals->lookup->places[mark->place];
+    const struct at_device_info *device = rivals->query->device;
 
     return !place->emulated &&
-           at_device_relation(&place->record->device, rivals->query->device) == AT_SAME_DEVICE;
+           (at_device_is_emulated(device) ||
+            at_device_relation(&place->record->device, device) == AT_SAME_DEVICE);
 }
 
 static void remove_rival(struct rivals *rivals, size_t number)
@@ -86,7 +89,7 @@ static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
     const struct at_place *place = &rivals->lookup->places[mark->place];
     const struct at_candidate *candidate = &rivals->lookup->candidates[mark->candidate];
     struct at_answer rival = {
-        .tier = AT_TIER_SHAPE,
+        .tier = at_tier_of(&place->record->device, query->device, false),
         .config = candidate->config,
         .path = place->path,
         .record = place->record,
@@ -127,7 +130,7 @@ static bool is_proven(const struct rivals *rivals, const struct at_config *confi
         const struct at_mark *mark = &rivals->lookup->marks[i];
         const struct at_candidate *candidate = &rivals->lookup->candidates[mark->candidate];
 
-        if (is_of_kind(rivals, candidate) && is_at_home(rivals, mark) &&
+        if (is_of_kind(rivals, candidate) && is_safe(rivals, mark) &&
             (at_config_equal(&candidate->config, config) ||
              has_been(rivals, &candidate->entry->fallback, config)))
             return true;
@@ -180,7 +183,7 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
         const struct at_mark *mark = &lookup->marks[i];
         const struct at_candidate *candidate = &lookup->candidates[mark->candidate];
 
-        if (!is_of_kind(&found, candidate) || !is_at_home(&found, mark))
+        if (!is_of_kind(&found, candidate) || !is_safe(&found, mark))
             continue;
         if (defaults > 0 && at_config_equal(&candidate->config, &rivals[0].config))
             continue;
