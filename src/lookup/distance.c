@@ -39,18 +39,17 @@ enum { BLOCKS_ENOUGH = 2 };
  * worth.
  *
  * Less alignment costs little: a config that needs more is illegal, and not compared. A kernel for
- * odd rows is a poor choice for aligned ones. The weights of narrow and batched are estimates:
- * those times contain no such problems. */
+ * odd rows is a poor choice for aligned ones. */
 static const float more_weights[AT_COORDINATES] = {
-    [AT_ELEMENT] = 128,     [AT_ROWS] = 64,      [AT_COLS] = 64,      [AT_SOURCE_ROW] = 32,
-    [AT_DEST_ROW] = 32,     [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 2,
-    [AT_SOURCE_ALIGN] = 12, [AT_DEST_ALIGN] = 8, [AT_DEST_PITCH] = 8, [AT_BATCHED] = 64,
-    [AT_RUNS] = 192,        [AT_RUN_ALIGN] = 24, [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 12,
+    [AT_ELEMENT] = 128,     [AT_ROWS] = 16,       [AT_COLS] = 96,      [AT_SOURCE_ROW] = 48,
+    [AT_DEST_ROW] = 32,     [AT_ASPECT] = 1,      [AT_SIZE] = 32,      [AT_LARGE] = 1,
+    [AT_SOURCE_ALIGN] = 12, [AT_DEST_ALIGN] = 12, [AT_DEST_PITCH] = 8, [AT_BATCHED] = 24,
+    [AT_RUNS] = 192,        [AT_RUN_ALIGN] = 24,  [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 12,
 };
 static const float less_weights[AT_COORDINATES] = {
-    [AT_ELEMENT] = 128,    [AT_ROWS] = 64,      [AT_COLS] = 64,      [AT_SOURCE_ROW] = 32,
-    [AT_DEST_ROW] = 32,    [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 2,
-    [AT_SOURCE_ALIGN] = 2, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 64,
+    [AT_ELEMENT] = 128,    [AT_ROWS] = 24,      [AT_COLS] = 96,      [AT_SOURCE_ROW] = 24,
+    [AT_DEST_ROW] = 32,    [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 1,
+    [AT_SOURCE_ALIGN] = 1, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 32,
     [AT_RUNS] = 192,       [AT_RUN_ALIGN] = 24, [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 2,
 };
 
@@ -127,7 +126,7 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
         traits->launch.packed_run[side] = fminf(log2f((float)runs[side]), log2_packed_run_max);
 }
 
-static const float waste_weight = 128, fill_weight = 16, run_weight = 32;
+static const float waste_weight = 128, fill_weight = 96, run_weight = 32;
 
 /* At this distance, half of the entries compared for the fit are slower than the default config. */
 static const float far = 200;
