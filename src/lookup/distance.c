@@ -126,7 +126,7 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
         traits->launch.packed_run[side] = fminf(log2f((float)runs[side]), log2_packed_run_max);
 }
 
-static const float waste_weight = 128, fill_weight = 96, run_weight = 32;
+static const float waste_weight = 96, fill_weight = 96, run_weight = 32;
 
 /* At this distance, half of the entries compared for the fit are slower than the default config. */
 static const float far = 200;
