@@ -64,8 +64,11 @@ static const struct argp argp = {
     .doc = "Checks a profile: its form, its figures, and that every config is legal for its "
            "problem on its device. With --gpu, it verifies every winner for that device and times "
            "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
-           "broken.\vThe exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
-           "cannot be read as a profile, 4 if it has no entry for that device."
+           "broken. If the profile has none for that model of device, it tries all there.\vThe "
+           "exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
+           "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
+           "other "
+           "way round."
            "\n\nExample:\n  autotune check --gpu 0 best.yaml",
 };
 

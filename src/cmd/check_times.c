@@ -26,6 +26,7 @@ struct recheck {
     struct at_session *session;
     const struct at_device_info *device; /* that is checked now */
     size_t matched;                      /* records of the profile for one of the devices */
+    bool foreign; /* none is for them, so winners of other models are tried */
     size_t counts[VERDICTS];
     struct at_check_report *report;
 };
@@ -37,15 +38,20 @@ struct rematch {
     struct at_config configs[2]; /* the winner's and the default's */
     struct at_contestant contestants[2];
     size_t count; /* 1: the default has no recorded time, or is the winner */
+    bool foreign;
 };
 
 static enum at_status add(struct rematch *rematch, const struct at_result_record *result,
-                          const struct at_session_options *known, struct at_error *err)
+                          const struct at_session *session, struct at_error *err)
 {
+    const struct at_session_options *known = &session->options;
     struct at_config *config = &rematch->configs[rematch->count];
     enum at_status status = at_config_from_names(config, known->families, known->family_count,
                                                  result->family, &result->parameters, err);
 
+    if (status == AT_OK && rematch->foreign)
+        status = at_config_require(config, &rematch->problem, at_gpu_info(session->gpu),
+                                   "illegal here", err);
     if (status == AT_OK)
         rematch->contestants[rematch->count++] =
             (struct at_contestant){.config = config, .problem = rematch->problem};
@@ -64,15 +70,21 @@ static bool loses_to_default(const struct rematch *rematch, size_t samples)
     return low > 1 && winner->time_ns > at_equal_at_most * usual->time_ns;
 }
 
+/* Is there a time to compare with? Not from another model. */
+static bool has_recorded(const struct rematch *rematch)
+{
+    return !rematch->foreign && at_entry_is_measured(rematch->entry);
+}
+
 static enum at_status hold(struct rematch *rematch, struct at_session *session,
                            enum verdict *verdict, struct at_error *err)
 {
     const struct at_entry *entry = rematch->entry;
     struct at_contestant *winner = &rematch->contestants[0];
-    enum at_status status = add(rematch, &entry->winner, &session->options, err);
+    enum at_status status = add(rematch, &entry->winner, session, err);
 
     if (status == AT_OK && entry->fallback.time_ns > 0)
-        status = add(rematch, &entry->fallback, &session->options, err);
+        status = add(rematch, &entry->fallback, session, err);
     if (status == AT_OK)
         status = at_session_check_memory(session, &rematch->problem, 1, err);
     if (status == AT_OK)
@@ -88,10 +100,10 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
     if (loses_to_default(rematch, (size_t)session->options.policy->shootout_samples))
         return at_fail(err, AT_FAILED, "slower than the default, by %.1f %%",
                        100 * (winner->time_ns / rematch->contestants[1].time_ns - 1));
-    *verdict = !at_entry_is_measured(entry) ||
-                       fabs(winner->time_ns / (double)entry->winner.time_ns - 1) < drift
-                   ? HELD
-                   : DRIFTED;
+    *verdict =
+        !has_recorded(rematch) || fabs(winner->time_ns / (double)entry->winner.time_ns - 1) < drift
+            ? HELD
+            : DRIFTED;
     return AT_OK;
 }
 
@@ -102,7 +114,7 @@ static void print_times(const struct rematch *rematch, enum verdict verdict)
     double time_ns = round(rematch->contestants[0].time_ns);
     double recorded_ns = (double)entry->winner.time_ns;
 
-    if (!at_entry_is_measured(entry)) {
+    if (!has_recorded(rematch)) {
         printf("  %-40s %-8s %11s %11.2f\n", entry->problem, verdict_names[verdict], "-",
                time_ns / 1000);
         return;
@@ -141,6 +153,7 @@ static enum at_status check_entry(struct recheck *recheck, const struct at_entry
     enum at_status status = at_problem_parse(&rematch->problem, entry->problem, err);
 
     rematch->entry = entry;
+    rematch->foreign = recheck->foreign;
     if (status == AT_OK)
         status = hold(rematch, recheck->session, &verdict, err);
     if (status == AT_OK && at_interrupt_seen())
@@ -157,11 +170,15 @@ static enum at_status check_entry(struct recheck *recheck, const struct at_entry
     return AT_OK;
 }
 
-static void print_titles(const struct at_device_info *device, const char *policy)
+static void print_titles(const struct recheck *recheck, const struct at_device_record *record)
 {
+    const struct at_device_info *device = recheck->device;
     bool emulated = at_device_is_emulated(device);
 
-    printf("%s, %s\n", device->name, policy);
+    printf("%s, %s\n", device->name, record->policy.name);
+    if (recheck->foreign)
+        printf("  answers of another model: %s with %jd multiprocessors\n", record->device.name,
+               (intmax_t)record->device.multiprocessors);
     if (emulated)
         printf("  emulated: %s\n", at_emulated_times(device));
     printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
@@ -181,7 +198,7 @@ static enum at_status check_record(struct recheck *recheck, const struct at_devi
         return status;
     recheck->device = device;
     if (recheck->report->format == AT_FORMAT_TABLE)
-        print_titles(device, record->policy.name);
+        print_titles(recheck, record);
     for (size_t i = 0; i < record->problems.count && status == AT_OK; i++)
         status = check_entry(recheck, &entries[i], err);
     at_session_close(recheck->session);
@@ -189,10 +206,11 @@ static enum at_status check_record(struct recheck *recheck, const struct at_devi
 }
 
 /* Predicted times cannot be compared with measured ones. */
-static bool is_for(const struct at_device_info *recorded, const struct at_device_info *device)
+static bool is_for(const struct recheck *recheck, const struct at_device_info *recorded,
+                   const struct at_device_info *device)
 {
     return at_device_is_emulated(recorded) == at_device_is_emulated(device) &&
-           at_device_relation(recorded, device) == AT_SAME_DEVICE;
+           (recheck->foreign || at_device_relation(recorded, device) == AT_SAME_DEVICE);
 }
 
 static enum at_status check_device(struct recheck *recheck, const struct at_device_info *device,
@@ -202,7 +220,7 @@ static enum at_status check_device(struct recheck *recheck, const struct at_devi
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < recheck->profile->devices.count && status == AT_OK; i++)
-        if (is_for(&records[i].device, device)) {
+        if (is_for(recheck, &records[i].device, device)) {
             recheck->matched++;
             status = check_record(recheck, &records[i], device, err);
         }
@@ -223,8 +241,11 @@ enum at_status at_check_times(const struct at_profile *profile, const char *file
 
     if (status != AT_OK)
         return status;
-    for (size_t i = 0; i < count && status == AT_OK; i++)
-        status = check_device(&recheck, &devices[i], err);
+    for (int pass = 0; pass < 2 && status == AT_OK && recheck.matched == 0; pass++) {
+        recheck.foreign = pass > 0;
+        for (size_t i = 0; i < count && status == AT_OK; i++)
+            status = check_device(&recheck, &devices[i], err);
+    }
     if (status == AT_OK && recheck.matched == 0)
         status = at_fail(err, AT_MISMATCH, "%s has no entry for %s%s", file,
                          at_device_is_emulated(&devices[0]) ? "an emulated " : "", devices[0].name);

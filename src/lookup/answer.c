@@ -58,7 +58,10 @@ static bool is_far(const struct at_answer *answer)
 
 bool at_answer_is_uncertain(const struct at_answer *answer)
 {
-    return answer->measured.time_ns == 0 && (answer->tier > AT_TIER_SHAPE || is_far(answer));
+    const struct at_measured *measured = &answer->measured;
+    bool found_out = measured->time_ns > 0 && !measured->predicted;
+
+    return !found_out && (answer->tier > AT_TIER_SHAPE || is_far(answer));
 }
 
 static struct at_list extents(const int64_t values[3])
@@ -251,7 +254,10 @@ static void show_uncertain(const struct at_answer *answer, FILE *out)
         at_flow_add(&flow, "far from all entries: a tenth of such answers lost 13 %% or more");
     if (!answer->record)
         at_flow_add(&flow, "no entry is near");
-    at_flow_add(&flow, "(--measure finds out)");
+    if (answer->measured.predicted)
+        at_flow_add(&flow, "(the fastest by predictions)");
+    else
+        at_flow_add(&flow, "(--measure finds out)");
     at_flow_end(&flow);
 }
 

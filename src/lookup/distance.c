@@ -39,18 +39,17 @@ enum { BLOCKS_ENOUGH = 2 };
  * worth.
  *
  * Less alignment costs little: a config that needs more is illegal, and not compared. A kernel for
- * odd rows is a poor choice for aligned ones. The weights of narrow and batched are estimates:
- * those times contain no such problems. */
+ * odd rows is a poor choice for aligned ones. */
 static const float more_weights[AT_COORDINATES] = {
-    [AT_ELEMENT] = 128,     [AT_ROWS] = 64,      [AT_COLS] = 64,      [AT_SOURCE_ROW] = 32,
-    [AT_DEST_ROW] = 32,     [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 2,
-    [AT_SOURCE_ALIGN] = 12, [AT_DEST_ALIGN] = 8, [AT_DEST_PITCH] = 8, [AT_BATCHED] = 64,
-    [AT_RUNS] = 192,        [AT_RUN_ALIGN] = 24, [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 12,
+    [AT_ELEMENT] = 128,     [AT_ROWS] = 16,       [AT_COLS] = 96,      [AT_SOURCE_ROW] = 48,
+    [AT_DEST_ROW] = 32,     [AT_ASPECT] = 1,      [AT_SIZE] = 32,      [AT_LARGE] = 1,
+    [AT_SOURCE_ALIGN] = 12, [AT_DEST_ALIGN] = 12, [AT_DEST_PITCH] = 8, [AT_BATCHED] = 24,
+    [AT_RUNS] = 192,        [AT_RUN_ALIGN] = 24,  [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 12,
 };
 static const float less_weights[AT_COORDINATES] = {
-    [AT_ELEMENT] = 128,    [AT_ROWS] = 64,      [AT_COLS] = 64,      [AT_SOURCE_ROW] = 32,
-    [AT_DEST_ROW] = 32,    [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 2,
-    [AT_SOURCE_ALIGN] = 2, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 64,
+    [AT_ELEMENT] = 128,    [AT_ROWS] = 24,      [AT_COLS] = 96,      [AT_SOURCE_ROW] = 24,
+    [AT_DEST_ROW] = 32,    [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 1,
+    [AT_SOURCE_ALIGN] = 1, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 32,
     [AT_RUNS] = 192,       [AT_RUN_ALIGN] = 24, [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 2,
 };
 
@@ -117,17 +116,17 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
         blocks *= (float)launch->field[i];
     for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++)
         threads *= (float)launch->field[i];
-    traits->blocks = log2f(blocks);
-    traits->thread_excess = traits->blocks + log2f(threads) - traits->elements;
-    traits->packed_run[0] = traits->packed_run[1] = 0;
+    traits->launch.blocks = log2f(blocks);
+    traits->launch.thread_excess = traits->launch.blocks + log2f(threads) - traits->elements;
+    traits->launch.packed_run[0] = traits->launch.packed_run[1] = 0;
     if (launch->field[AT_SIDE_SRC] == 0)
         return;
     at_problem_packed_runs(problem, launch, runs);
     for (int side = 0; side < 2; side++)
-        traits->packed_run[side] = fminf(log2f((float)runs[side]), log2_packed_run_max);
+        traits->launch.packed_run[side] = fminf(log2f((float)runs[side]), log2_packed_run_max);
 }
 
-static const float waste_weight = 128, fill_weight = 16, run_weight = 32;
+static const float waste_weight = 96, fill_weight = 96, run_weight = 32;
 
 /* At this distance, half of the entries compared for the fit are slower than the default config. */
 static const float far = 200;
@@ -218,21 +217,21 @@ static inline float positive(float value)
  * threads of eight idle. Fewer threads per element are no loss. */
 static float waste(const struct at_traits *from, const struct at_traits *to)
 {
-    return positive(to->thread_excess - from->thread_excess);
+    return positive(to->launch.thread_excess - from->launch.thread_excess);
 }
 
 /* Halvings of the blocks below enough: the large tiles that win on large matrices leave most of the
  * GPU idle on small ones. */
 static float fill(const struct at_traits *from, float blocks, float enough)
 {
-    return positive(positive(enough - blocks) - positive(from->enough - from->blocks));
+    return positive(positive(enough - blocks) - positive(from->enough - from->launch.blocks));
 }
 
 /* Halvings of the adjacent bytes that a packed tile reads and writes, by the same sides. */
 static float shorter_runs(const struct at_traits *from, const struct at_traits *to)
 {
-    return positive(from->packed_run[0] - to->packed_run[0]) +
-           positive(from->packed_run[1] - to->packed_run[1]);
+    return positive(from->launch.packed_run[0] - to->launch.packed_run[0]) +
+           positive(from->launch.packed_run[1] - to->launch.packed_run[1]);
 }
 
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to)
@@ -240,14 +239,15 @@ float at_distance_bound(const struct at_traits *from, const struct at_traits *to
     /* A launch with twice as many blocks fills the GPU better, but doubles the waste. */
     const float weight = waste_weight < fill_weight ? waste_weight : fill_weight;
     /* Assume as many elements per block as there. */
-    float blocks = from->blocks + to->elements - from->elements;
+    float blocks = from->launch.blocks + to->elements - from->elements;
 
     return weight * fill(from, blocks, to->enough) + sum_of_differences(from, to);
 }
 
 float at_distance_total(const struct at_traits *from, const struct at_traits *to)
 {
-    return waste_weight * waste(from, to) + fill_weight * fill(from, to->blocks, to->enough) +
+    return waste_weight * waste(from, to) +
+           fill_weight * fill(from, to->launch.blocks, to->enough) +
            run_weight * shorter_runs(from, to) + sum_of_differences(from, to);
 }
 
@@ -256,7 +256,7 @@ struct at_distance at_distance_between(const struct at_traits *from, const struc
     struct at_distance distance = {
         .total = at_distance_total(from, to),
         .terms = {[WASTE] = waste_weight * waste(from, to),
-                  [FILL] = fill_weight * fill(from, to->blocks, to->enough),
+                  [FILL] = fill_weight * fill(from, to->launch.blocks, to->enough),
                   [RUN] = run_weight * shorter_runs(from, to)}};
     for (int i = 0; i < AT_DISTANCE_TERMS; i++)
         for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)

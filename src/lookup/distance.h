@@ -30,16 +30,21 @@ enum at_coordinate {
     AT_COORDINATES,
 };
 
-/* A problem on a device and, once at_traits_launch has set it, a config's launch for it. The
- * members but at[] and the key are logarithms to base 2. */
-struct at_traits {
-    float at[AT_COORDINATES];
-    float key;           /* keys differ by no more than the distance, but for rounding */
-    float elements;      /* of the problem */
-    float enough;        /* blocks that occupy all multiprocessors */
-    float blocks;        /* of the launch */
+/* A config's launch for a problem, as logarithms to base 2. */
+struct at_launch_traits {
+    float blocks;
     float thread_excess; /* threads per element */
     float packed_run[2]; /* adjacent bytes in a row of a packed tile, by side, up to 128; else 0 */
+};
+
+/* A problem on a device, and a config's launch for it once at_traits_launch has set it. The members
+ * but at[] and the key are logarithms to base 2. */
+struct at_traits {
+    float at[AT_COORDINATES];
+    float key;      /* keys differ by no more than the distance, but for rounding */
+    float elements; /* of the problem */
+    float enough;   /* blocks that occupy all multiprocessors */
+    struct at_launch_traits launch;
 };
 
 enum { AT_DISTANCE_TERMS = 11 };

@@ -16,10 +16,10 @@ const char *const at_tier_names[AT_TIERS] = {
 /* ---- candidates ---- */
 
 static enum at_status make_candidate(const struct at_lookup *lookup, struct at_candidate *candidate,
-                                     struct at_error *err)
+                                     struct at_traits *traits, struct at_error *err)
 {
     const struct at_result_record *winner = &candidate->entry->winner;
-    const struct at_device_info *home = &lookup->places[candidate->place].record->device;
+    const struct at_device_info *home = &lookup->places[lookup->place_count - 1].record->device;
     struct at_launch launch;
     enum at_status status = at_problem_parse(&candidate->problem, candidate->entry->problem, err);
 
@@ -30,21 +30,26 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
         status = at_config_launch(&candidate->config, &candidate->problem, home, &launch, err);
     if (status != AT_OK)
         return status;
-    candidate->traits = at_traits_of(&candidate->problem, home);
-    at_traits_launch(&candidate->traits, &candidate->problem, &launch);
+    *traits = at_traits_of(&candidate->problem, home);
+    at_traits_launch(traits, &candidate->problem, &launch);
     return AT_OK;
 }
 
 static void add_candidate(struct at_lookup *lookup, const struct at_entry *entry)
 {
-    struct at_candidate candidate = {.entry = entry, .place = lookup->place_count - 1};
+    struct at_candidate *candidate = &lookup->candidates[lookup->count];
+    struct at_mark *mark = &lookup->marks[lookup->count];
     struct at_error err;
 
-    if (make_candidate(lookup, &candidate, &err) == AT_OK)
-        AT_PUSH(lookup->candidates, lookup->count, lookup->capacity, candidate);
-    else if (lookup->unusable++ == 0)
-        lookup->unusable_note = at_format("%s: %s: %s", lookup->places[candidate.place].path,
-                                          entry->problem, err.message);
+    *candidate = (struct at_candidate){.entry = entry};
+    if (make_candidate(lookup, candidate, &mark->traits, &err) == AT_OK) {
+        mark->place = (uint32_t)lookup->place_count - 1;
+        mark->candidate = (uint32_t)lookup->count++;
+    } else if (lookup->unusable++ == 0) {
+        lookup->unusable_note =
+            at_format("%s: %s: %s", lookup->places[lookup->place_count - 1].path, entry->problem,
+                      err.message);
+    }
 }
 
 static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
@@ -73,10 +78,9 @@ static size_t count_entries(const struct at_profiles *profiles)
 
 static int by_key(const void *a, const void *b)
 {
-    float x = ((const struct at_candidate *)a)->traits.key;
-    float y = ((const struct at_candidate *)b)->traits.key;
+    const struct at_mark *x = a, *y = b;
 
-    return (x > y) - (x < y);
+    return (x->traits.key > y->traits.key) - (x->traits.key < y->traits.key);
 }
 
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
@@ -88,6 +92,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
     lookup->family_count = family_count;
     lookup->capacity = count_entries(profiles);
     lookup->candidates = at_alloc_raw(lookup->capacity * sizeof *lookup->candidates);
+    lookup->marks = at_alloc_raw(lookup->capacity * sizeof *lookup->marks);
     for (size_t i = 0; i < profiles->count; i++) {
         const struct at_profile_file *file = &profiles->files[i];
         const struct at_device_record *records = file->profile.devices.items;
@@ -96,7 +101,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
             add_place(lookup, file, &records[j]);
     }
     if (lookup->count > 0)
-        qsort(lookup->candidates, lookup->count, sizeof *lookup->candidates, by_key);
+        qsort(lookup->marks, lookup->count, sizeof *lookup->marks, by_key);
     return lookup;
 }
 
@@ -105,6 +110,7 @@ void at_lookup_close(struct at_lookup *lookup)
     if (!lookup)
         return;
     at_free(lookup->candidates);
+    at_free(lookup->marks);
     at_free(lookup->places);
     at_free(lookup->unusable_note);
     at_free(lookup);

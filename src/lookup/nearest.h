@@ -5,14 +5,18 @@
 
 #include "lookup/lookup.h"
 
-/* An entry whose config is in its family's space. A search goes through many and tries few, so what
- * it reads of all comes first. */
+/* An entry whose config is in its family's space. */
 struct at_candidate {
-    struct at_traits traits;
-    size_t place; /* index into the lookup's places */
     const struct at_entry *entry;
     struct at_problem problem;
     struct at_config config;
+};
+
+/* What a search reads of every candidate that it comes by: close together, by ascending keys. */
+struct at_mark {
+    struct at_traits traits;
+    uint32_t place;     /* index into the lookup's places */
+    uint32_t candidate; /* index into the lookup's candidates */
 };
 
 /* Where candidates were tuned: a device in a file. */
@@ -23,9 +27,9 @@ struct at_place {
 };
 
 struct at_lookup {
-    struct at_candidate *candidates;
-    struct at_mark *marks; /* of the candidates, by key */
-    size_t count, capacity, mark_capacity;
+    struct at_candidate *candidates; /* in the order of the profiles */
+    struct at_mark *marks;           /* of the candidates, by key */
+    size_t count, capacity;
     struct at_place *places;
     size_t place_count, place_capacity;
     struct at_family *const *families;
@@ -33,6 +37,10 @@ struct at_lookup {
     size_t unusable;     /* entries that are not in the spaces */
     char *unusable_note; /* about the first of them */
 };
+
+/* The tier of what was tuned on one device, for another. */
+enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
+                        bool same_problem);
 
 /* Fill the answer with the nearest legal candidate of the best tier that has one within
  * at_distance_trusted. Return false if there is none. answer->refused says why the entry for this

@@ -25,13 +25,16 @@ static bool is_of_kind(const struct rivals *rivals, const struct at_candidate *c
     return kind.elem_size == rivals->kind.elem_size && kind.axes == rivals->kind.axes;
 }
 
-/* Was it measured on this model of device? */
-static bool is_at_home(const struct rivals *rivals, const struct at_candidate *candidate)
+/* Was it measured on this model of device? An emulated device may run what was measured on any: it
+ * predicts, and a wrong kernel harms nothing. */
+static bool is_safe(const struct rivals *rivals, const struct at_mark *mark)
 {
-    const struct at_place *place = &rivals->lookup->places[candidate->place];
+    const struct at_place *place = &rivals->lookup->places[mark->place];
+    const struct at_device_info *device = rivals->query->device;
 
     return !place->emulated &&
-           at_device_relation(&place->record->device, rivals->query->device) == AT_SAME_DEVICE;
+           (at_device_is_emulated(device) ||
+            at_device_relation(&place->record->device, device) == AT_SAME_DEVICE);
 }
 
 static void remove_rival(struct rivals *rivals, size_t number)
@@ -80,12 +83,13 @@ static float reach(const struct rivals *rivals)
                                         : rivals->items[rivals->count - 1].distance.total;
 }
 
-static void try_candidate(struct rivals *rivals, const struct at_candidate *candidate)
+static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
 {
     const struct at_query *query = rivals->query;
-    const struct at_place *place = &rivals->lookup->places[candidate->place];
+    const struct at_place *place = &rivals->lookup->places[mark->place];
+    const struct at_candidate *candidate = &rivals->lookup->candidates[mark->candidate];
     struct at_answer rival = {
-        .tier = AT_TIER_SHAPE,
+        .tier = at_tier_of(&place->record->device, query->device, false),
         .config = candidate->config,
         .path = place->path,
         .record = place->record,
@@ -93,14 +97,14 @@ static void try_candidate(struct rivals *rivals, const struct at_candidate *cand
         .expected_of_copy_permille = candidate->entry->winner.of_copy_permille,
     };
 
-    if (at_distance_bound(&candidate->traits, &rivals->asked) > reach(rivals) ||
+    if (at_distance_bound(&mark->traits, &rivals->asked) > reach(rivals) ||
         !at_config_adapt(&rival.config, query->problem, query->device, &rival.launch) ||
         /* adapted, it is another kernel than the one that was correct */
         !at_config_equal(&rival.config, &candidate->config) ||
         at_config_equal(&rival.config, &rivals->answer->config))
         return;
     at_traits_launch(&rivals->asked, query->problem, &rival.launch);
-    rival.distance = at_distance_between(&candidate->traits, &rivals->asked);
+    rival.distance = at_distance_between(&mark->traits, &rivals->asked);
     if (rival.distance.total <= reach(rivals))
         insert(rivals, &rival);
 }
@@ -123,9 +127,10 @@ static bool has_been(const struct rivals *rivals, const struct at_result_record 
 static bool is_proven(const struct rivals *rivals, const struct at_config *config)
 {
     for (size_t i = 0; i < rivals->lookup->count; i++) {
-        const struct at_candidate *candidate = &rivals->lookup->candidates[i];
+        const struct at_mark *mark = &rivals->lookup->marks[i];
+        const struct at_candidate *candidate = &rivals->lookup->candidates[mark->candidate];
 
-        if (is_of_kind(rivals, candidate) && is_at_home(rivals, candidate) &&
+        if (is_of_kind(rivals, candidate) && is_safe(rivals, mark) &&
             (at_config_equal(&candidate->config, config) ||
              has_been(rivals, &candidate->entry->fallback, config)))
             return true;
@@ -175,13 +180,14 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
     found.items += defaults;
     found.most -= defaults;
     for (size_t i = 0; i < lookup->count; i++) {
-        const struct at_candidate *candidate = &lookup->candidates[i];
+        const struct at_mark *mark = &lookup->marks[i];
+        const struct at_candidate *candidate = &lookup->candidates[mark->candidate];
 
-        if (!is_of_kind(&found, candidate) || !is_at_home(&found, candidate))
+        if (!is_of_kind(&found, candidate) || !is_safe(&found, mark))
             continue;
         if (defaults > 0 && at_config_equal(&candidate->config, &rivals[0].config))
             continue;
-        try_candidate(&found, candidate);
+        try_candidate(&found, mark);
     }
     return defaults + found.count;
 }

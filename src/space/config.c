@@ -170,6 +170,33 @@ static bool follow_problem(struct at_config *config, const struct at_point *poin
     return true;
 }
 
+/* Do all rules hold but AT_RULE_LAUNCH and AT_RULE_THREADS? launch_fits has these. */
+static bool rules_hold(const struct at_point *point)
+{
+    const struct at_family *family = point->family;
+
+    for (size_t i = 0; i < family->rule_count; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        bool holds;
+
+        if (rule->kind < AT_RULE_LAUNCH &&
+            (at_rule_holds(rule, point, &holds, NULL) != AT_OK || !holds))
+            return false;
+    }
+    return true;
+}
+
+/* Is the launch within its bounds? */
+static bool launch_fits(const struct at_point *point, const struct at_launch *launch)
+{
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        if (point->family->launch[i] &&
+            !at_rule_launch_fits(point, (enum at_launch_field)i, launch->field[i]))
+            return false;
+    return launch->field[AT_BLOCK_X] * launch->field[AT_BLOCK_Y] * launch->field[AT_BLOCK_Z] <=
+           point->device->max_threads_per_block;
+}
+
 bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
                      const struct at_device_info *device, struct at_launch *launch)
 {
@@ -179,11 +206,6 @@ bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
     if (!follow_problem(config, &point))
         return false;
     at_point_move(&point, config);
-    for (size_t i = 0; i < family->rule_count; i++) {
-        bool holds;
-
-        if (at_rule_holds(&family->rules[i], &point, &holds, NULL) != AT_OK || !holds)
-            return false;
-    }
-    return launch_at(&point, launch, NULL) == AT_OK;
+    return rules_hold(&point) && launch_at(&point, launch, NULL) == AT_OK &&
+           launch_fits(&point, launch);
 }

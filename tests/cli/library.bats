@@ -129,6 +129,15 @@ END
     run -0 "$library/judge-lookup" library-times.tsv.xz --profile library.yaml
     [[ ${lines[-1]} == '| tenth | 6 |'* ]]
 
+    # The same library without the device, and of what was measured before.
+    run -0 "$library/make-library" folder --device h200 --out offline.yaml
+    diff library.yaml offline.yaml
+    run -0 "$library/make-library" other --device h200 --known folder/chunk-0001.yaml \
+        --known library-times.tsv.xz --out known.yaml
+    diff <(sed -n '/answers:/,$p' library.yaml) <(sed -n '/answers:/,$p' known.yaml)
+    run -2 "$library/make-library" other --gpu emu
+    [[ $output == *'how many problems? --count'* ]]
+
     # As a contribution it is predicted, and nothing else is wrong.
     run -0 "$library/check-contribution" --emulated --least 1 library.yaml
     [[ $output != *$'\nno'* && $output == *'| tenth | 6 |'* ]]
@@ -147,5 +156,5 @@ END
 @test "lookup is judged by the times of an H200, as tests/unit/test_regret.c does" {
     unset AUTOTUNE_DATADIR
     run -0 "$library/judge-lookup" "$srcdir/tests/data/h200-lookup.tsv"
-    [[ ${lines[-1]} == '| tenth | 500 | 42 | 0 | 0.3 | 1.8 | 4.6 | 7.9 | 24.3 | 8 |' ]]
+    [[ ${lines[-1]} == '| tenth | 500 | 42 | 0 | 0.4 | 1.7 | 4.4 | 6.9 | 26.6 | 7 |' ]]
 }
