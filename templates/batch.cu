@@ -567,9 +567,9 @@ __device__ __forceinline__ void write_pieces(element *to, const unsigned char *c
         /* In bytes from the first element. */
         const int at = (int)(i - column * per_column) * 16 - bytes_past_boundary<16>(first);
         const int begin = at_start ? 0 : bytes_to_boundary<piece_boundary>(first);
-        const int end =
-            at_end ? work.rows * ELEM_SIZE
-                   : own * ELEM_SIZE + bytes_to_boundary<piece_boundary>(first + own * ELEM_SIZE);
+        const int boundary =
+            own * ELEM_SIZE + bytes_to_boundary<piece_boundary>(first + own * ELEM_SIZE);
+        const int end = at_end ? work.rows * ELEM_SIZE : min(boundary, work.rows * ELEM_SIZE);
 
         if (at >= begin && at + 16 <= end)
             store<STORE_PLAIN>(reinterpret_cast<uint4 *>(first + at),
