@@ -10,6 +10,7 @@
 #include "search/bayesian/calibration.h"
 #include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
+#include "search/bayesian/design.h"
 #include "search/bayesian/patience.h"
 #include "search/bayesian/surroundings.h"
 #include "search/bayesian/turns.h"
@@ -17,10 +18,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Random configs of the initial design: with a warm start so many of each family; without one so
- * many in all, of large families above all. */
-enum { FAMILY_RANDOM_WARM = 1, RANDOM_COLD = 4 };
 
 /* Without a warm start, the first configs of a family are random, and so are the first ones of it
  * that coverage takes: until its Gaussian process is fitted, at eight results, those with the
@@ -87,8 +84,8 @@ struct guided {
     size_t winner;    /* the winner of an earlier search of this problem */
     double winner_ns; /* its time, if it still holds; 0: it may not */
     struct at_compiled compiled;
-    size_t random_count, random_taken; /* initial random configs: wanted, and taken */
-    bool *uncovered;                   /* by config: it is asked for; updated when needed */
+    struct at_design design;
+    bool *uncovered;          /* by config: it is asked for; updated when needed */
     size_t centre;            /* the config whose neighbours are candidates; SIZE_MAX: none yet */
     bool stale;               /* results have come in since the last update */
     struct request last;      /* the config that was asked for last */
@@ -102,14 +99,6 @@ struct guided {
 static bool has_warm_start(const struct guided *guided)
 {
     return guided->starts.count > guided->land.region_count;
-}
-
-static size_t count_random_configs(const struct guided *guided)
-{
-    if (guided->winner_ns > 0)
-        return 0;
-    return guided->patience.warm_start ? FAMILY_RANDOM_WARM * guided->land.region_count
-                                       : RANDOM_COLD;
 }
 
 static void *create(const struct at_space *space, const struct at_start *start)
@@ -126,7 +115,8 @@ static void *create(const struct at_space *space, const struct at_start *start)
                                             .searched_before = start->searched_before,
                                             .warm_start = has_warm_start(guided),
                                             .gained_ns = INFINITY};
-    guided->random_count = count_random_configs(guided);
+    at_design_init(&guided->design, guided->land.region_count, guided->patience.warm_start,
+                   guided->winner_ns > 0);
     guided->acquisition = at_acquisition_create(&guided->land, start->seed);
     guided->uncovered = at_alloc_array(space->count, sizeof *guided->uncovered);
     guided->requests = at_alloc_array(space->count, sizeof *guided->requests);
@@ -178,25 +168,6 @@ static bool find_uncovered(const struct guided *guided)
     return at_coverage_mark(&guided->land, near ? goal_near_copy : goal, guided->uncovered);
 }
 
-/* Without a warm start, take a random config in place of this one if fewer than `first` of its
- * family were taken. */
-static bool take_instead(struct guided *guided, size_t first, size_t *index)
-{
-    struct at_landscape *land = &guided->land;
-    const struct at_region *region = &land->regions[land->region_of[*index]];
-    size_t asked = 0, drawn;
-
-    for (size_t i = 0; i < region->count; i++)
-        asked += land->asked[region->first + i];
-    if (guided->patience.warm_start || asked >= first)
-        return false;
-    drawn = region->first + at_rng_below(&guided->starts.rng, region->count);
-    if (!at_landscape_take(land, drawn))
-        return false;
-    *index = drawn;
-    return true;
-}
-
 /* Take the config with the greatest expected improvement among those that coverage asks for. If
  * none of them is a candidate, as in a large space, take the first. */
 static bool take_uncovered(struct guided *guided, size_t *index)
@@ -211,7 +182,9 @@ static bool take_uncovered(struct guided *guided, size_t *index)
     *index = count > 0 ? at_compiled_choose(&guided->compiled, improvements, count) : 0;
     while (!guided->uncovered[*index])
         ++*index;
-    return take_instead(guided, FAMILY_COVERED, index) || at_landscape_take(land, *index);
+    return at_design_take_instead(&guided->design, land, &guided->starts.rng, FAMILY_COVERED,
+                                  index) ||
+           at_landscape_take(land, *index);
 }
 
 /* Take a neighbour of the best config, unless that is near the copy limit. So a search ends with a
@@ -271,7 +244,8 @@ static bool take_surroundings(struct guided *guided, size_t *index)
 /* Take this config by what is expected, unless too little is known of its family. */
 static bool take_of_family(struct guided *guided, size_t *index)
 {
-    if (take_instead(guided, FAMILY_FIRST, index)) {
+    if (at_design_take_instead(&guided->design, &guided->land, &guided->starts.rng, FAMILY_FIRST,
+                               index)) {
         guided->last.basis = DESIGN;
         return true;
     }
@@ -309,43 +283,6 @@ static bool take_by_improvement(struct guided *guided, size_t *index)
     return false;
 }
 
-/* Draw a family. The chances grow as the roots of the sizes. */
-static size_t draw_family(struct guided *guided)
-{
-    const struct at_landscape *land = &guided->land;
-    double sum = 0, drawn;
-    size_t family = 0;
-
-    for (size_t i = 0; i < land->region_count; i++)
-        sum += sqrt((double)land->regions[i].count);
-    drawn = sum * at_rng_fraction(&guided->starts.rng);
-    for (; family + 1 < land->region_count; family++) {
-        drawn -= sqrt((double)land->regions[family].count);
-        if (drawn < 0)
-            break;
-    }
-    return family;
-}
-
-/* Take a random config: with a warm start of each family in turn, so that no family is judged by
- * one config. */
-static bool take_random_config(struct guided *guided, size_t *index)
-{
-    struct at_landscape *land = &guided->land;
-    size_t turn = guided->random_taken++;
-    const struct at_region *region =
-        &land->regions[guided->patience.warm_start ? turn % land->region_count
-                                                   : draw_family(guided)];
-
-    *index = region->first + at_rng_below(&guided->starts.rng, region->count);
-    return at_landscape_take(land, *index) || at_landscape_draw(land, &guided->starts.rng, index);
-}
-
-static bool has_random_configs(const struct guided *guided)
-{
-    return guided->random_taken < guided->random_count && guided->land.region_count > 0;
-}
-
 static bool take(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
@@ -353,8 +290,8 @@ static bool take(struct guided *guided, size_t *index)
     guided->last = (struct request){.basis = DESIGN, .way = AT_WAY_MODEL};
     if (at_starts_has_likely(&guided->starts))
         return at_starts_next(&guided->starts, land, index);
-    if (has_random_configs(guided))
-        return take_random_config(guided, index);
+    if (at_design_has_random(&guided->design))
+        return at_design_take_random(&guided->design, land, &guided->starts.rng, index);
     if (land->best == SIZE_MAX) /* no correct result yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
     guided->last.basis = RULE;
@@ -384,7 +321,7 @@ static bool may_ask(struct guided *guided)
     }
     if (most > WAITING_MAX)
         most = WAITING_MAX;
-    if (at_starts_has_likely(&guided->starts) || has_random_configs(guided))
+    if (at_starts_has_likely(&guided->starts) || at_design_has_random(&guided->design))
         most = WAITING_FIXED;
     return !guided->reason && at_landscape_waiting(land) < most;
 }
