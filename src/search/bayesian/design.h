@@ -23,7 +23,8 @@ bool at_design_take_random(struct at_design *design, struct at_landscape *land, 
                            size_t *index);
 
 /* Without a warm start, take a random config of this one's family in its place if fewer than
- * `first` of the family were taken. */
+ * `first` of the family were taken: of several draws the one whose values were taken least, since
+ * a value that few configs have is seldom drawn. */
 bool at_design_take_instead(const struct at_design *design, struct at_landscape *land,
                             struct at_rng *rng, size_t first, size_t *index);
 

@@ -33,7 +33,13 @@ enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16, WAITING_FIXED = 3
  * goal is smaller near the copy limit, where little can be gained. */
 enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2 };
 static const struct at_coverage_goal goal = {.family = 24, .value = 2};
-static const struct at_coverage_goal goal_near_copy = {.family = 4, .value = 0};
+static const struct at_coverage_goal goal_near_copy = {.family = 4};
+
+/* In a space of several families, the family of which most is expected would have its values
+ * covered first. So of coverage's turns, one in FAMILY_TURNS is for a family, by what is expected.
+ * The others are for values (coverage.h), until so many configs have had each. */
+enum { FAMILY_TURNS = 6, VALUE_GOAL_COLD = 3, VALUE_GOAL_WARM = 2 };
+static const struct at_coverage_goal goal_of_families = {.family = 24};
 
 /* A random draw changes at most this many parameters of the best config. The Gaussian process may
  * have rejected a good pair of values because each is poor alone. */
@@ -85,7 +91,8 @@ struct guided {
     double winner_ns; /* its time, if it still holds; 0: it may not */
     struct at_compiled compiled;
     struct at_design design;
-    bool *uncovered;          /* by config: it is asked for; updated when needed */
+    bool *uncovered; /* by config: it is asked for; updated when needed */
+    struct at_value_turns value_turns;
     size_t centre;            /* the config whose neighbours are candidates; SIZE_MAX: none yet */
     bool stale;               /* results have come in since the last update */
     struct request last;      /* the config that was asked for last */
@@ -118,6 +125,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
     at_design_init(&guided->design, guided->land.region_count, guided->patience.warm_start,
                    guided->winner_ns > 0);
     guided->acquisition = at_acquisition_create(&guided->land, start->seed);
+    at_value_turns_init(&guided->value_turns, &guided->land, start->seed);
     guided->uncovered = at_alloc_array(space->count, sizeof *guided->uncovered);
     guided->requests = at_alloc_array(space->count, sizeof *guided->requests);
     return guided;
@@ -160,12 +168,23 @@ static size_t find_promising(struct guided *guided, const bool *wanted,
                                guided->compiled.has ? AT_COMPILED_CHOICE : 1);
 }
 
-/* Update which configs coverage asks for; false: none. */
-static bool find_uncovered(const struct guided *guided)
+/* Mark what coverage asks for in this one of its turns, if `ahead` values are covered before.
+ * False: nothing. Sets the region whose value is covered; SIZE_MAX: it is a family's turn. */
+static bool find_uncovered(const struct guided *guided, size_t turn, size_t ahead, size_t *region)
 {
-    bool near = at_patience_is_near_copy(&guided->patience);
+    const struct at_landscape *land = &guided->land;
+    bool near = at_patience_is_near_copy(&guided->patience), family = turn % FAMILY_TURNS == 0;
 
-    return at_coverage_mark(&guided->land, near ? goal_near_copy : goal, guided->uncovered);
+    *region = SIZE_MAX;
+    if (near || land->region_count == 1)
+        return at_coverage_mark(land, near ? goal_near_copy : goal, guided->uncovered);
+    if (family && at_coverage_mark(land, goal_of_families, guided->uncovered))
+        return true;
+    *region = at_value_turns_mark(&guided->value_turns, land,
+                                  guided->patience.warm_start ? VALUE_GOAL_WARM : VALUE_GOAL_COLD,
+                                  ahead, guided->uncovered);
+    return *region != SIZE_MAX ||
+           (!family && at_coverage_mark(land, goal_of_families, guided->uncovered));
 }
 
 /* Take the config with the greatest expected improvement among those that coverage asks for. If
@@ -174,10 +193,12 @@ static bool take_uncovered(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_improvement improvements[AT_COMPILED_CHOICE];
-    size_t count;
+    size_t count, region;
 
-    if (!find_uncovered(guided))
+    if (!find_uncovered(guided, land->asked_count / COVERAGE_SHARE, 0, &region))
         return false;
+    if (region != SIZE_MAX)
+        guided->value_turns.taken[region]++;
     count = find_promising(guided, guided->uncovered, improvements);
     *index = count > 0 ? at_compiled_choose(&guided->compiled, improvements, count) : 0;
     while (!guided->uncovered[*index])
@@ -358,6 +379,19 @@ static void add_once(size_t *indices, size_t *count, size_t index)
     indices[(*count)++] = index;
 }
 
+/* List what coverage would choose in its next turns, at most `most`; returns how many. */
+static size_t expect_uncovered(const struct guided *guided, struct at_improvement *wanted,
+                               size_t most)
+{
+    size_t turn = guided->land.asked_count / COVERAGE_SHARE + 1, count = 0, ahead = 0, region;
+
+    for (size_t i = 0; i < most / 2 && find_uncovered(guided, turn + i, ahead, &region); i++) {
+        count += at_acquisition_best(guided->acquisition, guided->uncovered, &wanted[count], 1);
+        ahead += region != SIZE_MAX;
+    }
+    return count;
+}
+
 /* Alternate between the greatest expected improvement, what coverage asks for, and the surroundings
  * of the fastest configs. */
 static size_t likely_next(const void *state, size_t *indices, size_t most)
@@ -370,8 +404,7 @@ static size_t likely_next(const void *state, size_t *indices, size_t most)
         return 0;
     most = most < AT_NEXT_MAX ? most : AT_NEXT_MAX;
     expected_count = at_acquisition_best(guided->acquisition, NULL, expected, most);
-    if (find_uncovered(guided))
-        wanted_count = at_acquisition_best(guided->acquisition, guided->uncovered, wanted, most);
+    wanted_count = expect_uncovered(guided, wanted, most);
     if (find_surroundings(guided))
         near_count = at_acquisition_best(guided->acquisition, guided->uncovered, near, most);
     for (size_t i = 0; i < most; i++) {
@@ -419,6 +452,7 @@ static void destroy(void *state)
     struct guided *guided = state;
 
     at_acquisition_free(guided->acquisition);
+    at_value_turns_clear(&guided->value_turns);
     at_starts_clear(&guided->starts);
     at_landscape_clear(&guided->land);
     free(guided->uncovered);
