@@ -35,10 +35,11 @@ enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2 };
 static const struct at_coverage_goal goal = {.family = 24, .value = 2};
 static const struct at_coverage_goal goal_near_copy = {.family = 4};
 
-/* In a space of several families, the family of which most is expected would have its values
- * covered first. So of coverage's turns, one in FAMILY_TURNS is for a family, by what is expected.
- * The others are for values (coverage.h), until so many configs have had each. */
-enum { FAMILY_TURNS = 6, VALUE_GOAL_COLD = 3, VALUE_GOAL_WARM = 2 };
+/* In a space of several families of which nothing is known, the family of which most is expected
+ * would have its values covered first. So of coverage's turns, one in FAMILY_TURNS is for a family,
+ * by what is expected, and the others are for values (coverage.h), until VALUE_GOAL configs have
+ * had each. */
+enum { FAMILY_TURNS = 6, VALUE_GOAL = 3 };
 static const struct at_coverage_goal goal_of_families = {.family = 24};
 
 /* A random draw changes at most this many parameters of the best config. The Gaussian process may
@@ -176,13 +177,11 @@ static bool find_uncovered(const struct guided *guided, size_t turn, size_t ahea
     bool near = at_patience_is_near_copy(&guided->patience), family = turn % FAMILY_TURNS == 0;
 
     *region = SIZE_MAX;
-    if (near || land->region_count == 1)
+    if (near || land->region_count == 1 || guided->patience.warm_start)
         return at_coverage_mark(land, near ? goal_near_copy : goal, guided->uncovered);
     if (family && at_coverage_mark(land, goal_of_families, guided->uncovered))
         return true;
-    *region = at_value_turns_mark(&guided->value_turns, land,
-                                  guided->patience.warm_start ? VALUE_GOAL_WARM : VALUE_GOAL_COLD,
-                                  ahead, guided->uncovered);
+    *region = at_value_turns_mark(&guided->value_turns, land, VALUE_GOAL, ahead, guided->uncovered);
     return *region != SIZE_MAX ||
            (!family && at_coverage_mark(land, goal_of_families, guided->uncovered));
 }
