@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/bayesian/coverage.h"
 
+#include "base/hash.h"
+#include "base/memory.h"
+
 #include <math.h>
+#include <stdlib.h>
 
 /* Values are covered in families whose best takes at most this many times the best time. */
 static const double near_best = 1.04;
@@ -70,4 +74,82 @@ bool at_coverage_mark(const struct at_landscape *land, struct at_coverage_goal g
     for (size_t i = 0; i < land->region_count && land->best != SIZE_MAX; i++)
         any |= mark_region(land, &land->regions[i], goal, wanted);
     return any;
+}
+
+/* ---- turns of values ---- */
+
+/* A value of a parameter that is next in its family. */
+struct value {
+    size_t region, param, level;
+    double turn; /* of the family: how many turns it has had for its size */
+};
+
+void at_value_turns_init(struct at_value_turns *turns, const struct at_landscape *land,
+                         uint64_t seed)
+{
+    *turns = (struct at_value_turns){.seed = seed};
+    turns->taken = at_alloc_array(land->region_count, sizeof *turns->taken);
+}
+
+void at_value_turns_clear(struct at_value_turns *turns)
+{
+    free(turns->taken);
+    *turns = (struct at_value_turns){0};
+}
+
+/* Find the first value, in the order of the turns, that configs to ask for have and that fewer than
+ * `goal` have had. */
+static bool find_value(const struct at_value_turns *turns, const struct at_landscape *land,
+                       size_t number, size_t goal, struct value *value)
+{
+    const struct at_region *region = &land->regions[number];
+    struct seen seen;
+    uint64_t first = UINT64_MAX;
+
+    see(&seen, land, region);
+    if (seen.best_ns > near_best * land->time_ns[land->best])
+        return false;
+    for (size_t i = region->first; i < region->first + region->count; i++)
+        for (size_t j = 0; j < region->family->param_count && !land->asked[i]; j++) {
+            size_t level = at_landscape_levels(land, i)[j],
+                   key[] = {number, j, level, turns->taken[number]};
+            uint64_t place;
+
+            if (seen.level[j][level] >= goal)
+                continue;
+            place = at_hash64(key, sizeof key, turns->seed);
+            if (place >= first)
+                continue;
+            first = place;
+            value->param = j;
+            value->level = level;
+        }
+    value->region = number;
+    value->turn = (double)(turns->taken[number] + 1) / (double)region->count;
+    return first < UINT64_MAX;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const struct value *x = a, *y = b;
+
+    return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn)
+                              : (x->region > y->region) - (x->region < y->region);
+}
+
+size_t at_value_turns_mark(const struct at_value_turns *turns, const struct at_landscape *land,
+                           size_t goal, size_t ahead, bool *wanted)
+{
+    struct value *values = at_alloc_array(land->region_count, sizeof *values), next;
+    size_t count = 0;
+
+    for (size_t i = 0; i < land->region_count && land->best != SIZE_MAX; i++)
+        count += find_value(turns, land, i, goal, &values[count]);
+    qsort(values, count, sizeof *values, compare_values);
+    next = count > 0 ? values[ahead % count] : (struct value){.region = SIZE_MAX};
+    free(values);
+    for (size_t i = 0; i < land->space->count && count > 0; i++)
+        wanted[i] = land->region_of[i] == next.region && !land->asked[i] &&
+                    at_landscape_levels(land, i)[next.param] == next.level;
+    return next.region;
 }

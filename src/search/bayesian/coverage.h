@@ -17,4 +17,22 @@ struct at_coverage_goal {
  * none. */
 bool at_coverage_mark(const struct at_landscape *land, struct at_coverage_goal goal, bool *wanted);
 
+/* Turns of values: which value of which family is covered next. Families take turns by their
+ * sizes. The order of a family's values is random: the values of which least is expected, which
+ * tell most, do not come last. It is fixed, so that what is needed next can be compiled ahead. */
+struct at_value_turns {
+    size_t *taken; /* by region; owned */
+    uint64_t seed; /* of the order */
+};
+
+void at_value_turns_init(struct at_value_turns *turns, const struct at_landscape *land,
+                         uint64_t seed);
+void at_value_turns_clear(struct at_value_turns *turns);
+
+/* Mark in wanted, by config, the configs with the value that fewer than `goal` configs have, in a
+ * family near the best, whose turn it is after `ahead` others. Returns the region; SIZE_MAX: there
+ * is none. The caller counts the turn in `taken`. */
+size_t at_value_turns_mark(const struct at_value_turns *turns, const struct at_landscape *land,
+                           size_t goal, size_t ahead, bool *wanted);
+
 #endif

@@ -10,6 +10,7 @@
 #include "search/bayesian/calibration.h"
 #include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
+#include "search/bayesian/design.h"
 #include "search/bayesian/patience.h"
 #include "search/bayesian/surroundings.h"
 #include "search/bayesian/turns.h"
@@ -17,10 +18,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Random configs of the initial design: with a warm start so many of each family; without one so
- * many in all, of large families above all. */
-enum { FAMILY_RANDOM_WARM = 1, RANDOM_COLD = 4 };
 
 /* Without a warm start, the first configs of a family are random, and so are the first ones of it
  * that coverage takes: until its Gaussian process is fitted, at eight results, those with the
@@ -36,7 +33,14 @@ enum { WAITING_FIRST = 8, WAITING_GROWS = 8, WAITING_MAX = 16, WAITING_FIXED = 3
  * goal is smaller near the copy limit, where little can be gained. */
 enum { COVERAGE_FROM = 20, COVERAGE_SHARE = 2 };
 static const struct at_coverage_goal goal = {.family = 24, .value = 2};
-static const struct at_coverage_goal goal_near_copy = {.family = 4, .value = 0};
+static const struct at_coverage_goal goal_near_copy = {.family = 4};
+
+/* In a space of several families of which nothing is known, the family of which most is expected
+ * would have its values covered first. So of coverage's turns, one in FAMILY_TURNS is for a family,
+ * by what is expected, and the others are for values (coverage.h), until VALUE_GOAL configs have
+ * had each. */
+enum { FAMILY_TURNS = 6, VALUE_GOAL = 3 };
+static const struct at_coverage_goal goal_of_families = {.family = 24};
 
 /* A random draw changes at most this many parameters of the best config. The Gaussian process may
  * have rejected a good pair of values because each is poor alone. */
@@ -87,8 +91,9 @@ struct guided {
     size_t winner;    /* the winner of an earlier search of this problem */
     double winner_ns; /* its time, if it still holds; 0: it may not */
     struct at_compiled compiled;
-    size_t random_count, random_taken; /* initial random configs: wanted, and taken */
-    bool *uncovered;                   /* by config: it is asked for; updated when needed */
+    struct at_design design;
+    bool *uncovered; /* by config: it is asked for; updated when needed */
+    struct at_value_turns value_turns;
     size_t centre;            /* the config whose neighbours are candidates; SIZE_MAX: none yet */
     bool stale;               /* results have come in since the last update */
     struct request last;      /* the config that was asked for last */
@@ -102,14 +107,6 @@ struct guided {
 static bool has_warm_start(const struct guided *guided)
 {
     return guided->starts.count > guided->land.region_count;
-}
-
-static size_t count_random_configs(const struct guided *guided)
-{
-    if (guided->winner_ns > 0)
-        return 0;
-    return guided->patience.warm_start ? FAMILY_RANDOM_WARM * guided->land.region_count
-                                       : RANDOM_COLD;
 }
 
 static void *create(const struct at_space *space, const struct at_start *start)
@@ -126,8 +123,10 @@ static void *create(const struct at_space *space, const struct at_start *start)
                                             .searched_before = start->searched_before,
                                             .warm_start = has_warm_start(guided),
                                             .gained_ns = INFINITY};
-    guided->random_count = count_random_configs(guided);
+    at_design_init(&guided->design, guided->land.region_count, guided->patience.warm_start,
+                   guided->winner_ns > 0);
     guided->acquisition = at_acquisition_create(&guided->land, start->seed);
+    at_value_turns_init(&guided->value_turns, &guided->land, start->seed);
     guided->uncovered = at_alloc_array(space->count, sizeof *guided->uncovered);
     guided->requests = at_alloc_array(space->count, sizeof *guided->requests);
     return guided;
@@ -170,31 +169,21 @@ static size_t find_promising(struct guided *guided, const bool *wanted,
                                guided->compiled.has ? AT_COMPILED_CHOICE : 1);
 }
 
-/* Update which configs coverage asks for; false: none. */
-static bool find_uncovered(const struct guided *guided)
+/* Mark what coverage asks for in this one of its turns, if `ahead` values are covered before.
+ * False: nothing. Sets the region whose value is covered; SIZE_MAX: it is a family's turn. */
+static bool find_uncovered(const struct guided *guided, size_t turn, size_t ahead, size_t *region)
 {
-    bool near = at_patience_is_near_copy(&guided->patience);
+    const struct at_landscape *land = &guided->land;
+    bool near = at_patience_is_near_copy(&guided->patience), family = turn % FAMILY_TURNS == 0;
 
-    return at_coverage_mark(&guided->land, near ? goal_near_copy : goal, guided->uncovered);
-}
-
-/* Without a warm start, take a random config in place of this one if fewer than `first` of its
- * family were taken. */
-static bool take_instead(struct guided *guided, size_t first, size_t *index)
-{
-    struct at_landscape *land = &guided->land;
-    const struct at_region *region = &land->regions[land->region_of[*index]];
-    size_t asked = 0, drawn;
-
-    for (size_t i = 0; i < region->count; i++)
-        asked += land->asked[region->first + i];
-    if (guided->patience.warm_start || asked >= first)
-        return false;
-    drawn = region->first + at_rng_below(&guided->starts.rng, region->count);
-    if (!at_landscape_take(land, drawn))
-        return false;
-    *index = drawn;
-    return true;
+    *region = SIZE_MAX;
+    if (near || land->region_count == 1 || guided->patience.warm_start)
+        return at_coverage_mark(land, near ? goal_near_copy : goal, guided->uncovered);
+    if (family && at_coverage_mark(land, goal_of_families, guided->uncovered))
+        return true;
+    *region = at_value_turns_mark(&guided->value_turns, land, VALUE_GOAL, ahead, guided->uncovered);
+    return *region != SIZE_MAX ||
+           (!family && at_coverage_mark(land, goal_of_families, guided->uncovered));
 }
 
 /* Take the config with the greatest expected improvement among those that coverage asks for. If
@@ -203,15 +192,19 @@ static bool take_uncovered(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_improvement improvements[AT_COMPILED_CHOICE];
-    size_t count;
+    size_t count, region;
 
-    if (!find_uncovered(guided))
+    if (!find_uncovered(guided, land->asked_count / COVERAGE_SHARE, 0, &region))
         return false;
+    if (region != SIZE_MAX)
+        guided->value_turns.taken[region]++;
     count = find_promising(guided, guided->uncovered, improvements);
     *index = count > 0 ? at_compiled_choose(&guided->compiled, improvements, count) : 0;
     while (!guided->uncovered[*index])
         ++*index;
-    return take_instead(guided, FAMILY_COVERED, index) || at_landscape_take(land, *index);
+    return at_design_take_instead(&guided->design, land, &guided->starts.rng, FAMILY_COVERED,
+                                  index) ||
+           at_landscape_take(land, *index);
 }
 
 /* Take a neighbour of the best config, unless that is near the copy limit. So a search ends with a
@@ -271,7 +264,8 @@ static bool take_surroundings(struct guided *guided, size_t *index)
 /* Take this config by what is expected, unless too little is known of its family. */
 static bool take_of_family(struct guided *guided, size_t *index)
 {
-    if (take_instead(guided, FAMILY_FIRST, index)) {
+    if (at_design_take_instead(&guided->design, &guided->land, &guided->starts.rng, FAMILY_FIRST,
+                               index)) {
         guided->last.basis = DESIGN;
         return true;
     }
@@ -309,43 +303,6 @@ static bool take_by_improvement(struct guided *guided, size_t *index)
     return false;
 }
 
-/* Draw a family. The chances grow as the roots of the sizes. */
-static size_t draw_family(struct guided *guided)
-{
-    const struct at_landscape *land = &guided->land;
-    double sum = 0, drawn;
-    size_t family = 0;
-
-    for (size_t i = 0; i < land->region_count; i++)
-        sum += sqrt((double)land->regions[i].count);
-    drawn = sum * at_rng_fraction(&guided->starts.rng);
-    for (; family + 1 < land->region_count; family++) {
-        drawn -= sqrt((double)land->regions[family].count);
-        if (drawn < 0)
-            break;
-    }
-    return family;
-}
-
-/* Take a random config: with a warm start of each family in turn, so that no family is judged by
- * one config. */
-static bool take_random_config(struct guided *guided, size_t *index)
-{
-    struct at_landscape *land = &guided->land;
-    size_t turn = guided->random_taken++;
-    const struct at_region *region =
-        &land->regions[guided->patience.warm_start ? turn % land->region_count
-                                                   : draw_family(guided)];
-
-    *index = region->first + at_rng_below(&guided->starts.rng, region->count);
-    return at_landscape_take(land, *index) || at_landscape_draw(land, &guided->starts.rng, index);
-}
-
-static bool has_random_configs(const struct guided *guided)
-{
-    return guided->random_taken < guided->random_count && guided->land.region_count > 0;
-}
-
 static bool take(struct guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
@@ -353,8 +310,8 @@ static bool take(struct guided *guided, size_t *index)
     guided->last = (struct request){.basis = DESIGN, .way = AT_WAY_MODEL};
     if (at_starts_has_likely(&guided->starts))
         return at_starts_next(&guided->starts, land, index);
-    if (has_random_configs(guided))
-        return take_random_config(guided, index);
+    if (at_design_has_random(&guided->design))
+        return at_design_take_random(&guided->design, land, &guided->starts.rng, index);
     if (land->best == SIZE_MAX) /* no correct result yet */
         return at_landscape_draw(land, &guided->starts.rng, index);
     guided->last.basis = RULE;
@@ -384,7 +341,7 @@ static bool may_ask(struct guided *guided)
     }
     if (most > WAITING_MAX)
         most = WAITING_MAX;
-    if (at_starts_has_likely(&guided->starts) || has_random_configs(guided))
+    if (at_starts_has_likely(&guided->starts) || at_design_has_random(&guided->design))
         most = WAITING_FIXED;
     return !guided->reason && at_landscape_waiting(land) < most;
 }
@@ -421,6 +378,19 @@ static void add_once(size_t *indices, size_t *count, size_t index)
     indices[(*count)++] = index;
 }
 
+/* List what coverage would choose in its next turns, at most `most`; returns how many. */
+static size_t expect_uncovered(const struct guided *guided, struct at_improvement *wanted,
+                               size_t most)
+{
+    size_t turn = guided->land.asked_count / COVERAGE_SHARE + 1, count = 0, ahead = 0, region;
+
+    for (size_t i = 0; i < most / 2 && find_uncovered(guided, turn + i, ahead, &region); i++) {
+        count += at_acquisition_best(guided->acquisition, guided->uncovered, &wanted[count], 1);
+        ahead += region != SIZE_MAX;
+    }
+    return count;
+}
+
 /* Alternate between the greatest expected improvement, what coverage asks for, and the surroundings
  * of the fastest configs. */
 static size_t likely_next(const void *state, size_t *indices, size_t most)
@@ -433,8 +403,7 @@ static size_t likely_next(const void *state, size_t *indices, size_t most)
         return 0;
     most = most < AT_NEXT_MAX ? most : AT_NEXT_MAX;
     expected_count = at_acquisition_best(guided->acquisition, NULL, expected, most);
-    if (find_uncovered(guided))
-        wanted_count = at_acquisition_best(guided->acquisition, guided->uncovered, wanted, most);
+    wanted_count = expect_uncovered(guided, wanted, most);
     if (find_surroundings(guided))
         near_count = at_acquisition_best(guided->acquisition, guided->uncovered, near, most);
     for (size_t i = 0; i < most; i++) {
@@ -482,6 +451,7 @@ static void destroy(void *state)
     struct guided *guided = state;
 
     at_acquisition_free(guided->acquisition);
+    at_value_turns_clear(&guided->value_turns);
     at_starts_clear(&guided->starts);
     at_landscape_clear(&guided->land);
     free(guided->uncovered);
