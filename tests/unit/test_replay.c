@@ -755,8 +755,10 @@ static void test_curves(void **state)
     lists[1] = at_curve_within(&searches, instants_ns, AT_COUNT(instants_ns));
     assert_int_equal(lists[1].count, 0);
     lists[1] = at_curve_drawn_after(&searches); /* 1, 2, 3 */
+    ((struct at_curve_record *)lists[1].items)[0].ms = 0;
     mean = at_curve_mean(lists, 2);
     points = mean.items;
+    assert_int_equal(points[0].ms, 52); /* an unknown time does not count */
     assert_int_equal(lists[1].count, 3);
     assert_int_equal(mean.count, 4);
     assert_int_equal(points[2].evaluations, 3);
