@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune replay: search strategies on recorded spaces. */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "cmd/replay_table.h"
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "report/curves.h"
 #include "system/cpus.h"
+#include "system/output.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -20,8 +23,8 @@ enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000, JOBS_MAX = 256 
 /* Configs in flight in a run with sixteen compile workers. */
 enum { AHEAD = 512 };
 
-/* Evaluations that --curve tells of. */
-static const size_t curve_points[] = {10, 20, 30, 60, 120};
+/* What --curve tells of: evaluations, and times. */
+static const char curve_points[] = "10,20,30,60,120,10s,20s,30s,60s,120s";
 enum { CURVE_MAX = 16 };
 
 static const char suffix[] = ".recording";
@@ -34,6 +37,9 @@ struct replay_options {
     char **files;
     size_t file_count, file_capacity;
     size_t curve[CURVE_MAX];
+    int64_t times_ns[CURVE_MAX];
+    bool curve_asked;
+    const char *out; /* of the page; NULL: none */
     enum at_output_format format;
 };
 
@@ -51,8 +57,12 @@ static const struct argp_option options_table[] = {
      "Start each search from the best configs of the other recordings, like a run that tunes "
      "several problems",
      0},
-    {"curve", KEY_CURVE, "N[,N...]", OPTION_ARG_OPTIONAL,
-     "Also print how far the best is behind after N evaluations (default: 10,20,30,60,120)", 0},
+    {"curve", KEY_CURVE, "N|TIME[,...]", OPTION_ARG_OPTIONAL,
+     "Also print how far the best is behind after N evaluations, or after a TIME like 500ms or 2s "
+     "(default: 10, 20, 30, 60 and 120 of both)",
+     0},
+    {"out", 'o', "FILE", 0,
+     "Also write an HTML page with pictures of the curves to FILE; implies --curve", 0},
     {"jobs", 'j', "N", 0, "Searches at a time (default: one per CPU)", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
@@ -81,16 +91,21 @@ static void parse_curve(struct argp_state *state, struct replay_options *options
 {
     struct at_comparison_options *comparison = &options->comparison;
 
-    comparison->curve = text ? options->curve : curve_points;
-    comparison->curve_count = text ? 0 : AT_COUNT(curve_points);
+    options->curve_asked = true;
+    comparison->curve_count = comparison->time_count = 0;
+    if (!text)
+        text = curve_points;
     while (text) {
         size_t length = strcspn(text, ",");
         char *point = at_strndup(text, length);
 
-        if (comparison->curve_count == CURVE_MAX)
-            argp_error(state, "--curve takes at most %d numbers", CURVE_MAX);
-        options->curve[comparison->curve_count++] =
-            (size_t)at_parse_integer(state, "curve", point, 1, BUDGET_MAX);
+        if (comparison->curve_count == CURVE_MAX || comparison->time_count == CURVE_MAX)
+            argp_error(state, "--curve takes at most %d numbers and times", CURVE_MAX);
+        if (length > 0 && point[length - 1] == 's')
+            options->times_ns[comparison->time_count++] = at_parse_duration(state, "curve", point);
+        else
+            options->curve[comparison->curve_count++] =
+                (size_t)at_parse_integer(state, "curve", point, 1, BUDGET_MAX);
         free(point);
         text = text[length] ? text + length + 1 : NULL;
     }
@@ -123,6 +138,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CURVE:
         parse_curve(state, options, arg);
         return 0;
+    case 'o':
+        options->out = arg;
+        options->comparison.draw = true;
+        return 0;
     case 'j':
         options->comparison.threads = (int)at_parse_integer(state, "jobs", arg, 1, JOBS_MAX);
         return 0;
@@ -134,6 +153,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which recordings?");
+        return 0;
+    case ARGP_KEY_END:
+        if (options->out && !options->curve_asked)
+            parse_curve(state, options, NULL);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -215,6 +238,22 @@ static void settle_strategies(struct replay_options *options)
     options->comparison.strategy_count = options->strategy_count;
 }
 
+static enum at_status write_page(const struct at_comparison *comparison, const char *path,
+                                 struct at_error *err)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    size_t size;
+    char *text;
+    enum at_status status;
+
+    at_report_replay(comparison, out);
+    text = at_text_close(&stream, &size);
+    status = at_output_replace(path, text, size, err);
+    free(text);
+    return status;
+}
+
 static enum at_status replay(struct replay_options *options, struct at_error *err)
 {
     struct at_recording *recordings = at_alloc_array(options->file_count, sizeof *recordings);
@@ -229,15 +268,20 @@ static enum at_status replay(struct replay_options *options, struct at_error *er
     if (status == AT_OK)
         status = at_compare(&comparison, recordings, options->files, options->file_count,
                             &options->comparison, err);
+    if (status == AT_OK && options->out)
+        status = write_page(&comparison, options->out, err);
+    if (status == AT_OK && options->out)
+        at_detail(&options->progress, "wrote %s", options->out);
     if (status == AT_OK) {
         if (options->format == AT_FORMAT_JSON)
             status = at_print_json(&at_comparison_schema, &comparison, err);
         else if (options->format == AT_FORMAT_TABLE)
-            at_replay_print_table(&comparison);
+            at_replay_print_table(&comparison, options->curve_asked);
         else
             at_replay_tabulate(&comparison, at_table_form(options->format));
-        at_schema_clear(&at_comparison_schema, &comparison);
     }
+    if (comparison.recordings.count > 0)
+        at_schema_clear(&at_comparison_schema, &comparison);
     for (size_t i = 0; i < options->file_count; i++)
         at_recording_clear(&recordings[i]);
     free(recordings);
@@ -252,8 +296,12 @@ static enum at_status run_replay(int argc, char **argv, struct at_error *err)
 
     at_command_line(&argp, 0, argc, argv, &options, &options.progress);
     options.comparison.progress = &options.progress;
+    options.comparison.curve = options.curve;
+    options.comparison.times_ns = options.times_ns;
     settle_strategies(&options);
-    status = expand_all(&options, err);
+    status = options.out ? at_output_check(options.out, err) : AT_OK;
+    if (status == AT_OK)
+        status = expand_all(&options, err);
     if (status == AT_OK)
         status = replay(&options, err);
     for (size_t i = 0; i < options.file_count; i++)

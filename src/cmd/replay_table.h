@@ -7,7 +7,8 @@
 #include "cmd/cmd.h"
 #include "replay/compare.h"
 
-void at_replay_print_table(const struct at_comparison *comparison);
+/* `curve`: curves were asked for. */
+void at_replay_print_table(const struct at_comparison *comparison, bool curve);
 
 /* The same as one table, with a row per recording and strategy. */
 void at_replay_tabulate(const struct at_comparison *comparison, enum at_table_form form);

@@ -30,6 +30,7 @@ struct at_search {
     const struct at_config *canary;    /* its kernel is timed repeatedly; NULL: none; borrowed */
     struct at_problem canary_problem;
     struct at_recorded *recorded; /* by config, for a recording; NULL: none is made */
+    int64_t recorded_ns;          /* when the last of them came */
 
     /* Results. */
     struct at_config_result *results; /* one per config of the space, in its order */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/recorder.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "recording/recording.h"
 #include "system/output.h"
@@ -26,16 +27,22 @@ enum at_status at_recorder_prepare(const char *dir, struct at_error *err)
 void at_recorder_begin(struct at_search *search)
 {
     search->recorded = at_alloc_array(search->space.count, sizeof *search->recorded);
+    search->recorded_ns = at_now_ns();
 }
 
 void at_recorder_take(struct at_search *search, size_t index,
                       const struct at_measurement *measurement)
 {
+    int64_t now_ns = at_now_ns();
     struct at_recorded *recorded;
 
     if (!search->recorded)
         return;
     recorded = &search->recorded[index];
+    /* Results from a journal took no time. */
+    if (!search->session->options.resume)
+        recorded->cost_ns += now_ns - search->recorded_ns;
+    search->recorded_ns = now_ns;
     recorded->outcome = measurement->outcome;
     free(recorded->samples_ns); /* of an earlier measurement */
     recorded->samples_ns = NULL;
@@ -111,7 +118,6 @@ enum at_status at_recorder_write(const struct at_search *search, const char *dir
         .problem = search->problem,
         .setting = session->setting,
         .copy_ns = (int64_t)(search->copy_ns + 0.5),
-        /* Results from a journal took no time. */
         .evaluation_ns = session->options.resume ? 0 : duration_ns / (int64_t)search->space.count,
         .space = search->space,
         .results = search->recorded,

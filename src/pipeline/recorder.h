@@ -11,7 +11,7 @@ enum at_status at_recorder_prepare(const char *dir, struct at_error *err);
 /* Make the search keep every config's samples. */
 void at_recorder_begin(struct at_search *search);
 
-/* Keep one result. */
+/* Keep one result. Its evaluation took the time since the one before: the sum is the search's. */
 void at_recorder_take(struct at_search *search, size_t index,
                       const struct at_measurement *measurement);
 

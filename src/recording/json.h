@@ -72,17 +72,23 @@ enum at_status at_json_read_samples(const struct at_json_reader *reader, const j
 /* Add a row, and take over its samples. */
 enum at_status at_json_add_row(struct at_json_reader *reader, const struct at_json_row *row);
 
-/* Add up those of these members that the object has: the time of an evaluation. */
-double at_json_sum(const json_t *object, const char *const *members, size_t count);
+/* Read the time of an evaluation. Of a file of ours it is the row's own member; else the sum of
+ * those of these members that `times` has, in units of unit_ns. AT_USAGE if the member is bad. */
+enum at_status at_json_read_cost(const struct at_json_reader *reader, const json_t *row,
+                                 const json_t *times, const char *const *members, size_t count,
+                                 double unit_ns, struct at_recorded *result);
 
-/* Set the mean time of an evaluation, from the sum over all rows. */
-void at_json_set_evaluation(struct at_json_reader *reader, double sum_ns);
+/* Set the mean time of an evaluation of a file that is not ours, from the rows that have one. */
+void at_json_set_evaluation(struct at_json_reader *reader);
 
 /* ---- writing (json_rows.c) ---- */
 
 /* Make the object of a config's family and values, and the array of samples in milliseconds. */
 json_t *at_json_config(const struct at_config *config);
 json_t *at_json_samples(const struct at_recorded *result);
+
+/* Add the time of the evaluation to the object of a row, if it is known. */
+void at_json_set_cost(json_t *row, const struct at_recorded *result);
 
 /* Write and release a value, in one line. AT_INTERNAL if it is NULL. */
 enum at_status at_json_put(json_t *value, FILE *out, struct at_error *err);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the member. New members of configs do not raise it: older readers ignore them. */
+enum { ABOUT_VERSION = 1 };
+
 /* ---- reading ---- */
 
 /* Copy a text that the object must have. */
@@ -133,7 +136,7 @@ enum at_status at_json_read_about(struct at_json_reader *reader, const json_t *a
     const char *problem;
     int64_t version;
     enum at_status status =
-        read_number(reader, about, "version", AT_RECORDING_VERSION, AT_RECORDING_VERSION, &version);
+        read_number(reader, about, "version", ABOUT_VERSION, ABOUT_VERSION, &version);
 
     reader->ours = true;
     if (status == AT_OK)
@@ -200,10 +203,10 @@ json_t *at_json_about(const struct at_recording *recording)
                                 "preference", (json_int_t)recorded->family->preference, "hash",
                                 recorded->hash, "params", params_of(recorded->family)));
     }
-    about = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:o}", "version", AT_RECORDING_VERSION,
-                      "problem", problem, "device", recording->device, "setting",
-                      recording->setting, "copy_ns", (json_int_t)recording->copy_ns,
-                      "evaluation_ns", (json_int_t)recording->evaluation_ns, "families", families);
+    about = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:o}", "version", ABOUT_VERSION, "problem",
+                      problem, "device", recording->device, "setting", recording->setting,
+                      "copy_ns", (json_int_t)recording->copy_ns, "evaluation_ns",
+                      (json_int_t)recording->evaluation_ns, "families", families);
     free(problem);
     return about;
 }

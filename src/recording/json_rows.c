@@ -13,6 +13,8 @@
  */
 enum { DIGITS = 15 };
 
+static const char cost_member[] = "evaluation_ns"; /* of our rows */
+
 /* ---- reading ---- */
 
 bool at_json_integer(const json_t *value, int64_t *number)
@@ -132,21 +134,40 @@ enum at_status at_json_add_row(struct at_json_reader *reader, const struct at_js
                : at_fail(reader->err, AT_USAGE, "more than %d configs", AT_RECORDING_CONFIGS_MAX);
 }
 
-double at_json_sum(const json_t *object, const char *const *members, size_t count)
+enum at_status at_json_read_cost(const struct at_json_reader *reader, const json_t *row,
+                                 const json_t *times, const char *const *members, size_t count,
+                                 double unit_ns, struct at_recorded *result)
 {
+    const json_t *own = json_object_get(row, cost_member);
     double sum = 0;
 
+    if (reader->ours) {
+        if (own && (!json_is_integer(own) || json_integer_value(own) < 1 ||
+                    json_integer_value(own) > AT_RECORDING_NS_MAX))
+            return at_fail(reader->err, AT_USAGE, "%s: expected a time in nanoseconds",
+                           cost_member);
+        result->cost_ns = json_integer_value(own); /* 0 if it is missing */
+        return AT_OK;
+    }
     for (size_t i = 0; i < count; i++)
-        sum += json_number_value(json_object_get(object, members[i])); /* 0 if it is missing */
-    return sum;
+        sum += json_number_value(json_object_get(times, members[i])); /* 0 if it is missing */
+    sum *= unit_ns;
+    if (sum >= 0.5 && sum <= (double)AT_RECORDING_NS_MAX)
+        result->cost_ns = llround(sum);
+    return AT_OK;
 }
 
-void at_json_set_evaluation(struct at_json_reader *reader, double sum_ns)
+void at_json_set_evaluation(struct at_json_reader *reader)
 {
-    double mean_ns = reader->row_count > 0 ? sum_ns / (double)reader->row_count : 0;
+    double sum_ns = 0;
+    size_t known = 0;
 
-    if (!reader->ours && mean_ns > 0 && mean_ns <= (double)AT_RECORDING_NS_MAX)
-        reader->recording.evaluation_ns = llround(mean_ns);
+    for (size_t i = 0; i < reader->row_count; i++) {
+        sum_ns += (double)reader->rows[i].result.cost_ns;
+        known += reader->rows[i].result.cost_ns > 0;
+    }
+    if (!reader->ours && known > 0)
+        reader->recording.evaluation_ns = llround(sum_ns / (double)known);
 }
 
 /* ---- writing ---- */
@@ -170,6 +191,12 @@ json_t *at_json_samples(const struct at_recorded *result)
     return samples;
 }
 
+void at_json_set_cost(json_t *row, const struct at_recorded *result)
+{
+    if (result->cost_ns > 0)
+        json_object_set_new(row, cost_member, json_integer(result->cost_ns));
+}
+
 enum at_status at_json_put(json_t *value, FILE *out, struct at_error *err)
 {
     int failed = json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS));
@@ -181,8 +208,9 @@ enum at_status at_json_put(json_t *value, FILE *out, struct at_error *err)
 enum at_status at_json_check_names(const struct at_recording *recording, struct at_error *err)
 {
     static const char *const taken[] = {
-        "benchmark_time", "compile_time", "family", "framework_time", "outcome",
-        "strategy_time",  "time",         "times",  "timestamp",      "verification_time",
+        "benchmark_time", "compile_time", "evaluation_ns",     "family",
+        "framework_time", "outcome",      "strategy_time",     "time",
+        "times",          "timestamp",    "verification_time",
     };
 
     for (size_t i = 0; i < recording->family_count; i++) {

@@ -16,7 +16,7 @@ const char *const at_kernel_tuner_errors[AT_OUTCOMES] = {
 };
 
 const char *const at_kernel_tuner_times[AT_KERNEL_TUNER_TIMES] = {
-    "compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time"};
+    "compile_time", "verification_time", "benchmark_time", "framework_time", "strategy_time"};
 
 /* Find a config's result. Newer versions report a failure in "__error__", older ones instead of the
  * time or another objective. */
@@ -37,6 +37,9 @@ static enum at_status read_entry(struct at_json_reader *reader, const json_t *en
     struct at_json_row row = {0};
     enum at_status status = at_json_read_config(reader, entry, &row);
 
+    if (status == AT_OK)
+        status = at_json_read_cost(reader, entry, entry, at_kernel_tuner_times,
+                                   AT_KERNEL_TUNER_COSTS, AT_JSON_NS_PER_MS, &row.result);
     if (status != AT_OK)
         return status;
     if (json_is_string(result))
@@ -54,7 +57,6 @@ static enum at_status read_entries(struct at_json_reader *reader, const json_t *
     const char *objective = json_string_value(json_object_get(root, "objective"));
     const char *key;
     json_t *entry;
-    double sum_ms = 0;
 
     json_object_foreach(json_object_get(root, "cache"), key, entry)
     {
@@ -62,9 +64,8 @@ static enum at_status read_entries(struct at_json_reader *reader, const json_t *
 
         if (status != AT_OK)
             return at_fail_within(reader->err, "\"%.200s\"", key);
-        sum_ms += at_json_sum(entry, at_kernel_tuner_times, AT_KERNEL_TUNER_TIMES);
     }
-    at_json_set_evaluation(reader, sum_ms * AT_JSON_NS_PER_MS);
+    at_json_set_evaluation(reader);
     return AT_OK;
 }
 

@@ -12,8 +12,9 @@
  * AT_LAUNCH; the other outcomes with that word would end its run. */
 extern const char *const at_kernel_tuner_errors[AT_OUTCOMES];
 
-/* The members of an entry with the time of its evaluation, in milliseconds. */
-enum { AT_KERNEL_TUNER_TIMES = 5 };
+/* The members of an entry with times, in milliseconds. The first ones make up its evaluation; the
+ * last one is what the strategy of that run took to choose it. */
+enum { AT_KERNEL_TUNER_TIMES = 5, AT_KERNEL_TUNER_COSTS = 4 };
 extern const char *const at_kernel_tuner_times[AT_KERNEL_TUNER_TIMES];
 
 #endif

@@ -142,7 +142,7 @@ static json_t *pad(const json_t *params, const struct at_config *config)
 }
 
 /* The schema requires several times that are unknown for a single config: they are 0, and
- * framework_time is the mean time of an evaluation. */
+ * framework_time is the time of the evaluation, or the mean. */
 static enum at_status write_entry(const struct at_recording *recording, size_t row,
                                   const json_t *params, FILE *out, struct at_error *err)
 {
@@ -161,7 +161,8 @@ static enum at_status write_entry(const struct at_recording *recording, size_t r
     for (size_t i = 0; i < AT_KERNEL_TUNER_TIMES; i++)
         json_object_set_new(entry, at_kernel_tuner_times[i], json_integer(0));
     json_object_set_new(entry, "framework_time",
-                        json_real((double)recording->evaluation_ns / AT_JSON_NS_PER_MS));
+                        json_real((double)at_recording_cost(recording, row) / AT_JSON_NS_PER_MS));
+    at_json_set_cost(entry, result);
     json_object_set_new(entry, "timestamp", json_string("1970-01-01T00:00:00+00:00"));
     if (status == AT_OK)
         return at_json_put(entry, out, err);

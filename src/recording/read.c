@@ -14,6 +14,7 @@ struct reader {
     char *next; /* the line after this one */
     struct at_source source;
     size_t family_capacity, config_capacity, result_capacity;
+    int version;
     struct at_error *err;
 };
 
@@ -76,16 +77,25 @@ static enum at_status take_time(const struct reader *reader, int64_t *ns, char *
     return AT_OK;
 }
 
+static enum at_status take_version(struct reader *reader, char *value)
+{
+    int64_t version;
+
+    if (!at_integer_parse(value, strlen(value), &version) || version < 1 ||
+        version > AT_RECORDING_VERSION)
+        return FAIL(reader, "this is version %.20s of the format; versions 1 to %d can be read",
+                    value, AT_RECORDING_VERSION);
+    reader->version = (int)version;
+    return AT_OK;
+}
+
 static enum at_status take_head(struct reader *reader, size_t index, char *value)
 {
     struct at_recording *recording = &reader->recording;
 
     switch (index) {
     case 0:
-        if (strcmp(value, "1") != 0)
-            return FAIL(reader, "this is version %.20s of the format; version %d can be read",
-                        value, AT_RECORDING_VERSION);
-        return AT_OK;
+        return take_version(reader, value);
     case 1:
         if (at_problem_parse(&recording->problem, value, reader->err) != AT_OK)
             return at_fail_within(reader->err, "%s:%d", reader->source.file, reader->source.line);
@@ -240,16 +250,21 @@ static enum at_status read_samples(const struct reader *reader, struct at_record
 static enum at_status read_result(const struct reader *reader, struct at_recorded *result,
                                   char *text)
 {
-    if (!text)
-        return FAIL(reader, "expected a tab and samples, or an outcome");
+    char *cost = text, *samples = cut(&cost, '\t');
+
+    if (!samples || (cost != NULL) != (reader->version > 1))
+        return FAIL(reader, "expected a tab and samples, or an outcome%s",
+                    reader->version > 1 ? "; then a tab and the time of the evaluation" : "");
+    if (cost && (!cut_integer(&cost, '\t', 0, AT_RECORDING_NS_MAX, &result->cost_ns) || cost))
+        return FAIL(reader, "expected the time of the evaluation in nanoseconds");
     for (int i = AT_CORRECT + 1; i < AT_OUTCOMES; i++) {
-        if (strcmp(text, at_outcome_names[i]) != 0)
+        if (strcmp(samples, at_outcome_names[i]) != 0)
             continue;
         result->outcome = (enum at_outcome)i;
         return AT_OK;
     }
     result->outcome = AT_CORRECT;
-    return read_samples(reader, result, text);
+    return read_samples(reader, result, samples);
 }
 
 static enum at_status read_row(struct reader *reader, const struct at_family *family, bool first)

@@ -12,11 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_head(FILE *out, const struct at_recording *recording)
+/* Without times of evaluations a file is of version 1, which older readers take. */
+static bool has_costs(const struct at_recording *recording)
+{
+    for (size_t i = 0; i < recording->space.count; i++)
+        if (recording->results[i].cost_ns > 0)
+            return true;
+    return false;
+}
+
+static void write_head(FILE *out, const struct at_recording *recording, int version)
 {
     char *problem = at_problem_format(&recording->problem);
 
-    fprintf(out, "autotune recording\t%d\n", AT_RECORDING_VERSION);
+    fprintf(out, "autotune recording\t%d\n", version);
     fprintf(out, "problem\t%s\n", problem);
     fprintf(out, "device\t%s\n", recording->device);
     fprintf(out, "setting\t%s\n", recording->setting);
@@ -41,29 +50,34 @@ static void write_family(FILE *out, const struct at_recorded_family *recorded)
     }
 }
 
-static void write_row(FILE *out, const struct at_config *config, const struct at_recorded *result)
+static void write_row(FILE *out, const struct at_config *config, const struct at_recorded *result,
+                      int version)
 {
     for (size_t i = 0; i < config->family->param_count; i++)
         fprintf(out, "%s%" PRId32, i == 0 ? "" : " ", config->values[i]);
     if (result->outcome != AT_CORRECT)
         fprintf(out, "\t%s", at_outcome_names[result->outcome]);
-    /* At least 1: the reader refuses a sample of 0. */
+    /* At least 1: the reader refuses a sample of 0, and times above its limit. */
     for (size_t i = 0; i < result->sample_count; i++)
         fprintf(out, "%c%" PRId64, i == 0 ? '\t' : ' ',
                 result->samples_ns[i] < 1 ? 1 : (int64_t)(result->samples_ns[i] + 0.5));
+    if (version > 1)
+        fprintf(out, "\t%" PRId64,
+                result->cost_ns < AT_RECORDING_NS_MAX ? result->cost_ns : AT_RECORDING_NS_MAX);
     fputc('\n', out);
 }
 
 static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
 {
+    int version = has_costs(recording) ? AT_RECORDING_VERSION : 1;
     size_t row = 0;
 
     (void)err;
-    write_head(out, recording);
+    write_head(out, recording, version);
     for (size_t i = 0; i < recording->family_count; i++) {
         write_family(out, &recording->families[i]);
         for (size_t j = 0; j < recording->families[i].config_count; j++, row++)
-            write_row(out, &recording->space.configs[row], &recording->results[row]);
+            write_row(out, &recording->space.configs[row], &recording->results[row], version);
     }
     return AT_OK;
 }
@@ -123,6 +137,13 @@ bool at_recording_find_best(struct at_recording *recording)
         found = true;
     }
     return found;
+}
+
+int64_t at_recording_cost(const struct at_recording *recording, size_t index)
+{
+    int64_t cost_ns = recording->results[index].cost_ns;
+
+    return cost_ns > 0 ? cost_ns : recording->evaluation_ns;
 }
 
 char *at_recording_title(const struct at_recording *recording)

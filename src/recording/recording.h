@@ -13,7 +13,7 @@
 
 /* Limits of a file. */
 enum {
-    AT_RECORDING_VERSION = 1,
+    AT_RECORDING_VERSION = 2, /* 1: without the times of evaluations */
     AT_RECORDING_BYTES_MAX = 64 << 20,
     AT_RECORDING_FAMILIES_MAX = 32,
     AT_RECORDING_SAMPLES_MAX = 64,
@@ -26,7 +26,8 @@ struct at_recorded {
     enum at_outcome outcome;
     double *samples_ns; /* if correct: at least one, each a whole number; else NULL */
     size_t sample_count;
-    double time_ns; /* their median */
+    double time_ns;  /* their median */
+    int64_t cost_ns; /* time of the evaluation, compilation included; 0: unknown */
 };
 
 struct at_recorded_family {
@@ -63,6 +64,9 @@ enum at_status at_recording_write(const struct at_recording *recording, const ch
  * of this name; also if no config of the family is correct, which spoils the recording. */
 enum at_status at_recording_keep_family(struct at_recording *recording, const char *name,
                                         struct at_error *err);
+
+/* Return the time of a config's evaluation: its own, else the mean; 0: unknown. */
+int64_t at_recording_cost(const struct at_recording *recording, size_t index);
 
 /* Return the problem or, of another tuner's file, the kernel; the caller frees it. */
 char *at_recording_title(const struct at_recording *recording);

@@ -56,11 +56,17 @@ static const json_t *find_measurement(const json_t *result, const char *name)
 static enum at_status read_result(struct at_json_reader *reader, const json_t *result,
                                   double unit_ns)
 {
+    /* Kernel Tuner writes "compilation" instead of the schema's "compilation_time". */
+    static const char *const times[] = {"compilation_time", "compilation", "benchmark", "framework",
+                                        "validation"};
     const char *invalidity = json_string_value(json_object_get(result, "invalidity"));
     struct at_json_row row = {0};
     enum at_status status =
         at_json_read_config(reader, json_object_get(result, "configuration"), &row);
 
+    if (status == AT_OK)
+        status = at_json_read_cost(reader, result, json_object_get(result, "times"), times,
+                                   AT_COUNT(times), unit_ns, &row.result);
     if (status == AT_OK)
         status = at_json_read_outcome(reader, result, invalidities, invalidity ? invalidity : "",
                                       &row.result.outcome);
@@ -73,11 +79,8 @@ static enum at_status read_result(struct at_json_reader *reader, const json_t *r
 
 static enum at_status read_results(struct at_json_reader *reader, const json_t *root)
 {
-    /* Kernel Tuner writes "compilation" instead of the schema's "compilation_time". */
-    static const char *const times[] = {"compilation_time", "compilation",      "benchmark",
-                                        "framework",        "search_algorithm", "validation"};
     const json_t *results = json_object_get(root, "results");
-    double unit_ns, sum = 0;
+    double unit_ns;
     enum at_status status = read_unit(reader, root, &unit_ns);
 
     for (size_t i = 0; i < json_array_size(results) && status == AT_OK; i++) {
@@ -86,10 +89,9 @@ static enum at_status read_results(struct at_json_reader *reader, const json_t *
         status = read_result(reader, result, unit_ns);
         if (status != AT_OK)
             at_fail_within(reader->err, "result %zu", i);
-        sum += at_json_sum(json_object_get(result, "times"), times, AT_COUNT(times));
     }
     if (status == AT_OK)
-        at_json_set_evaluation(reader, sum * unit_ns);
+        at_json_set_evaluation(reader);
     return status;
 }
 
@@ -181,8 +183,8 @@ enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root)
 
 /* ---- writing ---- */
 
-/* compilation_time and validation are unknown for a single config. "framework" is the mean time of
- * an evaluation. */
+/* compilation_time and validation are unknown for a single config. "framework" is the time of the
+ * evaluation, or the mean. */
 static enum at_status write_result(const struct at_recording *recording, size_t row, FILE *out,
                                    struct at_error *err)
 {
@@ -197,11 +199,12 @@ static enum at_status write_result(const struct at_recording *recording, size_t 
     object = json_pack("{s:o, s:[s], s:{s:o, s:f}, s:s, s:i, s:o}", "configuration",
                        at_json_config(&recording->space.configs[row]), "objectives", "time",
                        "times", "runtimes", at_json_samples(result), "framework",
-                       (double)recording->evaluation_ns / AT_JSON_NS_PER_MS, "invalidity",
+                       (double)at_recording_cost(recording, row) / AT_JSON_NS_PER_MS, "invalidity",
                        invalidities[result->outcome], "correctness", correct, "measurements",
                        measurements);
     if (!correct)
         json_object_set_new(object, "outcome", json_string(at_outcome_names[result->outcome]));
+    at_json_set_cost(object, result);
     return at_json_put(object, out, err);
 }
 

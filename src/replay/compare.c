@@ -76,25 +76,26 @@ static int64_t percentile(const size_t *sorted, size_t count, size_t percent)
     return value == SIZE_MAX ? 0 : (int64_t)value;
 }
 
-static int64_t to_ms(int64_t evaluations, int64_t evaluation_ns)
-{
-    return (int64_t)llround((double)evaluations * (double)evaluation_ns / 1e6);
-}
-
 static struct at_reach_record measure_reach(const struct at_recording *recording,
                                             const struct at_course *courses, size_t runs,
                                             int64_t percent)
 {
     struct at_reach_record reach = {.within_percent = percent};
     size_t *evaluations = at_alloc_array(runs, sizeof *evaluations);
+    size_t *ms = at_alloc_array(runs, sizeof *ms);
 
-    for (size_t i = 0; i < runs; i++)
-        evaluations[i] = at_course_reach(&courses[i], recording, (double)percent);
+    for (size_t i = 0; i < runs; i++) {
+        evaluations[i] = ms[i] = at_course_reach(&courses[i], recording, (double)percent);
+        if (ms[i] != SIZE_MAX)
+            ms[i] = (size_t)llround(at_course_spent(&courses[i], evaluations[i]) / 1e6);
+    }
     qsort(evaluations, runs, sizeof *evaluations, by_count);
+    qsort(ms, runs, sizeof *ms, by_count);
     reach.median_evaluations = percentile(evaluations, runs, 50);
     reach.p95_evaluations = percentile(evaluations, runs, 95);
-    reach.median_ms = to_ms(reach.median_evaluations, recording->evaluation_ns);
-    reach.p95_ms = to_ms(reach.p95_evaluations, recording->evaluation_ns);
+    reach.median_ms = percentile(ms, runs, 50);
+    reach.p95_ms = percentile(ms, runs, 95);
+    free(ms);
     free(evaluations);
     return reach;
 }
@@ -153,33 +154,15 @@ static void show(const struct advance *advance, const struct at_strategy *strate
     free(what);
 }
 
-/* The best time of a course after some evaluations; a search without a result has the worst. */
-static double best_after(const struct at_course *course, size_t evaluations,
-                         const struct at_baseline *baseline)
+static void measure_curves(struct at_strategy_record *record, const struct at_searches *searches,
+                           const struct at_comparison_options *options)
 {
-    size_t at = evaluations < course->count ? evaluations : course->count;
-    double best_ns = at > 0 ? course->best_ns[at - 1] : INFINITY;
-
-    return isfinite(best_ns) ? best_ns : baseline->worst_ns;
-}
-
-static struct at_list measure_curve(const struct at_recording *recording,
-                                    const struct at_baseline *baseline,
-                                    const struct at_course *courses,
-                                    const struct at_comparison_options *options)
-{
-    struct at_curve_record *curve = at_alloc_array(options->curve_count, sizeof *curve);
-
-    for (size_t i = 0; i < options->curve_count; i++) {
-        double sum = 0;
-
-        for (size_t j = 0; j < options->runs; j++)
-            sum += best_after(&courses[j], options->curve[i], baseline) / baseline->optimum_ns - 1;
-        curve[i].evaluations = (int64_t)options->curve[i];
-        curve[i].ms = to_ms(curve[i].evaluations, recording->evaluation_ns);
-        curve[i].behind_ppm = llround(1e6 * sum / (double)options->runs);
-    }
-    return (struct at_list){curve, options->curve_count};
+    record->curve = at_curve_after(searches, options->curve, options->curve_count);
+    record->curve_of_time = at_curve_within(searches, options->times_ns, options->time_count);
+    if (!options->draw)
+        return;
+    record->drawn = at_curve_drawn_after(searches);
+    record->drawn_of_time = at_curve_drawn_within(searches);
 }
 
 /* What the runs of one strategy show as they go on. */
@@ -224,7 +207,8 @@ static enum at_status run_strategy(struct at_strategy_record *record,
         for (size_t i = 0; i < REACHES; i++)
             reaches[i] = measure_reach(recording, courses, options->runs, within_percents[i]);
         measure_ends(record, recording, courses, options->runs);
-        record->curve = measure_curve(recording, baseline, courses, options);
+        measure_curves(record, &(struct at_searches){recording, baseline, courses, options->runs},
+                       options);
         record->score_permille = llround(1000 * at_score(baseline, courses, options->runs));
     }
     for (size_t i = 0; i < options->runs; i++)
@@ -288,6 +272,7 @@ static enum at_status compare_on(struct at_compared_recording *compared,
     advance->recording_began_ns = at_now_ns();
     compared->device = at_strdup(recording->device);
     compared->configs = (int64_t)recording->space.count;
+    compared->evaluation_ns = recording->evaluation_ns;
     compared->optimum_ns = llround(recording->results[recording->best].time_ns);
     compared->strategies = (struct at_list){records, options->strategy_count};
     at_baseline_make(&baseline, recording);
@@ -352,30 +337,22 @@ static int64_t median_stop(const struct at_comparison *comparison, size_t strate
     return median;
 }
 
-/* The mean over the recordings of what a strategy's curve is behind. */
-static struct at_list mean_curve(const struct at_comparison *comparison, size_t strategy)
+/* The mean over the recordings of a strategy's curve, a member of its record. */
+static struct at_list mean_curve(const struct at_comparison *comparison, size_t strategy,
+                                 size_t offset)
 {
     const struct at_compared_recording *recordings = comparison->recordings.items;
-    size_t count = comparison->recordings.count, points;
-    struct at_curve_record *mean;
+    size_t count = comparison->recordings.count;
+    struct at_list *lists = at_alloc_array(count, sizeof *lists), mean;
 
-    points = ((const struct at_strategy_record *)recordings->strategies.items)->curve.count;
-    mean = at_alloc_array(points, sizeof *mean);
     for (size_t i = 0; i < count; i++) {
         const struct at_strategy_record *records = recordings[i].strategies.items;
-        const struct at_curve_record *curve = records[strategy].curve.items;
 
-        for (size_t j = 0; j < points; j++) {
-            mean[j].evaluations = curve[j].evaluations;
-            mean[j].ms += curve[j].ms;
-            mean[j].behind_ppm += curve[j].behind_ppm;
-        }
+        memcpy(&lists[i], (const char *)&records[strategy] + offset, sizeof *lists);
     }
-    for (size_t j = 0; j < points; j++) {
-        mean[j].ms /= (int64_t)count;
-        mean[j].behind_ppm /= (int64_t)count;
-    }
-    return (struct at_list){mean, points};
+    mean = at_curve_mean(lists, count);
+    free(lists);
+    return mean;
 }
 
 static void sum_up(struct at_comparison *comparison, size_t strategy)
@@ -410,7 +387,11 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
         stops += one->stopped_mean;
         stopping += one->stopped > 0;
     }
-    all->curve = mean_curve(comparison, strategy);
+#define MEAN(member) mean_curve(comparison, strategy, offsetof(struct at_strategy_record, member))
+    all->curve = MEAN(curve);
+    all->curve_of_time = MEAN(curve_of_time);
+    all->drawn = MEAN(drawn);
+#undef MEAN
     all->stopped_mean = stopping > 0 ? stops / stopping : 0;
     all->score_permille = llround((double)score / (double)count);
     all->stopped_evaluations = median_stop(comparison, strategy);

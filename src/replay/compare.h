@@ -3,8 +3,7 @@
 #ifndef AT_REPLAY_COMPARE_H
 #define AT_REPLAY_COMPARE_H
 
-#include "replay/replay.h"
-#include "schema/schema.h"
+#include "replay/curve.h"
 #include "system/progress.h"
 
 struct at_comparison_options {
@@ -17,12 +16,15 @@ struct at_comparison_options {
     int threads;
     const size_t *curve; /* evaluations after which the best is told */
     size_t curve_count;
+    const int64_t *times_ns; /* times after which it is told */
+    size_t time_count;
+    bool draw;          /* make the points of pictures too */
     bool winners_known; /* each search starts from the best configs of the other recordings */
     struct at_progress *progress; /* NULL: show none */
 };
 
 /* How long it took to come within a percentage of the optimum. 0: more than half (median) or 5 %
- * (p95) of the runs never did. Times are 0 too if the recording does not tell what an evaluation
+ * (p95) of the runs never did. Times are 0 too if the recording does not tell what evaluations
  * took. */
 struct at_reach_record {
     int64_t within_percent;
@@ -30,17 +32,13 @@ struct at_reach_record {
     int64_t median_ms, p95_ms;
 };
 
-/* The best after some evaluations: how much slower than the optimum, in millionths, in the mean of
- * the searches. A search without a correct result counts as the slowest correct config. */
-struct at_curve_record {
-    int64_t evaluations, ms, behind_ppm;
-};
-
 struct at_strategy_record {
     char name[32];
     int64_t runs;
     struct at_list reaches; /* 5, 1 and 0 percent */
-    struct at_list curve;   /* of struct at_curve_record, as asked for */
+    /* Of struct at_curve_record, as asked for. */
+    struct at_list curve, curve_of_time;
+    struct at_list drawn, drawn_of_time; /* of a picture */
     int64_t score_permille;
     int64_t stopped;             /* runs that the strategy itself ended */
     int64_t stopped_evaluations; /* median evaluations of those runs */
@@ -50,8 +48,8 @@ struct at_strategy_record {
 
 struct at_compared_recording {
     char *problem, *device;
-    int64_t configs, optimum_ns;
-    struct at_list strategies; /* of struct at_strategy_record */
+    int64_t configs, optimum_ns, evaluation_ns; /* evaluation_ns: the mean; 0: unknown */
+    struct at_list strategies;                  /* of struct at_strategy_record */
 };
 
 struct at_comparison {

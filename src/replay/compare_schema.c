@@ -4,9 +4,10 @@
 #include "schema/table.h"
 
 /* Any number: a score may be negative. */
-#define NUMBER(record, member)       AT_INT(record, member, INT64_MIN, INT64_MAX)
-#define TEXT(record, member)         AT_TEXT(record, member, 1024)
-#define LIST(record, member, schema) AT_OBJECTS(record, member, 0, 1000000, schema)
+#define NUMBER(record, member) AT_INT(record, member, INT64_MIN, INT64_MAX)
+#define TEXT(record, member)   AT_TEXT(record, member, 1024)
+#define LIST(record, member, schema, ...)                                                          \
+    AT_OBJECTS(record, member, 0, 1000000, schema, __VA_ARGS__)
 
 static const struct at_field reach_fields[] = {
     NUMBER(at_reach_record, median_evaluations), NUMBER(at_reach_record, median_ms),
@@ -16,15 +17,18 @@ static const struct at_field reach_fields[] = {
 static const struct at_schema reach_schema = AT_SCHEMA("a reach", at_reach_record, reach_fields);
 
 static const struct at_field curve_fields[] = {
-    NUMBER(at_curve_record, behind_ppm),
-    NUMBER(at_curve_record, evaluations),
-    NUMBER(at_curve_record, ms),
+    NUMBER(at_curve_record, behind_ppm), NUMBER(at_curve_record, evaluations),
+    NUMBER(at_curve_record, lower_ppm),  NUMBER(at_curve_record, median_ppm),
+    NUMBER(at_curve_record, ms),         NUMBER(at_curve_record, upper_ppm),
 };
 static const struct at_schema curve_schema =
     AT_SCHEMA("a point of a curve", at_curve_record, curve_fields);
 
 static const struct at_field strategy_fields[] = {
     LIST(at_strategy_record, curve, curve_schema),
+    LIST(at_strategy_record, curve_of_time, curve_schema),
+    LIST(at_strategy_record, drawn, curve_schema, AT_OPTIONAL),
+    LIST(at_strategy_record, drawn_of_time, curve_schema, AT_OPTIONAL),
     NUMBER(at_strategy_record, ended_within_1_percent),
     AT_CHARS(at_strategy_record, name),
     LIST(at_strategy_record, reaches, reach_schema),
@@ -40,6 +44,7 @@ static const struct at_schema strategy_schema =
 static const struct at_field recording_fields[] = {
     NUMBER(at_compared_recording, configs),
     TEXT(at_compared_recording, device),
+    NUMBER(at_compared_recording, evaluation_ns),
     NUMBER(at_compared_recording, optimum_ns),
     TEXT(at_compared_recording, problem),
     LIST(at_compared_recording, strategies, strategy_schema),

@@ -14,8 +14,8 @@ struct replay {
     size_t *waiting; /* asked and not told, oldest first: a ring */
     size_t first, count;
     struct at_course *course;
-    size_t capacity;
-    double best_ns;
+    size_t capacity, spent_capacity;
+    double best_ns, spent_ns;
 };
 
 static enum at_status take(struct replay *replay, size_t index, struct at_error *err)
@@ -50,12 +50,15 @@ static void tell_oldest(struct replay *replay)
     size_t index = replay->waiting[replay->first];
     const struct at_recorded *result = &replay->recording->results[index];
     struct at_course *course = replay->course;
+    size_t told = course->count;
 
     replay->first = (replay->first + 1) % replay->plan->ahead;
     replay->count--;
     if (result->outcome == AT_CORRECT && result->time_ns < replay->best_ns)
         replay->best_ns = result->time_ns;
+    replay->spent_ns += (double)at_recording_cost(replay->recording, index);
     AT_PUSH(course->best_ns, course->count, replay->capacity, replay->best_ns);
+    AT_PUSH(course->spent_ns, told, replay->spent_capacity, replay->spent_ns);
     replay->plan->strategy->tell(replay->strategy, index, result->outcome, result->time_ns);
 }
 
@@ -91,6 +94,7 @@ enum at_status at_replay(struct at_course *course, const struct at_recording *re
 void at_course_clear(struct at_course *course)
 {
     free(course->best_ns);
+    free(course->spent_ns);
     *course = (struct at_course){0};
 }
 
@@ -103,4 +107,26 @@ size_t at_course_reach(const struct at_course *course, const struct at_recording
         if (course->best_ns[i] <= enough_ns)
             return i + 1;
     return SIZE_MAX;
+}
+
+double at_course_spent(const struct at_course *course, size_t evaluations)
+{
+    if (evaluations > course->count)
+        evaluations = course->count;
+    return evaluations > 0 ? course->spent_ns[evaluations - 1] : 0;
+}
+
+size_t at_course_within(const struct at_course *course, double ns)
+{
+    size_t low = 0, high = course->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (course->spent_ns[middle] <= ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }

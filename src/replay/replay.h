@@ -15,9 +15,10 @@ struct at_replay_plan {
 
 /* The course of one search. */
 struct at_course {
-    double *best_ns; /* after evaluation 1, 2, ...; INFINITY before the first correct one; owned */
-    size_t count;    /* evaluations; a strategy without a reason to stop is not asked beyond the
-                        best config */
+    double *best_ns;  /* after evaluation 1, 2, ...; INFINITY before the first correct one; owned */
+    double *spent_ns; /* time of the evaluations until then, one after another; 0: unknown; owned */
+    size_t count;     /* evaluations; a strategy without a reason to stop is not asked beyond the
+                         best config */
     const char *reason; /* why the strategy stopped; NULL: it did not by itself */
 };
 
@@ -31,6 +32,12 @@ void at_course_clear(struct at_course *course);
  * never. */
 size_t at_course_reach(const struct at_course *course, const struct at_recording *recording,
                        double percent);
+
+/* Return the time of the first evaluations; 0: unknown. */
+double at_course_spent(const struct at_course *course, size_t evaluations);
+
+/* Return how many evaluations are complete after a time, of a course whose times are known. */
+size_t at_course_within(const struct at_course *course, double ns);
 
 /* Random search on a recording, the baseline of the score. best_ns is its expected best after each
  * evaluation. The budget ends when it has closed 95 % of the gap from the median to the optimum. */

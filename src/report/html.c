@@ -125,3 +125,19 @@ void at_html_end(FILE *out)
     fwrite(at_asset_script, 1, at_asset_script_size, out);
     fputs("</script>\n</body>\n</html>\n", out);
 }
+
+void at_html_begin_page(FILE *out, const char *command, const char *title)
+{
+    at_html_begin(out, title);
+    fprintf(out, "<header><p class=\"kicker\">%s</p><h1>", command);
+    at_html(out, title);
+    fputs("</h1></header>\n<main>\n", out);
+}
+
+void at_html_end_page(FILE *out)
+{
+    fputs("</main>\n<footer><p class=\"small\">Made by autotune " PACKAGE_VERSION
+          "; no request leaves this page.</p></footer>\n",
+          out);
+    at_html_end(out);
+}

@@ -28,6 +28,11 @@ void at_html_us(FILE *out, double ns);
 void at_html_begin(FILE *out, const char *title);
 void at_html_end(FILE *out);
 
+/* The same, with a heading below a smaller line that names the command; the program that made it
+ * stands at the end. */
+void at_html_begin_page(FILE *out, const char *command, const char *title);
+void at_html_end_page(FILE *out);
+
 /* The style of pictures, for those outside of a page. */
 void at_html_picture_style(FILE *out);
 

@@ -111,22 +111,6 @@ static void draw(const struct bars *bars, FILE *out)
 
 /* ---- the page ---- */
 
-static void begin_page(const char *kicker, const char *title, FILE *out)
-{
-    at_html_begin(out, title);
-    fprintf(out, "<header><p class=\"kicker\">%s</p><h1>", kicker);
-    at_html(out, title);
-    fputs("</h1></header>\n<main>\n", out);
-}
-
-static void end_page(FILE *out)
-{
-    fputs("</main>\n<footer><p class=\"small\">Made by autotune " PACKAGE_VERSION
-          "; no request leaves this page.</p></footer>\n",
-          out);
-    at_html_end(out);
-}
-
 static void print_note(bool predicted, const char *note, FILE *out)
 {
     if (!note[0])
@@ -193,10 +177,10 @@ static void print_bench(const struct at_bench_report *report, FILE *out)
 
 void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *out)
 {
-    begin_page("autotune bench", "The textbook's kernels beside the copy limit", out);
+    at_html_begin_page(out, "autotune bench", "The textbook's kernels beside the copy limit");
     for (size_t i = 0; i < count; i++)
         print_bench(&reports[i], out);
-    end_page(out);
+    at_html_end_page(out);
 }
 
 /* ---- study ---- */
@@ -263,7 +247,7 @@ void at_report_study(const struct at_study_result *result, FILE *out)
     const struct at_study_line *lines = result->lines.items;
     size_t begin = 0;
 
-    begin_page("autotune study", result->title, out);
+    at_html_begin_page(out, "autotune study", result->title);
     fputs("<p>On ", out);
     at_html(out, result->device);
     fputs(".</p>\n", out);
@@ -276,5 +260,5 @@ void at_report_study(const struct at_study_result *result, FILE *out)
     fputs("<h2>How to read it</h2>\n<p class=\"lead\">", out);
     at_html(out, result->reading);
     fputs("</p>\n", out);
-    end_page(out);
+    at_html_end_page(out);
 }

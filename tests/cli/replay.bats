@@ -85,10 +85,70 @@ stops() {
     awk -F , 'NR > 1 { exit !($11 > 100 && $12 > 1 && $13 <= 1 && $13 > 0 && $14 == 0) }' <<<"$output"
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search exhaustive,random --runs 2 --curve
     [[ $output == *'best after        10       20       30       60      120'* ]]
+    [[ $output == *'best after      10 s     20 s     30 s     60 s    120 s'* ]]
     # In the JSON, an evaluation takes what it took in the recording: 10.88 ms.
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search exhaustive --runs 1 --curve=100 \
         --format json
     [[ $output == *'"evaluations": 100,'*'"ms": 1088'* ]]
+}
+
+# costly FILE: makes a recording of the first one, in which evaluations of one family take 1 s and others 10 s.
+costly() {
+    awk -F '\t' -v OFS='\t' '
+        NR == 1 { $2 = 2 }
+        $1 == "family" { cost = ++families == 1 ? "1000000000" : "10000000000" }
+        $1 ~ /^[-0-9]/ { print $0, cost; next }
+        { print }' "$one" >"$1"
+}
+
+@test "--curve takes times, by what each config took" {
+    costly "$BATS_TEST_TMPDIR/costly.recording"
+    # The first 72 configs are of the first family.
+    run --separate-stderr -0 "$AUTOTUNE" replay "$BATS_TEST_TMPDIR/costly.recording" --search exhaustive --runs 1 \
+        --curve=71,72,73,71s,72s,81s,82s --format csv
+    [[ ${lines[0]} == *',seconds of 71,seconds of 72,seconds of 73,% behind after 71 s,'*'after 82 s' ]]
+    awk -F , 'NR > 1 { exit !($14 == 71 && $15 == 72 && $16 == 82 &&
+        $17 == $11 && $18 == $12 && $19 == $12 && $20 == $13) }' <<<"$output"
+    # To 1 % at evaluation 178.
+    run --separate-stderr -0 "$AUTOTUNE" replay "$BATS_TEST_TMPDIR/costly.recording" --search exhaustive --runs 1
+    [ "$(figure exhaustive 5)" = 1132.00/1132.00 ]
+    run --separate-stderr -0 "$AUTOTUNE" convert --to t4 --out "$BATS_TEST_TMPDIR/costly.json" \
+        "$BATS_TEST_TMPDIR/costly.recording"
+    run --separate-stderr -0 "$AUTOTUNE" replay "$BATS_TEST_TMPDIR/costly.json" --search exhaustive --runs 1
+    [ "$(figure exhaustive 5)" = 1132.00/1132.00 ]
+}
+
+@test "times that a recording does not tell are unknown" {
+    sed 's/^evaluation_ns.*/evaluation_ns\t0/' "$one" >"$BATS_TEST_TMPDIR/untold.recording"
+    run --separate-stderr -0 "$AUTOTUNE" replay "$BATS_TEST_TMPDIR/untold.recording" --search random --runs 2 --curve
+    [ "$(grep -c 'seconds: unknown' <<<"$output")" -eq 2 ]
+    [ "$(grep -c ' unknown .* unknown .* unknown ' <<<"$output")" -eq 2 ]
+    [[ $output != *'10 s'* ]]
+    # Beside one that tells them, its cells are empty.
+    run --separate-stderr -0 "$AUTOTUNE" replay "$BATS_TEST_TMPDIR/untold.recording" "$one" --search random --runs 2 \
+        --curve=20,1s --format csv
+    [[ ${lines[1]} == *[0-9],, ]]
+    [[ ${lines[2]} == *,0.218,* && ${lines[3]} == *,0.218,* ]]
+}
+
+@test "--out writes a page with the curves" {
+    cd "$BATS_TEST_TMPDIR"
+    sed 's/^evaluation_ns.*/evaluation_ns\t0/; s/^device\t.*/device\ta <b>\&/' "$one" >untold.recording
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" untold.recording --search random,local --runs 3 --out page.html
+    [ -z "$stderr" ]
+    [[ $output == *'best after        10 '* ]]
+    "$srcdir/tests/cli/check-html" page.html
+    # By evaluations: all, both; by seconds: of the one that tells them.
+    [ "$(grep -c 'aria-label="How far the best is behind, against evaluations"' page.html)" -eq 3 ]
+    [ "$(grep -c 'aria-label="How far the best is behind, against seconds"' page.html)" -eq 1 ]
+    [ "$(grep -c 'Seconds are unknown' page.html)" -eq 1 ]
+    grep -q 'On a &lt;b&gt;&amp;: 461 configs' page.html
+    # A curve and a band for each strategy.
+    [ "$(grep -c 'class="curve b1"' page.html)" -eq 4 ]
+    [ "$(grep -c 'class="band b1"' page.html)" -eq 4 ]
+    run -0 "$AUTOTUNE" replay "$one" --search random --runs 2 --out again.html
+    "$srcdir/tests/cli/check-html" again.html
+    refused 'none/page.html' replay "$one" --out none/page.html
 }
 
 @test "the number of jobs changes nothing" {
@@ -155,8 +215,8 @@ stops() {
     head -n 40 "$one" >short.recording
     refused 'short.recording:40:1: the file ends before the last config of naive' \
         replay short.recording
-    sed '1s/1$/2/' "$one" >later.recording
-    refused 'later.recording:1:1: this is version 2 of the format; version 1 can be read' \
+    sed '1s/1$/3/' "$one" >later.recording
+    refused 'later.recording:1:1: this is version 3 of the format; versions 1 to 2 can be read' \
         replay later.recording
     refused 'this is no recording of autotune' replay "$srcdir/results/nvidia-h200.yaml"
     printf 'autotune recording\t1\n\0' >binary.recording
@@ -183,6 +243,9 @@ stops() {
         done
     done
     refused '"-1"' replay "$one" --seed=-1
+    refused '"0s"' replay "$one" --curve=0s
+    refused 'takes a time like' replay "$one" --curve=10,1.5s
+    refused 'at most 16' replay "$one" --curve=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17
     refused 'known are table, json' replay "$one" --format=xml
 }
 
@@ -203,7 +266,10 @@ stops() {
     file=made/emulated-nvidia-h200-40x40-f32.recording
     # The recording says that its times are predicted.
     grep -qx $'device\temulated NVIDIA H200' "$file"
-    grep -q $'\twrong$' "$file"
+    # Each config has the time of its evaluation; together they took the search's.
+    grep -q $'\twrong\t[1-9][0-9]*$' "$file"
+    awk -F '\t' '$1 == "evaluation_ns" { mean = $2 } /^[-0-9]/ { sum += $3; configs++ }
+        END { exit !(sum <= mean * configs * 1.01 && sum > mean * configs / 2) }' "$file"
     run --separate-stderr -0 "$AUTOTUNE" replay made --search random --runs 2
     [[ $output == *'40x40:f32 on emulated NVIDIA H200'* ]]
 }

@@ -88,6 +88,23 @@ browse() {
     [ "$output" = 50 ]
 }
 
+@test "the page of replay fits every width, light and dark, sorts by keyboard, and needs no scripts" {
+    "$AUTOTUNE" replay "$srcdir/tests/recordings/h200-10007x10009-b1.recording" --search random,local,genetic \
+        --runs 3 --out curves.html >/dev/null
+    for width in 400 1400; do
+        browse -s "$width,light,$BATS_TEST_TMPDIR/light.png" -s "$width,dark,$BATS_TEST_TMPDIR/dark.png" curves.html \
+            'document.documentElement.scrollWidth <= innerWidth' \
+            'button = document.querySelectorAll("thead button")[1], button.focus(), document.activeElement === button' \
+            'button.click(), [...document.querySelectorAll("tbody th")].map((cell) => cell.textContent).join(" ")'
+        [ "${lines[0]}" = true ]
+        [ "${lines[1]}" = true ]
+        [ "${lines[2]}" = '"genetic random local"' ]
+        run ! cmp -s "$BATS_TEST_TMPDIR/light.png" "$BATS_TEST_TMPDIR/dark.png"
+    done
+    browse -n curves.html 'svg.plot' 'svg.plot .curve' 'tbody tr'
+    [ "$output" = $'2\n6\n3' ]
+}
+
 @test "hostile names run nothing" {
     cd "$BATS_TEST_TMPDIR"
     make_hostile

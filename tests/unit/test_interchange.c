@@ -64,6 +64,12 @@ static char *write_as(const struct at_recording *recording, const char *name)
     "family\ttwo\t-2\tdef\t2\t2\nparam\tB\t9\t9 0\nparam\tC\t3\t3\n"                               \
     "9 3\tlaunch\n0 3\t1\n"
 
+/* Times of evaluations, of which one is not known. */
+#define OURS_WITH_COSTS                                                                            \
+    "autotune recording\t2\nproblem\t64x32:f16\ndevice\tG\nsetting\tany\ncopy_ns\t90\n"            \
+    "evaluation_ns\t5000001\nfamily\tone\t1\tabc\t1\t3\nparam\tA\t1\t1 2 3\n"                      \
+    "1\t100 104 101\t7000001\n2\tcompile\t0\n3\t99\t900000000000\n"
+
 static void check_there_and_back(const char *text)
 {
     for (size_t i = 0; at_recording_formats[i]; i++) {
@@ -89,6 +95,7 @@ static void test_there_and_back(void **state)
 
     (void)state;
     check_there_and_back(OURS);
+    check_there_and_back(OURS_WITH_COSTS);
     check_there_and_back(shipped);
     free(shipped);
 }
@@ -258,6 +265,8 @@ static void test_kernel_tuner_file(void **state)
     assert_int_equal(recording.best, 0);
     /* (436.5 + 1 + 1.5 + 439 + 1 + 0.5 + 3 * 0.5) ms over five configs */
     assert_int_equal(recording.evaluation_ns, 176200000);
+    assert_int_equal(recording.results[0].cost_ns, 439000000); /* not what the strategy took */
+    assert_int_equal(recording.results[4].cost_ns, 500000);
     free(title);
     free(name);
     at_recording_clear(&recording);
@@ -301,7 +310,11 @@ static void test_t4_file(void **state)
     assert_true(recording.results[2].time_ns == 13000000);
     assert_true(recording.results[3].time_ns == 12257900);
     assert_int_equal(recording.best, 3);
-    assert_int_equal(recording.evaluation_ns, 300000000);
+    /* The mean of 1100 and 100 ms. The other two have none. */
+    assert_int_equal(recording.evaluation_ns, 600000000);
+    assert_int_equal(recording.results[3].cost_ns, 1100000000);
+    assert_int_equal(recording.results[2].cost_ns, 0);
+    assert_int_equal(at_recording_cost(&recording, 2), 600000000);
     free(name);
     at_recording_clear(&recording);
 }
@@ -339,6 +352,8 @@ static void test_others_are_not_written(void **state)
 #define PARAM(name, value, values)                                                                 \
     "{\"name\": \"" name "\", \"default\": " value ", \"values\": [" values "]}"
 #define ROW "\"1\": {\"family\": \"f\", \"A\": 1, \"time\": 1}}}"
+#define ROW_TAKING(ns)                                                                             \
+    "\"1\": {\"family\": \"f\", \"A\": 1, \"time\": 1, \"evaluation_ns\": " ns "}}}"
 
 static void test_read_what_is_wrong(void **state)
 {
@@ -407,6 +422,12 @@ static void test_read_what_is_wrong(void **state)
                       PARAM("A", "1", "1"))) "\"1\": {\"family\": \"f\", \"A\": 1, "
                                              "\"time\": \"InvalidConfig\", \"outcome\": \"oom\"}}}",
          "\"1\": unknown failure \"InvalidConfig\""},
+        {ABOUT("8x8:f32", FAMILY("f", PARAM("A", "1", "1"))) ROW_TAKING("0"),
+         "\"1\": evaluation_ns: expected a time"},
+        {ABOUT("8x8:f32", FAMILY("f", PARAM("A", "1", "1"))) ROW_TAKING("1.5"),
+         "\"1\": evaluation_ns: expected a time"},
+        {ABOUT("8x8:f32", FAMILY("f", PARAM("A", "1", "1"))) ROW_TAKING("900000000001"),
+         "\"1\": evaluation_ns: expected a time"},
     };
 
     (void)state;

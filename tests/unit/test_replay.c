@@ -28,8 +28,12 @@
 #define HEAD                                                                                       \
     "autotune recording\t1\nproblem\t64x64:f32\ndevice\tSome GPU\nsetting\tany\n"                  \
     "copy_ns\t90\nevaluation_ns\t5000000\n"
+#define HEAD_2                                                                                     \
+    "autotune recording\t2\nproblem\t64x64:f32\ndevice\tSome GPU\nsetting\tany\n"                  \
+    "copy_ns\t90\nevaluation_ns\t5000000\n"
 #define FAMILY "family\tone\t1\tabc\t2\t3\nparam\tA\t1\t1 2\nparam\tB\t0\t0 5 -1\n"
 #define ROWS   "1 0\t100 104 101\n1 -1\twrong\n2 5\t99\n"
+#define ROWS_2 "1 0\t100 104 101\t7000000\n1 -1\twrong\t0\n2 5\t99\t900000000000\n"
 
 static char path[] = "/tmp/autotune-test-recording-XXXXXX";
 
@@ -67,6 +71,30 @@ static void test_read(void **state)
     at_recording_clear(&recording);
 }
 
+/* The time of an evaluation is the config's own, or the mean. */
+static void test_read_costs(void **state)
+{
+    struct at_recording recording;
+    struct at_error err = {AT_OK, ""};
+    size_t size;
+    char *text;
+
+    (void)state;
+    if (read_text(&recording, HEAD_2 FAMILY ROWS_2, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(at_recording_cost(&recording, 0), 7000000);
+    assert_int_equal(recording.results[1].outcome, AT_WRONG);
+    assert_int_equal(at_recording_cost(&recording, 1), 5000000);
+    assert_int_equal(at_recording_cost(&recording, 2), 900000000000);
+    /* A search without an end of its own took longer than can be read. */
+    recording.results[2].cost_ns++;
+    assert_int_equal(at_recording_write(&recording, path, &err), AT_OK);
+    assert_int_equal(at_file_read(&text, &size, path, 1 << 20, &err), AT_OK);
+    assert_string_equal(text, HEAD_2 FAMILY ROWS_2);
+    free(text);
+    at_recording_clear(&recording);
+}
+
 static void test_write_what_was_read(void **state)
 {
     char *shipped = path_of("tests/recordings/h200-10007x10009-b1.recording");
@@ -95,7 +123,10 @@ static void test_read_what_is_wrong(void **state)
         {"autotune", "the last line does not end"},
         {"\n", ":1:1: this is no recording of autotune"},
         {"# tile\n", ":1:1: this is no recording of autotune"},
-        {"autotune recording\t2\n", ":1:1: this is version 2 of the format; version 1 can be read"},
+        {"autotune recording\t3\n",
+         ":1:1: this is version 3 of the format; versions 1 to 2 can be read"},
+        {"autotune recording\t0\n", ":1:1: this is version 0 of the format"},
+        {"autotune recording\tone\n", ":1:1: this is version one of the format"},
         {"autotune recording\t1\ndevice\tX\n", ":2:1: expected \"problem\", a tab and its value"},
         {"autotune recording\t1\nproblem\t64\n", ":2: problem \"64\": expected ROWSxCOLS"},
         {"autotune recording\t1\nproblem\t64x64:f32\ndevice\t\n",
@@ -127,6 +158,15 @@ static void test_read_what_is_wrong(void **state)
         {HEAD FAMILY "1 0\t1.5\n", ":10:1: expected samples in nanoseconds"},
         {HEAD FAMILY "1 0\tright\n", ":10:1: expected samples in nanoseconds"},
         {HEAD FAMILY "1 0\tcorrect\n", ":10:1: expected samples in nanoseconds"},
+        {HEAD FAMILY "1 0\t100\t5\n", ":10:1: expected a tab and samples, or an outcome"},
+        {HEAD_2 FAMILY "1 0\t100\n",
+         ":10:1: expected a tab and samples, or an outcome; then a tab"},
+        {HEAD_2 FAMILY "1 0\twrong\n", ":10:1: expected a tab and samples, or an outcome; then"},
+        {HEAD_2 FAMILY "1 0\t100\t\n", ":10:1: expected the time of the evaluation"},
+        {HEAD_2 FAMILY "1 0\t100\t-1\n", ":10:1: expected the time of the evaluation"},
+        {HEAD_2 FAMILY "1 0\t100\t900000000001\n", ":10:1: expected the time of the evaluation"},
+        {HEAD_2 FAMILY "1 0\t100\t5\t5\n", ":10:1: expected the time of the evaluation"},
+        {HEAD_2 FAMILY "1 0\t\t5\n", ":10:1: expected samples in nanoseconds"},
         {HEAD FAMILY "1 0\t100\n1 0\t100\n", ":11:1: this config does not come after"},
         {HEAD FAMILY "2 0\t100\n1 0\t100\n", ":11:1: this config does not come after"},
         {HEAD FAMILY ROWS "2 -1\t1\n", ":13:1: expected \"family\", its name"},
@@ -709,6 +749,98 @@ static void test_score(void **state)
     at_recording_clear(&recording);
 }
 
+/* ---- curves ---- */
+
+static const int64_t instants_ns[] = {2999999, 3000000, 10000000, 400000000};
+
+/* Two searches: the first finds 130 and then 100, and the second a config that fails, and then 110.
+ */
+static void test_curves(void **state)
+{
+    static const size_t evaluations[] = {1, 2, 3, 50};
+    struct at_recording recording;
+    struct at_baseline baseline;
+    struct at_course courses[] = {
+        {(double[]){130, 100}, (double[]){3e6, 10e6}, 2, NULL},
+        {(double[]){INFINITY, 110, 110}, (double[]){100e6, 200e6, 300e6}, 3, NULL}};
+    struct at_searches searches = {&recording, &baseline, courses, 2};
+    const struct at_curve_record *points;
+    struct at_list lists[3], mean;
+
+    (void)state;
+    assert_int_equal(read_text(&recording, HEAD FAMILY "1 0\t100\n1 -1\t130\n2 5\t160\n", NULL),
+                     AT_OK);
+    at_baseline_make(&baseline, &recording);
+    lists[0] = at_curve_after(&searches, evaluations, AT_COUNT(evaluations));
+    points = lists[0].items;
+    assert_int_equal(lists[0].count, 4);
+    assert_int_equal(points[0].behind_ppm, 450000); /* 30 % and, without a result, 60 % */
+    assert_int_equal(points[0].lower_ppm, 300000);
+    assert_int_equal(points[0].median_ppm, 300000);
+    assert_int_equal(points[0].upper_ppm, 600000);
+    assert_int_equal(points[0].ms, 52); /* of 3 and 100 */
+    assert_int_equal(points[1].ms, 105);
+    assert_int_equal(points[1].behind_ppm, 50000);
+    assert_int_equal(points[2].ms, 300); /* the first search did not get there */
+    assert_int_equal(points[3].ms, 0);
+    assert_int_equal(points[3].behind_ppm, 50000);
+    lists[1] = at_curve_within(&searches, instants_ns, AT_COUNT(instants_ns));
+    points = lists[1].items;
+    assert_int_equal(lists[1].count, 4);
+    assert_int_equal(points[0].behind_ppm, 600000); /* nothing is complete */
+    assert_int_equal(points[0].evaluations, 0);
+    assert_int_equal(points[1].behind_ppm, 450000);
+    assert_int_equal(points[2].behind_ppm, 300000); /* 0 and 60 % */
+    assert_int_equal(points[2].evaluations, 1);
+    assert_int_equal(points[2].ms, 10);
+    assert_int_equal(points[3].evaluations, 3); /* 2.5 */
+    lists[2] = (struct at_list){0};             /* of a recording that tells no times */
+    mean = at_curve_mean(lists + 1, 2);
+    assert_memory_equal(mean.items, lists[1].items, 4 * sizeof *points);
+    free(mean.items);
+    free(lists[1].items);
+    recording.evaluation_ns = 0;
+    lists[1] = at_curve_within(&searches, instants_ns, AT_COUNT(instants_ns));
+    assert_int_equal(lists[1].count, 0);
+    lists[1] = at_curve_drawn_after(&searches); /* 1, 2, 3 */
+    ((struct at_curve_record *)lists[1].items)[0].ms = 0;
+    mean = at_curve_mean(lists, 2);
+    points = mean.items;
+    assert_int_equal(points[0].ms, 52); /* an unknown time does not count */
+    assert_int_equal(lists[1].count, 3);
+    assert_int_equal(mean.count, 4);
+    assert_int_equal(points[2].evaluations, 3);
+    assert_int_equal(points[3].evaluations, 50); /* of the longer one */
+    free(mean.items);
+    free(lists[0].items);
+    free(lists[1].items);
+    at_baseline_clear(&baseline);
+    at_recording_clear(&recording);
+}
+
+/* A search takes the time of its evaluations, whatever it finds. */
+static void test_spent(void **state)
+{
+    struct at_recording recording;
+    struct at_replay_plan plan = {.strategy = &at_strategy_exhaustive, .ahead = 1};
+    struct at_course course;
+
+    (void)state;
+    assert_int_equal(read_text(&recording, HEAD_2 FAMILY ROWS_2, NULL), AT_OK);
+    assert_int_equal(at_replay(&course, &recording, &plan, NULL), AT_OK);
+    assert_int_equal(course.count, 3);
+    assert_true(at_course_spent(&course, 0) == 0);
+    assert_true(at_course_spent(&course, 1) == 7e6);
+    assert_true(at_course_spent(&course, 2) == 12e6); /* with the mean */
+    assert_true(at_course_spent(&course, 9) == 900012e6);
+    assert_int_equal(at_course_within(&course, 7e6 - 1), 0);
+    assert_int_equal(at_course_within(&course, 7e6), 1);
+    assert_int_equal(at_course_within(&course, 12e6), 2);
+    assert_int_equal(at_course_within(&course, 1e18), 3);
+    at_course_clear(&course);
+    at_recording_clear(&recording);
+}
+
 /* ---- warm start ---- */
 
 static void test_warm_start(void **state)
@@ -805,6 +937,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_read_costs),
         cmocka_unit_test(test_write_what_was_read),
         cmocka_unit_test(test_read_what_is_wrong),
         cmocka_unit_test(test_neighbours),
@@ -825,6 +958,8 @@ int main(void)
         cmocka_unit_test(test_guided_looks_around),
         cmocka_unit_test(test_hopes),
         cmocka_unit_test(test_score),
+        cmocka_unit_test(test_curves),
+        cmocka_unit_test(test_spent),
         cmocka_unit_test(test_warm_start),
         cmocka_unit_test(test_warm_start_of_each_family),
     };
