@@ -219,6 +219,6 @@ use_own() {
     sed -i "s/multiprocessors: 132/multiprocessors: 78/" best.yaml
     run --separate-stderr -0 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [[ $output == *'answers of another model: NVIDIA H200 with 78 multiprocessors'*' held '* ]]
-    [[ ${lines[4]} =~ ^\ +64x96:f32\ +held\ +-\  ]]
+    [[ ${lines[5]} =~ ^\ +64x96:f32\ +held\ +-\  ]]
     run --separate-stderr -3 "$AUTOTUNE" check --quiet --gpu 0 --space own.yaml best.yaml
 }

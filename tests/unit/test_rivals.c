@@ -174,7 +174,7 @@ static void test_none(void **state)
         {"8192x8192:f32", &h200, "cold", false}, /* this very problem was measured */
         {"8192x8192:f32", &h200, "warm", true},  /* with another policy */
         {"6000x6000:f32", &h200, "cold", true},
-        {"6000x6000:f32", &h100, "cold", false}, /* nothing was correct on this model */
+        {"6000x6000:f32", &h100, "cold", false},         /* nothing was correct on this model */
         {"6000x6000:f32", &emulated_h100, "cold", true}, /* which harms nothing there */
     };
 
