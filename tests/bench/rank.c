@@ -172,8 +172,11 @@ static enum at_status predict(const struct sample *sample, struct entry *entry,
                               const struct at_built *built, struct at_emu_memory *memory,
                               const uint64_t *args, size_t arg_count, struct at_error *err)
 {
-    struct at_emu_launch emu = {
-        .args = args, .arg_count = arg_count, .instruction_limit = 100000000, .threads = 1};
+    struct at_emu_launch emu = {.args = args,
+                                .arg_count = arg_count,
+                                .arg_words = AT_CALL_WORDS,
+                                .instruction_limit = 100000000,
+                                .threads = 1};
     struct at_ptx_module *module = NULL;
     struct at_launch launch;
     enum at_status status =
@@ -213,10 +216,10 @@ static enum at_status predict_all(struct sample *sample, struct at_error *err)
     const struct at_launch matrix = {{0}};
     uint64_t args[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
+    const size_t arg_count = at_problem_args(problem, &matrix, dst, src, args, words);
     struct at_builder *builder = NULL;
     enum at_status status = at_builder_open(&builder, &options, NULL, 0, err);
 
-    at_problem_args(problem, &matrix, dst, src, args, words);
     if (status == AT_OK && (!src || !dst))
         status = at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     for (size_t i = 0; i < sample->count && status == AT_OK; i++)
@@ -227,7 +230,7 @@ static enum at_status predict_all(struct sample *sample, struct at_error *err)
 
         status = at_builder_wait(builder, &built, err);
         if (status == AT_OK)
-            status = predict(sample, built.owner, &built, memory, args, AT_COUNT(args), err);
+            status = predict(sample, built.owner, &built, memory, args, arg_count, err);
         at_program_release(built.program);
     }
     at_builder_close(builder);

@@ -210,6 +210,76 @@ static void test_rates(void **state)
     close_fixture(&f);
 }
 
+/* A kernel on a problem. */
+struct kernel {
+    const char *family, *param;
+    int32_t value;
+    const char *problem;
+};
+
+static double time_of(const struct kernel *kernel)
+{
+    return predict(kernel->family, kernel->param, kernel->value, kernel->problem).ns;
+}
+
+/* A rate slows the kernels that do what it stands for, and no others. */
+static void test_terms(void **state)
+{
+    static const struct {
+        size_t rate;
+        struct kernel slowed, same;
+    } cases[] = {
+        /* requests that ask for little of each line */
+        {offsetof(struct at_rates, load_piece_percent),
+         {"naive", "DIRECTION", 1, "4096x4096:f32"},
+         {"tile", "PAD", 1, "4096x4096:f32"}},
+        {offsetof(struct at_rates, store_scatter_piece_percent),
+         {"naive", "DIRECTION", 0, "4096x4096:f32"},
+         {"tile", "PAD", 1, "4096x4096:f32"}},
+        /* streaming loads and plain stores */
+        {offsetof(struct at_rates, filling_percent),
+         {"micro", "LOAD", 1, "4096x4096:f32"},
+         {"micro", "LOAD", 0, "4096x4096:f32"}},
+        /* loads in flight with little room in L1 */
+        {offsetof(struct at_rates, crowded_percent),
+         {"tile", "CARVEOUT", 100, "4096x4096:f64"},
+         {"tile", "CARVEOUT", -1, "4096x4096:f64"}},
+        /* more than one wave, the last of which leaves places empty */
+        {offsetof(struct at_rates, later_warp_ns),
+         {"tile", "PAD", 1, "4096x4096:f32"},
+         {"tile", "PAD", 1, "256x256:f32"}},
+        {offsetof(struct at_rates, tail_percent),
+         {"tile", "PAD", 1, "4096x4096:f32"},
+         {"tile", "PAD", 1, "256x256:f32"}},
+        /* no barrier between loads and stores */
+        {offsetof(struct at_rates, direct_drain_percent),
+         {"warp", "LOAD", 0, "4096x4096:f32"},
+         {"tile", "PAD", 1, "4096x4096:f32"}},
+        {offsetof(struct at_rates, mixed_scatter_percent),
+         {"warp", "LOAD", 0, "4096x4096:f32"},
+         {"tile", "PAD", 1, "4096x4096:f32"}},
+    };
+    const struct at_rates usual = rates;
+    const struct kernel scattered = {"tile", "ORDER", 2, "8192x8192:f32"};
+    double before;
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        double same = time_of(&cases[i].same);
+
+        before = time_of(&cases[i].slowed);
+        *(int64_t *)((char *)&rates + cases[i].rate) *= 4;
+        assert_true(time_of(&cases[i].slowed) > before);
+        assert_true(time_of(&cases[i].same) == same);
+        rates = usual;
+    }
+    /* Many pages on both sides cost less than on each. */
+    before = time_of(&scattered);
+    rates.both_scatter_percent *= 4;
+    assert_true(time_of(&scattered) < before);
+    rates = usual;
+}
+
 static void near(double value, double expected)
 {
     assert_true(value > 0.999 * expected - 1e-9 && value < 1.001 * expected + 1e-9);
@@ -346,9 +416,13 @@ static int tear_down(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),   cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_rates),   cmocka_unit_test(test_fault),
-        cmocka_unit_test(test_traffic), cmocka_unit_test(test_traffic_of_families),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_traffic_of_families),
     };
     int exit_code;
 
