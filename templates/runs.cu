@@ -163,8 +163,8 @@ __device__ __forceinline__ uint4 load_end(address from, address begin, address e
     return chunk.whole;
 }
 
-/* The units of 16 or chunk_bytes bytes that a thread moves: lanes of a group take those of a piece
- * of memory, all threads if there is one piece only. */
+/* The units of chunk_bytes that a thread moves: lanes of a group take those of a piece of memory,
+ * all threads if there is one piece only. */
 struct unit_walk {
     int lanes, step;   /* of a group; the number of groups */
     int piece, within; /* the unit: its piece, and its number there */
@@ -191,6 +191,7 @@ struct unit_walk {
     }
 };
 
+/* Copy the held part of all rows to shared memory. begin, end: of the whole tensor. */
 __device__ __forceinline__ void read_rows(unsigned shared, address from, address begin, address end,
                                           long long row_pitch, row_layout layout,
                                           const held_part &held)
@@ -393,8 +394,8 @@ __device__ constexpr unsigned put_selector(int position, int bytes)
     return selector;
 }
 
-/* Take a vector of runs whose length is known. All runs that it can have bytes of are put side by
- * side, then shifted to the first byte. */
+/* Take a vector of runs whose length is known, 3 or 6. All runs that it can have bytes of are put
+ * side by side, then shifted to the first byte. */
 template <bool dense>
 __device__ __forceinline__ vector<chunk_bytes, 4> take_of_known(const column_walk<dense> &walk,
                                                                 place from)
@@ -402,6 +403,7 @@ __device__ __forceinline__ vector<chunk_bytes, 4> take_of_known(const column_wal
     constexpr int run = RUN > 0 ? RUN : 4, words = (run + 3) / 4;
     constexpr int runs = (chunk_bytes + 2 * run - 2) / run;
     constexpr int side_words = (runs * run + 3) / 4;
+    static_assert(run <= 8, "a run is loaded as one vector of 4 or 8 bytes");
     const int byte = from.byte;
     unsigned side[side_words + 1] = {};
     vector<chunk_bytes, 4> result;
@@ -413,8 +415,7 @@ __device__ __forceinline__ vector<chunk_bytes, 4> take_of_known(const column_wal
             walk.next(from);
         if (i * run >= byte + chunk_bytes)
             break;
-        const vector<words * 4 == 12 ? 16 : words * 4, 4> loaded =
-            load_vector < words * 4 == 12 ? 16 : words * 4 > (walk.address_of(from), 0, run);
+        const vector<words * 4, 4> loaded = load_vector<words * 4>(walk.address_of(from), 0, run);
 
 #pragma unroll
         for (int k = 0; k < words; k++) {
@@ -448,6 +449,7 @@ __device__ __forceinline__ vector<chunk_bytes, 4> take(const column_walk<dense> 
     return walk.run >= chunk_bytes ? take_of_two(walk, from) : take_of_many(walk, from);
 }
 
+/* Write the block's part of each column. */
 template <bool dense>
 __device__ __forceinline__ void write_columns(const run_matrix &matrix, const unsigned char *shared,
                                               row_layout layout, unsigned first_row,
