@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrices whose sides are any: whole ones of a batch without gaps, several per block, or a part of
- * one with a short side. What lies without gaps is one run of memory, whatever the sides, and is
- * moved in aligned vectors of 16 bytes: only the ends of a run are not whole vectors.
+/* Whole matrices of a batch without gaps, several per block. Together they are one run of memory,
+ * whatever their sides, and are moved in aligned vectors of 16 bytes: only the ends of a run are
+ * not whole vectors.
  *
  *      run of the source      shared memory         shared memory          run of the destination
  *      |abc|def|ghi|jkl| -->  abc def ghi jkl  -->  adgj beh k cfil   -->  |adg|jbe|hkc|fil|
@@ -17,20 +17,11 @@
  * some of the lanes are in other segments of the columns (lane_order).
  *
  * With WALK=0 there is no second place in shared memory, so that larger matrices fit: threads
- * gather vectors of the destination element by element, with bank conflicts.
- *
- * A matrix that is too large for a block is split, if it has few rows or few columns (SPLIT). A
- * part of the columns is a run of the destination, a part of the rows is one of the source. On the
- * other side it has a piece in each row. Pieces lie in shared memory as far from a boundary as in
- * global memory, and are moved in aligned vectors, too. To write them, a block takes a few rows
- * more than its own: each piece ends at the first boundary after it. */
+ * gather vectors of the destination element by element, with bank conflicts. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 2 /* bytes */
-#endif
-#ifndef SPLIT
-#define SPLIT 0 /* a block moves whole matrices (0), columns of one (1) or rows of one (2) */
 #endif
 #ifndef WALK
 #define WALK 1024 /* rows that a thread goes down; 0: it gathers vectors */
@@ -52,14 +43,11 @@ using namespace at;
 
 using element = word<ELEM_SIZE>;
 
-enum { SPLIT_NOT, SPLIT_COLUMNS, SPLIT_ROWS };
 enum { SHIFT_ROWS = 1, SHIFT_COLUMNS = 2 };
 enum { READ_THREADS, READ_ASYNC, READ_BULK };
 enum { WRITE_THREADS, WRITE_BULK };
 
 constexpr int vector_elements = 16 / ELEM_SIZE;
-/* Bytes of the boundaries from which pieces are written. */
-constexpr int piece_boundary = 32;
 
 /* ---- bulk copies (PTX ISA, cp.async.bulk, mbarrier, fence.proxy) ---- */
 
@@ -179,87 +167,12 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
         wait_for_bulk_load(barrier);
 }
 
-/* Columns of a matrix, which are a piece of each row. */
-struct piece {
-    const element *source; /* the first row's */
-    int rows, bytes;
-    int pitch;     /* bytes from row to row in shared memory */
-    long long ld;  /* elements from row to row in the source */
-    bool at_start; /* whether the first row's piece begins the tensor */
-    bool at_end;   /* whether the tensor ends within a vector after the last row's piece */
-};
-
-/* Copy one element after the other. */
-__device__ __forceinline__ void copy_elements(unsigned char *to, const unsigned char *from,
-                                              int bytes)
-{
-#pragma unroll 1
-    for (int i = 0; i < bytes; i += ELEM_SIZE)
-        *reinterpret_cast<element *>(to + i) = *reinterpret_cast<const element *>(from + i);
-}
-
-/* Copy the pieces of all rows to shared memory, as far from a boundary as they are, in chunks. */
-__device__ __forceinline__ void read_pieces(unsigned char *shared, const piece &p)
-{
-    constexpr int unroll = READ == READ_ASYNC ? 1 : 6;
-    const int past = bytes_past_boundary<16>(p.source);
-    /* With a chunk of zeros, for words that reach beyond the last element. */
-    const unsigned per_row = (p.bytes + 30) / 16 + 1;
-    const unsigned reciprocal = 0xffffffffu / per_row + 1, count = p.rows * per_row;
-    const unsigned to = shared_address(shared);
-
-#pragma unroll 1
-    for (unsigned i = threadIdx.x; i < count; i += unroll * THREADS) {
-        uint4 loaded[unroll];
-        int place[unroll]; /* negative: no chunk */
-
-#pragma unroll
-        for (int k = 0; k < unroll; k++) {
-            const unsigned chunk = i + k * THREADS, row = __umulhi(chunk, reciprocal);
-            const int first = past + (int)row * p.pitch, last = first + p.bytes;
-            const int at = first / 16 * 16 + (int)(chunk - row * per_row) * 16;
-            const unsigned char *from =
-                reinterpret_cast<const unsigned char *>(p.source + row * p.ld) + (at - first);
-
-            place[k] = -1;
-            if (chunk >= count)
-                continue;
-            if (at >= last) {
-                store_shared(to + at, uint4());
-                continue;
-            }
-            if ((p.at_start && row == 0 && at < first) ||
-                (p.at_end && row == p.rows - 1 && at + 16 > last)) {
-                const int begin = max(at, first);
-
-                store_shared(to + at, uint4());
-                copy_elements(shared + begin, from + (begin - at), min(at + 16, last) - begin);
-                continue;
-            }
-            if constexpr (READ == READ_ASYNC) {
-                copy_async<128>(to + at, from);
-            } else {
-                place[k] = at;
-                loaded[k] = load<LOAD_PLAIN, 128>(reinterpret_cast<const uint4 *>(from));
-            }
-        }
-#pragma unroll
-        for (int k = 0; k < unroll; k++)
-            if (place[k] >= 0)
-                store_shared(to + place[k], loaded[k]);
-    }
-    if constexpr (READ == READ_ASYNC)
-        wait_for_copies();
-    __syncthreads();
-}
-
 /* ---- from columns to columns ---- */
 
-/* What a block moves: columns through one or several matrices, whose rows are in shared memory. */
+/* What a block moves. */
 struct block_work {
-    int rows, cols, matrices;
-    int pitch;        /* elements from row to row */
-    int column_pitch; /* and from column to column, where they go */
+    int rows, cols; /* of each matrix */
+    int matrices;
 
     /* Return the number of elements of all matrices. */
     __device__ __forceinline__ int elements() const
@@ -346,7 +259,7 @@ struct lane_order {
     __device__ __forceinline__ lane_order(const block_work &work)
     {
         const int words = (work.rows + word_elements - 1) / word_elements; /* of a column */
-        const int most = min(minimum(work.column_pitch & -work.column_pitch, 32), words);
+        const int most = min(minimum(work.rows & -work.rows, 32), words);
 
         segments = most < 2 ? 1 : most < 4 ? 2 : most < 8 ? 4 : most < 16 ? 8 : most < 32 ? 16 : 32;
         wide = 32 / segments;
@@ -452,10 +365,10 @@ __device__ __forceinline__ void walk_columns(unsigned to, unsigned from, const b
         const int start = matrix * work.rows * work.cols;
 
         if (word < words * work.matrices && first < work.rows)
-            walk_segment({to + (start + column * work.column_pitch + first) * ELEM_SIZE,
-                          from + (start + first * work.pitch + column) * ELEM_SIZE,
+            walk_segment({to + (start + column * work.rows + first) * ELEM_SIZE,
+                          from + (start + first * work.cols + column) * ELEM_SIZE,
                           min(work.rows - first, order.segment_rows), work.cols - column,
-                          work.pitch * ELEM_SIZE, work.column_pitch * ELEM_SIZE});
+                          work.cols * ELEM_SIZE, work.rows * ELEM_SIZE});
     }
 }
 
@@ -549,51 +462,7 @@ __device__ __forceinline__ void write_run(uint4 *to, unsigned from, const block_
     }
 }
 
-/* Write pieces of columns. to: where the first column's first element goes, which is in shared
- * memory at `collected`. Pieces begin and end at boundaries, except at the matrix's ends. own: the
- * block's own rows, besides those that only serve to reach a boundary. */
-__device__ __forceinline__ void write_pieces(element *to, const unsigned char *collected,
-                                             const block_work &work, long long ld, int own,
-                                             bool at_start, bool at_end)
-{
-    const unsigned per_column = (work.rows * ELEM_SIZE + 30) / 16;
-    const unsigned reciprocal = 0xffffffffu / per_column + 1, count = work.cols * per_column;
-
-#pragma unroll 1
-    for (unsigned i = threadIdx.x; i < count; i += THREADS) {
-        const unsigned column = __umulhi(i, reciprocal);
-        unsigned char *first = reinterpret_cast<unsigned char *>(to + column * ld);
-        const unsigned char *from = collected + column * work.column_pitch * ELEM_SIZE;
-        /* In bytes from the first element. */
-        const int at = (int)(i - column * per_column) * 16 - bytes_past_boundary<16>(first);
-        const int begin = at_start ? 0 : bytes_to_boundary<piece_boundary>(first);
-        const int boundary =
-            own * ELEM_SIZE + bytes_to_boundary<piece_boundary>(first + own * ELEM_SIZE);
-        const int end = at_end ? work.rows * ELEM_SIZE : min(boundary, work.rows * ELEM_SIZE);
-
-        if (at >= begin && at + 16 <= end)
-            store<STORE_PLAIN>(reinterpret_cast<uint4 *>(first + at),
-                               *reinterpret_cast<const uint4 *>(from + at));
-        else if (at + 16 > begin && at < end)
-            copy_elements(first + max(at, begin), from + max(at, begin),
-                          min(at + 16, end) - max(at, begin));
-    }
-}
-
 /* ---- a block's work ---- */
-
-/* Return the smallest number of bytes from `least` on that keeps what is so far apart as far from a
- * boundary as elements that are `ld` apart. */
-__device__ __forceinline__ int congruent_pitch(int least, long long ld)
-{
-    return least + ((int)(ld * ELEM_SIZE) - least & 15);
-}
-
-/* Return whether the source ends within a vector after what is read, if so many elements follow. */
-__device__ __forceinline__ bool ends_soon(long long elements)
-{
-    return elements * ELEM_SIZE < 16;
-}
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
@@ -602,61 +471,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     unsigned char *shared = dynamic_shared();
     const unsigned barrier = shared_address(shared);
     unsigned char *held = shared + 16;
-    const element *from = static_cast<const element *>(src);
-    element *to = static_cast<element *>(dst);
-    int held_bytes, own_rows = (int)rows;
-    bool at_start = true, at_end = true;
-    block_work work = {(int)rows, (int)cols, 1, (int)cols, (int)rows};
+    const int most = (int)((batch + gridDim.x - 1) / gridDim.x);
+    const long long first = (long long)blockIdx.x * most;
+    const block_work work = {(int)rows, (int)cols, (int)minimum<long long>(most, batch - first)};
 
-    if constexpr (SPLIT == SPLIT_NOT) {
-        const int most = (int)((batch + gridDim.x - 1) / gridDim.x);
-        const long long first = (long long)blockIdx.x * most;
+    if (work.matrices <= 0)
+        return;
 
-        work.matrices = (int)minimum<long long>(most, batch - first);
-        if (work.matrices <= 0)
-            return;
-        from += first * work.rows * work.cols;
-        to += first * work.rows * work.cols;
-        held_bytes = most * work.rows * work.cols * ELEM_SIZE;
-        read_run(held, from, work.elements() * ELEM_SIZE, first == 0,
-                 first + work.matrices == batch, barrier);
-    } else {
-        const long long side = SPLIT == SPLIT_COLUMNS ? cols : rows;
-        const int parts = (int)(gridDim.x / batch);
-        const int share = (int)((side + parts - 1) / parts + 31) / 32 * 32;
-        const int matrix = (int)(blockIdx.x / parts);
-        const long long first = (long long)(blockIdx.x - matrix * parts) * share;
-        const int own = (int)minimum<long long>(share, side - first);
+    const element *from = static_cast<const element *>(src) + first * work.rows * work.cols;
+    element *to = static_cast<element *>(dst) + first * work.rows * work.cols;
+    const int held_bytes = most * work.rows * work.cols * ELEM_SIZE;
 
-        if (own <= 0)
-            return;
-        from += matrix * stride_src;
-        to += matrix * stride_dst;
-        at_start = first == 0;
-        at_end = first + own == side;
-        if constexpr (SPLIT == SPLIT_COLUMNS) {
-            work.cols = own;
-            work.pitch = congruent_pitch(share * ELEM_SIZE + 46, ld_src) / ELEM_SIZE;
-            from += first;
-            to += first * rows;
-            held_bytes = work.rows * work.pitch * ELEM_SIZE;
-            read_pieces(held, {from, work.rows, own * ELEM_SIZE, work.pitch * ELEM_SIZE, ld_src,
-                               matrix == 0 && at_start,
-                               matrix == batch - 1 && ends_soon(cols - first - own)});
-        } else {
-            constexpr int more = piece_boundary / ELEM_SIZE;
-
-            own_rows = own;
-            work.rows = (int)minimum<long long>(own + more, rows - first);
-            work.column_pitch =
-                congruent_pitch((share + more) * ELEM_SIZE + 30, ld_dst) / ELEM_SIZE;
-            from += first * cols;
-            to += first;
-            held_bytes = (share + more) * work.cols * ELEM_SIZE;
-            read_run(held, from, work.elements() * ELEM_SIZE, matrix == 0 && at_start,
-                     matrix == batch - 1 && ends_soon((rows - first - work.rows) * cols), barrier);
-        }
-    }
+    read_run(held, from, work.elements() * ELEM_SIZE, first == 0, first + work.matrices == batch,
+             barrier);
 
     const unsigned char *in = held + bytes_past_boundary<16>(from);
     /* Behind what is held, and as far from a boundary as in the destination. */
@@ -668,25 +495,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
             fence_async_proxy();
         __syncthreads();
     }
-    if constexpr (SPLIT == SPLIT_ROWS) {
-        write_pieces(to, out, work, ld_dst, own_rows, at_start, at_end);
-    } else {
-        const int head = minimum(bytes_to_boundary<16>(to) / ELEM_SIZE, work.elements());
-        const int vectors = (work.elements() - head) / vector_elements;
-        const int left = work.elements() - vectors * vector_elements;
 
-        write_run(reinterpret_cast<uint4 *>(to + head), shared_address(in), work,
-                  shared_address(out + head * ELEM_SIZE), head, vectors);
-        /* The run's first elements, and its last ones. */
-        if (ELEM_SIZE < 16 && threadIdx.x < left) {
-            const int i = threadIdx.x;
-            const int number = i < head ? i : work.elements() - 1 - (i - head);
-            const int column = number / work.rows, row = number - column * work.rows;
-            const int matrix = column / work.cols;
+    const int head = minimum(bytes_to_boundary<16>(to) / ELEM_SIZE, work.elements());
+    const int vectors = (work.elements() - head) / vector_elements;
+    const int left = work.elements() - vectors * vector_elements;
 
-            to[number] = *reinterpret_cast<const element *>(
-                in +
-                (matrix * (work.rows - 1) * work.cols + column + row * work.pitch) * ELEM_SIZE);
-        }
+    write_run(reinterpret_cast<uint4 *>(to + head), shared_address(in), work,
+              shared_address(out + head * ELEM_SIZE), head, vectors);
+    /* The run's first elements, and its last ones. */
+    if (ELEM_SIZE < 16 && threadIdx.x < left) {
+        const int i = threadIdx.x;
+        const int number = i < head ? i : work.elements() - 1 - (i - head);
+        const int column = number / work.rows, row = number - column * work.rows;
+        const int matrix = column / work.cols;
+
+        to[number] = *reinterpret_cast<const element *>(
+            in + (matrix * (work.rows - 1) * work.cols + column + row * work.cols) * ELEM_SIZE);
     }
 }

@@ -19,10 +19,6 @@ static const struct {
     {"batch", "36x77", ",batch=40"},
     {"batch", "64x36", ",batch=80"}, /* columns of words */
     {"batch", "49x99", ",batch=40"},
-    {"batch", "67x1503", ""}, /* columns of one matrix */
-    {"batch", "68x1504", ",batch=2"},
-    {"batch", "1503x67", ""}, /* rows of one matrix */
-    {"batch", "1504x68", ",batch=2"},
     {"copy", "1x67108864", ""},
     {"inplace", "8192x8192", ",inplace=1"},
     {"micro", "8192x8192", ""},
