@@ -254,7 +254,7 @@ limited() (
 # ---- journals ----
 
 @test "of a journal with a torn end, the whole measurements are used" {
-    start_run --budget 20
+    start_run --budget 60
     wait_for_progress
     wait_for_progress
     kill -KILL "$main"
@@ -264,8 +264,8 @@ limited() (
     mkdir copy
     cp best.yaml.journal* copy
     [ "$(query copy/best.yaml.journal 'SELECT count(*) FROM measurements')" -ge 1 ]
-    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 20 --resume
-    assert_measured_once 20
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 60 --resume
+    assert_measured_once 60
 }
 
 @test "a journal of another setting is refused: which setting, and how to start anew" {

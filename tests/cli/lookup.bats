@@ -235,7 +235,7 @@ is_uncertain() {
 
 # Those whose rows are whole vectors and fill tiles: where an entry is near, it is taken.
 @test "batches that suit the default config get it where no entry is near" {
-    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 192x784:f16,batch=200
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 192x784:f16,batch=200 results/nvidia-h200.yaml
     [[ $output == *'6 of 6, default'*'and from 32 on the default config is safer'* ]]
     for problem in 384x400:f32,batch=355 324x4100:f16,batch=16 320x4097:f16,batch=16 \
         96x4096:f16,batch=16 40x4096:c128,batch=16 320x4096:f16 320x4096:f16,batch=16,offset_dst=1; do

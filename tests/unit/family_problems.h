@@ -16,6 +16,7 @@ static const struct {
     const char *family, *shape, *rest;
 } family_problems[] = {
     {"batch", "49x36", ",batch=40"},
+    {"batch", "70x37", ",batch=40"},
     {"batch", "36x77", ",batch=40"},
     {"batch", "64x36", ",batch=80"}, /* columns of words */
     {"batch", "49x99", ",batch=40"},
