@@ -89,8 +89,8 @@ static struct at_cache_line *line_in_l2(struct at_caches *caches, int half, uint
     return line;
 }
 
-/* Read the sectors of a mask from a half. Return those that it lacked; from now on it has them. A
- * sector that is not whole there counts as there if it has all bytes that are wanted. */
+/* Read the sectors of a mask from a half. Return those that the half lacked; it holds them from now
+ * on. A sector that is not whole there counts as there if it has all bytes that are wanted. */
 static unsigned read_half(struct at_caches *caches, int half, unsigned sectors,
                           enum at_cache_rank rank, const struct at_cache_part *part)
 {

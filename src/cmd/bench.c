@@ -271,16 +271,9 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
 static enum at_status write_page(const struct bench_run *run, struct at_error *err)
 {
     struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-    size_t size;
-    char *text;
-    enum at_status status;
 
-    at_report_bench(run->reports, run->report_count, out);
-    text = at_text_close(&stream, &size);
-    status = at_output_replace(run->options->out, text, size, err);
-    free(text);
-    return status;
+    at_report_bench(run->reports, run->report_count, at_text_open(&stream));
+    return at_output_replace_text(run->options->out, &stream, err);
 }
 
 _Static_assert(AT_COUNT(default_problems) == AT_COUNT(emulated_problems),

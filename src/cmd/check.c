@@ -67,8 +67,7 @@ static const struct argp argp = {
            "broken. If the profile has none for that model of device, it tries all there.\vThe "
            "exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
            "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
-           "other "
-           "way round."
+           "other way round."
            "\n\nExample:\n  autotune check --gpu 0 best.yaml",
 };
 

@@ -242,16 +242,9 @@ static enum at_status write_page(const struct at_comparison *comparison, const c
                                  struct at_error *err)
 {
     struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-    size_t size;
-    char *text;
-    enum at_status status;
 
-    at_report_replay(comparison, out);
-    text = at_text_close(&stream, &size);
-    status = at_output_replace(path, text, size, err);
-    free(text);
-    return status;
+    at_report_replay(comparison, at_text_open(&stream));
+    return at_output_replace_text(path, &stream, err);
 }
 
 static enum at_status replay(struct replay_options *options, struct at_error *err)

@@ -261,16 +261,9 @@ static enum at_status write_page(const char *path, const struct at_study_result 
                                  struct at_error *err)
 {
     struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-    size_t size;
-    char *text;
-    enum at_status status;
 
-    at_report_study(result, out);
-    text = at_text_close(&stream, &size);
-    status = at_output_replace(path, text, size, err);
-    free(text);
-    return status;
+    at_report_study(result, at_text_open(&stream));
+    return at_output_replace_text(path, &stream, err);
 }
 
 static enum at_status print_result(struct study_options *options, const struct at_study *study,

@@ -189,7 +189,7 @@ static float next_gap(const struct search *search)
     return search->below < search->above ? search->below : search->above;
 }
 
-/* Go to the mark with the nearest key of those that are not seen. */
+/* Go to the mark whose key is nearest, among those not seen yet. */
 static size_t next_mark(struct search *search)
 {
     if (search->below < search->above) {

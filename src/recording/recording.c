@@ -92,16 +92,9 @@ enum at_status at_recording_write(const struct at_recording *recording, const ch
                                   struct at_error *err)
 {
     struct at_text_stream stream;
-    char *text;
-    size_t size;
-    FILE *out = at_text_open(&stream);
-    enum at_status status;
 
-    write(recording, out, err);
-    text = at_text_close(&stream, &size);
-    status = at_output_replace(path, text, size, err);
-    free(text);
-    return status;
+    write(recording, at_text_open(&stream), err);
+    return at_output_replace_text(path, &stream, err);
 }
 
 /* ---- for both readers ---- */

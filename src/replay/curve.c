@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of a picture: each point is so many times as far as the one before. */
+/* The ratio of one point of a picture to the point before it. */
 static const double step = 1.15;
 
 static int by_value(const void *left, const void *right)

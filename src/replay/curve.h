@@ -11,9 +11,9 @@
  * and by their quartiles. A search without a correct result counts as the slowest correct config.
  */
 struct at_curve_record {
-    int64_t evaluations; /* after so many, or how many were complete by then, in the mean */
-    int64_t ms;          /* after this time; or the time of so many evaluations, in the mean of the
-                            searches that made them. 0: unknown, or none did */
+    int64_t evaluations; /* the point; or, of a time, how many were complete then, in the mean */
+    int64_t ms; /* the point; or, of evaluations, the time that they took, in the mean of the
+                   searches that made them. 0: unknown, or none did */
     int64_t behind_ppm, lower_ppm, median_ppm, upper_ppm;
 };
 
@@ -38,8 +38,8 @@ struct at_list at_curve_within(const struct at_searches *searches, const int64_t
 struct at_list at_curve_drawn_after(const struct at_searches *searches);
 struct at_list at_curve_drawn_within(const struct at_searches *searches);
 
-/* Make the mean of lists of points with the same evaluations or times, of which the shorter ones
- * keep their last point. Empty ones do not count. */
+/* Make the mean of lists that have the same points. A list that is shorter keeps its last point.
+ * Empty lists do not count. */
 struct at_list at_curve_mean(const struct at_list *lists, size_t count);
 
 #endif

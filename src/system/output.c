@@ -170,3 +170,14 @@ enum at_status at_output_replace(const char *path, const void *bytes, size_t siz
     at_output_close(output);
     return status;
 }
+
+enum at_status at_output_replace_text(const char *path, struct at_text_stream *stream,
+                                      struct at_error *err)
+{
+    size_t size;
+    char *text = at_text_close(stream, &size);
+    enum at_status status = at_output_replace(path, text, size, err);
+
+    at_free(text);
+    return status;
+}

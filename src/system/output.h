@@ -10,6 +10,7 @@
 #define AT_SYSTEM_OUTPUT_H
 
 #include "base/error.h"
+#include "base/text_stream.h"
 #include "system/progress.h"
 
 #include <stdbool.h>
@@ -45,5 +46,9 @@ enum at_status at_output_check(const char *path, struct at_error *err);
 /* Open, write and close in one call. Waits briefly. */
 enum at_status at_output_replace(const char *path, const void *bytes, size_t size,
                                  struct at_error *err);
+
+/* Close the stream and replace path by its text. */
+enum at_status at_output_replace_text(const char *path, struct at_text_stream *stream,
+                                      struct at_error *err);
 
 #endif
