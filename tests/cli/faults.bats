@@ -144,6 +144,11 @@ assert_middle_failed() {
     assert_nothing_left
 }
 
+# status_of PID KEY: print the number that the system has for this.
+status_of() {
+    awk -v key="$2:" '$1 == key { print $2 }' "/proc/$1/status"
+}
+
 @test "too little memory before the run fails the largest problem alone" {
     skip_with_sanitizer
     (
@@ -156,12 +161,13 @@ assert_middle_failed() {
 
 @test "too little memory during the run fails the largest problem alone" {
     skip_with_sanitizer
-    start_run --problem 4096x4096:f32 --problem 16x8:f32 --budget 45
-    wait_for_progress
-    kill -STOP "$main" # or it might end before the limit is set
+    start_stopped 45 --problem 4096x4096:f32 --problem 16x8:f32
     worker=$(children "$main" gpu)
-    taken=$(awk '/^VmData:/ { print $2 }' "/proc/$worker/status")
-    prlimit --pid "$worker" --data=$(((taken + 32000) * 1024))
+    until [ "$(state "$worker") $(status_of "$worker" Threads)" = 'S 1' ]; do
+        sleep 0.02 # it finishes its kernel, and waits for the main process
+    done
+    # Small problems fit into this, and one of the two large matrices, but not both.
+    prlimit --pid "$worker" --data=$((($(status_of "$worker" VmData) + 100000) * 1024))
     kill -CONT "$main"
     waited 1
     assert_middle_failed

@@ -70,6 +70,44 @@ wait_for_progress() {
     sleep "0.$(printf %03d $((RANDOM % 200)))"
 }
 
+# state PID: print the letter that the system has for the state of a process: S sleeps, T is stopped.
+state() {
+    sed 's/.*) //; s/ .*//' "/proc/$1/stat"
+}
+
+# stop_in_first_problem BUDGET: stop the run in the background, of this budget, unless it has tuned its
+# first problem by then. All but one of its configs may be measured: the others come after.
+stop_in_first_problem() {
+    until last_filed >/dev/null || ! running; do
+        sleep 0.02
+    done
+    kill -STOP "$main" 2>/dev/null || return 1
+    until [ "$(state "$main")" = T ]; do # signals take their time
+        running || return 1
+        sleep 0.02
+    done
+    rm -rf seen
+    mkdir seen
+    cp best.yaml.journal* seen # the run has its own open
+    [ "$(query seen/best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'tile'
+        AND NOT again")" -lt "$1" ]
+}
+
+# start_stopped BUDGET ARGUMENT...: start a run in the background and stop it while it tunes its first
+# problem. A busy machine may let the run get further than that: another one is started then.
+start_stopped() {
+    local attempt
+    for ((attempt = 0; attempt < 20; attempt++)); do
+        start_run --budget "$@"
+        ! stop_in_first_problem "$1" || return 0
+        stop_run
+        wait "$main" || true
+        rm -f best.yaml*
+    done
+    echo "twenty runs tuned their first problem before they could be stopped"
+    return 1
+}
+
 # assert_ends_at_second_signal: the run in the background does, though its workers are stopped.
 assert_ends_at_second_signal() {
     local workers

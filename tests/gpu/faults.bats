@@ -323,9 +323,7 @@ give_memory() {
 }
 
 @test "memory taken during the run fails the largest problem alone" {
-    start_run --problem 16384x16384:f32 --problem 96x64:f32 --budget $enough
-    wait_for_progress
-    kill -STOP "$main" # or it might end before the memory is taken
+    start_stopped $enough --problem 16384x16384:f32 --problem 96x64:f32
     take_memory 1000
     kill -CONT "$main"
     waited 1
