@@ -273,7 +273,7 @@ static enum at_status write_page(const struct bench_run *run, struct at_error *e
     struct at_text_stream stream;
 
     at_report_bench(run->reports, run->report_count, at_text_open(&stream));
-    return at_output_replace_text(run->options->out, &stream, err);
+    return at_output_replace_text(run->options->out, &stream, AT_OK, err);
 }
 
 _Static_assert(AT_COUNT(default_problems) == AT_COUNT(emulated_problems),

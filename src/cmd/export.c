@@ -191,16 +191,9 @@ static enum at_status write_file(const struct at_export *export,
                                  struct at_error *err)
 {
     struct at_text_stream stream;
-    char *text;
-    size_t size;
-    FILE *out = at_text_open(&stream);
-    enum at_status status = format->write(export, out, err);
+    enum at_status written = format->write(export, at_text_open(&stream), err);
 
-    text = at_text_close(&stream, &size);
-    if (status == AT_OK)
-        status = at_output_replace(path, text, size, err);
-    free(text);
-    return status;
+    return at_output_replace_text(path, &stream, written, err);
 }
 
 static enum at_status write_export(const struct at_export *export,

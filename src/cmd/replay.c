@@ -244,7 +244,7 @@ static enum at_status write_page(const struct at_comparison *comparison, const c
     struct at_text_stream stream;
 
     at_report_replay(comparison, at_text_open(&stream));
-    return at_output_replace_text(path, &stream, err);
+    return at_output_replace_text(path, &stream, AT_OK, err);
 }
 
 static enum at_status replay(struct replay_options *options, struct at_error *err)

@@ -263,7 +263,7 @@ static enum at_status write_page(const char *path, const struct at_study_result 
     struct at_text_stream stream;
 
     at_report_study(result, at_text_open(&stream));
-    return at_output_replace_text(path, &stream, err);
+    return at_output_replace_text(path, &stream, AT_OK, err);
 }
 
 static enum at_status print_result(struct study_options *options, const struct at_study *study,

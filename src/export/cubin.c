@@ -113,15 +113,10 @@ static enum at_status write_index(const struct index *index, const char *folder,
                                   struct at_error *err)
 {
     struct at_text_stream stream;
-    char *text, *path = at_format("%s/index.json", folder);
-    size_t size;
-    FILE *out = at_text_open(&stream);
-    enum at_status status = at_schema_write_json(&index_schema, index, out, err);
+    char *path = at_format("%s/index.json", folder);
+    enum at_status written = at_schema_write_json(&index_schema, index, at_text_open(&stream), err);
+    enum at_status status = at_output_replace_text(path, &stream, written, err);
 
-    text = at_text_close(&stream, &size);
-    if (status == AT_OK)
-        status = at_output_replace(path, text, size, err);
-    free(text);
     free(path);
     return status;
 }

@@ -92,9 +92,9 @@ enum at_status at_recording_write(const struct at_recording *recording, const ch
                                   struct at_error *err)
 {
     struct at_text_stream stream;
+    enum at_status written = write(recording, at_text_open(&stream), err);
 
-    write(recording, at_text_open(&stream), err);
-    return at_output_replace_text(path, &stream, err);
+    return at_output_replace_text(path, &stream, written, err);
 }
 
 /* ---- for both readers ---- */

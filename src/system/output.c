@@ -172,12 +172,13 @@ enum at_status at_output_replace(const char *path, const void *bytes, size_t siz
 }
 
 enum at_status at_output_replace_text(const char *path, struct at_text_stream *stream,
-                                      struct at_error *err)
+                                      enum at_status written, struct at_error *err)
 {
     size_t size;
     char *text = at_text_close(stream, &size);
-    enum at_status status = at_output_replace(path, text, size, err);
 
+    if (written == AT_OK)
+        written = at_output_replace(path, text, size, err);
     at_free(text);
-    return status;
+    return written;
 }

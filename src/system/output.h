@@ -47,8 +47,9 @@ enum at_status at_output_check(const char *path, struct at_error *err);
 enum at_status at_output_replace(const char *path, const void *bytes, size_t size,
                                  struct at_error *err);
 
-/* Close the stream and replace path by its text. */
+/* Close the stream and replace path by its text. If writing to the stream has failed, which
+ * `written` tells, path is unchanged and that status is returned. */
 enum at_status at_output_replace_text(const char *path, struct at_text_stream *stream,
-                                      struct at_error *err);
+                                      enum at_status written, struct at_error *err);
 
 #endif
