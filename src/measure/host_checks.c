@@ -8,6 +8,28 @@
 
 enum { POISON = 0xa5, ELEMENT_MAX = 16 };
 
+/* Call what has one argument with the element's size as a constant, so that the compiler makes a
+ * loop for each size. */
+#define WITH_CONSTANT_SIZE(bytes, call)                                                            \
+    do {                                                                                           \
+        switch (bytes) {                                                                           \
+        case 1:                                                                                    \
+            call(1);                                                                               \
+            break;                                                                                 \
+        case 2:                                                                                    \
+            call(2);                                                                               \
+            break;                                                                                 \
+        case 4:                                                                                    \
+            call(4);                                                                               \
+            break;                                                                                 \
+        case 8:                                                                                    \
+            call(8);                                                                               \
+            break;                                                                                 \
+        default:                                                                                   \
+            call(ELEMENT_MAX);                                                                     \
+        }                                                                                          \
+    } while (0)
+
 /* ---- values, as harness.cu gives them ---- */
 
 static uint64_t mix64(uint64_t z)
@@ -71,22 +93,9 @@ static inline void compare_sized(struct check *check, int64_t at, int64_t count,
 
 static void compare(struct check *check, int64_t at, int64_t count, int64_t index, int64_t step)
 {
-    switch (check->bytes) {
-    case 1:
-        compare_sized(check, at, count, index, step, 1);
-        break;
-    case 2:
-        compare_sized(check, at, count, index, step, 2);
-        break;
-    case 4:
-        compare_sized(check, at, count, index, step, 4);
-        break;
-    case 8:
-        compare_sized(check, at, count, index, step, 8);
-        break;
-    default:
-        compare_sized(check, at, count, index, step, ELEMENT_MAX);
-    }
+#define COMPARE(bytes) compare_sized(check, at, count, index, step, bytes)
+    WITH_CONSTANT_SIZE(check->bytes, COMPARE);
+#undef COMPARE
 }
 
 /* Compare elements with poison; `at` may lie in a red zone. */
@@ -242,22 +251,9 @@ enum at_outcome at_host_fill_source(struct at_device *device, const uint64_t *ar
 
     if (outcome != AT_CORRECT)
         return outcome;
-    switch (args[2]) {
-    case 1:
-        fill(extent, elements, 1);
-        break;
-    case 2:
-        fill(extent, elements, 2);
-        break;
-    case 4:
-        fill(extent, elements, 4);
-        break;
-    case 8:
-        fill(extent, elements, 8);
-        break;
-    default:
-        fill(extent, elements, ELEMENT_MAX);
-    }
+#define FILL(bytes) fill(extent, elements, bytes)
+    WITH_CONSTANT_SIZE(args[2], FILL);
+#undef FILL
     return AT_CORRECT;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cvt (PTX ISA, "Data Movement and Conversion Instructions: cvt"). */
-#include "base/memory.h"
 #include "emu/formats.h"
 #include "emu/ops.h"
 #include "ptx/reader.h"
@@ -16,11 +15,7 @@ static int natural_bytes(enum at_emu_format format)
     return bytes < NATURAL_LEAST ? NATURAL_LEAST : bytes;
 }
 
-static const struct {
-    const char *name;
-    uint8_t modifiers; /* at_emu_modifier */
-    uint8_t rounding;  /* at_emu_rounding */
-} modifiers[] = {
+static const struct at_ptx_modifier modifiers[] = {
     {"rn", 0, AT_EMU_NEAREST},
     {"rz", 0, AT_EMU_ZERO},
     {"rm", 0, AT_EMU_DOWN},
@@ -32,22 +27,8 @@ static const struct {
     {"ftz", AT_EMU_FLUSH, 0},
     {"sat", AT_EMU_SATURATE, 0},
     {"relu", AT_EMU_RELU, 0},
+    {0},
 };
-
-static bool read_modifiers(const struct at_ptx_opcode *opcode, struct at_emu_op *op)
-{
-    for (int i = 1; i < opcode->part_count - 2; i++) {
-        size_t k = 0;
-
-        while (k < AT_COUNT(modifiers) && strcmp(opcode->part[i], modifiers[k].name) != 0)
-            k++;
-        if (k == AT_COUNT(modifiers))
-            return false;
-        op->modifiers |= modifiers[k].modifiers;
-        op->rounding |= modifiers[k].rounding;
-    }
-    return true;
-}
 
 /* cvt.rn{.relu}.{f16x2,bf16x2}.f32 d, a, b */
 static bool decode_pack(struct at_ptx_reader *reader, struct at_emu_op *op)
@@ -88,7 +69,7 @@ bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
     enum at_emu_format to = at_emu_format_find(to_name), from;
     const struct at_emu_row *row = at_emu_row_find(opcode->text);
 
-    if (parts < 3 || !read_modifiers(opcode, op))
+    if (parts < 3 || !at_ptx_read_modifiers(opcode, parts - 2, modifiers, op))
         return at_ptx_unknown(reader, opcode);
     from = at_emu_format_find(opcode->part[parts - 1]);
     if (from == AT_EMU_F32 && (strcmp(to_name, "f16x2") == 0 || strcmp(to_name, "bf16x2") == 0)) {

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Floating-point instructions that are not in the table of emu/ops.h: by operation, modifiers and
  * type, one by one. */
-#include "base/memory.h"
 #include "emu/formats.h"
 #include "emu/ops.h"
 #include "ptx/reader.h"
 
 #include <string.h>
 
-static const struct {
-    const char *name;
-    uint8_t modifiers; /* at_emu_modifier */
-    uint8_t rounding;  /* at_emu_rounding */
-} modifiers[] = {
+static const struct at_ptx_modifier modifiers[] = {
     {"rn", 0, AT_EMU_NEAREST},
     {"rz", 0, AT_EMU_ZERO},
     {"rm", 0, AT_EMU_DOWN},
@@ -25,6 +20,7 @@ static const struct {
     {"relu", AT_EMU_RELU, 0},
     {"approx", 0, 0},
     {"full", AT_EMU_FULL_RANGE, 0},
+    {0},
 };
 
 /* "f16", or "f16x2" for two in a register. */
@@ -48,24 +44,15 @@ static bool read_format(const char *name, struct at_emu_op *op)
     return true;
 }
 
-static bool read_modifiers(const struct at_ptx_opcode *opcode, struct at_emu_op *op,
-                           const char **form)
+/* The part of the opcode that at_emu_reals knows beside the name, or "". */
+static const char *find_form(const struct at_ptx_opcode *opcode)
 {
-    *form = "";
-    for (int i = 1; i < opcode->part_count - 1; i++) {
-        const char *part = opcode->part[i];
-        size_t k = 0;
+    const char *form = "";
 
-        while (k < AT_COUNT(modifiers) && strcmp(part, modifiers[k].name) != 0)
-            k++;
-        if (k == AT_COUNT(modifiers))
-            return false;
-        op->modifiers |= modifiers[k].modifiers;
-        op->rounding |= modifiers[k].rounding;
-        if (strcmp(part, "approx") == 0 || strcmp(part, "full") == 0)
-            *form = part;
-    }
-    return true;
+    for (int i = 1; i < opcode->part_count - 1; i++)
+        if (strcmp(opcode->part[i], "approx") == 0 || strcmp(opcode->part[i], "full") == 0)
+            form = opcode->part[i];
+    return form;
 }
 
 static bool read_sources(struct at_ptx_reader *reader, struct at_emu_op *op, int count)
@@ -92,12 +79,12 @@ static bool decode_test(struct at_ptx_reader *reader, struct at_emu_op *op,
 bool at_ptx_decode_float(struct at_ptx_reader *reader, struct at_emu_op *op,
                          const struct at_ptx_opcode *opcode)
 {
-    const char *form;
+    const char *form = find_form(opcode);
 
     if (strcmp(opcode->part[0], "testp") == 0)
         return decode_test(reader, op, opcode);
     if (opcode->part_count < 2 || !read_format(opcode->part[opcode->part_count - 1], op) ||
-        !read_modifiers(opcode, op, &form))
+        !at_ptx_read_modifiers(opcode, opcode->part_count - 1, modifiers, op))
         return at_ptx_unknown(reader, opcode);
     for (size_t k = 0; at_emu_reals[k].name; k++) {
         if (strcmp(opcode->part[0], at_emu_reals[k].name) != 0 ||

@@ -269,6 +269,18 @@ bool at_ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op);
 bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name);
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode);
 
+/* A word of an opcode, and what it means to a group of instructions. */
+struct at_ptx_modifier {
+    const char *name;  /* NULL ends a table */
+    uint8_t modifiers; /* at_emu_modifier */
+    uint8_t rounding;  /* at_emu_rounding */
+};
+
+/* decode.c. Read the parts of the opcode from the second to the one before `end` into op. Returns
+ * false, without an error, if the table lacks one. */
+bool at_ptx_read_modifiers(const struct at_ptx_opcode *opcode, int end,
+                           const struct at_ptx_modifier *table, struct at_emu_op *op);
+
 typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
                             const struct at_ptx_opcode *opcode);
 

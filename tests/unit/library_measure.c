@@ -78,12 +78,15 @@ void measure_set_up(void)
     fake_cuda_is_there = true;
 }
 
-void measure_tear_down(void)
+int measure_tear_down(void **state)
 {
     char command[4096];
 
+    autotune_wisdom_forget();
+    autotune_profile_free(*state);
     snprintf(command, sizeof command, "rm -r %s", measure_folder);
     assert_int_equal(system(command), 0);
+    return 0;
 }
 
 autotune_profile *measure_open(const char *path)

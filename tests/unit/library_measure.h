@@ -12,7 +12,9 @@ extern char measure_folder[];
 /* Make the folder, and set the environment of the library: its data, the program with the compile
  * workers, and the cache. */
 void measure_set_up(void);
-void measure_tear_down(void);
+
+/* The end of a group of tests, whose state is the profile that they have open. */
+int measure_tear_down(void **state);
 
 autotune_profile *measure_open(const char *path);
 

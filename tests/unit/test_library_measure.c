@@ -434,18 +434,8 @@ static void test_threads(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     measure_set_up();
-    profile = measure_open(NULL);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    autotune_wisdom_forget();
-    autotune_profile_free(profile);
-    measure_tear_down();
+    *state = profile = measure_open(NULL);
     return 0;
 }
 
@@ -477,5 +467,5 @@ int main(void)
         cmocka_unit_test_setup(test_threads, need_kernels),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, measure_tear_down);
 }

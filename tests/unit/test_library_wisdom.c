@@ -267,19 +267,9 @@ static int need_to_learn(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     measure_set_up();
     snprintf(wisdom, sizeof wisdom, "%s/wisdom.yaml", measure_folder);
-    profile = measure_open(NULL);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    autotune_wisdom_forget();
-    autotune_profile_free(profile);
-    measure_tear_down();
+    *state = profile = measure_open(NULL);
     return 0;
 }
 
@@ -295,5 +285,5 @@ int main(void)
         cmocka_unit_test_setup(test_unwritable, need_to_learn),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, measure_tear_down);
 }
