@@ -72,22 +72,6 @@ static bool read_guard(struct at_ptx_reader *reader, struct at_emu_op *op)
            at_ptx_read_predicate(reader, true, &op->guard, &op->guard_flip);
 }
 
-bool at_ptx_read_modifiers(const struct at_ptx_opcode *opcode, int end,
-                           const struct at_ptx_modifier *table, struct at_emu_op *op)
-{
-    for (int i = 1; i < end; i++) {
-        const struct at_ptx_modifier *found = table;
-
-        while (found->name && strcmp(opcode->part[i], found->name) != 0)
-            found++;
-        if (!found->name)
-            return false;
-        op->modifiers |= found->modifiers;
-        op->rounding |= found->rounding;
-    }
-    return true;
-}
-
 bool at_ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op)
 {
     struct at_ptx_opcode opcode;

@@ -3,6 +3,8 @@
 #include "emu/ops.h"
 #include "ptx/reader.h"
 
+#include <string.h>
+
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode)
 {
     const char *refused = at_ptx_refused_instruction(opcode->text);
@@ -10,6 +12,22 @@ bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *op
     if (refused)
         return at_ptx_fail(reader, "%s: \"%s\"", refused, opcode->text);
     return at_ptx_fail(reader, "unknown instruction \"%s\"", opcode->text);
+}
+
+bool at_ptx_read_modifiers(const struct at_ptx_opcode *opcode, int end,
+                           const struct at_ptx_modifier *table, struct at_emu_op *op)
+{
+    for (int i = 1; i < end; i++) {
+        const struct at_ptx_modifier *found = table;
+
+        while (found->name && strcmp(opcode->part[i], found->name) != 0)
+            found++;
+        if (!found->name)
+            return false;
+        op->modifiers |= found->modifiers;
+        op->rounding |= found->rounding;
+    }
+    return true;
 }
 
 static int bytes_of(char letter)

@@ -276,8 +276,8 @@ struct at_ptx_modifier {
     uint8_t rounding;  /* at_emu_rounding */
 };
 
-/* decode.c. Read the parts of the opcode from the second to the one before `end` into op. Returns
- * false, without an error, if the table lacks one. */
+/* decode_row.c. Read the parts of the opcode from the second to the one before `end` into op.
+ * Returns false, without an error, if the table lacks one. */
 bool at_ptx_read_modifiers(const struct at_ptx_opcode *opcode, int end,
                            const struct at_ptx_modifier *table, struct at_emu_op *op);
 
