@@ -53,12 +53,6 @@ constexpr int vector_elements = 16 / ELEM_SIZE;
 
 /* ---- bulk copies (PTX ISA, cp.async.bulk, mbarrier, fence.proxy) ---- */
 
-/* Make this thread's accesses to shared memory visible to bulk copies. */
-__device__ __forceinline__ void fence_async_proxy()
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
 /* Initialise a barrier whose phase completes when one thread and all expected bytes have arrived,
  * and start a copy that reports to it. By one thread. */
 __device__ __forceinline__ void start_bulk_load(unsigned to, const void *from, int bytes,
@@ -394,20 +388,6 @@ __device__ __forceinline__ void walk_columns(unsigned to, unsigned from, const b
 
 /* ---- from columns to vectors ---- */
 
-/* Load an element. T: word<word_bytes>; a smaller element is extended with zeros. */
-template <class T> __device__ __forceinline__ T load_element(unsigned from)
-{
-    T value;
-
-    if constexpr (ELEM_SIZE == 1)
-        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
-    else if constexpr (ELEM_SIZE == 2)
-        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
-    else
-        value = load_shared<T>(from);
-    return value;
-}
-
 /* The places of a vector's elements, counted from the first matrix. A vector has elements of
  * several columns and of two matrices, perhaps. */
 struct vector_places {
@@ -447,15 +427,8 @@ __device__ __forceinline__ uint4 gather(unsigned from, const vector_places &plac
 
 #pragma unroll
         for (int n = 0; n < word_elements; n++)
-            loaded[n] = load_element<T>(from + places.offset[i * word_elements + n]);
-        /* Multiply instead of permuting, as in skew.cu. */
-        if constexpr (word_elements == 4)
-            result.part[i] =
-                __byte_perm(loaded[0] + loaded[1] * 256, loaded[2] + loaded[3] * 256, 0x5410);
-        else if constexpr (word_elements == 2)
-            result.part[i] = loaded[0] + loaded[1] * 65536;
-        else
-            result.part[i] = loaded[0];
+            loaded[n] = load_extended<ELEM_SIZE, T>(from + places.offset[i * word_elements + n]);
+        result.part[i] = join_elements(loaded);
     }
     return result.whole;
 }
