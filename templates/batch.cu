@@ -17,7 +17,9 @@
  * some of the lanes are in other segments of the columns (lane_order).
  *
  * With WALK=0 there is no second place in shared memory, so that larger matrices fit: threads
- * gather vectors of the destination element by element, with bank conflicts. */
+ * gather vectors of the destination element by element, with bank conflicts. It is also for columns
+ * of few words. Small matrices repeat: after as many of them as fill whole vectors, the same places
+ * come again. So a thread finds the places of a vector's elements once for several vectors. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -50,12 +52,6 @@ enum { WRITE_THREADS, WRITE_BULK };
 constexpr int vector_elements = 16 / ELEM_SIZE;
 
 /* ---- bulk copies (PTX ISA, cp.async.bulk, mbarrier, fence.proxy) ---- */
-
-/* Make this thread's accesses to shared memory visible to bulk copies. */
-__device__ __forceinline__ void fence_async_proxy()
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
 
 /* Initialise a barrier whose phase completes when one thread and all expected bytes have arrived,
  * and start a copy that reports to it. By one thread. */
@@ -168,6 +164,23 @@ __device__ __forceinline__ void read_run(unsigned char *shared, const element *r
 }
 
 /* ---- from columns to columns ---- */
+
+/* Divides by one multiplication, by a number that is the same for a whole block. Exact if number
+ * times divisor is below 2^32: with m = 2^32 / divisor, rounded up, m is at most 1 too large per
+ * divisor, and number times that is below 1. */
+struct block_divisor {
+    unsigned divisor, multiplier; /* 0: of 1 */
+
+    __device__ __forceinline__ block_divisor(int divisor)
+        : divisor(divisor), multiplier(0xffffffffu / divisor + 1)
+    {
+    }
+};
+
+__device__ __forceinline__ int operator/(int number, const block_divisor &by)
+{
+    return by.multiplier ? __umulhi(number, by.multiplier) : number;
+}
 
 /* What a block moves. */
 struct block_work {
@@ -355,13 +368,14 @@ __device__ __forceinline__ void walk_columns(unsigned to, unsigned from, const b
     const int segments = (work.rows + order.segment_rows - 1) / order.segment_rows;
     const int down = (segments + order.segments - 1) / order.segments;
     const int lane = threadIdx.x % 32;
+    const block_divisor by_words(words), by_across(across);
 
 #pragma unroll 1
     for (int task = threadIdx.x / 32; task < across * down; task += THREADS / 32) {
-        const int level = task / across;
+        const int level = task / by_across;
         const int word = (task - level * across) * order.wide + lane % order.wide;
         const int first = (level * order.segments + lane / order.wide) * order.segment_rows;
-        const int matrix = word / words, column = (word - matrix * words) * word_elements;
+        const int matrix = word / by_words, column = (word - matrix * words) * word_elements;
         const int start = matrix * work.rows * work.cols;
 
         if (word < words * work.matrices && first < work.rows)
@@ -374,59 +388,72 @@ __device__ __forceinline__ void walk_columns(unsigned to, unsigned from, const b
 
 /* ---- from columns to vectors ---- */
 
-/* Load an element. T: word<word_bytes>; a smaller element is extended with zeros. */
-template <class T> __device__ __forceinline__ T load_element(unsigned from)
-{
-    T value;
+/* The places of a vector's elements, counted from the first matrix. A vector has elements of
+ * several columns and of two matrices, perhaps. */
+struct vector_places {
+    int offset[vector_elements]; /* bytes */
 
-    if constexpr (ELEM_SIZE == 1)
-        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
-    else if constexpr (ELEM_SIZE == 2)
-        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
-    else
-        value = load_shared<T>(from);
-    return value;
-}
+    /* Find them. first: number of the vector's first element in the destination's run. */
+    __device__ __forceinline__ vector_places(const block_work &work, block_divisor by_rows,
+                                             block_divisor by_cols, int first)
+    {
+#pragma unroll
+        for (int i = 0; i < vector_elements; i++) {
+            const int column = (first + i) / by_rows, row = first + i - column * work.rows;
+            const int matrix = column / by_cols;
 
-/* Gather a vector of the destination's run, whose first element has this number. It has elements of
- * several columns and of two matrices, perhaps. T: word<word_bytes>. */
+            offset[i] = (column + (row + matrix * (work.rows - 1)) * work.cols) * ELEM_SIZE;
+        }
+    }
+
+    /* Go on by whole matrices. */
+    __device__ __forceinline__ void step(int bytes)
+    {
+#pragma unroll
+        for (int i = 0; i < vector_elements; i++)
+            offset[i] += bytes;
+    }
+};
+
+/* Gather a vector. T: word<word_bytes>. */
 template <class T>
-__device__ __forceinline__ uint4 gather(unsigned from, const block_work &work, int number)
+__device__ __forceinline__ uint4 gather(unsigned from, const vector_places &places)
 {
     vector<16, word_bytes> result;
-    int column = number / work.rows, row = number - column * work.rows;
-    const int matrix = column / work.cols;
 
-    column -= matrix * work.cols;
-    from += (matrix * work.rows * work.cols + row * work.cols + column) * ELEM_SIZE;
 #pragma unroll
     for (int i = 0; i < 16 / word_bytes; i++) {
         T loaded[word_elements];
 
 #pragma unroll
-        for (int n = 0; n < word_elements; n++) {
-            loaded[n] = load_element<T>(from);
-            from += work.cols * ELEM_SIZE;
-            /* To the next column, or matrix. */
-            if (++row == work.rows) {
-                row = 0;
-                from -= (work.rows * work.cols - 1) * ELEM_SIZE;
-                if (++column == work.cols) {
-                    column = 0;
-                    from += (work.rows - 1) * work.cols * ELEM_SIZE;
-                }
-            }
-        }
-        /* Multiply instead of permuting, as in skew.cu. */
-        if constexpr (word_elements == 4)
-            result.part[i] =
-                __byte_perm(loaded[0] + loaded[1] * 256, loaded[2] + loaded[3] * 256, 0x5410);
-        else if constexpr (word_elements == 2)
-            result.part[i] = loaded[0] + loaded[1] * 65536;
-        else
-            result.part[i] = loaded[0];
+        for (int n = 0; n < word_elements; n++)
+            loaded[n] = load_extended<ELEM_SIZE, T>(from + places.offset[i * word_elements + n]);
+        result.part[i] = join_elements(loaded);
     }
     return result.whole;
+}
+
+/* Gather the whole vectors of a run, whose first one begins with element `head`. A period is the
+ * fewest matrices that fill whole vectors. The block takes as many periods at a time as it has
+ * threads for. */
+__device__ __forceinline__ void gather_run(uint4 *to, unsigned from, const block_work &work,
+                                           int head, int vectors)
+{
+    const int matrix_bytes = work.rows * work.cols * ELEM_SIZE;
+    const int period = matrix_bytes / minimum(matrix_bytes & -matrix_bytes, 16); /* vectors */
+    const int apart = max(THREADS / period, 1) * period;
+    const block_divisor by_rows(work.rows), by_cols(work.cols);
+
+#pragma unroll 1
+    for (int first = threadIdx.x; first < minimum(apart, vectors); first += THREADS) {
+        vector_places places(work, by_rows, by_cols, head + first * vector_elements);
+
+#pragma unroll 1
+        for (int i = first; i < vectors; i += apart) {
+            store<STORE_PLAIN>(to + i, gather<word<word_bytes>>(from, places));
+            places.step(apart * 16);
+        }
+    }
 }
 
 /* ---- to the destination ---- */
@@ -436,10 +463,7 @@ __device__ __forceinline__ void write_run(uint4 *to, unsigned from, const block_
                                           unsigned collected, int head, int vectors)
 {
     if constexpr (WALK == 0) {
-#pragma unroll 1
-        for (int i = threadIdx.x; i < vectors; i += THREADS)
-            store<STORE_PLAIN>(to + i,
-                               gather<word<word_bytes>>(from, work, head + i * vector_elements));
+        gather_run(to, from, work, head, vectors);
     } else if constexpr (WRITE == WRITE_BULK) {
         if (threadIdx.x == 0 && vectors > 0)
             bulk_store(to, collected, vectors * 16);

@@ -64,6 +64,13 @@ constexpr int halo_rows = ALIGN / ELEM_SIZE;
 constexpr int held_rows = tile_rows + halo_rows;
 constexpr int store_rows = 16 / ELEM_SIZE;
 
+/* Tiles are taken by column, so that successive blocks extend the same rows of the destination. A
+ * row's piece begins and ends within a line of 128 bytes, which the tile beside it needs, too. In a
+ * tall matrix the line would have left L2 by then, so few enough rows of tiles are taken at a time:
+ * a column of them has this many bytes. */
+constexpr int sweep_bytes = 8 << 20;
+constexpr int group = sweep_bytes / (tile_rows * (SRC_BYTES + 128));
+
 /* The offsets of a tile's rows in shared memory. A row is as far from the boundary of a line as in
  * the source. Adjacent rows share no chunk.
  *
@@ -204,21 +211,6 @@ constexpr int part_rows = part_bytes / ELEM_SIZE;
 
 using store_vector = vector<16, part_bytes>;
 
-/* Load an element from shared memory. T: word<part_bytes>; a smaller element is extended with
- * zeros. */
-template <class T> __device__ __forceinline__ T load_element(unsigned from)
-{
-    T value;
-
-    if constexpr (ELEM_SIZE == 1)
-        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
-    else if constexpr (ELEM_SIZE == 2)
-        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
-    else
-        value = load_shared<T>(from);
-    return value;
-}
-
 /* Gather a vector from the elements at these offsets, which begin with those of part `first`. */
 template <class T>
 __device__ __forceinline__ uint4 gather(unsigned shared, const int (&offsets)[store_rows],
@@ -232,15 +224,8 @@ __device__ __forceinline__ uint4 gather(unsigned shared, const int (&offsets)[st
 
 #pragma unroll
         for (int k = 0; k < part_rows; k++)
-            rows[k] = load_element<T>(shared + offsets[i * part_rows + k]);
-        /* Multiply instead of permuting: nearly all other instructions here need the same unit of
-         * the multiprocessor as permutes. */
-        if constexpr (part_rows == 4)
-            result.part[i] = __byte_perm(rows[0] + rows[1] * 256, rows[2] + rows[3] * 256, 0x5410);
-        else if constexpr (part_rows == 2)
-            result.part[i] = rows[0] + rows[1] * 65536;
-        else
-            result.part[i] = rows[0];
+            rows[k] = load_extended<ELEM_SIZE, T>(shared + offsets[i * part_rows + k]);
+        result.part[i] = join_elements(rows);
     }
     /* Rotate the parts, so that part 0 comes first. */
 #pragma unroll
@@ -347,7 +332,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
     const block_tile tile =
-        tile_of_block<tile_rows, tile_cols, ORDER_COLUMN, 1>(rows + halo_rows, cols);
+        tile_of_block<tile_rows, tile_cols, ORDER_GROUPED, group>(rows + halo_rows, cols);
 
     if (tile.matrix >= matrices_of(batch))
         return;

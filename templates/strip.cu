@@ -124,12 +124,6 @@ struct chunk_place {
 
 /* ---- bulk copies (PTX ISA, cp.async.bulk, fence.proxy) ---- */
 
-/* Make this thread's accesses to shared memory visible to bulk copies. */
-__device__ __forceinline__ void fence_async_proxy()
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
 /* Copy whole chunks of shared memory to the run, and wait until shared memory has been read.
  * `skip`: the chunks at the start of each unit that are not copied. Called by the first warp. */
 __device__ __forceinline__ void bulk_store_chunks(unsigned char *chunks, unsigned shared,
@@ -161,20 +155,6 @@ constexpr int parts = 16 / part_bytes;
 constexpr int part_records = part_bytes / ELEM_SIZE;
 
 using plane_vector = vector<16, part_bytes>;
-
-/* Load an element. T: word<part_bytes>; a smaller element is extended with zeros. */
-template <class T> __device__ __forceinline__ T load_element(unsigned from)
-{
-    T value;
-
-    if constexpr (ELEM_SIZE == 1)
-        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
-    else if constexpr (ELEM_SIZE == 2)
-        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
-    else
-        value = load_shared<T>(from);
-    return value;
-}
 
 /* Store an element, the lowest of a part. */
 template <class T> __device__ __forceinline__ void store_element(unsigned to, T value)
@@ -215,15 +195,8 @@ __device__ __forceinline__ plane_vector gather(unsigned shared, const int (&offs
 
 #pragma unroll
         for (int n = 0; n < part_records; n++)
-            records[n] = load_element<T>(shared + offsets[i * part_records + n]);
-        /* Multiply instead of permuting, as in skew.cu. */
-        if constexpr (part_records == 4)
-            result.part[i] =
-                __byte_perm(records[0] + records[1] * 256, records[2] + records[3] * 256, 0x5410);
-        else if constexpr (part_records == 2)
-            result.part[i] = records[0] + records[1] * 65536;
-        else
-            result.part[i] = records[0];
+            records[n] = load_extended<ELEM_SIZE, T>(shared + offsets[i * part_records + n]);
+        result.part[i] = join_elements(records);
     }
     return ROTATE ? rotate(result, first) : result;
 }

@@ -145,12 +145,6 @@ __device__ __forceinline__ void bulk_store(void *to, unsigned from, int bytes)
                  : "memory");
 }
 
-/* Make this thread's stores to shared memory visible to bulk copies. */
-__device__ __forceinline__ void fence_async_proxy()
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
 /* ---- a tile ---- */
 
 struct matrices {

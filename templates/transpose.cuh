@@ -291,6 +291,35 @@ template <class T> __device__ __forceinline__ void store_shared(unsigned to, T v
                      : "memory");
 }
 
+/* Load an element of any size, as a word of at least a bank: a smaller one is extended with zeros.
+ * T: the word, of max(4, element_bytes) bytes. */
+template <int element_bytes, class T> __device__ __forceinline__ T load_extended(unsigned from)
+{
+    T value;
+
+    if constexpr (element_bytes == 1)
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(from));
+    else if constexpr (element_bytes == 2)
+        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(from));
+    else
+        value = load_shared<T>(from);
+    return value;
+}
+
+/* Join elements that load_extended() has loaded, as many as a word has, the lowest first. Multiply
+ * instead of permuting: nearly all other instructions of the kernels that gather elements need the
+ * same unit of the multiprocessor as permutes. */
+template <class T, int count> __device__ __forceinline__ T join_elements(const T (&elements)[count])
+{
+    if constexpr (count == 4)
+        return __byte_perm(elements[0] + elements[1] * 256, elements[2] + elements[3] * 256,
+                           0x5410);
+    else if constexpr (count == 2)
+        return elements[0] + elements[1] * 65536;
+    else
+        return elements[0];
+}
+
 /* Copy 16 bytes from global to shared memory, asynchronously and without registers (PTX ISA,
  * cp.async). l2_bytes: as for load(). */
 template <int l2_bytes = 0>
@@ -317,6 +346,12 @@ __device__ __forceinline__ void copy_async(unsigned char *to, const unsigned cha
 __device__ __forceinline__ void wait_for_copies()
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/* Make this thread's accesses to shared memory visible to bulk copies (PTX ISA, fence.proxy). */
+__device__ __forceinline__ void fence_async_proxy()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 /* The order in which blocks take the tiles of a matrix. Blocks start roughly in the order of their

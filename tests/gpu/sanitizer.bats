@@ -18,18 +18,18 @@ usual=(--problem '64x144:f32,ld_src=147,ld_dst=67' --problem 96x96:f32
 
 # Families that need special problems.
 few=(--family batch --family small --family inplace --family warp --problem '96x96:f16,ld_src=104'
-    --problem '16x16:f32,batch=36' --problem '17x33:b1,batch=32' --problem '48x48:f32,batch=4,inplace=1')
+    --problem '16x16:f32,batch=36' --problem '17x33:b1,batch=32' --problem '7x37:b1,batch=80' --problem '48x48:f32,batch=4,inplace=1')
 
 # Families for short or unaligned rows.
 unaligned=(--family narrow --family odd --family skew --family strip --problem 3072x3:f32 --problem '9x1024:b1,ld_src=1027'
     --problem '64x144:f16,ld_src=147,ld_dst=67' --problem '144x64:f64,ld_src=65,ld_dst=147'
-    --problem 77x501:b1 --problem 403x66:f16)
+    --problem 77x501:b1 --problem 403x66:f16 --problem 19x1001:f16)
 
 # Families for tensors, and one of the others.
 tensors=(--family packed --family rows --family runs --family micro --problem '9x5x3x16x7:f16,perm=41203'
     --problem '3x5x2x64x96:f32,perm=21043' --problem '5x33x66x19:b1,perm=0213' --problem '3x3x3x3x3x3:f64,perm=543210')
 
-# Configs over the four problems together, and copies for each problem.
+# Configs over a list's problems together, and copies for each problem.
 configs=60 copies=12
 race_configs=12 race_copies=2
 if ((${AUTOTUNE_TEST_FAULTS:-10} >= 200)); then

@@ -20,6 +20,7 @@ static const struct {
     {"batch", "36x77", ",batch=40"},
     {"batch", "64x36", ",batch=80"}, /* columns of words */
     {"batch", "49x99", ",batch=40"},
+    {"batch", "5x38", ",batch=400"}, /* columns of few words */
     {"copy", "1x67108864", ""},
     {"inplace", "8192x8192", ",inplace=1"},
     {"micro", "8192x8192", ""},
@@ -48,6 +49,7 @@ static const struct {
     {"strip", "77x1029", ""},
     {"strip", "77x1056", ""},
     {"strip", "515x101", ",batch=2"},
+    {"strip", "1027x19", ""}, /* shorter than others, for unaligned long rows */
     {"strip", "101x515", ",batch=2"},
     {"strip", "3x5x2x512x67", ",perm=21043"},
     {"tile", "8192x8192", ""},
