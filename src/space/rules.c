@@ -123,7 +123,19 @@ void at_rules_make(struct at_family *family)
                                     .determines = AT_DETERMINES_NOTHING});
 }
 
-/* The blocks of a packed family. Each block has as many tiles as grid_x says. */
+/* Return the blocks that share a packed family's tiles, at most tiles_per_block each. All
+ * multiprocessors get equally many blocks, and a block one tile more than another at most. */
+static int64_t blocks_of(int64_t tiles, int64_t tiles_per_block, int64_t multiprocessors)
+{
+    int64_t fewest = tiles / tiles_per_block + (tiles % tiles_per_block > 0), each;
+
+    if (fewest == tiles || multiprocessors < 1)
+        return fewest;
+    each = fewest / multiprocessors + (fewest % multiprocessors > 0);
+    return each * multiprocessors < tiles ? each * multiprocessors : tiles;
+}
+
+/* The blocks of a packed family. grid_x says how many tiles a block has at most. */
 static enum at_status packed_blocks(const struct at_point *point, int64_t *value,
                                     struct at_error *err)
 {
@@ -146,7 +158,8 @@ static enum at_status packed_blocks(const struct at_point *point, int64_t *value
         launch.field[AT_WORD_BYTES] % point->problem->elem_size != 0)
         return *value = 0, AT_OK;
     tiles = at_problem_packed_tiles(point->problem, &launch);
-    *value = tiles_per_block < 1 ? 0 : tiles / tiles_per_block + (tiles % tiles_per_block > 0);
+    *value =
+        tiles_per_block < 1 ? 0 : blocks_of(tiles, tiles_per_block, point->device->multiprocessors);
     return AT_OK;
 }
 

@@ -19,7 +19,7 @@ make_small_data() {
     make_data
     narrowed naive DIRECTION=0 READ_ONLY=0 BLOCK_X=32 BLOCK_Y=8 >"$AUTOTUNE_DATADIR/tuning/naive.yaml"
     narrowed rows THREADS=128 UNROLL=1 LOAD=0 STORE=0 >"$AUTOTUNE_DATADIR/tuning/rows.yaml"
-    narrowed packed SIDE_SRC=64 SIDE_DST=32 THREADS=256 'VEC_SRC=16, 1' 'VEC_DST=16, 1' TILES=4 MIN_BLOCKS=0 PAD=1 \
+    narrowed packed SIDE_SRC=64 'SIDE_DST=128, 32' THREADS=128 'VEC_SRC=8, 1' 'VEC_DST=8, 1' TILES=4 MIN_BLOCKS=0 PAD=1 \
         >"$AUTOTUNE_DATADIR/tuning/packed.yaml"
 }
 
