@@ -98,7 +98,8 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
         .enough = log2f((float)(BLOCKS_ENOUGH * device->multiprocessors)),
     };
 
-    for (int i = 0; i < AT_COORDINATES; i++)
+    _Static_assert(AT_ELEMENT == 0, "all others are in the key");
+    for (int i = AT_ELEMENT + 1; i < AT_COORDINATES; i++)
         traits.key += fminf(more_weights[i], less_weights[i]) * traits.at[i];
     return traits;
 }
@@ -232,6 +233,11 @@ static float shorter_runs(const struct at_traits *from, const struct at_traits *
 {
     return positive(from->launch.packed_run[0] - to->launch.packed_run[0]) +
            positive(from->launch.packed_run[1] - to->launch.packed_run[1]);
+}
+
+float at_distance_of_elements(const struct at_traits *from, const struct at_traits *to)
+{
+    return difference(from, to, AT_ELEMENT);
 }
 
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to)

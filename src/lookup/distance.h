@@ -41,7 +41,8 @@ struct at_launch_traits {
  * but at[] and the key are logarithms to base 2. */
 struct at_traits {
     float at[AT_COORDINATES];
-    float key;      /* keys differ by no more than the distance, but for rounding */
+    float key;      /* keys differ by no more than the distance, less that of the elements, but for
+                       rounding */
     float elements; /* of the problem */
     float enough;   /* blocks that occupy all multiprocessors */
     struct at_launch_traits launch;
@@ -71,6 +72,9 @@ struct at_traits at_traits_of(const struct at_problem *problem,
                               const struct at_device_info *device);
 void at_traits_launch(struct at_traits *traits, const struct at_problem *problem,
                       const struct at_launch *launch);
+
+/* Return what the elements alone add to the distance. */
+float at_distance_of_elements(const struct at_traits *from, const struct at_traits *to);
 
 /* Return a lower bound of the distance, whatever the launch at `to` is. */
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to);

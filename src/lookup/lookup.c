@@ -76,11 +76,27 @@ static size_t count_entries(const struct at_profiles *profiles)
     return count;
 }
 
-static int by_key(const void *a, const void *b)
+static int by_element_and_key(const void *a, const void *b)
 {
-    const struct at_mark *x = a, *y = b;
+    const struct at_traits *x = &((const struct at_mark *)a)->traits;
+    const struct at_traits *y = &((const struct at_mark *)b)->traits;
 
-    return (x->traits.key > y->traits.key) - (x->traits.key < y->traits.key);
+    if (x->at[AT_ELEMENT] != y->at[AT_ELEMENT])
+        return (x->at[AT_ELEMENT] > y->at[AT_ELEMENT]) - (x->at[AT_ELEMENT] < y->at[AT_ELEMENT]);
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static void sort_marks(struct at_lookup *lookup)
+{
+    if (lookup->count > 0)
+        qsort(lookup->marks, lookup->count, sizeof *lookup->marks, by_element_and_key);
+    for (size_t i = 0; i < lookup->count; i++) {
+        const struct at_mark *mark = &lookup->marks[i];
+
+        if (i == 0 || mark->traits.at[AT_ELEMENT] != mark[-1].traits.at[AT_ELEMENT])
+            lookup->groups[lookup->group_count++].first = i;
+        lookup->groups[lookup->group_count - 1].end = i + 1;
+    }
 }
 
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
@@ -100,8 +116,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
         for (size_t j = 0; j < file->profile.devices.count; j++)
             add_place(lookup, file, &records[j]);
     }
-    if (lookup->count > 0)
-        qsort(lookup->marks, lookup->count, sizeof *lookup->marks, by_key);
+    sort_marks(lookup);
     return lookup;
 }
 

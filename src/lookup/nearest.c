@@ -63,10 +63,11 @@ struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
     struct at_traits asked; /* with the launch of the last config that was tried */
-    uint64_t *ranks;    /* by place: of a candidate for the problem itself, if any, and of others */
-    uint64_t rank;      /* of the candidates that are searched now */
-    size_t start;       /* the first mark from the asked key on */
-    size_t first, last; /* marks from first to last - 1 are seen: those with the nearest keys */
+    uint64_t *ranks; /* by place: of a candidate for the problem itself, if any, and of others */
+    uint64_t rank;   /* of the candidates that are searched now */
+    struct at_group group; /* that is searched now */
+    float group_gap;       /* what its elements add to each distance */
+    size_t first, last; /* of its marks, first to last - 1 are seen: those with the nearest keys */
     float below, above; /* the gaps of those beside them */
     struct open *open;  /* of these, in no order */
     size_t open_count;
@@ -179,9 +180,10 @@ static float gap(const struct search *search, size_t number)
 {
     const float rounding = 0.01F;
 
-    if (number >= search->lookup->count)
-        return INFINITY;
-    return fabsf(search->lookup->marks[number].traits.key - search->asked.key) - rounding;
+    if (number - search->group.first >= search->group.end - search->group.first)
+        return INFINITY; /* also below the first, where the difference wraps */
+    return search->group_gap + fabsf(search->lookup->marks[number].traits.key - search->asked.key) -
+           rounding;
 }
 
 static float next_gap(const struct search *search)
@@ -255,19 +257,38 @@ static const struct at_mark *take_least(struct search *search)
     return &marks[least.mark];
 }
 
-static size_t find_key(const struct at_lookup *lookup, float key)
+static float gap_of_group(const struct search *search, const struct at_group *group)
 {
-    size_t from = 0, to = lookup->count;
+    return at_distance_of_elements(&search->lookup->marks[group->first].traits, &search->asked);
+}
+
+/* Stand between the group's marks at the asked key: none is seen. */
+static void enter(struct search *search, const struct at_group *group)
+{
+    const struct at_mark *marks = search->lookup->marks;
+    size_t from = group->first, to = group->end;
 
     while (from < to) {
         size_t middle = (from + to) / 2;
 
-        if (lookup->marks[middle].traits.key < key)
+        if (marks[middle].traits.key < search->asked.key)
             from = middle + 1;
         else
             to = middle;
     }
-    return from;
+    search->group = *group;
+    search->group_gap = gap_of_group(search, group);
+    search->first = search->last = from;
+    search->below = gap(search, from - 1);
+    search->above = gap(search, from);
+    search->open_count = 0;
+}
+
+/* Candidates for the problem itself have the same elements and key. */
+static void note_same_problems(struct search *search)
+{
+    while (next_gap(search) <= 0)
+        note_same_problem(search, &search->lookup->marks[next_mark(search)]);
 }
 
 static struct search begin(const struct at_lookup *lookup, const struct at_query *query)
@@ -284,29 +305,39 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
         search.ranks[2 * i] = UINT64_MAX;
         search.ranks[2 * i + 1] = rank_of(&lookup->places[i], query, false);
     }
-    search.start = find_key(lookup, search.asked.key);
-    /* Candidates for the problem itself have the same key. */
-    for (size_t i = search.start; gap(&search, i) <= 0; i++)
-        note_same_problem(&search, &lookup->marks[i]);
-    for (size_t i = search.start - 1; gap(&search, i) <= 0; i--)
-        note_same_problem(&search, &lookup->marks[i]);
+    for (size_t i = 0; i < lookup->group_count; i++)
+        if (gap_of_group(&search, &lookup->groups[i]) == 0) {
+            enter(&search, &lookup->groups[i]);
+            note_same_problems(&search);
+        }
     return search;
+}
+
+/* Search a group. Those with the least bounds are tried first: their distances make it needless to
+ * try most others. A bound takes nanoseconds, and a config's rules up to a microsecond. */
+static void search_group(struct search *search, const struct at_group *group,
+                         struct at_answer *answer)
+{
+    const struct at_mark *mark;
+
+    enter(search, group);
+    while ((mark = take_least(search)))
+        try_candidate(search, mark, answer);
 }
 
 /* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
 static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
-    const struct at_mark *mark;
+    const struct at_lookup *lookup = search->lookup;
 
-    search->first = search->last = search->start;
-    search->below = gap(search, search->start - 1);
-    search->above = gap(search, search->start);
-    search->open_count = 0;
     search->nearest = (struct fit){.distance = INFINITY};
-    /* Those with the least bounds first: their distances make it needless to try most others. A
-     * bound takes nanoseconds, and a config's rules up to a microsecond. */
-    while ((mark = take_least(search)))
-        try_candidate(search, mark, answer);
+    for (int others = 0; others < 2; others++) /* those with the asked elements first */
+        for (size_t i = 0; i < lookup->group_count; i++) {
+            float least = gap_of_group(search, &lookup->groups[i]);
+
+            if ((least > 0) == others && least <= search->nearest.distance)
+                search_group(search, &lookup->groups[i], answer);
+        }
     if (!search->nearest.mark)
         return false;
     if (search->nearest.distance > at_distance_trusted(&search->asked)) {

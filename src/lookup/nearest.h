@@ -12,12 +12,19 @@ struct at_candidate {
     struct at_config config;
 };
 
-/* What a search reads of every candidate that it comes by: close together, by ascending keys. */
+/* What a search reads of every candidate that it comes by: close together, by elements, then by
+ * ascending keys. */
 struct at_mark {
     struct at_traits traits;
     uint32_t place;     /* index into the lookup's places */
     uint32_t candidate; /* index into the lookup's candidates */
 };
+
+/* Marks of one size of elements: from first to end - 1. */
+struct at_group {
+    size_t first, end;
+};
+enum { AT_GROUPS = 5 };
 
 /* Where candidates were tuned: a device in a file. */
 struct at_place {
@@ -28,7 +35,9 @@ struct at_place {
 
 struct at_lookup {
     struct at_candidate *candidates; /* in the order of the profiles */
-    struct at_mark *marks;           /* of the candidates, by key */
+    struct at_mark *marks;           /* of the candidates */
+    struct at_group groups[AT_GROUPS];
+    size_t group_count;
     size_t count, capacity;
     struct at_place *places;
     size_t place_count, place_capacity;

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lookup/rivals.h"
 
+#include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/nearest.h"
 #include "space/named.h"
 #include "space/space.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Answers, the nearest first, of different configs or of different families. */
+struct list {
+    struct at_answer *items;
+    size_t count, most;
+    bool of_families;
+};
 
 struct rivals {
     const struct at_lookup *lookup;
@@ -14,8 +23,7 @@ struct rivals {
     const struct at_answer *answer;
     struct at_problem_kind kind; /* of the kernels that are considered */
     struct at_traits asked;      /* with the launch of the last config that was tried */
-    struct at_answer *items;     /* the nearest first */
-    size_t count, most;
+    struct list nearest, families;
 };
 
 static bool is_of_kind(const struct rivals *rivals, const struct at_candidate *candidate)
@@ -37,50 +45,70 @@ static bool is_safe(const struct rivals *rivals, const struct at_mark *mark)
             at_device_relation(&place->record->device, device) == AT_SAME_DEVICE);
 }
 
-static void remove_rival(struct rivals *rivals, size_t number)
+/* ---- lists ---- */
+
+static void remove_rival(struct list *list, size_t number)
 {
-    rivals->count--;
-    memmove(&rivals->items[number], &rivals->items[number + 1],
-            (rivals->count - number) * sizeof *rivals->items);
+    list->count--;
+    memmove(&list->items[number], &list->items[number + 1],
+            (list->count - number) * sizeof *list->items);
 }
 
-/* Is the config new, or nearer than before? Then it is not in the list afterwards. */
-static bool make_way(struct rivals *rivals, const struct at_answer *rival)
+static bool is_alike(const struct list *list, const struct at_config *a, const struct at_config *b)
 {
-    for (size_t i = 0; i < rivals->count; i++) {
-        if (!at_config_equal(&rivals->items[i].config, &rival->config))
+    return list->of_families ? a->family == b->family : at_config_equal(a, b);
+}
+
+/* Is the config, or its family, new or nearer than before? Then it is not in the list afterwards.
+ */
+static bool make_way(struct list *list, const struct at_answer *rival)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!is_alike(list, &list->items[i].config, &rival->config))
             continue;
-        if (rivals->items[i].distance.total <= rival->distance.total)
+        if (list->items[i].distance.total <= rival->distance.total)
             return false;
-        remove_rival(rivals, i);
+        remove_rival(list, i);
         break;
     }
     return true;
 }
 
 /* Sort the rival in; at the same distance the earlier candidate stays before. */
-static void insert(struct rivals *rivals, const struct at_answer *rival)
+static void insert(struct list *list, const struct at_answer *rival)
 {
-    size_t place = rivals->count;
+    size_t place = list->count;
 
-    if (!make_way(rivals, rival))
+    if (!make_way(list, rival))
         return;
-    for (place = rivals->count; place > 0; place--)
-        if (rivals->items[place - 1].distance.total <= rival->distance.total)
+    for (place = list->count; place > 0; place--)
+        if (list->items[place - 1].distance.total <= rival->distance.total)
             break;
-    if (place == rivals->most)
+    if (place == list->most)
         return;
-    rivals->count += rivals->count < rivals->most;
-    memmove(&rivals->items[place + 1], &rivals->items[place],
-            (rivals->count - place - 1) * sizeof *rivals->items);
-    rivals->items[place] = *rival;
+    list->count += list->count < list->most;
+    memmove(&list->items[place + 1], &list->items[place],
+            (list->count - place - 1) * sizeof *list->items);
+    list->items[place] = *rival;
 }
 
-/* No rival farther than this one gets in. */
-static float reach(const struct rivals *rivals)
+/* Would this list take a rival of this family at this distance? */
+static bool would_take(const struct list *list, const struct at_family *family, float distance)
 {
-    return rivals->count < rivals->most ? at_distance_max(&rivals->asked)
-                                        : rivals->items[rivals->count - 1].distance.total;
+    if (list->of_families)
+        for (size_t i = 0; i < list->count; i++)
+            if (list->items[i].config.family == family)
+                return distance < list->items[i].distance.total;
+    return list->count < list->most || distance < list->items[list->count - 1].distance.total;
+}
+
+/* ---- the nearest ---- */
+
+static bool is_wanted(const struct rivals *rivals, const struct at_family *family, float distance)
+{
+    return distance <= at_distance_max(&rivals->asked) &&
+           (would_take(&rivals->nearest, family, distance) ||
+            would_take(&rivals->families, family, distance));
 }
 
 static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
@@ -97,7 +125,8 @@ static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
         .expected_of_copy_permille = candidate->entry->winner.of_copy_permille,
     };
 
-    if (at_distance_bound(&mark->traits, &rivals->asked) > reach(rivals) ||
+    if (!is_wanted(rivals, candidate->config.family,
+                   at_distance_bound(&mark->traits, &rivals->asked)) ||
         !at_config_adapt(&rival.config, query->problem, query->device, &rival.launch) ||
         /* adapted, it is another kernel than the one that was correct */
         !at_config_equal(&rival.config, &candidate->config) ||
@@ -105,8 +134,10 @@ static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
         return;
     at_traits_launch(&rivals->asked, query->problem, &rival.launch);
     rival.distance = at_distance_between(&mark->traits, &rivals->asked);
-    if (rival.distance.total <= reach(rivals))
-        insert(rivals, &rival);
+    if (rival.distance.total > at_distance_max(&rivals->asked))
+        return;
+    insert(&rivals->nearest, &rival);
+    insert(&rivals->families, &rival);
 }
 
 /* ---- the default config ---- */
@@ -160,34 +191,102 @@ bool at_answer_is_settled(const struct at_answer *answer, const struct at_query 
            strcmp(answer->record->policy.name, query->policy) == 0;
 }
 
+/* ---- the choice ---- */
+
+static bool has_family(const struct at_answer *answers, size_t count,
+                       const struct at_family *family)
+{
+    for (size_t i = 0; i < count; i++)
+        if (answers[i].config.family == family)
+            return true;
+    return false;
+}
+
+static bool has_config(const struct at_answer *answers, size_t count,
+                       const struct at_config *config)
+{
+    for (size_t i = 0; i < count; i++)
+        if (at_config_equal(&answers[i].config, config))
+            return true;
+    return false;
+}
+
+/* The first of a list that is not yet chosen: of another family if the list is of families. */
+static const struct at_answer *next_of(const struct rivals *rivals, const struct list *list,
+                                       const struct at_answer *chosen, size_t count)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct at_config *config = &list->items[i].config;
+
+        if (list->of_families ? config->family != rivals->answer->config.family &&
+                                    !has_family(chosen, count, config->family)
+                              : !has_config(chosen, count, config))
+            return &list->items[i];
+    }
+    return NULL;
+}
+
+/* The default config is the first rival, or where tiles are known to be poor, behind these. */
+enum { BEFORE_POOR_DEFAULT = 2 };
+
+/* Where nothing is near, every second one is the nearest of a family that is not yet there: the
+ * nearest are likely to be wrong together. */
+static size_t choose(const struct rivals *rivals, const struct at_answer *usual,
+                     struct at_answer chosen[AT_RIVALS_MAX])
+{
+    bool far = at_answer_is_uncertain(rivals->answer), other = false;
+    size_t count = 0, place = at_distance_max(&rivals->asked) < INFINITY ? 0 : BEFORE_POOR_DEFAULT;
+
+    while (count < AT_RIVALS_MAX) {
+        const struct at_answer *next = NULL;
+        bool is_usual = false;
+
+        if (usual && count >= place && !has_config(chosen, count, &usual->config)) {
+            next = usual;
+            is_usual = true;
+        }
+        if (!next && far && other)
+            next = next_of(rivals, &rivals->families, chosen, count);
+        if (!next)
+            next = next_of(rivals, &rivals->nearest, chosen, count);
+        if (!next)
+            break;
+        chosen[count++] = *next;
+        other = other == is_usual;
+    }
+    if (usual && count < place && !has_config(chosen, count, &usual->config))
+        chosen[count++] = *usual;
+    return count;
+}
+
 size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *query,
                       const struct at_answer *answer, struct at_answer rivals[AT_RIVALS_MAX])
 {
+    struct at_answer *lists = at_alloc_raw(2 * AT_RIVALS_MAX * sizeof *lists);
     struct rivals found = {
         .lookup = lookup,
         .query = query,
         .answer = answer,
         .kind = at_problem_kind(query->problem),
         .asked = at_traits_of(query->problem, query->device),
-        .items = rivals,
-        .most = AT_RIVALS_MAX,
+        .nearest = {lists, 0, AT_RIVALS_MAX, false},
+        .families = {lists + AT_RIVALS_MAX, 0, AT_RIVALS_MAX, true},
     };
-    size_t defaults;
+    size_t count = 0;
 
-    if (at_answer_is_settled(answer, query))
-        return 0;
-    defaults = find_default(&found, &rivals[0]);
-    found.items += defaults;
-    found.most -= defaults;
-    for (size_t i = 0; i < lookup->count; i++) {
-        const struct at_mark *mark = &lookup->marks[i];
-        const struct at_candidate *candidate = &lookup->candidates[mark->candidate];
+    if (!at_answer_is_settled(answer, query)) {
+        struct at_answer usual;
+        bool has_usual = find_default(&found, &usual);
 
-        if (!is_of_kind(&found, candidate) || !is_safe(&found, mark))
-            continue;
-        if (defaults > 0 && at_config_equal(&candidate->config, &rivals[0].config))
-            continue;
-        try_candidate(&found, mark);
+        for (size_t i = 0; i < lookup->count; i++) {
+            const struct at_mark *mark = &lookup->marks[i];
+            const struct at_candidate *candidate = &lookup->candidates[mark->candidate];
+
+            if (is_of_kind(&found, candidate) && is_safe(&found, mark))
+                try_candidate(&found, mark);
+        }
+        count = choose(&found, has_usual ? &usual : NULL, rivals);
     }
-    return defaults + found.count;
+    at_free(lists);
+    return count;
 }

@@ -128,7 +128,36 @@ static const char *const specs[] = {
     "1000000x11:f16",
 };
 
-/* All are legal, distinct, proven, and in order: the default first, then the nearest. */
+/* Are these behind the default, the nearest first? If the answer is uncertain, that holds for every
+ * second one; those between are each of a family that is new, or nearest too. */
+static void check_order(const char *spec, const struct at_answer *answers, size_t count)
+{
+    const struct at_answer *others[AT_RIVALS_MAX];
+    bool far = at_answer_is_uncertain(&answers[0]);
+    size_t other_count = 0, step = far ? 2 : 1;
+
+    for (size_t i = 1; i <= count; i++) {
+        if (answers[i].tier == AT_TIER_DEFAULT)
+            assert_true(i == 1 || i == 3 || i == count);
+        else
+            others[other_count++] = &answers[i];
+    }
+    for (size_t i = 0; i < other_count; i++)
+        assert_int_equal(others[i]->tier, AT_TIER_SHAPE);
+    for (size_t i = 0; i + step < other_count; i += step)
+        if (others[i]->distance.total > others[i + step]->distance.total)
+            fail_msg("%s: rival %zu is farther than a later one", spec, i);
+    for (size_t i = 1; i < other_count && far; i += 2) {
+        bool is_new = answers[0].config.family != others[i]->config.family;
+
+        for (size_t j = 0; j < i; j++)
+            is_new = is_new && others[j]->config.family != others[i]->config.family;
+        if (!is_new && others[i]->distance.total < others[i - 1]->distance.total)
+            fail_msg("%s: rival %zu is neither of a new family nor the nearest", spec, i);
+    }
+}
+
+/* All are legal, distinct, proven, and in order. */
 static void test_rivals(void **state)
 {
     size_t with_rivals = 0;
@@ -154,12 +183,24 @@ static void test_rivals(void **state)
                 assert_false(at_config_equal(&answers[j].config, &answers[k].config));
             if (!is_proven(&answers[j].config, at_problem_kind(&problem)))
                 fail_msg("%s: rival %zu was not correct before", specs[i], j);
-            assert_true(j == 1 || answers[j].tier == AT_TIER_SHAPE);
-            assert_true(j == 1 || answers[j - 1].tier == AT_TIER_DEFAULT ||
-                        answers[j - 1].distance.total <= answers[j].distance.total);
         }
+        check_order(specs[i], answers, count);
     }
     assert_in_range(with_rivals, AT_COUNT(specs) / 2, AT_COUNT(specs));
+}
+
+/* Far from all entries, families differ soon. All of the nearest here are `skew`. */
+static void test_families(void **state)
+{
+    struct at_answer answers[1 + AT_RIVALS_MAX];
+    size_t count = find("1300000x2179:u8", &h200, "cold", answers);
+
+    (void)state;
+    assert_true(at_answer_is_uncertain(&answers[0]));
+    for (size_t i = 1; i <= count && i <= 3; i++)
+        if (strcmp(answers[i].config.family->name, "odd") == 0)
+            return;
+    fail_msg("none of the first three is odd");
 }
 
 /* Who has nothing to measure, or nothing that is safe. */
@@ -210,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rivals),
+        cmocka_unit_test(test_families),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_predicted),
     };
