@@ -16,7 +16,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KEY_SEARCH = 0x200, KEY_RUNS, KEY_SEED, KEY_BUDGET, KEY_AHEAD, KEY_WINNERS, KEY_CURVE };
+enum {
+    KEY_SEARCH = 0x200,
+    KEY_RUNS,
+    KEY_SEED,
+    KEY_BUDGET,
+    KEY_AHEAD,
+    KEY_WINNERS,
+    KEY_CURVE,
+    KEY_NUMBERS
+};
 
 enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000, JOBS_MAX = 256 };
 
@@ -39,6 +48,7 @@ struct replay_options {
     size_t curve[CURVE_MAX];
     int64_t times_ns[CURVE_MAX];
     bool curve_asked;
+    struct at_numbers numbers;
     const char *out; /* of the page; NULL: none */
     enum at_output_format format;
 };
@@ -57,6 +67,8 @@ static const struct argp_option options_table[] = {
      "Start each search from the best configs of the other recordings, like a run that tunes "
      "several problems",
      0},
+    {"numbers", KEY_NUMBERS, "NAME=N[,...]", 0,
+     "Other numbers of the guided search than those that were chosen on recordings", 0},
     {"curve", KEY_CURVE, "N|TIME[,...]", OPTION_ARG_OPTIONAL,
      "Also print how far the best is behind after N evaluations, or after a TIME like 500ms or 2s "
      "(default: 10, 20, 30, 60 and 120 of both)",
@@ -114,6 +126,7 @@ static void parse_curve(struct argp_state *state, struct replay_options *options
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct replay_options *options = state->input;
+    struct at_error err;
 
     switch (key) {
     case KEY_SEARCH:
@@ -134,6 +147,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_WINNERS:
         options->comparison.winners_known = true;
+        return 0;
+    case KEY_NUMBERS:
+        if (at_numbers_parse(&options->numbers, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        options->comparison.numbers = &options->numbers;
         return 0;
     case KEY_CURVE:
         parse_curve(state, options, arg);
@@ -168,10 +186,14 @@ static const struct argp argp = {
     .parser = parse,
     .help_filter = at_help_filter,
     .args_doc = "FILE|DIR...",
-    .doc = "Runs search strategies on recorded spaces and prints how soon each comes near the "
-           "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
-           "--record=DIR. In a DIR, all files that end in .recording are used."
-           "\n\nExample:\n  autotune replay --search guided,random --runs 20 DIR",
+    .doc =
+        "Runs search strategies on recorded spaces and prints how soon each comes near the "
+        "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
+        "--record=DIR. In a DIR, all files that end in .recording are used."
+        "\n\nThe numbers of the guided search were chosen on recordings. The line \"held out\" "
+        "has those that were chosen without recordings of the same kind: what the search is worth "
+        "where it was not fitted. All transposes of elements of one size are of one kind."
+        "\n\nExample:\n  autotune replay --search guided,random --runs 20 DIR",
 };
 
 /* ---- files ---- */
@@ -284,6 +306,7 @@ static enum at_status replay(struct replay_options *options, struct at_error *er
 static enum at_status run_replay(int argc, char **argv, struct at_error *err)
 {
     struct replay_options options = {
+        .numbers = at_numbers_chosen,
         .comparison = {.runs = 100, .seed = 1, .ahead = AHEAD, .threads = at_usable_cpus()}};
     enum at_status status;
 

@@ -124,6 +124,16 @@ static void print_block(const char *title, const struct at_list *strategies, boo
         print_curves(strategies, timed);
 }
 
+static bool has_held_out(const struct at_list *strategies)
+{
+    const struct at_strategy_record *records = strategies->items;
+
+    for (size_t i = 0; i < strategies->count; i++)
+        if (strcmp(records[i].name, "held out") == 0)
+            return true;
+    return false;
+}
+
 void at_replay_print_table(const struct at_comparison *comparison, bool curve)
 {
     const struct at_compared_recording *recordings = comparison->recordings.items;
@@ -148,6 +158,8 @@ void at_replay_print_table(const struct at_comparison *comparison, bool curve)
            "score: share of the gap between random search and the best that is closed (1: all)\n"
            "stops: evaluations until it stops by itself; found: searches that came within 1 %%\n",
            comparison->all.count > 0 ? all[0].runs / (int64_t)comparison->recordings.count : 0);
+    if (has_held_out(&comparison->all))
+        puts("held out: guided, with the numbers that were chosen without recordings of that kind");
     if (curve)
         puts("best after: how much slower the best is than the optimum after so many evaluations, "
              "or "

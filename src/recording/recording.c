@@ -145,6 +145,15 @@ char *at_recording_title(const struct at_recording *recording)
                              : at_problem_format(&recording->problem);
 }
 
+char *at_recording_kind(const struct at_recording *recording)
+{
+    if (recording->kernel)
+        return at_strndup(recording->kernel, strcspn(recording->kernel, " "));
+    if (strcmp(recording->setting, "synthetic") == 0) /* tests/bench/make-spaces */
+        return at_strdup(recording->device);
+    return at_format("b%d", (int)recording->problem.elem_size);
+}
+
 void at_recording_clear(struct at_recording *recording)
 {
     for (size_t i = 0; i < recording->space.count; i++)

@@ -117,9 +117,19 @@ static void measure_ends(struct at_strategy_record *record, const struct at_reco
     free(ends);
 }
 
+/* A line of the comparison. */
+struct contender {
+    const struct at_strategy *strategy;
+    bool held_out; /* with the numbers that were chosen without this kind of space */
+};
+
+static const char held_out_name[] = "held out";
+
 /* How far a comparison is. */
 struct advance {
     const struct at_comparison_options *options;
+    const struct contender *contenders;
+    size_t contender_count;
     const char *problem;
     size_t recording, recordings; /* of which this is the one that is replayed */
     size_t done;                  /* searches on this recording */
@@ -129,7 +139,7 @@ struct advance {
 /* What is left takes as long as what was done, search by search. */
 static void show(const struct advance *advance, const struct at_strategy *strategy)
 {
-    size_t each = advance->options->strategy_count * advance->options->runs;
+    size_t each = advance->contender_count * advance->options->runs;
     size_t done = advance->recording * each + advance->done;
     int64_t now_ns = at_now_ns();
     struct at_progress_state state = {.index = advance->recording + 1,
@@ -217,6 +227,59 @@ static enum at_status run_strategy(struct at_strategy_record *record,
     return status;
 }
 
+static struct at_list copy_list(const struct at_list *list, size_t size)
+{
+    void *items = at_alloc_array(list->count, size);
+
+    if (list->count > 0)
+        memcpy(items, list->items, list->count * size);
+    return (struct at_list){items, list->count};
+}
+
+/* The line of numbers that are the same as those of the line above. */
+static struct at_strategy_record copy_record(const struct at_strategy_record *from)
+{
+    struct at_strategy_record record = *from;
+
+    record.reaches = copy_list(&from->reaches, sizeof(struct at_reach_record));
+    record.curve = copy_list(&from->curve, sizeof(struct at_curve_record));
+    record.curve_of_time = copy_list(&from->curve_of_time, sizeof(struct at_curve_record));
+    record.drawn = copy_list(&from->drawn, sizeof(struct at_curve_record));
+    record.drawn_of_time = copy_list(&from->drawn_of_time, sizeof(struct at_curve_record));
+    return record;
+}
+
+static const struct at_numbers *numbers_without(const struct at_recording *recording)
+{
+    char *kind = at_recording_kind(recording);
+    const struct at_numbers *numbers = at_numbers_without(kind);
+
+    free(kind);
+    return numbers;
+}
+
+/* Run one line on a recording; those before it are known. */
+static enum at_status run_contender(struct at_strategy_record *records, size_t place,
+                                    const struct at_recording *recording,
+                                    const struct at_baseline *baseline, struct at_replay_plan *plan,
+                                    struct advance *advance, struct at_error *err)
+{
+    const struct contender *contender = &advance->contenders[place];
+    const struct at_numbers *without = contender->held_out ? numbers_without(recording) : NULL;
+    enum at_status status = AT_OK;
+
+    plan->strategy = contender->strategy;
+    plan->start.numbers = without ? without : advance->options->numbers;
+    if (contender->held_out && (!without || at_numbers_equal(without, &at_numbers_chosen))) {
+        records[place] = copy_record(&records[place - 1]);
+        advance->done += advance->options->runs;
+    } else
+        status = run_strategy(&records[place], recording, baseline, plan, advance, err);
+    if (contender->held_out)
+        snprintf(records[place].name, sizeof records[place].name, held_out_name);
+    return status;
+}
+
 /* Add the best configs of a recording to the warm start. */
 static void add_best(struct at_warm_start *warm_start, const struct at_recording *recording)
 {
@@ -254,7 +317,7 @@ static enum at_status compare_on(struct at_compared_recording *compared,
     const struct at_comparison_options *options = advance->options;
     size_t *likely, likely_count = at_warm_start_likely(warm_start, &recording->problem,
                                                         &recording->space, &likely);
-    struct at_strategy_record *records = at_alloc_array(options->strategy_count, sizeof *records);
+    struct at_strategy_record *records = at_alloc_array(advance->contender_count, sizeof *records);
     struct at_baseline baseline;
     struct at_replay_plan plan = {
         .start = {.seed = options->seed,
@@ -271,15 +334,14 @@ static enum at_status compare_on(struct at_compared_recording *compared,
     advance->done = 0;
     advance->recording_began_ns = at_now_ns();
     compared->device = at_strdup(recording->device);
+    compared->kind = at_recording_kind(recording);
     compared->configs = (int64_t)recording->space.count;
     compared->evaluation_ns = recording->evaluation_ns;
     compared->optimum_ns = llround(recording->results[recording->best].time_ns);
-    compared->strategies = (struct at_list){records, options->strategy_count};
+    compared->strategies = (struct at_list){records, advance->contender_count};
     at_baseline_make(&baseline, recording);
-    for (size_t i = 0; i < options->strategy_count && status == AT_OK; i++) {
-        plan.strategy = options->strategies[i];
-        status = run_strategy(&records[i], recording, &baseline, &plan, advance, err);
-    }
+    for (size_t i = 0; i < advance->contender_count && status == AT_OK; i++)
+        status = run_contender(records, i, recording, &baseline, &plan, advance, err);
     at_baseline_clear(&baseline);
     free(likely);
     return status;
@@ -397,14 +459,39 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
     all->stopped_evaluations = median_stop(comparison, strategy);
 }
 
+/* List the lines: the strategies, and after guided its line of numbers held out, if its numbers
+ * were chosen on the kind of one of the recordings. Returns how many. */
+static size_t list_contenders(struct contender *contenders,
+                              const struct at_comparison_options *options,
+                              const struct at_recording *recordings, size_t count)
+{
+    bool chosen_on = false;
+    size_t listed = 0;
+
+    for (size_t i = 0; i < count && !options->numbers; i++)
+        chosen_on = chosen_on || numbers_without(&recordings[i]);
+    for (size_t i = 0; i < options->strategy_count; i++) {
+        contenders[listed++] = (struct contender){options->strategies[i], false};
+        if (chosen_on && options->strategies[i] == &at_strategy_guided)
+            contenders[listed++] = (struct contender){options->strategies[i], true};
+    }
+    return listed;
+}
+
 enum at_status at_compare(struct at_comparison *comparison, const struct at_recording *recordings,
                           char *const *names, size_t count,
                           const struct at_comparison_options *options, struct at_error *err)
 {
     struct at_compared_recording *compared = at_alloc_array(count, sizeof *compared);
-    struct at_strategy_record *all = at_alloc_array(options->strategy_count, sizeof *all);
-    struct at_comparison made = {{compared, count}, {all, options->strategy_count}};
-    struct advance advance = {.options = options, .recordings = count, .began_ns = at_now_ns()};
+    struct contender *contenders = at_alloc_array(2 * options->strategy_count, sizeof *contenders);
+    size_t lines = list_contenders(contenders, options, recordings, count);
+    struct at_strategy_record *all = at_alloc_array(lines, sizeof *all);
+    struct at_comparison made = {{compared, count}, {all, lines}};
+    struct advance advance = {.options = options,
+                              .contenders = contenders,
+                              .contender_count = lines,
+                              .recordings = count,
+                              .began_ns = at_now_ns()};
     enum at_status status = check_spaces(recordings, names, count, err);
 
     for (size_t i = 0; i < count && status == AT_OK; i++) {
@@ -418,8 +505,9 @@ enum at_status at_compare(struct at_comparison *comparison, const struct at_reco
     }
     if (options->progress)
         at_progress_clear(options->progress);
-    for (size_t i = 0; i < options->strategy_count && status == AT_OK; i++)
+    for (size_t i = 0; i < lines && status == AT_OK; i++)
         sum_up(&made, i);
+    free(contenders);
     if (status == AT_OK)
         *comparison = made;
     else

@@ -18,7 +18,8 @@ struct at_comparison_options {
     size_t curve_count;
     const int64_t *times_ns; /* times after which it is told */
     size_t time_count;
-    bool draw;          /* make the points of pictures too */
+    bool draw;                        /* make the points of pictures too */
+    const struct at_numbers *numbers; /* of guided; NULL: the chosen ones */
     bool winners_known; /* each search starts from the best configs of the other recordings */
     struct at_progress *progress; /* NULL: show none */
 };
@@ -33,7 +34,7 @@ struct at_reach_record {
 };
 
 struct at_strategy_record {
-    char name[32];
+    char name[32]; /* or "held out": guided with the numbers chosen without this kind of space */
     int64_t runs;
     struct at_list reaches; /* 5, 1 and 0 percent */
     /* Of struct at_curve_record, as asked for. */
@@ -47,7 +48,7 @@ struct at_strategy_record {
 };
 
 struct at_compared_recording {
-    char *problem, *device;
+    char *problem, *device, *kind;              /* at_recording_kind */
     int64_t configs, optimum_ns, evaluation_ns; /* evaluation_ns: the mean; 0: unknown */
     struct at_list strategies;                  /* of struct at_strategy_record */
 };
@@ -60,7 +61,9 @@ struct at_comparison {
 
 extern const struct at_schema at_comparison_schema;
 
-/* Run the comparison. AT_USAGE if a family's parameters differ between recordings. */
+/* Run the comparison. If the numbers of guided were chosen on spaces of the same kind as one of the
+ * recordings, its line is followed by another one, with those chosen without that kind. AT_USAGE if
+ * a family's parameters differ between recordings. */
 enum at_status at_compare(struct at_comparison *comparison, const struct at_recording *recordings,
                           char *const *names, size_t count,
                           const struct at_comparison_options *options, struct at_error *err);

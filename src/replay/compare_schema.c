@@ -45,6 +45,7 @@ static const struct at_field recording_fields[] = {
     NUMBER(at_compared_recording, configs),
     TEXT(at_compared_recording, device),
     NUMBER(at_compared_recording, evaluation_ns),
+    TEXT(at_compared_recording, kind),
     NUMBER(at_compared_recording, optimum_ns),
     TEXT(at_compared_recording, problem),
     LIST(at_compared_recording, strategies, strategy_schema),

@@ -7,6 +7,7 @@
 
 #include "base/choice.h"
 #include "base/outcome.h"
+#include "search/numbers.h"
 #include "space/space.h"
 
 #include <stdbool.h>
@@ -30,6 +31,8 @@ struct at_start {
     double winner_ns;     /* its time then, if nothing that it depends on has changed; else 0 */
     double copy_ns;       /* time of the copy of as many bytes, which no transpose beats by much; 0:
                              unknown */
+    const struct at_numbers
+        *numbers; /* of guided; borrowed until create returns; NULL: the chosen ones */
     struct at_compiled compiled; /* configs that are already compiled */
 };
 

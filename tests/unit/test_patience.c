@@ -18,7 +18,8 @@ static const double copy_ns = 100000;
 /* A search of this kind that had its best time at the tenth result. */
 static struct at_patience told(double time_ns, bool searched_before, bool warm_start)
 {
-    struct at_patience patience = {.copy_ns = copy_ns,
+    struct at_patience patience = {.numbers = &at_numbers_chosen,
+                                   .copy_ns = copy_ns,
                                    .searched_before = searched_before,
                                    .warm_start = warm_start,
                                    .gained_ns = INFINITY};

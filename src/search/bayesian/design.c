@@ -5,18 +5,15 @@
 
 #include <math.h>
 
-/* Random configs of the initial design: with a warm start so many of each family; without one so
- * many in all, of large families above all. */
-enum { FAMILY_RANDOM_WARM = 1, RANDOM_COLD = 4 };
+/* With a warm start, the initial design has so many random configs of each family. */
+enum { FAMILY_RANDOM_WARM = 1 };
 
-/* Of so many random configs of a family, the one with the rarest values is taken. */
-enum { DRAWS = 3 };
-
-void at_design_init(struct at_design *design, size_t families, bool warm_start, bool confirms)
+void at_design_init(struct at_design *design, const struct at_numbers *numbers, size_t families,
+                    bool warm_start, bool confirms)
 {
-    *design = (struct at_design){.warm_start = warm_start};
+    *design = (struct at_design){.warm_start = warm_start, .draws = numbers->draws};
     if (!confirms && families > 0)
-        design->wanted = warm_start ? FAMILY_RANDOM_WARM * families : RANDOM_COLD;
+        design->wanted = warm_start ? FAMILY_RANDOM_WARM * families : (size_t)numbers->random;
 }
 
 bool at_design_has_random(const struct at_design *design)
@@ -88,7 +85,7 @@ bool at_design_take_instead(const struct at_design *design, struct at_landscape 
 
     if (design->warm_start || count_taken(land, region, with) >= first)
         return false;
-    for (int i = 0; i < DRAWS; i++) {
+    for (int i = 0; i < design->draws; i++) {
         size_t drawn = region->first + at_rng_below(rng, region->count);
         double rare = rarity(at_landscape_levels(land, drawn), region->family->param_count, with);
 

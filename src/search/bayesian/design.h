@@ -9,10 +9,13 @@
 struct at_design {
     bool warm_start;      /* winners of other problems are known */
     size_t wanted, taken; /* random configs of the initial design */
+    int draws;            /* of which the config with the rarest values is taken */
 };
 
-/* An earlier winner only needs confirming: then the design has no random configs. */
-void at_design_init(struct at_design *design, size_t families, bool warm_start, bool confirms);
+/* Without a warm start, so many as the numbers say, of large families above all. An earlier winner
+ * only needs confirming: then the design has no random configs. */
+void at_design_init(struct at_design *design, const struct at_numbers *numbers, size_t families,
+                    bool warm_start, bool confirms);
 
 /* Is a random config of the initial design left? */
 bool at_design_has_random(const struct at_design *design);

@@ -8,11 +8,7 @@
  * near_copy of the copy limit, more with a warm start, and most without one. Less than `noise` is
  * no improvement: medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
 enum { PATIENCE_LEAST = 30, PATIENCE_WARM = 60, PATIENCE_COLD = 120, PATIENCE_SHORT = 120 };
-enum { PATIENCE_UNBOUNDED = 400, PATIENCE_UNBOUNDED_WARM = 120 };
-
-/* Without a bound, so many are enough if nothing is hoped for. With one, the last few evaluations
- * are worth it: good configs that are left look hopeless. */
-enum { PATIENCE_HOPELESS = 200 };
+enum { PATIENCE_UNBOUNDED_WARM = 120 };
 
 static const double near_copy = 1.04;
 
@@ -66,7 +62,7 @@ static size_t count_enough(const struct at_patience *patience)
 
     return patience->searched_before            ? PATIENCE_LEAST
            : unbounded && patience->warm_start  ? PATIENCE_UNBOUNDED_WARM
-           : unbounded                          ? PATIENCE_UNBOUNDED
+           : unbounded                          ? (size_t)patience->numbers->patience
            : at_patience_is_short(patience)     ? PATIENCE_SHORT
            : at_patience_is_near_copy(patience) ? PATIENCE_LEAST
            : patience->warm_start               ? PATIENCE_WARM
@@ -80,7 +76,10 @@ bool at_patience_is_over(const struct at_patience *patience, size_t results)
 
 bool at_patience_may_end(const struct at_patience *patience, size_t results)
 {
-    return at_patience_is_unbounded(patience) && results >= patience->gained_at + PATIENCE_HOPELESS;
+    /* With a bound, the last few evaluations are worth it: good configs that are left look
+     * hopeless. */
+    return at_patience_is_unbounded(patience) &&
+           results >= patience->gained_at + (size_t)patience->numbers->hopeless;
 }
 
 bool at_patience_leaves_to_chance(const struct at_patience *patience, size_t results)

@@ -5,15 +5,18 @@
 #ifndef AT_SEARCH_BAYESIAN_PATIENCE_H
 #define AT_SEARCH_BAYESIAN_PATIENCE_H
 
+#include "search/numbers.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct at_patience {
-    double copy_ns;       /* the copy limit */
-    bool searched_before; /* this very problem was searched before */
-    bool warm_start;      /* winners of other problems are known */
-    double gained_ns;     /* the best time at the last improvement; INFINITY: none */
-    size_t gained_at;     /* the number of results then */
+    const struct at_numbers *numbers; /* borrowed */
+    double copy_ns;                   /* the copy limit */
+    bool searched_before;             /* this very problem was searched before */
+    bool warm_start;                  /* winners of other problems are known */
+    double gained_ns;                 /* the best time at the last improvement; INFINITY: none */
+    size_t gained_at;                 /* the number of results then */
 };
 
 /* Take a result, of time INFINITY if it is not correct; `results` counts it and all before. True:
