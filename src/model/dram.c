@@ -86,13 +86,14 @@ static double store_bytes(const struct at_model_block *b)
 
 /* A sector that is only partly written must be merged with its old bytes in DRAM, unless the rest
  * is written before L2 evicts it. A rest from a block far away always comes too late. A sector that
- * a block writes in several requests costs something too. */
+ * a block writes in several requests costs something too, unless these follow each other at once.
+ */
 static double merged_bytes(const struct at_model_block *b)
 {
     const struct at_rates *rates = b->rates;
     const struct at_traffic *t = b->traffic;
     double lost = pressure(b) * (double)rates->lost_partial_percent / 100;
-    double again = fmax(0, t->store.sectors - t->store.bytes / SECTOR_BYTES);
+    double again = fmax(0, t->store.sectors - t->store.repeated - t->store.bytes / SECTOR_BYTES);
 
     return t->partial_sectors * (double)rates->partial_bytes * (1 + lost) +
            t->far_partial_sectors * (double)rates->far_partial_bytes * scattered_stores(b) +

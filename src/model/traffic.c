@@ -57,6 +57,7 @@ static void average_way(struct at_traffic_way *way, double runs, double blocks)
     way->requests /= blocks;
     way->sectors /= blocks;
     way->streamed /= blocks;
+    way->repeated /= blocks;
     way->lines /= blocks;
     way->bytes /= blocks;
 }

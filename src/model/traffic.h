@@ -12,10 +12,11 @@ enum { AT_TRAFFIC_PAGE_BYTES = 2 << 20 }; /* covered by one entry of a GPU's TLB
 /* Global memory in one direction, per block. */
 struct at_traffic_way {
     double requests;
-    double sectors;    /* of 32 bytes, summed over requests */
-    double streamed;   /* part of `sectors`: streaming accesses */
-    double lines;      /* of 128 bytes, summed over requests */
-    double bytes;      /* of different sectors */
+    double sectors;  /* of 32 bytes, summed over requests */
+    double streamed; /* part of `sectors`: streaming accesses */
+    double repeated; /* part of `sectors`: stores by a warp to just the sectors of its last store */
+    double lines;    /* of 128 bytes, summed over requests */
+    double bytes;    /* of different sectors */
     double run_bytes;  /* mean length of runs of adjacent sectors */
     double page_bytes; /* of a wave, per page that it touches */
 };

@@ -68,14 +68,35 @@ static void touch(struct at_pieces *touched, const struct at_emu_access *access)
     }
 }
 
+static bool same_sectors(const struct at_emu_access *a, const struct at_emu_access *b)
+{
+    if (a->lanes != b->lanes)
+        return false;
+    AT_EACH_OF (lane, a->lanes)
+        if (a->address[lane] / SECTOR_BYTES != b->address[lane] / SECTOR_BYTES)
+            return false;
+    return true;
+}
+
+/* A store to the sectors that the warp's last store went to, such as of a structure's next field,
+ * meets that one on its way. */
+static void see_store(struct at_traffic_seen *seen, const struct at_emu_access *access)
+{
+    if (seen->stored.warp == access->warp && same_sectors(&seen->stored, access))
+        seen->sums.store.repeated += at_request_sectors(access);
+    seen->stored = *access;
+}
+
 static void see_access(void *context, uint64_t block, const struct at_emu_access *access)
 {
     struct at_traffic_seen *seen = context;
     struct at_traffic_way *way = access->store ? &seen->sums.store : &seen->sums.load;
     bool load = !access->shared && !access->store;
 
-    if (block != seen->block)
+    if (block != seen->block) {
         end_block(seen);
+        seen->stored.lanes = 0;
+    }
     seen->block = block;
     /* The machine runs a warp up to its barrier before the next warp. So consecutive loads are of
      * one warp, and in flight together. */
@@ -87,6 +108,8 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
         seen->sums.work.wavefronts += at_request_wavefronts(access);
         return;
     }
+    if (access->store)
+        see_store(seen, access);
     way->requests++;
     way->sectors += at_request_sectors(access);
     if (seen->costs[access->instruction].streaming)
@@ -125,6 +148,7 @@ enum at_status at_traffic_see(struct at_traffic_seen *seen, struct at_emu_memory
     part.only_block_count = count;
     seen->block = blocks[0];
     seen->loading = NONE;
+    seen->stored.lanes = 0;
     status = at_emu_run(memory, &part, &fault, err);
     end_block(seen);
     if (status == AT_OK && fault.kind != AT_EMU_NO_FAULT)

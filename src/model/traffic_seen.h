@@ -18,7 +18,8 @@ struct at_traffic_seen {
     struct at_pieces pages[2];   /* touched by each block of the spread */
     double paged_bytes[2];       /* of the blocks of the spread */
     uint64_t block;
-    bool spread;    /* the current blocks are the spread; else the neighbours */
+    struct at_emu_access stored; /* the last store of the current block; no lanes: none */
+    bool spread;                 /* the current blocks are the spread; else the neighbours */
     size_t loading; /* the instruction of the last access, if it was a global load; else NONE */
 };
 

@@ -98,6 +98,12 @@ END_OF_TABLE
     shows 'both fields at once, written' '4.00 100.0 8.00 100.0'
 }
 
+@test "layout: a structure written field by field takes little longer than at once" {
+    study layout
+    fields=$(row 'both fields, written to structures') whole=$(row 'both fields at once, written')
+    [ "${fields##* }" -gt $((${whole##* } * 8 / 10)) ] # GB/s
+}
+
 @test "unroll: all twenty rows need four sectors per request" {
     study unroll
     [ "$(grep -cE '^  [0-9]+ threads, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
