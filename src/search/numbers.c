@@ -10,10 +10,11 @@
 #include <string.h>
 
 /* They were chosen on all spaces. */
-const struct at_numbers at_numbers_chosen = {.random = 4,
-                                             .first = 4,
+const struct at_numbers at_numbers_chosen = {.random = 2,
+                                             .first = 3,
                                              .covered = 12,
                                              .draws = 3,
+                                             .cover = 4,
                                              .family_turns = 6,
                                              .values = 3,
                                              .around = 30,
@@ -31,9 +32,9 @@ static const struct {
 #name, offsetof(struct at_numbers, name), least, most                                      \
     }
     MEMBER(random, 0, 1000),     MEMBER(first, 0, 1000),        MEMBER(covered, 0, 1000),
-    MEMBER(draws, 1, 1000),      MEMBER(family_turns, 1, 1000), MEMBER(values, 0, 1000),
-    MEMBER(around, 0, 100000),   MEMBER(centres, 1, 16),        MEMBER(hopeless, 1, 100000),
-    MEMBER(patience, 1, 100000),
+    MEMBER(draws, 1, 1000),      MEMBER(family_turns, 1, 1000), MEMBER(cover, 0, 6),
+    MEMBER(values, 0, 1000),     MEMBER(around, 0, 100000),     MEMBER(centres, 1, 16),
+    MEMBER(hopeless, 1, 100000), MEMBER(patience, 1, 100000),
 #undef MEMBER
 };
 

@@ -10,13 +10,14 @@
 #include <stdbool.h>
 
 struct at_numbers {
-    /* Without a warm start: random configs of the initial design; of a family at first; among the
-     * first of it that coverage takes; and of how many draws such a config has the rarest values.
-     */
+    /* Without a warm start, random configs: of the initial design, and of a family at first, if
+     * there are several families; among the first of a family that coverage takes; and of how many
+     * draws such a config has the rarest values. */
     int random, first, covered, draws;
-    /* Of the turns of coverage one in so many is for a family, not for a value; and how many
-     * configs each value is to have. */
-    int family_turns, values;
+    /* In a space of several families, without a warm start: so many of six turns are for coverage;
+     * of these, one in so many is for a family, not for a value; and so many configs are to have
+     * each value. */
+    int cover, family_turns, values;
     /* Where nothing tells how much may be gained: after so many results without gain, neighbours
      * have half of the turns; so many fastest configs have neighbours; results without gain after
      * which the search ends if nothing is hoped for; and whatever is hoped for. */

@@ -57,7 +57,7 @@ knows() {
 }
 
 @test "replay names its options" {
-    knows replay --ahead --budget --curve --format --jobs --out --runs --search --seed --winners
+    knows replay --ahead --budget --curve --format --jobs --numbers --out --runs --search --seed --winners
 }
 
 @test "convert names its options" {

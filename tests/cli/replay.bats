@@ -54,6 +54,31 @@ stops() {
     [ "${stops[1]}" -le "$((stops[0] * 3 / 2))" ]
 }
 
+@test "held out is guided with numbers chosen without that kind of space" {
+    # Numbers that are given are not those that were chosen, and a stranger's kernel had no part in the choice.
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search random,guided --runs 2
+    [ "$(grep -c '^  held out  ' <<<"$output")" -eq 2 ]
+    [[ $output == *'held out: guided, with the numbers'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search random --runs 2
+    [[ $output != *'held out'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided --runs 2 --numbers first=9,random=30
+    [[ $output != *'held out'* ]]
+    changed=$(figure guided 4)
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided --runs 2
+    [ "$(figure guided 4)" != "$changed" ]
+    # The line is what the numbers written down for that kind give.
+    numbers=$(sed -n 's/^ *{"b1", {\(.*\)}},$/\1/p' "$srcdir/src/search/held_out.c" | tr -d ' .')
+    held_out=$(awk '$1 == "held" && $2 == "out" { $1 = $2 = ""; found = $0 } END { print found }' <<<"$output")
+    run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided --runs 2 --numbers "$numbers"
+    [ "$(awk '$1 == "guided" { $1 = ""; found = $0 } END { print " " found }' <<<"$output")" = "$held_out" ]
+    run --separate-stderr -0 "$AUTOTUNE" replay "$srcdir/tests/data/interchange/kernel-tuner.json" \
+        --search guided --runs 2
+    [[ $output != *'held out'* ]]
+    refused 'unknown number of the search "second"; known are random, first' replay "$one" --numbers second=1
+    refused 'first is not "-1", but from 0' replay "$one" --numbers first=-1
+    refused 'write NAME=VALUE' replay "$one" --numbers first
+}
+
 @test "the same seed gives the same search" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" --search guided,genetic --runs 3 --seed 7
     first=$output
@@ -178,7 +203,7 @@ costly() {
 @test "stopped_evaluations of the total is the median over recordings with a stop" {
     files=("$recordings"/h200-{10007x10009-b1,16777216x3-b1,8192x8192-f32}.recording)
     for count in 1 2 3; do
-        run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:count}" --search guided --runs 3 \
+        run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:count}" --search guided --runs 3 --numbers values=3 \
             --format json
         mapfile -t ends < <(stops)
         [ "${#ends[@]}" -eq $((count + 1)) ]
@@ -188,7 +213,7 @@ costly() {
     done
     # With this budget, the searches on one of the two recordings do not stop by themselves.
     budget=$((ends[2] + 10))
-    run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:2}" --search guided --runs 3 \
+    run --separate-stderr -0 "$AUTOTUNE" replay "${files[@]:0:2}" --search guided --runs 3 --numbers values=3 \
         --budget "$budget" --format json
     mapfile -t ends < <(stops)
     [ "${ends[1]}" -eq 0 ]

@@ -8,12 +8,22 @@
 /* With a warm start, the initial design has so many random configs of each family. */
 enum { FAMILY_RANDOM_WARM = 1 };
 
+/* Random configs at first where there is one family alone. */
+enum { ONE_FAMILY = 4 };
+
+size_t at_design_first(const struct at_numbers *numbers, size_t families)
+{
+    return families == 1 ? ONE_FAMILY : (size_t)numbers->first;
+}
+
 void at_design_init(struct at_design *design, const struct at_numbers *numbers, size_t families,
                     bool warm_start, bool confirms)
 {
     *design = (struct at_design){.warm_start = warm_start, .draws = numbers->draws};
     if (!confirms && families > 0)
-        design->wanted = warm_start ? FAMILY_RANDOM_WARM * families : (size_t)numbers->random;
+        design->wanted = warm_start      ? FAMILY_RANDOM_WARM * families
+                         : families == 1 ? ONE_FAMILY
+                                         : (size_t)numbers->random;
 }
 
 bool at_design_has_random(const struct at_design *design)

@@ -17,6 +17,9 @@ struct at_design {
 void at_design_init(struct at_design *design, const struct at_numbers *numbers, size_t families,
                     bool warm_start, bool confirms);
 
+/* Return how many configs of a family are random before predictions choose in it. */
+size_t at_design_first(const struct at_numbers *numbers, size_t families);
+
 /* Is a random config of the initial design left? */
 bool at_design_has_random(const struct at_design *design);
 

@@ -84,7 +84,8 @@ static bool is_confirmed(const struct at_guided *guided)
 static bool take_of_family(struct at_guided *guided, size_t *index)
 {
     if (at_design_take_instead(&guided->design, &guided->land, &guided->starts.rng,
-                               (size_t)guided->numbers.first, index)) {
+                               at_design_first(&guided->numbers, guided->land.region_count),
+                               index)) {
         guided->last.basis = AT_BASIS_DESIGN;
         return true;
     }

@@ -10,9 +10,10 @@ static const struct at_coverage_goal goal = {.family = 24, .value = 2};
 static const struct at_coverage_goal goal_near_copy = {.family = 4};
 
 /* In a space of several families of which nothing is known, the family of which most is expected
- * would have its values covered first. So of coverage's turns, one in numbers.family_turns is for a
- * family, by what is expected, and the others are for values (coverage.h), until numbers.values
- * configs have had each. */
+ * would have its values covered first. So coverage has numbers.cover of COVER_OF turns, and of
+ * these, one in numbers.family_turns is for a family, by what is expected, and the others are for
+ * values (coverage.h), until numbers.values configs have had each. */
+enum { COVER_OF = 6 };
 static const struct at_coverage_goal goal_of_families = {.family = 24};
 
 /* After numbers.around results without gain, two turns in SURROUNDINGS_TURNS are for the neighbours
@@ -48,6 +49,19 @@ size_t at_guided_promising(struct at_guided *guided, const bool *wanted,
                                guided->compiled.has ? AT_COMPILED_CHOICE : 1);
 }
 
+static bool covers_values(const struct at_guided *guided)
+{
+    return guided->land.region_count > 1 && !guided->patience.warm_start &&
+           !at_patience_is_near_copy(&guided->patience);
+}
+
+/* Return how many turns coverage has had when so many configs are asked for. */
+static size_t count_turns(const struct at_guided *guided, size_t asked)
+{
+    return covers_values(guided) ? asked * (size_t)guided->numbers.cover / COVER_OF
+                                 : asked / COVERAGE_SHARE;
+}
+
 /* Mark what coverage asks for in this one of its turns, if `ahead` values are covered before.
  * False: nothing. Sets the region whose value is covered; SIZE_MAX: it is a family's turn. */
 static bool find_uncovered(const struct at_guided *guided, size_t turn, size_t ahead,
@@ -58,7 +72,7 @@ static bool find_uncovered(const struct at_guided *guided, size_t turn, size_t a
          family = turn % (size_t)guided->numbers.family_turns == 0;
 
     *region = SIZE_MAX;
-    if (near || land->region_count == 1 || guided->patience.warm_start)
+    if (!covers_values(guided))
         return at_coverage_mark(land, near ? goal_near_copy : goal, guided->uncovered);
     if (family && at_coverage_mark(land, goal_of_families, guided->uncovered))
         return true;
@@ -75,7 +89,7 @@ bool at_guided_take_uncovered(struct at_guided *guided, size_t *index)
     struct at_improvement improvements[AT_COMPILED_CHOICE];
     size_t count, region;
 
-    if (!find_uncovered(guided, land->asked_count / COVERAGE_SHARE, 0, &region))
+    if (!find_uncovered(guided, count_turns(guided, land->asked_count), 0, &region))
         return false;
     if (region != SIZE_MAX)
         guided->value_turns.taken[region]++;
@@ -90,8 +104,10 @@ bool at_guided_take_uncovered(struct at_guided *guided, size_t *index)
 
 bool at_guided_is_coverage_due(const struct at_guided *guided)
 {
-    return guided->land.told_count >= COVERAGE_FROM &&
-           guided->land.asked_count % COVERAGE_SHARE == 0;
+    size_t asked = guided->land.asked_count;
+
+    return guided->land.told_count >= COVERAGE_FROM && asked > 0 &&
+           count_turns(guided, asked) != count_turns(guided, asked - 1);
 }
 
 bool at_guided_take_neighbour(struct at_guided *guided, size_t *index)
@@ -157,7 +173,7 @@ static void add_once(size_t *indices, size_t *count, size_t index)
 static size_t expect_uncovered(const struct at_guided *guided, struct at_improvement *wanted,
                                size_t most)
 {
-    size_t turn = guided->land.asked_count / COVERAGE_SHARE + 1, count = 0, ahead = 0, region;
+    size_t turn = count_turns(guided, guided->land.asked_count) + 1, count = 0, ahead = 0, region;
 
     for (size_t i = 0; i < most / 2 && find_uncovered(guided, turn + i, ahead, &region); i++) {
         count += at_acquisition_best(guided->acquisition, guided->uncovered, &wanted[count], 1);
