@@ -66,9 +66,10 @@ constexpr int store_rows = 16 / ELEM_SIZE;
 
 /* Tiles are taken by column, so that successive blocks extend the same rows of the destination. A
  * row's piece begins and ends within a line of 128 bytes, which the tile beside it needs, too. In a
- * tall matrix the line would have left L2 by then, so few enough rows of tiles are taken at a time:
- * a column of them has this many bytes. */
-constexpr int sweep_bytes = 8 << 20;
+ * tall matrix the line would have left L2 by then, so only a group of rows of tiles is taken at a
+ * time: a column of them has sweep_bytes. */
+constexpr int tall_rows = 1 << 16;
+constexpr int sweep_bytes = 2 << 20;
 constexpr int group = sweep_bytes / (tile_rows * (SRC_BYTES + 128));
 
 /* The offsets of a tile's rows in shared memory. A row is as far from the boundary of a line as in
@@ -332,7 +333,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
     const block_tile tile =
-        tile_of_block<tile_rows, tile_cols, ORDER_GROUPED, group>(rows + halo_rows, cols);
+        rows < tall_rows
+            ? tile_of_block<tile_rows, tile_cols, ORDER_COLUMN, 1>(rows + halo_rows, cols)
+            : tile_of_block<tile_rows, tile_cols, ORDER_GROUPED, group>(rows + halo_rows, cols);
 
     if (tile.matrix >= matrices_of(batch))
         return;
