@@ -98,12 +98,6 @@ template <int size> union run {
     }
 };
 
-/* Are the destination's vectors three words of 32 bits? */
-constexpr bool in_pieces = bytes % 3 == 0 && bytes * VEC_DST == 12;
-/* Of 32 adjacent pieces, at most 11 begin in the same part of a vector. So the parts of the tile
- * with their units are 11 banks apart, of 32. */
-enum { PIECES_APART = 11, BANKS = 32 };
-
 using load_run = run<bytes * VEC_SRC>;
 using store_run = run<bytes * VEC_DST>;
 
@@ -149,8 +143,7 @@ struct tile_start {
 
 /* Shared memory: the tile, then these. */
 constexpr int row_units = SIDE_SRC + (PAD ? (unit_bytes < 4 ? 8 / unit_bytes : 1) : 0);
-constexpr int gap_units = in_pieces ? (BANKS - 1) * (VEC_DST - 1) : 0;
-constexpr int tile_bytes = ((row_units * SIDE_DST / UNIT + gap_units) * unit_bytes + 15) / 16 * 16;
+constexpr int tile_bytes = (row_units * SIDE_DST / UNIT * unit_bytes + 15) / 16 * 16;
 
 struct tables {
     tile_start start[TILES];
@@ -163,7 +156,6 @@ struct tables {
  * edge is not dealt if one of its axes is in either list. */
 struct layout {
     int part_src, part_dst, pitch; /* part_src, part_dst: 0 if the edge is not dealt */
-    int gap;                       /* after each part of the destination's edge, for pieces */
     int next_src, next_dst;        /* from a unit of a vector to the next; 0 if that varies */
 
     __device__ __forceinline__ explicit layout(const packing &pack)
@@ -175,7 +167,6 @@ struct layout {
         part_dst = is_whole(pack, REST_OF_SOURCE, destination, VEC_DST) ? destination / VEC_DST : 0;
         pitch = PAD ? ((source + bank - 1) / bank | 1) * bank : source;
         next_src = pack.sizes[SOURCE] == source ? part_src : 0;
-        gap = in_pieces && part_dst ? (unsigned)(PIECES_APART - part_dst * pitch) % BANKS : 0;
         next_dst = pack.sizes[DESTINATION] == destination ? part_dst * pitch : 0;
     }
 
@@ -190,13 +181,12 @@ struct layout {
     __device__ __forceinline__ int operator()(unsigned number) const
     {
         unsigned low = number & 0xffff, high = (number >> 16) / UNIT;
-        const unsigned gaps = in_pieces ? high % store_units * gap : 0;
 
         if (part_src)
             low = low % VEC_SRC * part_src + low / VEC_SRC;
         if (part_dst)
             high = high % store_units * part_dst + high / store_units;
-        return high * pitch + low + gaps;
+        return high * pitch + low;
     }
 };
 
@@ -348,59 +338,6 @@ __device__ __forceinline__ store_run take_units(const unit *tile, const int (&pl
     return taken;
 }
 
-/* Four bytes of a row of the destination. A thread has three, but where rows are adjacent words not
- * those of one vector: then every store of a warp would have a part of three times as many sectors,
- * and L2 takes a part as slowly as a whole one. */
-struct piece {
-    int low;           /* its vector's first word, by its index */
-    int offset;        /* in bytes, from the row's first */
-    int first, second; /* bytes from the row's unit to the words that have its bytes */
-    unsigned selector; /* of __byte_perm() */
-
-    __device__ __forceinline__ void find(const packing &pack, const layout &at, unsigned number)
-    {
-        const int in_vector = number % 3 * 4, word = in_vector / bytes, byte = in_vector % bytes;
-        const int rest = minimum(bytes - byte / 4 * 4, 4) - byte % 4; /* that the first word has */
-
-        low = number / 3 * VEC_DST;
-        offset = find_part(pack, at, DESTINATION, low).offset * bytes + in_vector;
-        first = find_part(pack, at, DESTINATION, low + word).unit * unit_bytes + byte / 4 * 4;
-        second = rest == 4 ? first
-                 : (byte / 4 + 1) * 4 >= bytes
-                     ? find_part(pack, at, DESTINATION, low + word + 1).unit * unit_bytes
-                     : first + 4;
-        selector = 0;
-#pragma unroll
-        for (int i = 3; i >= 0; i--)
-            selector = selector << 4 | (i < rest ? byte % 4 + i : 4 + i - rest);
-    }
-
-    __device__ __forceinline__ void store_to(unsigned char *row, const unit *units) const
-    {
-        const unsigned char *from = reinterpret_cast<const unsigned char *>(units);
-        unsigned word = *reinterpret_cast<const unsigned *>(from + first);
-
-        if constexpr (bytes % 4 != 0)
-            word = __byte_perm(word, *reinterpret_cast<const unsigned *>(from + second), selector);
-        store<STORE_PLAIN>(reinterpret_cast<unsigned *>(row + offset), word);
-    }
-};
-
-/* Are the words of the destination's row adjacent? */
-__device__ __forceinline__ bool is_adjacent(const packing &pack)
-{
-    const int first = pack.counts[SOURCE] + pack.counts[REST_OF_SOURCE];
-    long long words = 1;
-    bool adjacent = true;
-
-#pragma unroll 1
-    for (int k = first; k < first + pack.counts[DESTINATION]; k++) {
-        adjacent = adjacent && pack.axis[k].stride == words;
-        words *= pack.axis[k].chunk.extent;
-    }
-    return adjacent;
-}
-
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, const __grid_constant__ packing pack)
 {
@@ -413,22 +350,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const part_of_place from_low = find_part(pack, at, SOURCE, in.low);
     const part_of_place to_low = find_part(pack, at, DESTINATION, out.low);
     int in_units[VEC_SRC], out_units[store_units];
-    piece pieces[3];
     load_run moved[loads][UNIT];
 
 #pragma unroll
     for (int k = 0; k < VEC_SRC; k++)
         in_units[k] = k == 0 || at.next_src ? from_low.unit + k * at.next_src
                                             : find_part(pack, at, SOURCE, in.low + k).unit;
-    if constexpr (in_pieces) {
-        const unsigned vectors = (unsigned)pack.sizes[DESTINATION] / VEC_DST;
-        const unsigned vector = (unsigned)out.low / VEC_DST;
-        const bool adjacent = is_adjacent(pack);
-
-#pragma unroll
-        for (int k = 0; k < 3; k++)
-            pieces[k].find(pack, at, adjacent ? vector + k * vectors : vector * 3 + k);
-    }
 #pragma unroll
     for (int k = 0; k < store_units; k++)
         out_units[k] = k == 0 || at.next_dst
@@ -481,25 +408,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         }
         if (t >= 0) {
             const tile_start &start = table.start[t];
-            const int words_out = start.ends[DESTINATION];
-            const int rows_out = in_pieces ? start.ends[REST_OF_DESTINATION]
-                                           : start.rows(out.low, DESTINATION, REST_OF_DESTINATION);
-            unsigned char *to = static_cast<unsigned char *>(dst) +
-                                bytes * (start.to + (in_pieces ? 0 : to_low.offset));
+            const int rows_out = start.rows(out.low, DESTINATION, REST_OF_DESTINATION);
+            unsigned char *to =
+                static_cast<unsigned char *>(dst) + bytes * (start.to + to_low.offset);
 
 #pragma unroll 4
             for (int high = out.high; high < rows_out; high += out.step) {
                 const part_of_place rest = table.rest_of_destination[high];
-                unsigned char *row = to + (long long)bytes * rest.offset;
 
-                if constexpr (in_pieces) {
-#pragma unroll
-                    for (int k = 0; k < 3; k++)
-                        if (pieces[k].low < words_out)
-                            pieces[k].store_to(row, tile + rest.unit);
-                } else {
-                    take_units(tile + rest.unit, out_units).store_to(row);
-                }
+                take_units(tile + rest.unit, out_units)
+                    .store_to(to + (long long)bytes * rest.offset);
             }
             if (TILES > 1)
                 __syncthreads();
