@@ -154,6 +154,7 @@ static bool take(struct autotune_answer *answer, const autotune_profile *profile
 
     if (at_config_from_names(&made.config, profile->families, profile->family_count, winner->family,
                              &winner->parameters, &err) != AT_OK ||
+        at_config_require_inherent(&made.config, &err) != AT_OK ||
         !at_config_adapt(&made.config, &answer->problem, &answer->device, &made.launch))
         return false;
     answer->answer = made;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lookup/lookup.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "lookup/nearest.h"
 #include "space/named.h"
@@ -15,9 +16,37 @@ const char *const at_tier_names[AT_TIERS] = {
 
 /* ---- candidates ---- */
 
-static enum at_status make_candidate(const struct at_lookup *lookup, struct at_candidate *candidate,
+/* The candidates by their configs: a hash table with linear probing, half full at most. */
+struct opening {
+    struct at_lookup *lookup;
+    uint32_t *slots; /* 1 + a candidate's index; 0: free */
+    size_t mask;
+};
+
+/* The last check of a candidate, which then is the lookup's next. The rules are not evaluated again
+ * for a config that an earlier one has: few configs serve many problems. */
+static enum at_status require_inherent(struct opening *opening, const struct at_config *config,
+                                       struct at_error *err)
+{
+    const struct at_lookup *lookup = opening->lookup;
+    size_t slot = at_hash64(config->values, sizeof config->values, 0);
+    enum at_status status;
+
+    while (opening->slots[slot &= opening->mask]) {
+        if (at_config_equal(&lookup->candidates[opening->slots[slot] - 1].config, config))
+            return AT_OK;
+        slot++;
+    }
+    status = at_config_require_inherent(config, err);
+    if (status == AT_OK)
+        opening->slots[slot] = (uint32_t)lookup->count + 1;
+    return status;
+}
+
+static enum at_status make_candidate(struct opening *opening, struct at_candidate *candidate,
                                      struct at_traits *traits, struct at_error *err)
 {
+    const struct at_lookup *lookup = opening->lookup;
     const struct at_result_record *winner = &candidate->entry->winner;
     const struct at_device_info *home = &lookup->places[lookup->place_count - 1].record->device;
     struct at_launch launch;
@@ -28,6 +57,8 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
                                       winner->family, &winner->parameters, err);
     if (status == AT_OK)
         status = at_config_launch(&candidate->config, &candidate->problem, home, &launch, err);
+    if (status == AT_OK)
+        status = require_inherent(opening, &candidate->config, err);
     if (status != AT_OK)
         return status;
     *traits = at_traits_of(&candidate->problem, home);
@@ -35,14 +66,15 @@ static enum at_status make_candidate(const struct at_lookup *lookup, struct at_c
     return AT_OK;
 }
 
-static void add_candidate(struct at_lookup *lookup, const struct at_entry *entry)
+static void add_candidate(struct opening *opening, const struct at_entry *entry)
 {
+    struct at_lookup *lookup = opening->lookup;
     struct at_candidate *candidate = &lookup->candidates[lookup->count];
     struct at_mark *mark = &lookup->marks[lookup->count];
     struct at_error err;
 
     *candidate = (struct at_candidate){.entry = entry};
-    if (make_candidate(lookup, candidate, &mark->traits, &err) == AT_OK) {
+    if (make_candidate(opening, candidate, &mark->traits, &err) == AT_OK) {
         mark->place = (uint32_t)lookup->place_count - 1;
         mark->candidate = (uint32_t)lookup->count++;
     } else if (lookup->unusable++ == 0) {
@@ -52,15 +84,16 @@ static void add_candidate(struct at_lookup *lookup, const struct at_entry *entry
     }
 }
 
-static void add_place(struct at_lookup *lookup, const struct at_profile_file *file,
+static void add_place(struct opening *opening, const struct at_profile_file *file,
                       const struct at_device_record *record)
 {
+    struct at_lookup *lookup = opening->lookup;
     struct at_place place = {file->path, record, at_device_is_emulated(&record->device)};
     const struct at_entry *entries = record->problems.items;
 
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
     for (size_t i = 0; i < record->problems.count; i++)
-        add_candidate(lookup, &entries[i]);
+        add_candidate(opening, &entries[i]);
 }
 
 static size_t count_entries(const struct at_profiles *profiles)
@@ -103,19 +136,24 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
                                  struct at_family *const *families, size_t family_count)
 {
     struct at_lookup *lookup = at_alloc(sizeof *lookup);
+    struct opening opening = {lookup, NULL, 1};
 
     lookup->families = families;
     lookup->family_count = family_count;
     lookup->capacity = count_entries(profiles);
     lookup->candidates = at_alloc_raw(lookup->capacity * sizeof *lookup->candidates);
     lookup->marks = at_alloc_raw(lookup->capacity * sizeof *lookup->marks);
+    while (opening.mask < 2 * lookup->capacity)
+        opening.mask = 2 * opening.mask + 1;
+    opening.slots = at_alloc_array(opening.mask + 1, sizeof *opening.slots);
     for (size_t i = 0; i < profiles->count; i++) {
         const struct at_profile_file *file = &profiles->files[i];
         const struct at_device_record *records = file->profile.devices.items;
 
         for (size_t j = 0; j < file->profile.devices.count; j++)
-            add_place(lookup, file, &records[j]);
+            add_place(&opening, file, &records[j]);
     }
+    at_free(opening.slots);
     sort_marks(lookup);
     return lookup;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lookup/nearest.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/facts.h"

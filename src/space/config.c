@@ -170,7 +170,28 @@ static bool follow_problem(struct at_config *config, const struct at_point *poin
     return true;
 }
 
-/* Do all rules hold but AT_RULE_LAUNCH and AT_RULE_THREADS? launch_fits has these. */
+enum at_status at_config_require_inherent(const struct at_config *config, struct at_error *err)
+{
+    const struct at_family *family = config->family;
+    struct at_point point = {0};
+
+    at_point_move(&point, config);
+    for (size_t i = 0; i < family->rule_count; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        bool holds = true;
+        enum at_status status = rule->inherent ? at_rule_holds(rule, &point, &holds, err) : AT_OK;
+
+        if (status != AT_OK)
+            return status;
+        if (!holds)
+            return at_fail(err, AT_USAGE, "the constraint %s of family %s does not hold",
+                           at_expr_text(rule->expr), family->name);
+    }
+    return AT_OK;
+}
+
+/* Do all rules hold but the inherent ones, and but AT_RULE_LAUNCH and AT_RULE_THREADS, which
+ * launch_fits has? */
 static bool rules_hold(const struct at_point *point)
 {
     const struct at_family *family = point->family;
@@ -179,7 +200,7 @@ static bool rules_hold(const struct at_point *point)
         const struct at_rule *rule = &family->rules[i];
         bool holds;
 
-        if (rule->kind < AT_RULE_LAUNCH &&
+        if (rule->kind < AT_RULE_LAUNCH && !rule->inherent &&
             (at_rule_holds(rule, point, &holds, NULL) != AT_OK || !holds))
             return false;
     }

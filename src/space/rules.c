@@ -74,6 +74,30 @@ static void insert(struct at_family *family, struct at_rule rule)
     family->rules[at] = rule;
 }
 
+static bool uses_given_names(const struct at_expr *expr)
+{
+    for (size_t i = 0; i < AT_NAMES_GIVEN; i++)
+        if (at_expr_uses(expr, i))
+            return true;
+    return false;
+}
+
+/* Mark the rules that are inherent, once all are known. */
+static void mark_inherent(struct at_family *family)
+{
+    uint32_t determined = 0;
+
+    for (size_t i = 0; i < family->rule_count; i++)
+        if (family->rules[i].determines != AT_DETERMINES_NOTHING)
+            determined |= UINT32_C(1) << family->rules[i].determines;
+    for (size_t i = 0; i < family->rule_count; i++) {
+        struct at_rule *rule = &family->rules[i];
+
+        rule->inherent =
+            rule->expr && !(rule->params_used & determined) && !uses_given_names(rule->expr);
+    }
+}
+
 static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
                                struct at_expr *const *exprs, size_t count)
 {
@@ -121,6 +145,7 @@ void at_rules_make(struct at_family *family)
     insert(family, (struct at_rule){.kind = AT_RULE_THREADS,
                                     .params_used = block_params,
                                     .determines = AT_DETERMINES_NOTHING});
+    mark_inherent(family);
 }
 
 /* Return the blocks that share a packed family's tiles, at most tiles_per_block each. All

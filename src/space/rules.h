@@ -23,6 +23,8 @@ struct at_rule {
     uint32_t params_used;       /* the parameters that it uses, as bits */
     size_t params_needed;       /* it can be evaluated once this many parameters have values */
     size_t determines;          /* the parameter in "parameter == VALUE of the problem" */
+    bool inherent; /* a config that is legal anywhere keeps it wherever it is adapted to: it uses
+                      parameters alone, none of which the problem determines */
 };
 
 /* at_rule.determines of all other rules */
