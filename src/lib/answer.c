@@ -54,7 +54,7 @@ static enum at_status look_up(void *data, struct at_error *err)
     enum at_status status = autotune_take_problem(&made->problem, &looking_up->asked, err);
 
     made->device = looking_up->device->info;
-    snprintf(made->policy, sizeof made->policy, "%s", looking_up->policy);
+    strcpy(made->policy, looking_up->policy); /* one of two */
     if (status == AT_OK)
         status = autotune_ask(made, looking_up->profile, err);
     if (status != AT_OK) {

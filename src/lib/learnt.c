@@ -7,6 +7,7 @@
 #include "device/relation.h"
 #include "lib/process.h"
 #include "space/named.h"
+#include "space/point.h"
 
 #include <math.h>
 #include <string.h>
@@ -150,12 +151,13 @@ static bool take(struct autotune_answer *answer, const autotune_profile *profile
         .entry = &learnt->entry,
         .expected_of_copy_permille = winner->of_copy_permille,
     };
+    struct at_point point = at_point_make(NULL, &answer->problem, &answer->device);
     struct at_error err;
 
     if (at_config_from_names(&made.config, profile->families, profile->family_count, winner->family,
                              &winner->parameters, &err) != AT_OK ||
         at_config_require_inherent(&made.config, &err) != AT_OK ||
-        !at_config_adapt(&made.config, &answer->problem, &answer->device, &made.launch))
+        !at_config_adapt(&made.config, &point, &made.launch))
         return false;
     answer->answer = made;
     return true;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/facts.h"
+#include "space/point.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,6 +62,7 @@ struct open {
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
+    struct at_point point;  /* of the query, at the last config that was tried */
     struct at_traits asked; /* with the launch of the last config that was tried */
     uint64_t *ranks; /* by place: of a candidate for the problem itself, if any, and of others */
     uint64_t rank;   /* of the candidates that are searched now */
@@ -163,7 +165,7 @@ static void try_candidate(struct search *search, const struct at_mark *mark,
 {
     struct fit fit = {mark, INFINITY, candidate_of(search, mark)->config, {{0}}};
 
-    if (!at_config_adapt(&fit.config, search->query->problem, search->query->device, &fit.launch)) {
+    if (!at_config_adapt(&fit.config, &search->point, &fit.launch)) {
         if (tier_of_search(search) == AT_TIER_EXACT)
             note_refusal(search, mark, answer);
         return;
@@ -295,6 +297,7 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
     struct search search = {
         .lookup = lookup,
         .query = query,
+        .point = at_point_make(NULL, query->problem, query->device),
         .asked = at_traits_of(query->problem, query->device),
         .ranks = at_alloc_array(2 * lookup->place_count, sizeof *search.ranks),
         .open = at_alloc_raw(lookup->count * sizeof *search.open),

@@ -5,6 +5,7 @@
 #include "device/relation.h"
 #include "lookup/nearest.h"
 #include "space/named.h"
+#include "space/point.h"
 #include "space/space.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ struct rivals {
     const struct at_query *query;
     const struct at_answer *answer;
     struct at_problem_kind kind; /* of the kernels that are considered */
+    struct at_point point;       /* of the query, at the last config that was tried */
     struct at_traits asked;      /* with the launch of the last config that was tried */
     struct list nearest, families;
 };
@@ -127,7 +129,7 @@ static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
 
     if (!is_wanted(rivals, candidate->config.family,
                    at_distance_bound(&mark->traits, &rivals->asked)) ||
-        !at_config_adapt(&rival.config, query->problem, query->device, &rival.launch) ||
+        !at_config_adapt(&rival.config, &rivals->point, &rival.launch) ||
         /* adapted, it is another kernel than the one that was correct */
         !at_config_equal(&rival.config, &candidate->config) ||
         at_config_equal(&rival.config, &rivals->answer->config))
@@ -268,6 +270,7 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
         .query = query,
         .answer = answer,
         .kind = at_problem_kind(query->problem),
+        .point = at_point_make(NULL, query->problem, query->device),
         .asked = at_traits_of(query->problem, query->device),
         .nearest = {lists, 0, AT_RIVALS_MAX, false},
         .families = {lists + AT_RIVALS_MAX, 0, AT_RIVALS_MAX, true},

@@ -218,15 +218,11 @@ static bool launch_fits(const struct at_point *point, const struct at_launch *la
            point->device->max_threads_per_block;
 }
 
-bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
-                     const struct at_device_info *device, struct at_launch *launch)
+bool at_config_adapt(struct at_config *config, struct at_point *point, struct at_launch *launch)
 {
-    const struct at_family *family = config->family;
-    struct at_point point = at_point_make(family, problem, device);
-
-    if (!follow_problem(config, &point))
+    if (!follow_problem(config, point))
         return false;
-    at_point_move(&point, config);
-    return rules_hold(&point) && launch_at(&point, launch, NULL) == AT_OK &&
-           launch_fits(&point, launch);
+    at_point_move(point, config);
+    return rules_hold(point) && launch_at(point, launch, NULL) == AT_OK &&
+           launch_fits(point, launch);
 }

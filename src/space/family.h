@@ -106,10 +106,4 @@ enum at_status at_config_launch(const struct at_config *config, const struct at_
 /* Fail unless the rules hold that neither the problem nor the device has a say in. */
 enum at_status at_config_require_inherent(const struct at_config *config, struct at_error *err);
 
-/* Fit a config that satisfies at_config_require_inherent to another problem: parameters that the
- * problem alone determines ("K == min(rows, cols)") get the values that it gives them. False if the
- * config is not legal then; else *launch is its launch. */
-bool at_config_adapt(struct at_config *config, const struct at_problem *problem,
-                     const struct at_device_info *device, struct at_launch *launch);
-
 #endif

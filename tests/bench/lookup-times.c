@@ -16,6 +16,7 @@
 #include "profile/profiles.h"
 #include "roles.h"
 #include "space/named.h"
+#include "space/point.h"
 #include "space/space.h"
 
 #include <stdio.h>
@@ -181,6 +182,7 @@ static struct candidate *find_candidates(const struct table *table, const struct
                                          size_t *count)
 {
     const struct at_device_info *device = at_gpu_info(table->session->gpu);
+    struct at_point point = at_point_make(NULL, &target->problem, device);
     struct candidate *candidates = at_alloc_array(table->winner_count, sizeof *candidates);
 
     *count = 0;
@@ -192,7 +194,7 @@ static struct candidate *find_candidates(const struct table *table, const struct
 
         candidate->config = winner->config;
         if (winner->problem.elem_size != target->problem.elem_size ||
-            !at_config_adapt(&candidate->config, &target->problem, device, &launch))
+            !at_config_adapt(&candidate->config, &point, &launch))
             continue;
         at_traits_launch(&here, &target->problem, &launch);
         candidate->distance = at_distance_between(&winner->traits, &here).total;

@@ -6,6 +6,7 @@
 #include "lookup/lookup.h"
 #include "model/description.h"
 #include "space/named.h"
+#include "space/point.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -109,6 +110,7 @@ static struct at_problem random_problem(struct at_rng *rng)
 static size_t scan(const struct at_problem *problem, const struct at_device_info *device,
                    float *least)
 {
+    struct at_point point = at_point_make(NULL, problem, device);
     size_t nearest = SIZE_MAX;
 
     *least = INFINITY;
@@ -118,7 +120,7 @@ static size_t scan(const struct at_problem *problem, const struct at_device_info
         struct at_launch launch;
         float distance;
 
-        if (!at_config_adapt(&config, problem, device, &launch))
+        if (!at_config_adapt(&config, &point, &launch))
             continue;
         at_traits_launch(&here, problem, &launch);
         distance = at_distance_between(&known[i].traits, &here).total;
@@ -147,6 +149,9 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
         assert_int_equal(answer.tier, AT_TIER_DEFAULT);
         return false;
     }
+    /* also by the rules that a lookup checks only when it is opened */
+    if (at_config_require(&answer.config, problem, device, NULL, &err) != AT_OK)
+        fail_msg("%s", err.message);
     if (answer.tier == AT_TIER_EXACT)
         return true;
     if (answer.distance.total != least || answer.entry != known[nearest].entry)

@@ -2,6 +2,7 @@
 /* src/space/space.c: the configs of a space, their order, and errors. The counts of KTT's spaces
  * come from trying its constraints on every point. */
 #include "base/memory.h"
+#include "space/point.h"
 #include "space/space.h"
 
 #include <setjmp.h>
@@ -369,9 +370,10 @@ static void adapts_a_config(void **state)
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         struct at_problem problem = problem_of(cases[i].spec);
+        struct at_point point = at_point_make(NULL, &problem, &device);
         struct at_config config = at_family_default(family);
         struct at_launch launch, expected;
-        bool legal = at_config_adapt(&config, &problem, &device, &launch);
+        bool legal = at_config_adapt(&config, &point, &launch);
 
         if (legal != (cases[i].short_side > 0))
             fail_msg("%s", cases[i].spec);
