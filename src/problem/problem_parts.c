@@ -98,3 +98,31 @@ enum at_status at_problem_fail_type(struct at_error *err, const char *text, size
                    "for elements of N bytes, up to %d",
                    spec, length < 40 ? (int)length : 40, text, known, AT_ELEM_SIZE_MAX);
 }
+
+char *at_put_text(char *at, const char *text)
+{
+    size_t length = strlen(text);
+
+    memcpy(at, text, length + 1);
+    return at + length;
+}
+
+char *at_put_number(char *at, int64_t value)
+{
+    char digits[24], *first = digits + sizeof digits - 1;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+    *first = '\0';
+    do
+        *--first = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        *--first = '-';
+    return at_put_text(at, first);
+}
+
+char *at_put_key(char *at, const char *key, int64_t value)
+{
+    at = at_put_text(at_put_text(at, ","), key);
+    return at_put_number(at_put_text(at, "="), value);
+}

@@ -41,6 +41,12 @@ void at_problem_take_type(struct at_problem *problem, size_t type);
 enum at_status at_problem_read_type(const char *text, size_t length, int64_t *elem_size,
                                     size_t *type, const char *spec, struct at_error *err);
 
+/* Write a text, a number, or ",KEY=VALUE" at `at`, and a NUL. Return where it is. printf takes
+ * microseconds, and a profile has thousands of problems. */
+char *at_put_text(char *at, const char *text);
+char *at_put_number(char *at, int64_t value);
+char *at_put_key(char *at, const char *key, int64_t value);
+
 /* Tensors as text: tensor_spec.c. */
 enum at_status at_tensor_parse(struct at_problem *problem, const char *spec, struct at_error *err);
 char *at_tensor_format(const struct at_problem *problem);

@@ -117,51 +117,22 @@ static int64_t value_of(const struct at_problem *problem, size_t key)
     return *(const int64_t *)((const char *)problem + at_problem_keys[key].offset);
 }
 
-/* printf takes microseconds, and a profile has thousands of problems. */
-static char *put_text(char *at, const char *text)
-{
-    size_t length = strlen(text);
-
-    memcpy(at, text, length + 1);
-    return at + length;
-}
-
-static char *put_number(char *at, int64_t value)
-{
-    char digits[24], *first = digits + sizeof digits - 1;
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-
-    *first = '\0';
-    do
-        *--first = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (value < 0)
-        *--first = '-';
-    return put_text(at, first);
-}
-
-static char *put_key(char *at, const char *key, int64_t value)
-{
-    at = put_text(put_text(at, ","), key);
-    return put_number(put_text(at, "="), value);
-}
-
 char *at_problem_format(const struct at_problem *problem)
 {
     char spec[(AT_PROBLEM_KEYS + 3) * 40], *at = spec; /* a key takes at most 31 */
 
     if (problem->outer_count > 0)
         return at_tensor_format(problem);
-    at = put_number(at, problem->rows);
-    at = put_number(put_text(at, "x"), problem->cols);
-    at = put_text(put_text(at, ":"), problem->type);
+    at = at_put_number(at, problem->rows);
+    at = at_put_number(at_put_text(at, "x"), problem->cols);
+    at = at_put_text(at_put_text(at, ":"), problem->type);
     for (size_t i = 0; i < AT_PROBLEM_KEYS; i++) {
         int64_t value = value_of(problem, i), usual;
 
         if (!at_problem_default(problem, i, &usual) || value != usual)
-            at = put_key(at, at_problem_keys[i].name, value);
+            at = at_put_key(at, at_problem_keys[i].name, value);
     }
     if (problem->in_place)
-        put_key(at, in_place_key, 1);
+        at_put_key(at, in_place_key, 1);
     return at_strdup(spec);
 }

@@ -5,7 +5,6 @@
 #include "problem/axes.h"
 #include "problem/problem_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char example[] = "as in 8x32x2048x128:f16,perm=0213";
@@ -126,18 +125,9 @@ enum at_status at_tensor_parse(struct at_problem *problem, const char *spec, str
     return status;
 }
 
-static void append(char **text, char *more)
-{
-    char *longer = at_format("%s%s", *text, more);
-
-    at_free(*text);
-    at_free(more);
-    *text = longer;
-}
-
 /* ",NAME=AxBxC" unless the strides, from the slowest axis on, are dense. */
-static void append_strides(char **text, const char *name, const struct at_axis *axes, size_t count,
-                           enum at_side side)
+static char *put_strides(char *at, const char *name, const struct at_axis *axes, size_t count,
+                         enum at_side side)
 {
     int64_t dense = 1;
     bool all = true;
@@ -147,15 +137,17 @@ static void append_strides(char **text, const char *name, const struct at_axis *
         dense *= axes[i].extent;
     }
     for (size_t i = count; !all && i-- > 0;)
-        append(text, at_format("%s%lld", i + 1 == count ? name : "x",
-                               (long long)at_axis_stride(&axes[i], side)));
+        at = at_put_number(at_put_text(at, i + 1 == count ? name : "x"),
+                           at_axis_stride(&axes[i], side));
+    return at;
 }
 
 char *at_tensor_format(const struct at_problem *problem)
 {
     struct at_axis src[AT_AXES_MAX], dst[AT_AXES_MAX];
     size_t count = at_problem_axes(problem, dst), kept = 0;
-    char *text = at_strdup("");
+    /* An axis has an extent, a place and two strides, each with a separator. */
+    char spec[AT_AXES_MAX * (3 * 21 + 3) + 128], *at = spec;
 
     for (size_t i = 0; i < count; i++)
         if (dst[i].extent > 1)
@@ -165,20 +157,21 @@ char *at_tensor_format(const struct at_problem *problem)
     at_axes_sort(src, count, AT_SOURCE);
     at_axes_sort(dst, count, AT_DESTINATION);
     for (size_t i = count; i-- > 0;)
-        append(&text, at_format("%lld%s", (long long)src[i].extent, i ? "x" : ""));
-    append(&text, at_format(":%s,perm=", problem->type));
+        at = at_put_text(at_put_number(at, src[i].extent), i ? "x" : "");
+    at = at_put_text(at_put_text(at_put_text(at, ":"), problem->type), ",perm=");
     for (size_t i = count; i-- > 0;) {
         size_t axis = 0;
 
         while (memcmp(&src[axis], &dst[i], sizeof *src) != 0)
             axis++;
-        append(&text, at_format("%zu%s", count - 1 - axis, i && count > 10 ? "." : ""));
+        at = at_put_number(at, (int64_t)(count - 1 - axis));
+        at = at_put_text(at, i && count > 10 ? "." : "");
     }
-    append_strides(&text, ",strides_src=", src, count, AT_SOURCE);
-    append_strides(&text, ",strides_dst=", dst, count, AT_DESTINATION);
+    at = put_strides(at, ",strides_src=", src, count, AT_SOURCE);
+    at = put_strides(at, ",strides_dst=", dst, count, AT_DESTINATION);
     if (problem->offset_src)
-        append(&text, at_format(",offset_src=%lld", (long long)problem->offset_src));
+        at = at_put_key(at, "offset_src", problem->offset_src);
     if (problem->offset_dst)
-        append(&text, at_format(",offset_dst=%lld", (long long)problem->offset_dst));
-    return text;
+        at_put_key(at, "offset_dst", problem->offset_dst);
+    return at_strdup(spec);
 }

@@ -32,18 +32,25 @@ enum at_status at_expr_fail(const struct at_expr *expr, int offset, const char *
     return at_fail_at(err, source, "%s in \"%.400s\"", reason, expr->text);
 }
 
-static bool uses(const struct at_instruction *instruction, size_t name)
+static bool uses_any(const struct at_instruction *instruction, size_t first, size_t end)
 {
+    size_t name = (size_t)instruction->operand;
+
     return (instruction->opcode == AT_OP_LOAD || instruction->second == AT_SECOND_NAMED) &&
-           (size_t)instruction->operand == name;
+           name >= first && name < end;
+}
+
+bool at_expr_uses_any(const struct at_expr *expr, size_t first, size_t end)
+{
+    for (size_t i = 0; i < expr->count; i++)
+        if (uses_any(&expr->code[i], first, end))
+            return true;
+    return false;
 }
 
 bool at_expr_uses(const struct at_expr *expr, size_t name)
 {
-    for (size_t i = 0; i < expr->count; i++)
-        if (uses(&expr->code[i], name))
-            return true;
-    return false;
+    return at_expr_uses_any(expr, name, name + 1);
 }
 
 bool at_expr_equates(const struct at_expr *expr, size_t name)
@@ -52,7 +59,7 @@ bool at_expr_equates(const struct at_expr *expr, size_t name)
     size_t depth = 1;
 
     if (code[0].opcode != AT_OP_LOAD || (size_t)code[0].operand != name ||
-        last->opcode != AT_OP_EQUAL || uses(last, name))
+        last->opcode != AT_OP_EQUAL || uses_any(last, name, name + 1))
         return false;
     /* Only the last instruction may use the value that the first one pushed. */
     for (const struct at_instruction *now = code + 1; now < last; now++) {
@@ -60,7 +67,7 @@ bool at_expr_equates(const struct at_expr *expr, size_t name)
         bool has_second = now->second != AT_SECOND_STACKED;
         size_t takes = pushes ? 0 : now->opcode < AT_OP_EQUAL || has_second ? 1 : 2;
 
-        if (depth < takes + 1 || uses(now, name))
+        if (depth < takes + 1 || uses_any(now, name, name + 1))
             return false;
         depth = depth + pushes - (!pushes && !has_second);
     }

@@ -43,10 +43,7 @@ static uint32_t params_used(const struct at_family *family, const struct at_expr
 /* Does it use more of the problem than the element size? */
 static bool uses_shape(const struct at_expr *expr)
 {
-    for (size_t i = AT_NAME_SHAPE_FIRST; i < AT_NAME_DEVICE_FIRST; i++)
-        if (at_expr_uses(expr, i))
-            return true;
-    return false;
+    return at_expr_uses_any(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
 }
 
 /* The parameter that "parameter == VALUE" determines, if VALUE uses the shape and no parameter. */
@@ -74,14 +71,6 @@ static void insert(struct at_family *family, struct at_rule rule)
     family->rules[at] = rule;
 }
 
-static bool uses_given_names(const struct at_expr *expr)
-{
-    for (size_t i = 0; i < AT_NAMES_GIVEN; i++)
-        if (at_expr_uses(expr, i))
-            return true;
-    return false;
-}
-
 /* Mark the rules that are inherent, once all are known. */
 static void mark_inherent(struct at_family *family)
 {
@@ -93,8 +82,8 @@ static void mark_inherent(struct at_family *family)
     for (size_t i = 0; i < family->rule_count; i++) {
         struct at_rule *rule = &family->rules[i];
 
-        rule->inherent =
-            rule->expr && !(rule->params_used & determined) && !uses_given_names(rule->expr);
+        rule->inherent = rule->expr && !(rule->params_used & determined) &&
+                         !at_expr_uses_any(rule->expr, 0, AT_NAMES_GIVEN);
     }
 }
 
