@@ -166,8 +166,8 @@ static bool has_long_runs(const struct at_traits *to)
  * took up to 18 % more than the default (doc/lab/lookup.md). */
 static const float far_for_batch = 32;
 
-/* Looked up without their own entries, 60 such tensors never got a config that is faster than the
- * default by more than 2 %, and 3 got a slower one, at 11 to 52. */
+/* Looked up without their own entries, none of 63 such tensors got a config that is faster than the
+ * default by more than 2 %, and some got a slower one, the nearest at 11 (doc/lab/lookup.md). */
 static const float far_for_runs = 8;
 
 float at_distance_trusted(const struct at_traits *to)

@@ -233,6 +233,18 @@ is_uncertain() {
     is_uncertain true 'no entry is near' 8192x8192:f32,inplace=1 -d h200 results/nvidia-h200.yaml
 }
 
+# Runs of whole lines, aligned to 16 bytes; the last two have shorter runs, and odd ones.
+@test "tensors with long runs get the default config where no entry is near" {
+    for problem in 4x4096x24x128:b1,perm=0213 20x300x8x32:f32,perm=0213; do
+        run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p "$problem"
+        [[ $output == *'config     rows '*'6 of 6, default'*'and from 8 on the default config is safer'* ]]
+    done
+    for problem in 20x300x8x16:f32,perm=0213 20x300x8x33:f32,perm=0213; do
+        run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p "$problem"
+        [[ $output == *'2 of 6, shape'* ]]
+    done
+}
+
 # Those whose rows are whole vectors and fill tiles: where an entry is near, it is taken.
 @test "batches that suit the default config get it where no entry is near" {
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 192x784:f16,batch=200 results/nvidia-h200.yaml

@@ -344,6 +344,34 @@ static void test_bad_entries(void **state)
     at_profiles_clear(&profiles);
 }
 
+/* A config of values that are in the space, but not together, serves no problem, however many
+ * entries have it. */
+static void test_config_that_breaks_a_constraint(void **state)
+{
+    static const struct at_named_int parameters[] = {{"LOAD", 2},  {"MATRIX", 0}, {"ORDER", 1},
+                                                     {"ROWS", 16}, {"STORE", 1},  {"WARPS", 4}};
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_record *record = record_of(&profiles);
+    struct at_entry *entries = record->problems.items;
+    struct at_answer answer;
+    char words[64];
+
+    (void)state;
+    for (size_t i = 0; i < record->problems.count; i++) {
+        struct at_result_record *winner = &entries[i].winner;
+
+        strcpy(winner->family, "warp");
+        at_free(winner->parameters.items);
+        winner->parameters = at_named_ints_copy(parameters, AT_COUNT(parameters));
+    }
+    answer = ask(&profiles, "8192x8192:f32", &record->device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_DEFAULT);
+    snprintf(words, sizeof words, "%zu entries not used", record->problems.count);
+    assert_non_null(strstr(answer.refused, words));
+    assert_non_null(strstr(answer.refused, "LOAD == 0 || STORE == 0 || LOAD == 1"));
+    at_profiles_clear(&profiles);
+}
+
 /* The better tier decides, not the order of the files; then measured before predicted, and then the
  * query's policy before another. */
 static void test_choice_between_files(void **state)
@@ -564,6 +592,7 @@ int main(void)
         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_default_where_no_entry_is_legal),
         cmocka_unit_test(test_bad_entries),
+        cmocka_unit_test(test_config_that_breaks_a_constraint),
         cmocka_unit_test(test_choice_between_files),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_answers),
