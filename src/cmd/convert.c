@@ -47,9 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->out = arg;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->file)
-            argp_error(state, "one file at a time");
-        options->file = arg;
+        at_parse_only(state, &options->file, arg, "file");
         return 0;
     case ARGP_KEY_END:
         if (!options->file)
