@@ -65,8 +65,8 @@ static const struct argp argp = {
     .args_doc = "FILE",
     .doc =
         "Converts a recording to a format that other auto-tuners read, or back; or a profile of an "
-        "older autotune to the current schema, without --to.\vNothing is lost of a recording: what "
-        "other formats have no place for is in their member \"autotune\". Files made by other "
+        "older autotune to the current schema, without --to.\vNo data of a recording is lost: what "
+        "other formats have no place for goes into their member \"autotune\". Files made by other "
         "tuners can be replayed (autotune replay) but not converted, as they do not describe a "
         "transpose.",
 };

@@ -86,7 +86,7 @@ static const struct argp argp = {
     .help_filter = at_help_filter,
     .args_doc = "[FILE]",
     .doc =
-        "Tells which config to use for a problem on a device, whether they were tuned or not. "
+        "Tells which config to use for a problem on a device, even if neither was tuned. "
         "Searches only FILE, or the search path.\vThe answer is always legal for the problem and "
         "the device. It comes from the first tier that has one: (1) this problem on this model of "
         "device; (2) the nearest problem on this model; (3) the nearest problem on a device with "
