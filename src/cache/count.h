@@ -12,7 +12,8 @@
 #include "device/info.h"
 #include "emu/machine.h"
 
-/* A grid of at most so many threads or of two waves is counted whole. That takes about a second. */
+/* A grid of at most this many threads, or of two waves, is counted whole. That takes about a
+ * second. */
 enum { AT_CACHE_SMALL_THREADS = 1 << 20 };
 
 /* Of the whole grid, extrapolated from the sample. Written bytes that are still in L2 at the end

@@ -37,9 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->report.format = at_parse_format(state, arg);
         return 0;
     case ARGP_KEY_ARG:
-        if (options->file)
-            argp_error(state, "one profile at a time");
-        options->file = arg;
+        at_parse_only(state, &options->file, arg, "profile");
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which profile?");

@@ -47,9 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->out = arg;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->file)
-            argp_error(state, "one file at a time");
-        options->file = arg;
+        at_parse_only(state, &options->file, arg, "file");
         return 0;
     case ARGP_KEY_END:
         if (!options->file)
@@ -67,8 +65,8 @@ static const struct argp argp = {
     .args_doc = "FILE",
     .doc =
         "Converts a recording to a format that other auto-tuners read, or back; or a profile of an "
-        "older autotune to the current schema, without --to.\vNothing is lost of a recording: what "
-        "other formats have no place for is in their member \"autotune\". Files made by other "
+        "older autotune to the current schema, without --to.\vNo data of a recording is lost: what "
+        "other formats have no place for goes into their member \"autotune\". Files made by other "
         "tuners can be replayed (autotune replay) but not converted, as they do not describe a "
         "transpose.",
 };

@@ -100,9 +100,7 @@ static void take_family(struct argp_state *state, struct explain_options *option
         check_own(state, options);
         return;
     }
-    if (options->own.given)
-        argp_error(state, "--entry, --grid, --block, --shared and --arg are for a CUDA file: "
-                          "explain my.cu --grid 64 --block 256 --arg 'float[1<<20]'");
+    at_own_options_refuse(state, &options->own);
     if (choice->setting_count > 0 && !strchr(choice->settings[0], '=')) {
         if (choice->profile)
             argp_error(state, "--profile has the family, so \"%s\" is one too many",

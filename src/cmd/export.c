@@ -7,7 +7,7 @@
 #include "device/relation.h"
 #include "options/argument.h"
 #include "options/command_line.h"
-#include "options/device_options.h"
+#include "options/lookup_options.h"
 #include "options/run_problems.h"
 #include "options/searched_profiles.h"
 #include "system/output.h"
@@ -17,28 +17,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_AS, KEY_POLICY, KEY_PREFIX };
+enum { KEY_AS = 0x100, KEY_PREFIX };
 
 static const struct argp_option options_table[] = {
-    {"as", KEY_AS, "FORMAT", 0, "Format to write {exports}", 0},
+    {NULL, 0, NULL, 0, "What to write:", 3},
+    {"as", KEY_AS, "FORMAT", 0, "Format to write {exports}", 3},
     {"out", 'o', "FILE", 0,
-     "Write to FILE, or to a folder if the format has several files (default: standard output)", 0},
-    {"problem", 'p', "SPEC", 0,
-     "A problem, which need not be in a profile; may be repeated (default: all of the device's)",
-     0},
-    {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
-     0},
+     "Write to FILE, or to a folder if the format has several files (default: standard output)", 3},
     {"prefix", KEY_PREFIX, "NAME", 0,
-     "Begin the names of functions, types, macros and variables with NAME (default: autotune)", 0},
-    {"space", KEY_SPACE, "FILE", 0, "Know this family too; may be repeated", 0},
+     "Begin the names of functions, types, macros and variables with NAME (default: autotune)", 3},
     {0},
 };
 
 struct export_options {
-    struct at_device_options device;
-    struct at_run_options run; /* for its --space and --problem */
-    const char *file, *out, *prefix;
-    const struct at_policy *policy;
+    struct at_lookup_options common;
+    const char *out, *prefix;
     const struct at_export_format *format;
 };
 
@@ -55,27 +48,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'o':
         options->out = arg;
         return 0;
-    case 'p':
-        AT_PUSH(options->run.problems, options->run.problem_count, options->run.problem_capacity,
-                arg);
-        return 0;
-    case KEY_POLICY:
-        if (at_policy_find(&options->policy, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        return 0;
     case KEY_PREFIX:
         options->prefix = arg;
         return 0;
-    case KEY_SPACE:
-        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
-        return 0;
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->device;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->file)
-            argp_error(state, "one profile at a time");
-        options->file = arg;
+        state->child_inputs[0] = &options->common;
         return 0;
     case ARGP_KEY_END:
         if (!options->format)
@@ -91,17 +68,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&at_device_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&at_lookup_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
     .args_doc = "[FILE]",
-    .doc =
-        "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
-        "device that is named, or else for the one that FILE is about.\vThe same input gives the "
-        "same bytes."
-        "\n\nExample:\n  autotune export --as header --out best.h best.yaml",
+    .doc = "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
+           "device that is named, or else for the one that FILE is about. Without --problem it "
+           "exports all problems that were tuned on that device.\vThe same input gives the same "
+           "bytes."
+           "\n\nExample:\n  autotune export --as header --out best.h best.yaml",
     .children = children,
 };
 
@@ -120,7 +97,7 @@ static enum at_status device_of_file(const struct export_options *options,
                 err, AT_USAGE,
                 "%s has several devices, %s and %s among them: name one with --device or "
                 "--gpu",
-                options->file, records[0].device.name, records[i].device.name);
+                options->common.file, records[0].device.name, records[i].device.name);
     *target = (struct at_target){records[0].device, records[0].environment};
     return AT_OK;
 }
@@ -129,9 +106,9 @@ static enum at_status find_target(struct export_options *options,
                                   const struct at_profiles *profiles, struct at_target *target,
                                   struct at_error *err)
 {
-    if (options->file && !options->device.gpu && !options->device.device)
+    if (options->common.file && !options->common.gpu && !options->common.device)
         return device_of_file(options, profiles, target, err);
-    return at_target_find(target, &options->device, &options->run.progress, err);
+    return at_target_find(target, &options->common, err);
 }
 
 /* ---- which problems ---- */
@@ -168,19 +145,19 @@ static enum at_status find_problems(const struct export_options *options,
 {
     size_t capacity = 0;
 
-    if (at_run_problems_given(&options->run))
-        return at_run_problems(&options->run, NULL, problems, count, err);
+    if (at_run_problems_given(&options->common.run))
+        return at_run_problems(&options->common.run, NULL, problems, count, err);
     *problems = NULL;
     *count = 0;
     for (size_t i = 0; i < profiles->count; i++)
-        add_tuned(&profiles->files[i].profile, device, options->policy->name, problems, count,
-                  &capacity);
+        add_tuned(&profiles->files[i].profile, device, options->common.policy->name, problems,
+                  count, &capacity);
     if (*count == 0)
         return at_fail(
             err, AT_MISMATCH,
             "no profile here is for %s under the policy %s: name problems with --problem, "
             "which uses the nearest entry",
-            device->name, options->policy->name);
+            device->name, options->common.policy->name);
     return AT_OK;
 }
 
@@ -215,11 +192,11 @@ static enum at_status export_problems(struct export_options *options,
                                       const struct at_profiles *profiles,
                                       const struct at_target *target, struct at_error *err)
 {
-    struct at_lookup *lookup =
-        at_lookup_open(profiles, options->run.families, options->run.session.family_count);
+    struct at_lookup *lookup = at_lookup_open(profiles, options->common.run.families,
+                                              options->common.run.session.family_count);
     struct at_export export = {.device = &target->device,
                                .environment = &target->environment,
-                               .policy = options->policy->name};
+                               .policy = options->common.policy->name};
     struct at_problem *problems = NULL;
     size_t count;
     enum at_status status = at_export_set_prefix(&export, options->prefix, err);
@@ -232,7 +209,7 @@ static enum at_status export_problems(struct export_options *options,
         status = write_export(&export, options, err);
     at_export_clear(&export);
     if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
-        at_detail(&options->run.progress, "wrote %s", options->out);
+        at_detail(&options->common.run.progress, "wrote %s", options->out);
     free(problems);
     at_lookup_close(lookup);
     return status;
@@ -240,22 +217,23 @@ static enum at_status export_problems(struct export_options *options,
 
 static enum at_status run_export(int argc, char **argv, struct at_error *err)
 {
-    struct export_options options = {.policy = &at_policies[0]};
+    struct export_options options = {0};
     struct at_profiles profiles = {0};
     struct at_target target;
     enum at_status status;
 
-    at_run_options_init(&options.run);
-    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
-    status = at_searched_profiles(&profiles, options.file, NULL, 0, &options.run.progress, err);
+    at_lookup_options_init(&options.common);
+    at_command_line(&argp, 0, argc, argv, &options, &options.common.run.progress);
+    status = at_searched_profiles(&profiles, options.common.file, NULL, 0,
+                                  &options.common.run.progress, err);
     if (status == AT_OK)
         status = find_target(&options, &profiles, &target, err);
     if (status == AT_OK)
-        status = at_run_families(&options.run, err);
+        status = at_run_families(&options.common.run, err);
     if (status == AT_OK)
         status = export_problems(&options, &profiles, &target, err);
     at_profiles_clear(&profiles);
-    at_run_options_clear(&options.run);
+    at_lookup_options_clear(&options.common);
     return status;
 }
 

@@ -6,9 +6,8 @@
 #include "lookup/rivals.h"
 #include "options/argument.h"
 #include "options/command_line.h"
-#include "options/device_options.h"
 #include "options/format.h"
-#include "options/run_options.h"
+#include "options/lookup_options.h"
 #include "options/run_problems.h"
 #include "options/searched_profiles.h"
 #include "system/interrupt.h"
@@ -18,21 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SPACE = 0x100, KEY_PROFILE, KEY_POLICY, KEY_STRICT, KEY_MEASURE, KEY_PROBLEMS };
+enum { KEY_PROFILE = 0x100, KEY_STRICT, KEY_MEASURE, KEY_PROBLEMS };
 
 static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "For which problem and device:", 1},
-    {NULL, 0, NULL, 0, "From where:", 2},
     {NULL, 0, NULL, 0, "How to print:", 3},
-    {"problem", 'p', "SPEC", 0, "The problem; may be repeated", 1},
     {"problems", KEY_PROBLEMS, "FILE", 0, "All problems of a list like tuning/problems.yaml", 1},
     {"profile", KEY_PROFILE, "FILE", 0,
      "Search this profile before those on the search path; may be repeated", 2},
-    {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
-     2},
     {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 2},
-    {"space", KEY_SPACE, "FILE", 0,
-     "Add a family: a space file with its template beside it; may be repeated", 2},
     {"measure", KEY_MEASURE, "TIME", 0,
      "Time the answer on the GPU against its rivals, as many as this time allows, like 50ms or 2s; "
      "print the fastest",
@@ -42,10 +34,7 @@ static const struct argp_option options_table[] = {
 };
 
 struct lookup_options {
-    struct at_device_options device;
-    struct at_run_options run; /* for its --space and problems */
-    const char *file;
-    const struct at_policy *policy;
+    struct at_lookup_options common;
     const char **profiles;
     size_t profile_count, profile_capacity;
     bool strict;
@@ -56,28 +45,16 @@ struct lookup_options {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct lookup_options *options = state->input;
-    struct at_error err;
 
     switch (key) {
-    case 'p':
-        AT_PUSH(options->run.problems, options->run.problem_count, options->run.problem_capacity,
-                arg);
-        return 0;
     case KEY_PROBLEMS:
-        options->run.problem_list = arg;
+        options->common.run.problem_list = arg;
         return 0;
     case KEY_PROFILE:
         AT_PUSH(options->profiles, options->profile_count, options->profile_capacity, arg);
         return 0;
-    case KEY_POLICY:
-        if (at_policy_find(&options->policy, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        return 0;
     case KEY_STRICT:
         options->strict = true;
-        return 0;
-    case KEY_SPACE:
-        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
         return 0;
     case KEY_MEASURE:
         options->measure_ns = at_parse_duration(state, "measure", arg);
@@ -86,19 +63,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->format = at_parse_format(state, arg);
         return 0;
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->device;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->file)
-            argp_error(state, "one profile at a time");
-        options->file = arg;
+        state->child_inputs[0] = &options->common;
         return 0;
     case ARGP_KEY_END:
-        if (!at_run_problems_given(&options->run))
+        if (!at_run_problems_given(&options->common.run))
             argp_error(state, "which problem? See --problem");
-        if (options->file && options->profile_count > 0)
+        if (options->common.file && options->profile_count > 0)
             argp_error(state, "give FILE, which is searched alone, or --profile, but not both");
-        if (options->measure_ns > 0 && options->device.device)
+        if (options->measure_ns > 0 && options->common.device)
             argp_error(state, "--measure runs kernels, so it needs a device that is there: --gpu, "
                               "not --device");
         return 0;
@@ -107,21 +79,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&at_device_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&at_lookup_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
     .args_doc = "[FILE]",
     .doc =
-        "Tells which config to use for a problem on a device, whether they were tuned or not. "
+        "Tells which config to use for a problem on a device, even if neither was tuned. "
         "Searches only FILE, or the search path.\vThe answer is always legal for the problem and "
         "the device. It comes from the first tier that has one: (1) this problem on this model of "
         "device; (2) the nearest problem on this model; (3) the nearest problem on a device with "
         "as many of the same multiprocessors; (4) on the same compute capability; (5) on the "
         "nearest compute capability; (6) the default config.\n\nThe search path: --profile, "
-        "$AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that come with the "
-        "program."
+        "$AUTOTUNE_WISDOM, $AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that "
+        "come with the program."
         "\n\nExample:\n  autotune lookup --problem 8192x8192:f32 --device h200 best.yaml",
     .children = children,
 };
@@ -164,20 +136,21 @@ static enum at_status measure(struct lookup_options *options, const struct at_lo
     struct at_session *session;
     enum at_status status;
 
-    options->run.session.policy = options->policy;
+    options->common.run.session.policy = options->common.policy;
     at_interrupt_catch();
     if (at_answer_is_settled(answer, query))
         return AT_OK;
-    status = at_session_open(&session, query->device, &options->run.session, err);
+    status = at_session_open(&session, query->device, &options->common.run.session, err);
     if (status != AT_OK)
         return status;
     status = at_measure_answer(session, lookup, query, options->measure_ns, answer, err);
     at_session_close(session);
     if (status == AT_OK && answer->measured.time_ns == 0)
-        at_note(&options->run.progress, "nothing was measured: no other config that has been "
-                                        "correct on this model of device was ready in time");
+        at_note(&options->common.run.progress,
+                "nothing was measured: no other config that has been "
+                "correct on this model of device was ready in time");
     if (status == AT_OK && answer->measured.predicted)
-        at_note(&options->run.progress, "%s", at_emulated_times(query->device));
+        at_note(&options->common.run.progress, "%s", at_emulated_times(query->device));
     return status;
 }
 
@@ -219,7 +192,7 @@ static enum at_status answer_all(struct lookup_options *options, const struct at
                             &(struct at_query){.problem = &problems[i],
                                                .device = &target->device,
                                                .environment = &target->environment,
-                                               .policy = options->policy->name},
+                                               .policy = options->common.policy->name},
                             &table, err);
     }
     if (table.count > 0)
@@ -234,14 +207,15 @@ static enum at_status look_up(struct lookup_options *options, const struct at_pr
     size_t count = 0;
     struct at_target target;
     struct at_lookup *lookup;
-    enum at_status status = at_run_problems(&options->run, NULL, &problems, &count, err);
+    enum at_status status = at_run_problems(&options->common.run, NULL, &problems, &count, err);
 
     if (status == AT_OK)
-        status = at_target_find(&target, &options->device, &options->run.progress, err);
+        status = at_target_find(&target, &options->common, err);
     if (status == AT_OK)
-        status = at_run_families(&options->run, err);
+        status = at_run_families(&options->common.run, err);
     if (status == AT_OK) {
-        lookup = at_lookup_open(profiles, options->run.families, options->run.session.family_count);
+        lookup = at_lookup_open(profiles, options->common.run.families,
+                                options->common.run.session.family_count);
         status = answer_all(options, lookup, &target, problems, count, err);
         at_lookup_close(lookup);
     }
@@ -251,18 +225,18 @@ static enum at_status look_up(struct lookup_options *options, const struct at_pr
 
 static enum at_status run_lookup(int argc, char **argv, struct at_error *err)
 {
-    struct lookup_options options = {.policy = &at_policies[0]};
+    struct lookup_options options = {0};
     struct at_profiles profiles = {0};
     enum at_status status;
 
-    at_run_options_init(&options.run);
-    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
-    status = at_searched_profiles(&profiles, options.file, options.profiles, options.profile_count,
-                                  &options.run.progress, err);
+    at_lookup_options_init(&options.common);
+    at_command_line(&argp, 0, argc, argv, &options, &options.common.run.progress);
+    status = at_searched_profiles(&profiles, options.common.file, options.profiles,
+                                  options.profile_count, &options.common.run.progress, err);
     if (status == AT_OK)
         status = look_up(&options, &profiles, err);
     at_profiles_clear(&profiles);
-    at_run_options_clear(&options.run);
+    at_lookup_options_clear(&options.common);
     free(options.profiles);
     return status;
 }

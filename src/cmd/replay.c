@@ -68,7 +68,7 @@ static const struct argp_option options_table[] = {
      "several problems",
      0},
     {"numbers", KEY_NUMBERS, "NAME=N[,...]", 0,
-     "Other numbers of the guided search than those that were chosen on recordings", 0},
+     "Change numbers of the guided search; an unknown NAME lists them all", 0},
     {"curve", KEY_CURVE, "N|TIME[,...]", OPTION_ARG_OPTIONAL,
      "Also print how far the best is behind after N evaluations, or after a TIME like 500ms or 2s "
      "(default: 10, 20, 30, 60 and 120 of both)",

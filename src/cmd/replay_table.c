@@ -161,9 +161,9 @@ void at_replay_print_table(const struct at_comparison *comparison, bool curve)
     if (has_held_out(&comparison->all))
         puts("held out: guided, with the numbers that were chosen without recordings of that kind");
     if (curve)
-        puts("best after: how much slower the best is than the optimum after so many evaluations, "
-             "or "
-             "seconds,\nin the mean; seconds of: what these evaluations took, one after another");
+        puts(
+            "best after: how much slower the best is than the optimum after this many evaluations, "
+            "or seconds,\nin the mean; seconds of: what these evaluations took, one after another");
 }
 
 /* 0 means never. */

@@ -26,12 +26,11 @@ static const struct argp_option options_table[] = {
     {"figure", KEY_FIGURE, "NAME", 0,
      "Only write a picture of the first device's problems, as SVG {figures}", 0},
     {"explain", KEY_EXPLAIN, "N", 0,
-     "Also count what each line of the kernels costs in memory transactions, of the N problems "
-     "that "
-     "are furthest from the copy limit; this compiles them (default: 0)",
+     "For the N problems furthest from the copy limit, also count the memory transactions of each "
+     "line of the kernel, which must be compiled for that (default: 0)",
      0},
     {"space", KEY_SPACE, "FILE", 0,
-     "Take words for parameters from this space file too; may be repeated", 0},
+     "Take descriptions of parameters from this space file too; may be repeated", 0},
     {0},
 };
 
@@ -81,9 +80,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
         return 0;
     case ARGP_KEY_ARG:
-        if (options->file)
-            argp_error(state, "one profile at a time");
-        options->file = arg;
+        at_parse_only(state, &options->file, arg, "profile");
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which profile?");
@@ -147,8 +144,8 @@ static enum at_status read_measured(struct at_profile *profile, const char *file
 
     if (status == AT_OK && !is_measured(profile))
         status = at_fail(err, AT_USAGE,
-                         "%s has answers without measurements, of which there is nothing to "
-                         "report: name the profile that it was made from",
+                         "%s has answers without measurements, so there is nothing to report: "
+                         "name the profile that it was made from",
                          file);
     return status;
 }

@@ -65,16 +65,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->run.session.timeout_ns = at_parse_timeout(state, arg);
         return 0;
     case ARGP_KEY_ARG:
-        if (options->name)
-            argp_error(state, "one study at a time");
-        options->name = arg;
+        at_parse_only(state, &options->name, arg, "study");
         return 0;
     case ARGP_KEY_END:
         if (options->out && !options->name)
             argp_error(state, "--out needs the name of a study");
-        if (options->own.given && (!options->name || !at_is_own_file(options->name)))
-            argp_error(state, "--entry, --grid, --block, --shared and --arg are for a CUDA file: "
-                              "study my.cu --grid 64 --block 256 --arg 'float[1<<20]'");
+        if (!options->name || !at_is_own_file(options->name))
+            at_own_options_refuse(state, &options->own);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -34,8 +34,7 @@ static const struct argp_option options_table[] = {
     {"search", KEY_SEARCH, "NAME", 0, "Search strategy; the first is the default {strategies}", 2},
     {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
      "Stop the whole run after N configs, seconds or minutes, compilation included. All problems "
-     "share the budget. Copies, which give the copy limit, come on top: per problem at most as "
-     "many",
+     "share the budget. Copies, which give the copy limit, come on top: at most 48 per problem",
      2},
     {"shard", KEY_SHARD, "I/N", 0,
      "Tune only the I-th of N even shares of the problems; auto takes I and N from what Slurm, "

@@ -250,7 +250,7 @@ typedef struct autotune_plan_options {
 
 /* The same as autotune_plan_create, with options (NULL: none).
  *
- * If nobody has measured this very problem on this model of device, measure_ms lets the plan time
+ * If this very problem was not yet measured on this model of device, measure_ms lets the plan time
  * the looked-up config against its rivals: the default config and the winners of the nearest
  * problems, as far as the same kernels were correct on this model of device before. All run in the
  * current context, on a stream of the plan's own, and every bit of their results is checked first.

@@ -42,6 +42,14 @@ int64_t at_parse_duration(struct argp_state *state, const char *option, const ch
     return 0;
 }
 
+void at_parse_only(struct argp_state *state, const char **argument, const char *text,
+                   const char *what)
+{
+    if (*argument)
+        argp_error(state, "one %s at a time", what);
+    *argument = text;
+}
+
 static const struct {
     const char *placeholder;
     at_choice_fn *entry;

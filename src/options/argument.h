@@ -15,6 +15,11 @@ int64_t at_parse_integer(struct argp_state *state, const char *option, const cha
  */
 int64_t at_parse_duration(struct argp_state *state, const char *option, const char *text);
 
+/* Take a command's only argument. A second one ends the program with a usage message; `what` is its
+ * name there. */
+void at_parse_only(struct argp_state *state, const char **argument, const char *text,
+                   const char *what);
+
 /* For an argp's help_filter. If an option's text ends with " {policies}" or another placeholder of
  * argument.c, it is replaced by ": " and the words of that table. */
 char *at_help_filter(int key, const char *text, void *input);

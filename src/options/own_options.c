@@ -93,6 +93,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp at_own_argp = {.options = options_table, .parser = parse};
 
+void at_own_options_refuse(struct argp_state *state, const struct at_own_options *options)
+{
+    if (options->given)
+        argp_error(state,
+                   "--entry, --grid, --block, --shared and --arg are for a CUDA file: "
+                   "%s my.cu --grid 64 --block 256 --arg 'float[1<<20]'",
+                   state->name);
+}
+
 void at_own_options_clear(struct at_own_options *options)
 {
     for (size_t i = 0; i < options->count; i++)

@@ -17,7 +17,7 @@ struct at_own_options_row {
 };
 
 /* Rows: one for each --entry, with the options after it. The options before the first --entry are
- * in rows[0], which has no entry; at_own_options_finish gives them to all others. */
+ * in rows[0], which has no entry. When all are parsed, the other rows inherit them. */
 struct at_own_options {
     struct at_own_options_row *rows;
     size_t count, capacity;
@@ -27,6 +27,10 @@ struct at_own_options {
 /* A child of a command's argp. Its input is a zeroed struct at_own_options, to be cleared. */
 extern const struct argp at_own_argp;
 void at_own_options_clear(struct at_own_options *options);
+
+/* If any of these options was given, end the program with a usage message: there is no CUDA file.
+ */
+void at_own_options_refuse(struct argp_state *state, const struct at_own_options *options);
 
 /* Is it the name of a CUDA file: does it end in .cu? */
 bool at_is_own_file(const char *name);

@@ -133,7 +133,7 @@ static void extend_source(struct at_packing *packing, const struct at_launch *la
         next->listed[AT_SOURCE] = true;
 }
 
-/* Some runs are adjacent on both sides. Does each of them have whole words of so many elements? */
+/* Some runs are adjacent on both sides. Does each consist of whole words of `word` elements? */
 static bool has_words(const struct at_problem *problem, int64_t word)
 {
     struct at_axis axes[AT_AXES_MAX];

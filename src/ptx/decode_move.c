@@ -58,7 +58,7 @@ static bool read_predicate_value(struct at_ptx_reader *reader, struct at_emu_op 
 }
 
 /* Special registers that change while a thread runs; clock_hi is not one of them, because a thread
- * of so many instructions has long been stopped. */
+ * is stopped long before it counts that far. */
 static bool is_clock(const struct at_ptx_reader *reader, int bytes)
 {
     static const struct {

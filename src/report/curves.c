@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of a picture: what is less behind is at the lower edge; a mark at each so many points. */
+/* A picture's lower edge, where all that is less behind lies, and the points from one mark to the
+ * next. */
 enum { LEAST_PPM = 1000, MARK_EVERY = 5 };
 
 static const double ppm_per_permille = 1000;
@@ -261,7 +262,7 @@ static void print_reading(int64_t runs, FILE *out)
         "the gap between random search and the best that is closed (1: all)</dd>\n"
         "<dt>stops</dt><dd>evaluations until the search stops by itself</dd>\n<dt>found</dt>"
         "<dd>searches that came within 1 %%</dd>\n<dt>after</dt><dd>how much slower the best "
-        "is after so many evaluations, or seconds, in the mean</dd></dl>\n",
+        "is after this many evaluations, or seconds, in the mean</dd></dl>\n",
         runs);
 }
 

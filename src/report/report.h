@@ -33,7 +33,7 @@ struct at_report_device {
     struct at_conditions conditions; /* of all of them */
     struct at_report_row *rows;      /* the one furthest from the copy limit first */
     size_t count, capacity;
-    size_t open;                  /* so many rows have their details in the page without scripts */
+    size_t open;                  /* rows whose details the page shows without scripts */
     bool predicted;               /* emulated: no time is measured */
     double of_copy, over_default; /* geometric means; over_default 0: no default was timed */
     int64_t points;               /* measurements of journals */

@@ -32,7 +32,7 @@ void at_report_problems(const struct at_report *report, const struct at_report_d
 /* remarks.c: what stands out, as a list. */
 void at_report_remarks(const struct at_report_device *device, const struct at_report_row *row,
                        FILE *out);
-/* search.c: the plots and tables of a problem's search. With `few` only so many points. */
+/* search.c: the plots and tables of a problem's search. `few` limits the points. */
 void at_report_search(const struct at_report *report, const struct at_report_device *device,
                       const struct at_report_row *row, bool few, FILE *out);
 /* parameters.c */

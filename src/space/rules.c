@@ -261,7 +261,7 @@ char *at_rule_explain(const struct at_rule *rule, const struct at_point *point)
                              : "the family transposes in place, and this problem has "
                                "two buffers");
     case AT_RULE_TENSORS:
-        return at_strdup("the family does not take tensors of several axes, or of so many");
+        return at_strdup("the family does not take tensors, or not with that many axes");
     case AT_RULE_CONSTRAINT:
         return at_format("the constraint %s does not hold", at_expr_text(rule->expr));
     case AT_RULE_NEED:

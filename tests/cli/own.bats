@@ -147,9 +147,9 @@ data() {
     refused '"tile" is one too many' explain lessons.cu tile
     refused 'are for families, not for lessons.cu' explain lessons.cu --problem 64x64:f32
     refused 'are for families, not for lessons.cu' explain lessons.cu --params
-    refused 'are for a CUDA file: explain my.cu' explain tile --grid 1
+    refused 'are for a CUDA file: autotune explain my.cu' explain tile --grid 1
     refused 'explain takes one kernel' explain lessons.cu --entry saxpy --entry gather
-    refused 'are for a CUDA file: study my.cu' study shared --block 1
+    refused 'are for a CUDA file: autotune study my.cu' study shared --block 1
     refused 'cannot open nowhere.cu' explain nowhere.cu --grid 1 --block 1
 }
 
