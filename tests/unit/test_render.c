@@ -55,7 +55,7 @@ static void test_macros(void **state)
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         char *text =
-            at_render_macros(cases[i].config, (struct at_problem_kind){cases[i].elem_size, 1});
+            at_render_macros(cases[i].config, (struct at_problem_kind){cases[i].elem_size, 1, 1});
 
         assert_string_equal(text, cases[i].expected);
         free(text);
@@ -90,8 +90,8 @@ static void test_keys(void **state)
     for (size_t i = 0; i < AT_COUNT(configs); i++) {
         char keys[2][AT_HASH_CHARS];
 
-        at_kernel_key(keys[0], &here, "", &configs[i], (struct at_problem_kind){4, 1});
-        at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1});
+        at_kernel_key(keys[0], &here, "", &configs[i], (struct at_problem_kind){4, 1, 1});
+        at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1, 1});
         assert_int_equal(strcmp(keys[0], keys[1]) == 0, configs[i].family == &plain);
     }
 }
