@@ -32,6 +32,9 @@
 #ifndef AXES
 #define AXES 1 /* of the batch */
 #endif
+#ifndef TALL
+#define TALL 0 /* 1: for at least tall_rows rows, see tuning/skew.yaml */
+#endif
 #ifndef SRC_BYTES
 #define SRC_BYTES 256 /* of a source row per block */
 #endif
@@ -68,7 +71,6 @@ constexpr int store_rows = 16 / ELEM_SIZE;
  * row's piece begins and ends within a line of 128 bytes, which the tile beside it needs, too. In a
  * tall matrix the line would have left L2 by then, so only a group of rows of tiles is taken at a
  * time: a column of them has sweep_bytes. */
-constexpr int tall_rows = 1 << 16;
 constexpr int sweep_bytes = 2 << 20;
 constexpr int group = sweep_bytes / (tile_rows * (SRC_BYTES + 128));
 
@@ -333,9 +335,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
     const block_tile tile =
-        rows < tall_rows
-            ? tile_of_block<tile_rows, tile_cols, ORDER_COLUMN, 1>(rows + halo_rows, cols)
-            : tile_of_block<tile_rows, tile_cols, ORDER_GROUPED, group>(rows + halo_rows, cols);
+        tile_of_block<tile_rows, tile_cols, TALL ? ORDER_GROUPED : ORDER_COLUMN, group>(
+            rows + halo_rows, cols);
 
     if (tile.matrix >= matrices_of(batch))
         return;

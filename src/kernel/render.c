@@ -27,6 +27,8 @@ static void write_macros(FILE *out, const struct at_config *config, struct at_pr
     fprintf(out, "#define ELEM_SIZE %d\n", (int)kind.elem_size);
     if (kind.axes > 1)
         fprintf(out, "#define AXES %d\n", (int)kind.axes);
+    if (config->family->tall_rows > 0 && kind.rows >= config->family->tall_rows)
+        fprintf(out, "#define TALL 1\n");
     for (size_t i = 0; i < config->family->param_count; i++)
         if (!config->family->params[i].host)
             fprintf(out, "#define %s %d\n", config->family->params[i].name, (int)config->values[i]);
@@ -41,7 +43,8 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
     fprintf(out, "namespace %s_source {\n", rendering->entry);
     /* So that compiler messages name the template and its lines. */
     fprintf(out, "#line 1 \"%s\"\n", at_path_name(family->template_path));
-    fprintf(out, "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n#undef AXES\n", family->source);
+    fprintf(out, "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n#undef AXES\n#undef TALL\n",
+            family->source);
     for (size_t i = 0; i < family->param_count; i++)
         fprintf(out, "#undef %s\n", family->params[i].name);
 }

@@ -34,7 +34,7 @@ static enum at_status want_all(struct planning *planning, struct at_error *err)
     planning->harness.template_path = file;
     planning->harness_config.family = &planning->harness;
     planning->wanted[0].config = &planning->harness_config;
-    planning->wanted[0].kind = (struct at_problem_kind){1, 1};
+    planning->wanted[0].kind = (struct at_problem_kind){1, 1, 1};
     for (size_t i = 0; i < planning->count; i++) {
         planning->wanted[1 + i].config = &planning->answers[i].config;
         planning->wanted[1 + i].kind = at_problem_kind(&planning->answer->problem);

@@ -66,7 +66,7 @@ static enum at_status start_harness(struct at_session *session, struct at_family
 
     if (status != AT_OK)
         return status;
-    at_builder_add(session->builder, &config, (struct at_problem_kind){1, 1}, NULL);
+    at_builder_add(session->builder, &config, (struct at_problem_kind){1, 1, 1}, NULL);
     return at_builder_start_workers(session->builder, err);
 }
 

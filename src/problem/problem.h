@@ -52,6 +52,7 @@ struct at_problem {
 /* What a kernel is compiled for, besides its config: problems of one kind share kernels. */
 struct at_problem_kind {
     int64_t elem_size, axes; /* bytes; axes of the batch, at least 1 */
+    int64_t rows;            /* matter to a family with tall_rows only */
 };
 struct at_problem_kind at_problem_kind(const struct at_problem *problem);
 

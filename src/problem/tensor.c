@@ -9,7 +9,7 @@ enum { WORD_MAX = 16, LINE_BYTES = 128 };
 
 struct at_problem_kind at_problem_kind(const struct at_problem *problem)
 {
-    return (struct at_problem_kind){problem->elem_size, 1 + problem->outer_count};
+    return (struct at_problem_kind){problem->elem_size, 1 + problem->outer_count, problem->rows};
 }
 
 size_t at_problem_axes(const struct at_problem *problem, struct at_axis axes[AT_AXES_MAX])

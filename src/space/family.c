@@ -232,6 +232,7 @@ enum at_status at_family_read(struct at_family **family, const char *path, const
     reading.family->path = at_strdup(path);
     reading.family->summary = at_strdup(reading.record.summary);
     reading.family->preference = reading.record.preference;
+    reading.family->tall_rows = reading.record.tall_rows;
     reading.family->in_place = reading.record.in_place;
     status = take_name(&reading);
     if (status == AT_OK)

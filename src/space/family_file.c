@@ -50,6 +50,8 @@ static const struct at_field family_fields[] = {
     AT_INT(at_family_record, preference, 0, INT32_MAX),
     AT_INT(at_family_record, schema, 1, 1),
     AT_TEXT(at_family_record, summary, SUMMARY_MAX),
+    AT_FIELD(at_family_record, "tall_rows", tall_rows, .kind = AT_FIELD_INT, .min = 1,
+             .max = INT64_MAX, AT_OPTIONAL),
     AT_FIELD(at_family_record, "template", template, LOCATED),
     AT_FIELD(at_family_record, "tensors", tensors, LOCATED, AT_OPTIONAL),
 };

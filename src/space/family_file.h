@@ -21,7 +21,7 @@ struct at_family_record {
     int64_t schema;
     struct at_located family, template, tensors;
     char *summary;
-    int64_t preference, in_place;
+    int64_t preference, in_place, tall_rows;
     struct at_list parameters;         /* of struct at_param_record */
     struct at_list constraints, needs; /* of struct at_located */
     struct at_launch_record launch;

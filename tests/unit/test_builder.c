@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-static const struct at_problem_kind kind = {4, 1};
+static const struct at_problem_kind kind = {4, 1, 1};
 
 static const char header[] = "// shared\n";
 

@@ -50,7 +50,7 @@ static int prepare(void **state)
     assert_non_null(by_host.view);
     assert_int_equal(at_device_open(&at_emu_device_ops, &device, 0, NULL), AT_OK);
     assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
-    at_builder_add(builder, &config, (struct at_problem_kind){4, 1}, NULL);
+    at_builder_add(builder, &config, (struct at_problem_kind){4, 1, 1}, NULL);
     assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
     assert_int_equal(built.outcome, AT_CORRECT);
     assert_int_equal(

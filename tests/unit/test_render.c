@@ -25,6 +25,8 @@ static struct at_family plain = {.name = (char[]){"plain-1"},
                                  .template_path = (char[]){"plain-1.cu"},
                                  .source = (char[]){"// plain\n"}};
 
+static struct at_family tall = {.name = (char[]){"tall"}, .tall_rows = 100};
+
 static struct at_family including = {
     .name = (char[]){"including"},
     .template_path = (char[]){"templates/including.cu"},
@@ -45,17 +47,20 @@ static void test_macros(void **state)
         const struct at_config *config;
         int64_t elem_size;
         const char *expected;
+        int64_t rows;
     } cases[] = {
-        {&config, 4, "#define ELEM_SIZE 4\n#define TILE 32\n#define PAD -1\n"},
-        {&config, 16, "#define ELEM_SIZE 16\n#define TILE 32\n#define PAD -1\n"},
-        {&least, 1, "#define ELEM_SIZE 1\n#define TILE -2147483648\n#define PAD 2147483647\n"},
-        {&(struct at_config){.family = &plain}, 2, "#define ELEM_SIZE 2\n"},
+        {&config, 4, "#define ELEM_SIZE 4\n#define TILE 32\n#define PAD -1\n", 1},
+        {&config, 16, "#define ELEM_SIZE 16\n#define TILE 32\n#define PAD -1\n", 1},
+        {&least, 1, "#define ELEM_SIZE 1\n#define TILE -2147483648\n#define PAD 2147483647\n", 1},
+        {&(struct at_config){.family = &plain}, 2, "#define ELEM_SIZE 2\n", 1000},
+        {&(struct at_config){.family = &tall}, 2, "#define ELEM_SIZE 2\n", 99},
+        {&(struct at_config){.family = &tall}, 2, "#define ELEM_SIZE 2\n#define TALL 1\n", 100},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        char *text =
-            at_render_macros(cases[i].config, (struct at_problem_kind){cases[i].elem_size, 1});
+        char *text = at_render_macros(
+            cases[i].config, (struct at_problem_kind){cases[i].elem_size, 1, cases[i].rows});
 
         assert_string_equal(text, cases[i].expected);
         free(text);
@@ -71,8 +76,8 @@ static void test_includes(void **state)
                                    "  # include <cuda_fp16.h>\n"
                                    "#define ELEM_SIZE 4\n";
     const struct at_config configs[] = {{&including, {0}}, {&plain, {0}}};
-    const struct at_rendering renderings[] = {{&configs[0], {4, 1}, "k_1"},
-                                              {&configs[1], {4, 1}, "k_2"}};
+    const struct at_rendering renderings[] = {{&configs[0], {4, 1, 1}, "k_1"},
+                                              {&configs[1], {4, 1, 1}, "k_2"}};
     char *text = at_render_program(renderings, AT_COUNT(renderings));
 
     (void)state;
@@ -90,8 +95,8 @@ static void test_keys(void **state)
     for (size_t i = 0; i < AT_COUNT(configs); i++) {
         char keys[2][AT_HASH_CHARS];
 
-        at_kernel_key(keys[0], &here, "", &configs[i], (struct at_problem_kind){4, 1});
-        at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1});
+        at_kernel_key(keys[0], &here, "", &configs[i], (struct at_problem_kind){4, 1, 1});
+        at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1, 1});
         assert_int_equal(strcmp(keys[0], keys[1]) == 0, configs[i].family == &plain);
     }
 }
@@ -113,6 +118,7 @@ static void test_program(void **state)
                                    "#undef transpose\n"
                                    "#undef ELEM_SIZE\n"
                                    "#undef AXES\n"
+                                   "#undef TALL\n"
                                    "#undef TILE\n"
                                    "#undef PAD\n"
                                    "#define ELEM_SIZE 8\n"
@@ -128,6 +134,7 @@ static void test_program(void **state)
                                    "#undef transpose\n"
                                    "#undef ELEM_SIZE\n"
                                    "#undef AXES\n"
+                                   "#undef TALL\n"
                                    "#undef TILE\n"
                                    "#undef PAD\n"
                                    "#define ELEM_SIZE 1\n"
@@ -139,12 +146,13 @@ static void test_program(void **state)
                                    "}\n"
                                    "#undef transpose\n"
                                    "#undef ELEM_SIZE\n"
-                                   "#undef AXES\n";
+                                   "#undef AXES\n"
+                                   "#undef TALL\n";
     const struct at_config configs[] = {{&tile, {32, 1}}, {&tile, {64, 0}}, {.family = &plain}};
     const struct at_rendering renderings[] = {
-        {&configs[0], {4, 1}, "k_a"},
-        {&configs[1], {8, 3}, "k_b"},
-        {&configs[2], {1, 1}, "k_c"},
+        {&configs[0], {4, 1, 1}, "k_a"},
+        {&configs[1], {8, 3, 1}, "k_b"},
+        {&configs[2], {1, 1, 1}, "k_c"},
     };
     char *text = at_render_program(renderings, AT_COUNT(renderings));
 
