@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
+#include "kernel/render.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,22 +70,6 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
         snprintf(key + used, (size_t)(AT_EXPORT_KEY_CHARS - used), "_IP");
 }
 
-static char *make_defines(const struct at_export_item *item)
-{
-    const struct at_config *config = &item->answer.config;
-    const struct at_problem_kind kind = at_problem_kind(&item->problem);
-    struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-
-    fprintf(out, "-DELEM_SIZE=%d", (int)kind.elem_size);
-    if (kind.axes > 1)
-        fprintf(out, " -DAXES=%d", (int)kind.axes);
-    for (size_t i = 0; i < config->family->param_count; i++)
-        if (!config->family->params[i].host)
-            fprintf(out, " -D%s=%d", config->family->params[i].name, (int)config->values[i]);
-    return at_text_close(&stream, NULL);
-}
-
 /* Configs that differ in what only the host uses share a kernel. */
 static bool same_kernel(const struct at_export_item *a, const struct at_export_item *b)
 {
@@ -136,7 +121,7 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
     }
     item->problem = *problem;
     item->spec = spec;
-    item->defines = make_defines(item);
+    item->defines = at_render_options(&item->answer.config, at_problem_kind(problem));
     memcpy(item->key, key, sizeof key);
     item->kernel = find_kernel(export, export->count);
     export->count++;

@@ -22,23 +22,39 @@ enum at_status at_template_read(char **text, const char *name, struct at_error *
     return status;
 }
 
-static void write_macros(FILE *out, const struct at_config *config, struct at_problem_kind kind)
+/* How macros are written: as lines of source, or as a compiler's options. */
+struct syntax {
+    const char *before, *between, *after;
+};
+
+static const struct syntax lines = {"#define ", " ", "\n"}, options = {"-D", "=", " "};
+
+static void write_macro(FILE *out, const struct syntax *syntax, const char *name, int64_t value)
 {
-    fprintf(out, "#define ELEM_SIZE %d\n", (int)kind.elem_size);
+    fprintf(out, "%s%s%s%jd%s", syntax->before, name, syntax->between, (intmax_t)value,
+            syntax->after);
+}
+
+static void write_macros(FILE *out, const struct syntax *syntax, const struct at_config *config,
+                         struct at_problem_kind kind)
+{
+    const struct at_family *family = config->family;
+
+    write_macro(out, syntax, "ELEM_SIZE", kind.elem_size);
     if (kind.axes > 1)
-        fprintf(out, "#define AXES %d\n", (int)kind.axes);
-    if (config->family->tall_rows > 0 && kind.rows >= config->family->tall_rows)
-        fprintf(out, "#define TALL 1\n");
-    for (size_t i = 0; i < config->family->param_count; i++)
-        if (!config->family->params[i].host)
-            fprintf(out, "#define %s %d\n", config->family->params[i].name, (int)config->values[i]);
+        write_macro(out, syntax, "AXES", kind.axes);
+    if (family->tall_rows > 0 && kind.rows >= family->tall_rows)
+        write_macro(out, syntax, "TALL", 1);
+    for (size_t i = 0; i < family->param_count; i++)
+        if (!family->params[i].host)
+            write_macro(out, syntax, family->params[i].name, config->values[i]);
 }
 
 static void write_kernel(FILE *out, const struct at_rendering *rendering)
 {
     const struct at_family *family = rendering->config->family;
 
-    write_macros(out, rendering->config, rendering->kind);
+    write_macros(out, &lines, rendering->config, rendering->kind);
     fprintf(out, "#define transpose %s\n", rendering->entry);
     fprintf(out, "namespace %s_source {\n", rendering->entry);
     /* So that compiler messages name the template and its lines. */
@@ -65,8 +81,21 @@ char *at_render_macros(const struct at_config *config, struct at_problem_kind ki
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
-    write_macros(out, config, kind);
+    write_macros(out, &lines, config, kind);
     return at_text_close(&stream, NULL);
+}
+
+char *at_render_options(const struct at_config *config, struct at_problem_kind kind)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    char *text;
+    size_t size;
+
+    write_macros(out, &options, config, kind);
+    text = at_text_close(&stream, &size);
+    text[size - 1] = '\0'; /* no space after the last */
+    return text;
 }
 
 char *at_render_program(const struct at_rendering *renderings, size_t count)

@@ -25,6 +25,10 @@ struct at_rendering {
  * it. */
 char *at_render_macros(const struct at_config *config, struct at_problem_kind kind);
 
+/* Write the same macros as options of a compiler: "-DELEM_SIZE=4 -DTILE_COLS=64". The caller frees
+ * them. */
+char *at_render_options(const struct at_config *config, struct at_problem_kind kind);
+
 /* Write the program of count configs; the caller frees it. */
 char *at_render_program(const struct at_rendering *renderings, size_t count);
 

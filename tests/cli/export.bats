@@ -229,6 +229,18 @@ END
     grep -q "\"words\": \"$words\"" folder/index.json
 }
 
+# skew has one kernel for matrices of 65,536 rows and more, and one for others.
+@test "a tall matrix is compiled as it was measured" {
+    local spec options
+    for spec in 65536x1619:b1 65535x1619:b1; do
+        run -0 "$AUTOTUNE" export --as make --device 'NVIDIA H200' -p "$spec" \
+            "$srcdir/results/nvidia-h200.yaml"
+        [[ $output == *"_FAMILY := skew"* ]]
+        options+=$(grep -o 'ELEM_SIZE=1 -D[A-Z_]*=[0-9]*' <<<"$output")$'\n'
+    done
+    [[ $options == 'ELEM_SIZE=1 -DTALL=1'*'ELEM_SIZE=1 -DSRC_BYTES='* ]]
+}
+
 @test "make includes the makefile" {
     export_as make out.mk
     cat >Makefile <<'END'

@@ -46,23 +46,30 @@ static void test_macros(void **state)
     const struct {
         const struct at_config *config;
         int64_t elem_size;
-        const char *expected;
         int64_t rows;
+        const char *lines, *options;
     } cases[] = {
-        {&config, 4, "#define ELEM_SIZE 4\n#define TILE 32\n#define PAD -1\n", 1},
-        {&config, 16, "#define ELEM_SIZE 16\n#define TILE 32\n#define PAD -1\n", 1},
-        {&least, 1, "#define ELEM_SIZE 1\n#define TILE -2147483648\n#define PAD 2147483647\n", 1},
-        {&(struct at_config){.family = &plain}, 2, "#define ELEM_SIZE 2\n", 1000},
-        {&(struct at_config){.family = &tall}, 2, "#define ELEM_SIZE 2\n", 99},
-        {&(struct at_config){.family = &tall}, 2, "#define ELEM_SIZE 2\n#define TALL 1\n", 100},
+        {&config, 4, 1, "#define ELEM_SIZE 4\n#define TILE 32\n#define PAD -1\n",
+         "-DELEM_SIZE=4 -DTILE=32 -DPAD=-1"},
+        {&config, 16, 1, "#define ELEM_SIZE 16\n#define TILE 32\n#define PAD -1\n",
+         "-DELEM_SIZE=16 -DTILE=32 -DPAD=-1"},
+        {&least, 1, 1, "#define ELEM_SIZE 1\n#define TILE -2147483648\n#define PAD 2147483647\n",
+         "-DELEM_SIZE=1 -DTILE=-2147483648 -DPAD=2147483647"},
+        {&(struct at_config){.family = &plain}, 2, 1000, "#define ELEM_SIZE 2\n", "-DELEM_SIZE=2"},
+        {&(struct at_config){.family = &tall}, 2, 99, "#define ELEM_SIZE 2\n", "-DELEM_SIZE=2"},
+        {&(struct at_config){.family = &tall}, 2, 100, "#define ELEM_SIZE 2\n#define TALL 1\n",
+         "-DELEM_SIZE=2 -DTALL=1"},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        char *text = at_render_macros(
-            cases[i].config, (struct at_problem_kind){cases[i].elem_size, 1, cases[i].rows});
+        const struct at_problem_kind kind = {cases[i].elem_size, 1, cases[i].rows};
+        char *text = at_render_macros(cases[i].config, kind);
+        char *options = at_render_options(cases[i].config, kind);
 
-        assert_string_equal(text, cases[i].expected);
+        assert_string_equal(text, cases[i].lines);
+        assert_string_equal(options, cases[i].options);
+        free(options);
         free(text);
     }
 }
