@@ -43,13 +43,13 @@ enum { BLOCKS_ENOUGH = 2 };
 static const float more_weights[AT_COORDINATES] = {
     [AT_ELEMENT] = 128,     [AT_ROWS] = 16,       [AT_COLS] = 96,      [AT_SOURCE_ROW] = 48,
     [AT_DEST_ROW] = 32,     [AT_ASPECT] = 1,      [AT_SIZE] = 32,      [AT_LARGE] = 1,
-    [AT_SOURCE_ALIGN] = 12, [AT_DEST_ALIGN] = 12, [AT_DEST_PITCH] = 8, [AT_BATCHED] = 24,
+    [AT_SOURCE_ALIGN] = 12, [AT_DEST_ALIGN] = 12, [AT_DEST_PITCH] = 8, [AT_BATCHED] = 96,
     [AT_RUNS] = 192,        [AT_RUN_ALIGN] = 24,  [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 12,
 };
 static const float less_weights[AT_COORDINATES] = {
     [AT_ELEMENT] = 128,    [AT_ROWS] = 24,      [AT_COLS] = 96,      [AT_SOURCE_ROW] = 24,
     [AT_DEST_ROW] = 32,    [AT_ASPECT] = 1,     [AT_SIZE] = 32,      [AT_LARGE] = 1,
-    [AT_SOURCE_ALIGN] = 1, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 32,
+    [AT_SOURCE_ALIGN] = 1, [AT_DEST_ALIGN] = 6, [AT_DEST_PITCH] = 4, [AT_BATCHED] = 96,
     [AT_RUNS] = 192,       [AT_RUN_ALIGN] = 24, [AT_OUTER] = 16,     [AT_STEP_ALIGN] = 2,
 };
 
@@ -243,11 +243,12 @@ static float fill(const struct at_traits *from, float blocks, float enough)
     return positive(positive(enough - blocks) - positive(from->enough - from->launch.blocks));
 }
 
-/* Halvings of the adjacent bytes that a packed tile reads and writes, by the same sides. */
-static float shorter_runs(const struct at_traits *from, const struct at_traits *to)
+/* Doublings or halvings of the adjacent bytes that a packed tile reads and writes, by the same
+ * sides. Longer runs count as well: where there are any, another config is usually better. */
+static float other_runs(const struct at_traits *from, const struct at_traits *to)
 {
-    return positive(from->launch.packed_run[0] - to->launch.packed_run[0]) +
-           positive(from->launch.packed_run[1] - to->launch.packed_run[1]);
+    return fabsf(from->launch.packed_run[0] - to->launch.packed_run[0]) +
+           fabsf(from->launch.packed_run[1] - to->launch.packed_run[1]);
 }
 
 float at_distance_of_elements(const struct at_traits *from, const struct at_traits *to)
@@ -269,7 +270,7 @@ float at_distance_total(const struct at_traits *from, const struct at_traits *to
 {
     return waste_weight * waste(from, to) +
            fill_weight * fill(from, to->launch.blocks, to->enough) +
-           run_weight * shorter_runs(from, to) + sum_of_differences(from, to);
+           run_weight * other_runs(from, to) + sum_of_differences(from, to);
 }
 
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to)
@@ -278,7 +279,7 @@ struct at_distance at_distance_between(const struct at_traits *from, const struc
         .total = at_distance_total(from, to),
         .terms = {[WASTE] = waste_weight * waste(from, to),
                   [FILL] = fill_weight * fill(from, to->launch.blocks, to->enough),
-                  [RUN] = run_weight * shorter_runs(from, to)}};
+                  [RUN] = run_weight * other_runs(from, to)}};
     for (int i = 0; i < AT_DISTANCE_TERMS; i++)
         for (int at = terms[i].first; at < AT_COORDINATES && at <= (int)terms[i].last; at++)
             distance.terms[i] += difference(from, to, at);
