@@ -17,6 +17,7 @@ struct work {
     struct at_session *session;
     struct at_device_record record;
     double waiting; /* how long the problems that are not dealt take, by at_tune_weight */
+    bool ahead;     /* has the next problem been looked at? */
 };
 
 /* Read the winners of earlier profiles, which the search tries first. Not for an emulated device:
@@ -92,14 +93,17 @@ static enum at_status deal(const struct work *work, bool wait, struct at_deal *d
     return AT_OK;
 }
 
-/* Have the next problem's first configs compiled. A failure shows when the problem is dealt. */
-static void compile_ahead(void *state)
+/* Have the next problem's first configs compiled, until fd can be read. A failure shows when the
+ * problem is dealt. */
+static void compile_ahead(void *state, int fd, int64_t deadline_ns)
 {
-    const struct work *work = state;
+    struct work *work = state;
     struct at_deal next;
 
-    if (deal(work, false, &next, NULL) == AT_OK && next.problem != AT_DECK_NONE)
+    if (!work->ahead && deal(work, false, &next, NULL) == AT_OK && next.problem != AT_DECK_NONE)
         at_precompile(work->session, &work->tuner->problems[next.problem], next.budget.evaluations);
+    work->ahead = true;
+    at_builder_work_until(work->session->builder, fd, deadline_ns);
 }
 
 static enum at_status tune(struct work *work, const struct at_deal *dealt, struct at_error *err)
@@ -112,6 +116,7 @@ static enum at_status tune(struct work *work, const struct at_deal *dealt, struc
     struct at_tuned tuned = {.problem = dealt->problem, .message = failure.message};
 
     work->waiting -= weight;
+    work->ahead = false;
     at_forecast_begin(&work->session->forecast, weight, work->waiting, at_now_ns());
     tuned.status =
         at_tune_problem(work->session, problem, &dealt->budget,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/builder.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "kernel/builder_parts.h"
 #include "kernel/key.h"
@@ -123,6 +124,9 @@ size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, siz
     return count;
 }
 
+/* The longest wait: the time limit is for a worker that hangs, and only the clock shows that. */
+enum { WAIT_MS = 1000 };
+
 enum at_status at_builder_wait(struct at_builder *builder, struct at_built *built,
                                struct at_error *err)
 {
@@ -130,10 +134,29 @@ enum at_status at_builder_wait(struct at_builder *builder, struct at_built *buil
     enum at_status status;
 
     while ((status = at_builder_step(builder, err)) == AT_OK && !at_builder_take(builder, built))
-        /* The time limit is for a worker that hangs: only the clock shows that. */
-        poll(fds, at_builder_poll(builder, fds, (size_t)builder->options.workers), 1000);
+        poll(fds, at_builder_poll(builder, fds, (size_t)builder->options.workers), WAIT_MS);
     free(fds);
     return status;
+}
+
+void at_builder_work_until(struct at_builder *builder, int fd, int64_t deadline_ns)
+{
+    size_t most = (size_t)builder->options.workers + 1;
+    struct pollfd *fds = at_alloc_array(most, sizeof *fds);
+    int64_t left_ms;
+
+    do {
+        size_t count = 1;
+
+        if (at_builder_step(builder, NULL) != AT_OK)
+            break;
+        fds[0] = (struct pollfd){.fd = fd, .events = POLLIN};
+        count += at_builder_poll(builder, fds + 1, most - 1);
+        left_ms = (deadline_ns - at_now_ns()) / 1000000;
+        if (left_ms > 0)
+            poll(fds, count, left_ms < WAIT_MS ? (int)left_ms : WAIT_MS);
+    } while (left_ms > 0 && fds[0].revents == 0);
+    free(fds);
 }
 
 /* ---- opening and closing ---- */

@@ -105,6 +105,9 @@ enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
 enum at_status at_builder_wait(struct at_builder *builder, struct at_built *built,
                                struct at_error *err);
 
+/* Hand out work until fd can be read or the deadline is over. A failure shows in the next step. */
+void at_builder_work_until(struct at_builder *builder, int fd, int64_t deadline_ns);
+
 /* Return one use of a program; the last one frees it. NULL is allowed. */
 void at_program_release(struct at_program *program);
 

@@ -67,6 +67,12 @@ static void unwrap(struct at_wire *reply)
     *reply = inner;
 }
 
+void at_gpu_meanwhile(struct at_gpu *gpu, at_meanwhile *work, void *state)
+{
+    gpu->meanwhile = work;
+    gpu->meanwhile_state = state;
+}
+
 struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply,
                                     int64_t deadline_ns, struct at_error *err)
 {
@@ -81,6 +87,8 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
         at_fail(err, AT_DEVICE, "the GPU worker is not running");
         return worker_lost(AT_CRASH);
     }
+    if (gpu->meanwhile)
+        gpu->meanwhile(gpu->meanwhile_state, gpu->worker.fd, deadline_ns);
     got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
     if (got == AT_FRAME_OK && (type != wanted || !read_result(reply, &result)))
         got = AT_FRAME_BAD;

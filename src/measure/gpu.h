@@ -78,8 +78,12 @@ enum at_status at_gpu_count(struct at_gpu *gpu, const struct at_gpu_run *run,
                             const struct at_program *program, int64_t limit_ns,
                             struct at_counters *counters, struct at_error *err);
 
-/* Call work once during the next shoot-out, while the caller would only wait. */
-void at_gpu_meanwhile(struct at_gpu *gpu, void (*work)(void *state), void *state);
+/* Work to be done while the worker is waited for. It returns when fd can be read, or when the
+ * deadline is over. */
+typedef void at_meanwhile(void *state, int fd, int64_t deadline_ns);
+
+/* Do this work from now on, whenever the caller would only wait; NULL: none. */
+void at_gpu_meanwhile(struct at_gpu *gpu, at_meanwhile *work, void *state);
 
 /* Return the bytes of the largest problem that this worker was prepared for. */
 int64_t at_gpu_largest_bytes(const struct at_gpu *gpu);

@@ -35,7 +35,7 @@ struct at_gpu {
     size_t loaded_count;
     struct at_gpu_evaluation evaluating; /* of the running evaluation */
     struct at_gpu_conditions conditions; /* over all workers */
-    void (*meanwhile)(void *);           /* called in the next shoot-out; NULL: none */
+    at_meanwhile *meanwhile; /* what to do while waiting for the worker; NULL: nothing */
     void *meanwhile_state;
     bool busy;
     int64_t deadline_ns;

@@ -210,21 +210,6 @@ static bool read_rounds(struct at_wire *reply, size_t count, int64_t samples, do
     return good && at_wire_done(reply);
 }
 
-void at_gpu_meanwhile(struct at_gpu *gpu, void (*work)(void *state), void *state)
-{
-    gpu->meanwhile = work;
-    gpu->meanwhile_state = state;
-}
-
-static void do_meanwhile(struct at_gpu *gpu)
-{
-    void (*work)(void *) = gpu->meanwhile;
-
-    gpu->meanwhile = NULL;
-    if (work)
-        work(gpu->meanwhile_state);
-}
-
 static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_run *runs,
                                       struct at_program *const *programs, size_t count,
                                       int64_t train_ns, int64_t samples, int64_t limit_ns,
@@ -246,9 +231,7 @@ static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_ru
         at_wire_put_bytes(&request, &runs[i], sizeof runs[i]);
     at_frame_send(gpu->worker.fd, AT_GPU_SHOOTOUT, &request);
     at_wire_clear(&request);
-    limit_ns += at_now_ns();
-    do_meanwhile(gpu);
-    outcome = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, limit_ns, err).outcome;
+    outcome = at_gpu_receive(gpu, AT_GPU_SHOOTOUT, &reply, at_now_ns() + limit_ns, err).outcome;
     if (outcome == AT_CORRECT)
         read_conditions(gpu, &reply);
     if (outcome == AT_CORRECT && !read_rounds(&reply, count, samples, samples_ns, kernels)) {

@@ -121,16 +121,16 @@ static enum at_status finish(struct at_search *search, struct at_finals *finals,
 
     if (needs_new_worker(search))
         at_gpu_renew(session->gpu);
+    at_gpu_meanwhile(session->gpu, place->ahead, place->state);
     if (status == AT_OK)
         status = at_shootout_prepare(session, &search->problem, err);
     if (status == AT_OK)
         status = at_finals_qualify(finals, session, err);
-    at_gpu_meanwhile(session->gpu, place->ahead, place->state);
     if (status == AT_OK)
         status = at_shootout_time(session, finals->contestants, finals->count, err);
-    at_gpu_meanwhile(session->gpu, NULL, NULL);
     if (status == AT_OK)
         status = choose_winner(search, finals, &winner, err);
+    at_gpu_meanwhile(session->gpu, NULL, NULL);
     if (status == AT_OK) {
         const struct at_contestant *all = finals->contestants;
         const struct at_tuning_result result = {

@@ -11,9 +11,9 @@ enum { AT_SPACE_MAX = 500000 };
 
 /* The problem's place in the run. */
 struct at_tune_place {
-    size_t index, of;           /* for the progress line */
-    int64_t run_ends_ns;        /* for it too: when the run's budget is spent; 0: never */
-    void (*ahead)(void *state); /* called once while the GPU times the finalists; NULL: nothing */
+    size_t index, of;    /* for the progress line */
+    int64_t run_ends_ns; /* for it too: when the run's budget is spent; 0: never */
+    at_meanwhile *ahead; /* work while the GPU times and verifies the finalists */
     void *state;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The builder with the real NVRTC: kernels are built, a bad kernel does not fail the good ones in
  * its program, and the cache returns what was compiled. */
+#include "base/clock.h"
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "kernel/compile_process.h"
@@ -11,6 +12,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -257,6 +259,47 @@ static void test_precompile(void **state)
     assert_false(is_cached(43));
 }
 
+enum { AHEAD = 6 };
+
+struct watch {
+    size_t wanted;
+    int fd;
+};
+
+/* Write to the descriptor when the cache has so many kernels. */
+static void *watch_cache(void *data)
+{
+    const struct watch *watch = data;
+
+    while (count_files(".kernel") < watch->wanted)
+        usleep(10000);
+    assert_int_equal(write(watch->fd, "", 1), 1);
+    return NULL;
+}
+
+/* While something else is waited for, all that waits is compiled, not just one config a worker. */
+static void test_work_until(void **state)
+{
+    struct at_builder *builder = open_builder(true);
+    struct watch watch = {.wanted = count_files(".kernel") + AHEAD};
+    pthread_t watcher;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    watch.fd = fds[1];
+    assert_int_equal(pthread_create(&watcher, NULL, watch_cache, &watch), 0);
+    for (int n = 61; n < 61 + AHEAD; n++)
+        at_builder_precompile(builder, &(struct at_config){&family, {n}}, kind);
+    at_builder_work_until(builder, fds[0], at_now_ns() + 60 * INT64_C(1000000000));
+    for (int n = 61; n < 61 + AHEAD; n++)
+        assert_true(at_builder_has(builder, &(struct at_config){&family, {n}}, kind));
+    assert_int_equal(pthread_join(watcher, NULL), 0);
+    close(fds[0]);
+    close(fds[1]);
+    at_builder_close(builder);
+}
+
 /* A config that was let go is no longer pending. A worker that is compiling it still puts it into
  * the cache. */
 static void test_let_go(void **state)
@@ -395,6 +438,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_refused_by_ptxas),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_precompile),
+        cmocka_unit_test(test_work_until),
         cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_damaged_cache),
         cmocka_unit_test(test_open_folder),
