@@ -44,7 +44,8 @@ static void test_order(void **state)
     const struct at_patience near_copy = told(1.03 * copy_ns, false, false);
     const struct at_patience warm_start = told(1.05 * copy_ns, false, true);
     const struct at_patience hoping = told(1.05 * copy_ns, false, false);
-    const struct at_patience is_short = told(5000, false, true);
+    const struct at_patience is_short = told(5000, false, false);
+    const struct at_patience short_warm = told(5000, false, true);
 
     (void)state;
     assert_true(results_until_over(&known) > 0);
@@ -52,6 +53,8 @@ static void test_order(void **state)
     assert_true(results_until_over(&warm_start) > results_until_over(&near_copy));
     assert_true(results_until_over(&hoping) > results_until_over(&warm_start));
     assert_int_equal(results_until_over(&is_short), results_until_over(&hoping));
+    assert_true(results_until_over(&short_warm) > results_until_over(&warm_start));
+    assert_true(results_until_over(&short_warm) < results_until_over(&is_short));
 }
 
 /* An improvement within the noise does not restart the count. */
