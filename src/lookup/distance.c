@@ -251,6 +251,19 @@ static float other_runs(const struct at_traits *from, const struct at_traits *to
            fabsf(from->launch.packed_run[1] - to->launch.packed_run[1]);
 }
 
+/* An entry's halvings below the copy limit. A low share often means that the search missed the
+ * families which win there, and neighbours lose the more by it. Chosen by the library's times, each
+ * problem looked up without its tenth: 64 to 128 are alike (doc/lab/lookup.md). */
+static const float share_weight = 96;
+
+float at_distance_of_share(int64_t of_copy_permille)
+{
+    const float whole = 1000;
+
+    return of_copy_permille > 0 ? share_weight * positive(log2f(whole / (float)of_copy_permille))
+                                : 0;
+}
+
 float at_distance_of_elements(const struct at_traits *from, const struct at_traits *to)
 {
     return difference(from, to, AT_ELEMENT);

@@ -79,6 +79,11 @@ float at_distance_of_elements(const struct at_traits *from, const struct at_trai
 /* Return a lower bound of the distance, whatever the launch at `to` is. */
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to);
 
+/* Return by how much farther an entry counts than it is, because its winner reached this share of
+ * the copy limit: 0 if it reached all of it, or if the share is unknown (0). Only the choice among
+ * entries counts it: whether an answer is too far, or uncertain, its distance alone says. */
+float at_distance_of_share(int64_t of_copy_permille);
+
 /* Return the distance from a tuned problem to another; and only its total, which is faster. */
 struct at_distance at_distance_between(const struct at_traits *from, const struct at_traits *to);
 float at_distance_total(const struct at_traits *from, const struct at_traits *to);

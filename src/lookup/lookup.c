@@ -75,6 +75,7 @@ static void add_candidate(struct opening *opening, const struct at_entry *entry)
 
     *candidate = (struct at_candidate){.entry = entry};
     if (make_candidate(opening, candidate, &mark->traits, &err) == AT_OK) {
+        mark->of_share = at_distance_of_share(entry->winner.of_copy_permille);
         mark->place = (uint32_t)lookup->place_count - 1;
         mark->candidate = (uint32_t)lookup->count++;
     } else if (lookup->unusable++ == 0) {

@@ -48,7 +48,8 @@ static uint64_t rank_of(const struct at_place *place, const struct at_query *que
 /* A candidate on the problem that is asked for. */
 struct fit {
     const struct at_mark *mark; /* NULL: there is none yet */
-    float distance;             /* INFINITY */
+    float order;                /* INFINITY; of the nearest it is least */
+    float distance;
     struct at_config config;
     struct at_launch launch;
 };
@@ -145,25 +146,34 @@ static size_t conflicts_of(const struct search *search, const struct at_mark *ma
                               &search->lookup->places[mark->place].record->environment);
 }
 
-/* At the same distance the candidate with fewer conflicts is nearer, and then the earlier one. */
+/* At the same order the candidate with fewer conflicts is nearer, and then the earlier one. */
 static bool is_nearer(const struct search *search, const struct fit *fit)
 {
     const struct fit *nearest = &search->nearest;
     size_t conflicts, nearest_conflicts;
 
-    if (fit->distance != nearest->distance || !nearest->mark)
-        return fit->distance < nearest->distance;
+    if (fit->order != nearest->order || !nearest->mark)
+        return fit->order < nearest->order;
     conflicts = conflicts_of(search, fit->mark);
     nearest_conflicts = conflicts_of(search, nearest->mark);
     return conflicts != nearest_conflicts ? conflicts < nearest_conflicts
                                           : fit->mark->candidate < nearest->mark->candidate;
 }
 
+/* Return the distance with what the share adds. An entry of the problem itself is no neighbour: its
+ * share says nothing against it. */
+static float order_of(const struct search *search, const struct at_mark *mark, float distance)
+{
+    bool other = search->rank >> OTHER_PROBLEM_SHIFT & 1;
+
+    return other ? distance + mark->of_share : distance;
+}
+
 /* Try the candidate on the problem that is asked for. */
 static void try_candidate(struct search *search, const struct at_mark *mark,
                           struct at_answer *answer)
 {
-    struct fit fit = {mark, INFINITY, candidate_of(search, mark)->config, {{0}}};
+    struct fit fit = {.mark = mark, .config = candidate_of(search, mark)->config};
 
     if (!at_config_adapt(&fit.config, &search->point, &fit.launch)) {
         if (tier_of_search(search) == AT_TIER_EXACT)
@@ -172,11 +182,12 @@ static void try_candidate(struct search *search, const struct at_mark *mark,
     }
     at_traits_launch(&search->asked, search->query->problem, &fit.launch);
     fit.distance = at_distance_total(&mark->traits, &search->asked);
+    fit.order = order_of(search, mark, fit.distance);
     if (is_nearer(search, &fit))
         search->nearest = fit;
 }
 
-/* Return a lower bound of the distances of a mark's candidate and of those beyond it. */
+/* Return a lower bound of the orders of a mark's candidate and of those beyond it. */
 static float gap(const struct search *search, size_t number)
 {
     const float rounding = 0.01F;
@@ -227,15 +238,17 @@ static void see(struct search *search, size_t number)
 
     if (search->ranks[2 * mark->place + !same] == search->rank)
         search->open[search->open_count++] = (struct open){
-            same ? same_problem : at_distance_bound(&mark->traits, &search->asked), number};
+            same ? same_problem
+                 : order_of(search, mark, at_distance_bound(&mark->traits, &search->asked)),
+            number};
 }
 
 /* Find the candidate of this rank with the least bound that is no greater than the nearest
- * distance, and close it. Returns NULL if there is none. */
+ * order, and close it. Returns NULL if there is none. */
 static const struct at_mark *take_least(struct search *search)
 {
     const struct at_mark *marks = search->lookup->marks;
-    struct open *open = search->open, least = {search->nearest.distance, SIZE_MAX};
+    struct open *open = search->open, least = {search->nearest.order, SIZE_MAX};
     size_t place = 0;
 
     for (size_t i = 0; i < search->open_count; i++)
@@ -332,12 +345,12 @@ static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
     const struct at_lookup *lookup = search->lookup;
 
-    search->nearest = (struct fit){.distance = INFINITY};
+    search->nearest = (struct fit){.order = INFINITY};
     for (int others = 0; others < 2; others++) /* those with the asked elements first */
         for (size_t i = 0; i < lookup->group_count; i++) {
             float least = gap_of_group(search, &lookup->groups[i]);
 
-            if ((least > 0) == others && least <= search->nearest.distance)
+            if ((least > 0) == others && least <= search->nearest.order)
                 search_group(search, &lookup->groups[i], answer);
         }
     if (!search->nearest.mark)

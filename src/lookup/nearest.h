@@ -16,6 +16,7 @@ struct at_candidate {
  * ascending keys. */
 struct at_mark {
     struct at_traits traits;
+    float of_share;     /* at_distance_of_share */
     uint32_t place;     /* index into the lookup's places */
     uint32_t candidate; /* index into the lookup's candidates */
 };

@@ -229,6 +229,64 @@ static void test_fill(void **state)
                 at_distance_between(&traits[0], &traits[2]).total);
 }
 
+static struct at_entry *entry_of(struct at_device_record *record, const char *problem)
+{
+    struct at_entry *entries = record->problems.items;
+
+    for (size_t i = 0; i < record->problems.count; i++)
+        if (strcmp(entries[i].problem, problem) == 0)
+            return &entries[i];
+    fail_msg("no entry for %s", problem);
+    return NULL;
+}
+
+/* A near entry of a poor share loses to one that is a little farther. Unknown shares (0) are good.
+ * What the answer says of its distance is without the share. */
+static void test_share(void **state)
+{
+    static const char near[] = "8192x8192:f32", farther[] = "8191x8179:f32",
+                      between[] = "8000x8000:f32";
+    static const struct {
+        const char *asked;
+        int64_t near_permille, farther_permille;
+        const char *taken;
+        bool uncertain;
+    } cases[] = {
+        {between, 0, 0, near, false},
+        {between, 1000, 1000, near, false},
+        {between, 900, 1000, near, false},
+        {between, 300, 1000, farther, true},
+        {between, 300, 0, farther, true},
+        {between, 300, 300, near, false},
+        {between, 0, 300, near, false},
+        {between, 1, 1, near, false},
+        /* more than all is no better than all */
+        {between, 700, 100000, near, false},
+        /* the problem itself */
+        {near, 1, 1000, near, false},
+    };
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_record *record = record_of(&profiles);
+    struct at_list all = record->problems;
+    struct at_entry entries[] = {*entry_of(record, near), *entry_of(record, farther)};
+
+    (void)state;
+    record->problems = (struct at_list){entries, AT_COUNT(entries)};
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_answer answer;
+
+        entries[0].winner.of_copy_permille = cases[i].near_permille;
+        entries[1].winner.of_copy_permille = cases[i].farther_permille;
+        answer = ask(&profiles, cases[i].asked, &record->device, "cold");
+        if (!answer.entry || strcmp(answer.entry->problem, cases[i].taken) != 0 ||
+            at_answer_is_uncertain(&answer) != cases[i].uncertain)
+            fail_msg("case %zu: %s at %f", i, answer.entry ? answer.entry->problem : "the default",
+                     (double)answer.distance.total);
+    }
+    record->problems = all;
+    at_profiles_clear(&profiles);
+}
+
 /* If the nearest entry is too far, the answer is the default config, with a note. */
 static void test_too_far(void **state)
 {
@@ -372,8 +430,8 @@ static void test_config_that_breaks_a_constraint(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* The better tier decides, not the order of the files; then measured before predicted, and then the
- * query's policy before another. */
+/* The better tier decides, not the order of the files or the share; then measured before predicted,
+ * and then the query's policy before another. */
 static void test_choice_between_files(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
@@ -393,6 +451,9 @@ static void test_choice_between_files(void **state)
     assert_int_equal(profiles.count, 2);
     record = record_of(&profiles);
 
+    answer = ask(&profiles, "8192x8192:f32", &home, "cold");
+    assert_string_equal(answer.path, path);
+    entry_of(record, "8192x8192:f32")->winner.of_copy_permille = 1; /* for the problem itself */
     answer = ask(&profiles, "8192x8192:f32", &home, "cold");
     assert_string_equal(answer.path, path);
     strcpy(record->policy.name, "warm");
@@ -588,6 +649,7 @@ int main(void)
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_waste),
         cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_share),
         cmocka_unit_test(test_too_far),
         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_default_where_no_entry_is_legal),
