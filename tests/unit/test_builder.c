@@ -266,7 +266,7 @@ struct watch {
     int fd;
 };
 
-/* Write to the descriptor when the cache has so many kernels. */
+/* Write to the descriptor once the cache has the wanted number of kernels. */
 static void *watch_cache(void *data)
 {
     const struct watch *watch = data;

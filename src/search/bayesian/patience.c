@@ -58,13 +58,13 @@ bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns
 
 static size_t count_enough(const struct at_patience *patience)
 {
-    bool unbounded = at_patience_is_unbounded(patience);
+    bool unbounded = at_patience_is_unbounded(patience), brief = at_patience_is_short(patience);
 
-    return patience->searched_before           ? PATIENCE_LEAST
-           : unbounded && patience->warm_start ? PATIENCE_UNBOUNDED_WARM
-           : unbounded                         ? (size_t)patience->numbers->patience
-           : at_patience_is_short(patience)
-               ? patience->warm_start ? PATIENCE_SHORT_WARM : PATIENCE_SHORT
+    return patience->searched_before            ? PATIENCE_LEAST
+           : unbounded && patience->warm_start  ? PATIENCE_UNBOUNDED_WARM
+           : unbounded                          ? (size_t)patience->numbers->patience
+           : brief && patience->warm_start      ? PATIENCE_SHORT_WARM
+           : brief                              ? PATIENCE_SHORT
            : at_patience_is_near_copy(patience) ? PATIENCE_LEAST
            : patience->warm_start               ? PATIENCE_WARM
                                                 : PATIENCE_COLD;
