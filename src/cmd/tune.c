@@ -11,6 +11,7 @@
 #include "options/run_problems.h"
 #include "options/share_option.h"
 #include "pipeline/recorder.h"
+#include "system/cpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ enum {
     KEY_DRY_RUN,
     KEY_FRESH,
     KEY_RECORD,
-    KEY_SHARD
+    KEY_SHARD,
+    KEY_TUNERS
 };
 
 static const struct argp_option options_table[] = {
@@ -41,6 +43,10 @@ static const struct argp_option options_table[] = {
      "mpirun, flux or torchrun have set",
      1},
     {"seed", KEY_SEED, "N", 0, "Random seed (default: 1)", 2},
+    {"tuners", KEY_TUNERS, "N", 0,
+     "Problems that each device tunes at a time: while one waits for its compile workers, another "
+     "measures (default: 2 on a GPU with at least 8 CPUs, else 1)",
+     2},
     {"journal", KEY_JOURNAL, "FILE", 0,
      "Keep every measurement in FILE (default: the profile's name with .journal)", 3},
     {"resume", KEY_RESUME, NULL, 0, "Continue from the journal: nothing is measured twice", 2},
@@ -112,6 +118,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SHARD:
         if (at_share_option(&options->share, &options->launcher, arg, &err) != AT_OK)
             argp_error(state, "%s", err.message);
+        return 0;
+    case KEY_TUNERS:
+        options->tuners = (size_t)at_parse_integer(state, "tuners", arg, 1, AT_TURNS_MAX);
         return 0;
     case KEY_CONFIGS:
         options->configs = true;
@@ -188,7 +197,26 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
     if (run->device_count > 1)
         return at_fail(err, AT_USAGE, "--record takes one device at a time, not %zu",
                        run->device_count);
+    if (run->options->tuners > 1)
+        return at_fail(err, AT_USAGE,
+                       "--record takes one problem at a time, not --tuners %zu: a recording holds "
+                       "how long each evaluation takes",
+                       run->options->tuners);
     return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
+}
+
+/* With few CPUs they all work for one problem; an emulated device takes them itself. No device
+ * needs more tuners than it has problems. */
+static size_t choose_tuners(const struct at_tune_run *run)
+{
+    enum { CPUS_OF_TWO = 8 };
+    const struct at_tune_options *options = run->options;
+    bool two = !at_device_is_emulated(&run->devices[0]) && !options->run.session.record &&
+               (size_t)at_usable_cpus() >= CPUS_OF_TWO * run->device_count;
+    size_t tuners = options->tuners > 0 ? options->tuners : two ? 2 : 1;
+    size_t most = (run->problem_count + run->device_count - 1) / run->device_count;
+
+    return tuners < most ? tuners : most > 0 ? most : 1;
 }
 
 static enum at_status check_size(const struct at_tune_run *run, struct at_error *err)
@@ -227,6 +255,10 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
         deal(run, options);
     if (status == AT_OK)
         status = prepare_recording(run, err);
+    if (status == AT_OK)
+        run->tuners = choose_tuners(run);
+    if (status == AT_OK && run->tuners > 1 && !options->run.jobs_given)
+        options->run.session.jobs = at_default_jobs(run->device_count, run->tuners);
     return status == AT_OK ? check_size(run, err) : status;
 }
 

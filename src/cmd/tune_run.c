@@ -74,6 +74,7 @@ enum at_status at_tune_run_all(struct at_tune_run *run, struct at_error *err)
         .problem_count = run->problem_count,
         .devices = run->devices,
         .device_count = run->device_count,
+        .tuners = run->tuners,
         .budget = options->budget,
         .replaced = options->out,
         .fresh = options->fresh,

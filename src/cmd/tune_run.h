@@ -16,6 +16,7 @@ struct at_tune_options {
     const char *out; /* NULL: only print the profile */
     struct at_run_budget budget;
     enum at_output_format format;
+    size_t tuners; /* of each device; 0: not given */
     struct at_share share;
     const char *launcher; /* that said which share; NULL: the user */
     bool configs;         /* print each winner's parameters */
@@ -31,6 +32,7 @@ struct at_tune_run {
     size_t problem_count;
     struct at_device_info *devices;
     size_t device_count;
+    size_t tuners; /* of each device */
     struct at_fleet_result result;
     struct at_profile profile;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver: the main process of a run on several devices. Each device is tuned in a process of
- * its own. The driver deals problems, takes results, and does without a process that dies. */
+/* The driver: the main process of a run with several tuners. Each tuner has a process of its own.
+ * The driver deals problems, takes results, and does without a process that dies. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "fleet/parts.h"
@@ -87,6 +87,7 @@ static bool take_tuned(struct at_fleet *fleet, struct at_member *member, struct 
     struct at_entry entry = {0};
     struct at_error message;
 
+    member->what[0] = '\0';
     if (!at_tuned_get(wire, &tuned, &entry, &message) ||
         tuned.problem >= fleet->options->problem_count) {
         at_schema_clear(&at_entry_schema, &entry);
@@ -97,7 +98,8 @@ static bool take_tuned(struct at_fleet *fleet, struct at_member *member, struct 
 }
 
 /* The problems in a lost member's hands go to others of its model. */
-static void return_problems(struct at_fleet *fleet, const struct at_member *member)
+static void return_problems(struct at_fleet *fleet, const struct at_member *member,
+                            const char *another)
 {
     struct at_deck *deck = fleet->decks[member->model];
     size_t problem;
@@ -106,9 +108,9 @@ static void return_problems(struct at_fleet *fleet, const struct at_member *memb
         char *text = at_problem_format(&fleet->options->problems[problem]);
 
         if (at_deck_return(deck, problem)) {
-            at_warn(fleet->progress, "%s waits for another device", text);
+            at_warn(fleet->progress, "%s waits for another %s", text, another);
         } else {
-            at_warn(fleet->progress, "%s is given up: it was lost with two devices", text);
+            at_warn(fleet->progress, "%s is given up: it was lost with two %ss", text, another);
             fleet->failed++;
         }
         free(text);
@@ -124,24 +126,34 @@ static bool lives_any(const struct at_fleet *fleet, size_t model)
 }
 
 /* A member has ended, with a status or without a word (AT_INTERNAL). Fails if it could not open its
- * device. Later, the others go on; the run fails at its end if a model has no device left. */
+ * device, unless another member has that device: then that one goes on alone. Later, the others go
+ * on; the run fails at its end if a model has no device left. */
 static enum at_status end_member(struct at_fleet *fleet, struct at_member *member,
                                  enum at_status status, const char *message, struct at_error *err)
 {
     const struct at_device_info *device = member->tuner.device;
+    bool shared = member->tuner.session.turn.turns;
     struct at_worker_end end = {0};
 
     at_worker_stop(&member->worker, &end);
+    at_turn_end(member->tuner.session.turn);
+    member->what[0] = '\0';
     member->waits = false;
     member->reserved = AT_DECK_NONE;
     if (status == AT_OK)
         return AT_OK;
     if (!message)
         message = end.text;
+    if (!member->opened && member->tuner.session.turn.place > 0) {
+        at_note(fleet->progress, "%s (%s) tunes fewer problems at a time: %s", device->name,
+                device->uuid, message);
+        return AT_OK;
+    }
     if (!member->opened)
         return at_fail(err, status, "%s", message);
-    at_warn(fleet->progress, "%s (%s) is lost: %s", device->name, device->uuid, message);
-    return_problems(fleet, member);
+    at_warn(fleet->progress, "%s%s (%s) is lost: %s", shared ? "a tuner of " : "", device->name,
+            device->uuid, message);
+    return_problems(fleet, member, shared ? "tuner" : "device");
     if (!lives_any(fleet, member->model) && at_deck_open(fleet->decks[member->model]) > 0)
         at_fail(&fleet->failure, status, "no %s is left: %s", device->name, message);
     return AT_OK;
@@ -168,6 +180,9 @@ static enum at_status take_frame(struct at_fleet *fleet, struct at_member *membe
             else
                 answer(fleet, member, true);
             break;
+        case AT_TUNER_PROGRESS:
+            sound = at_tuner_progress_get(&wire, &member->shown, member->what, sizeof member->what);
+            break;
         case AT_TUNER_TUNED:
             sound = take_tuned(fleet, member, &wire);
             break;
@@ -185,25 +200,48 @@ static enum at_status take_frame(struct at_fleet *fleet, struct at_member *membe
     return status;
 }
 
+/* The member whose problem has been in hand for longest; NULL: none has told of one. */
+static const struct at_member *find_oldest(const struct at_fleet *fleet)
+{
+    const struct at_member *oldest = NULL;
+
+    for (size_t i = 0; i < fleet->count; i++) {
+        const struct at_member *member = &fleet->members[i];
+
+        if (member->what[0] && (!oldest || member->shown.index < oldest->shown.index))
+            oldest = member;
+    }
+    return oldest;
+}
+
+/* With one device, show a problem; with several, how many problems they have finished. */
 static void draw(const struct at_fleet *fleet)
 {
-    double left_s = -1, past_s = (double)(at_now_ns() - fleet->started_ns) / 1e9;
+    bool one = fleet->options->device_count == 1;
+    const struct at_member *oldest = find_oldest(fleet);
+    double past_s = (double)(at_now_ns() - fleet->started_ns) / 1e9;
     char what[32];
+    struct at_progress_state state = {
+        .what = what,
+        .index = fleet->finished,
+        .of = fleet->options->problem_count * fleet->models,
+        .left_s = -1,
+        .run_left_s = -1,
+        .run_ends_ns =
+            fleet->options->budget.ns > 0 ? fleet->started_ns + fleet->options->budget.ns : 0,
+    };
 
+    if (one && !oldest)
+        return;
+    snprintf(what, sizeof what, "%zu devices", fleet->options->device_count);
+    if (one) {
+        state = oldest->shown;
+        state.what = oldest->what;
+        state.run_left_s /= (double)fleet->count;
+    }
     if (fleet->finished > 0)
-        left_s = past_s * (double)at_fleet_open(fleet) / (double)fleet->finished;
-
-    snprintf(what, sizeof what, "%zu devices", fleet->count);
-    at_progress_draw(fleet->progress,
-                     &(struct at_progress_state){
-                         .what = what,
-                         .index = fleet->finished,
-                         .of = fleet->options->problem_count * fleet->models,
-                         .left_s = -1,
-                         .run_left_s = left_s,
-                         .run_ends_ns = fleet->options->budget.ns > 0
-                                            ? fleet->started_ns + fleet->options->budget.ns
-                                            : 0});
+        state.run_left_s = past_s * (double)at_fleet_open(fleet) / (double)fleet->finished;
+    at_progress_draw(fleet->progress, &state);
 }
 
 /* Wait for frames and take one of each member that has sent some. */

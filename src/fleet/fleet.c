@@ -105,11 +105,54 @@ size_t at_fleet_models(const struct at_device_info *devices, size_t count)
     return models;
 }
 
-char *at_fleet_journal(const char *journal, size_t device)
+static char *name_journal(const char *journal, size_t device, size_t tuner)
 {
-    return !journal      ? NULL
-           : device == 0 ? at_strdup(journal)
-                         : at_format("%s.%zu", journal, device);
+    char *own, *part;
+
+    if (!journal)
+        return NULL;
+    own = device == 0 ? at_strdup(journal) : at_format("%s.%zu", journal, device);
+    if (tuner == 0)
+        return own;
+    part = at_format("%s.tuner%zu", own, tuner);
+    free(own);
+    return part;
+}
+
+/* Move the parts of other tuners into each device's journal: this run's, or those that a killed run
+ * has left. */
+static enum at_status join_journals(const struct at_fleet *fleet, struct at_error *err)
+{
+    const char *journal = fleet->options->session->journal;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; journal && i < fleet->options->device_count; i++) {
+        char *own = name_journal(journal, i, 0);
+
+        for (size_t j = 1; j < AT_TURNS_MAX && status == AT_OK; j++) {
+            char *part = name_journal(journal, i, j);
+
+            status = at_journal_absorb(own, part, err);
+            free(part);
+        }
+        free(own);
+    }
+    return status;
+}
+
+/* Lock each device that several tuners will share, and make the turns on it. */
+static enum at_status share_devices(struct at_fleet *fleet, struct at_error *err)
+{
+    const struct at_fleet_options *options = fleet->options;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < options->device_count && options->tuners > 1 && status == AT_OK; i++) {
+        status = at_device_lock_take(&fleet->shared[i].lock, &options->devices[i],
+                                     options->session->wait, fleet->progress, err);
+        if (status == AT_OK)
+            status = at_turns_new(&fleet->shared[i].turns, options->tuners, err);
+    }
+    return status;
 }
 
 static void open_fleet(struct at_fleet *fleet)
@@ -119,16 +162,19 @@ static void open_fleet(struct at_fleet *fleet)
 
     for (size_t i = 0; i < fleet->count; i++) {
         struct at_member *member = &fleet->members[i];
-        size_t alike = first_alike(options->devices, i);
+        size_t device = i / options->tuners, alike = first_alike(options->devices, device);
 
-        member->model = alike == i ? fleet->models++ : fleet->members[alike].model;
+        member->model = alike * options->tuners == i
+                            ? fleet->models++
+                            : fleet->members[alike * options->tuners].model;
         member->place = places[member->model]++;
         member->reserved = AT_DECK_NONE;
-        member->journal = at_fleet_journal(options->session->journal, i);
+        member->journal = name_journal(options->session->journal, device, i % options->tuners);
         member->told = at_alloc_array(fleet->count, sizeof *member->told);
         member->tuner = (struct at_tuner){
             .session = *options->session,
-            .device = &options->devices[i],
+            .device = &options->devices[device],
+            .stays_near = options->device_count > 1,
             .problems = options->problems,
             .problem_count = options->problem_count,
             .replaced = options->replaced,
@@ -136,6 +182,8 @@ static void open_fleet(struct at_fleet *fleet)
             .fresh = options->fresh,
         };
         member->tuner.session.journal = member->journal;
+        member->tuner.session.turn =
+            (struct at_turn){fleet->shared[device].turns, i % options->tuners};
     }
     fleet->decks = at_alloc_array(fleet->models, sizeof(struct at_deck *));
     for (size_t i = 0; i < fleet->models; i++)
@@ -151,6 +199,11 @@ static void close_fleet(struct at_fleet *fleet)
         free(fleet->members[i].journal);
         free(fleet->members[i].told);
     }
+    for (size_t i = 0; i < fleet->options->device_count; i++) {
+        at_turns_free(fleet->shared[i].turns);
+        at_device_lock_release(fleet->shared[i].lock);
+    }
+    free(fleet->shared);
     free(fleet->decks);
     free(fleet->members);
 }
@@ -161,18 +214,24 @@ enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fl
     struct at_fleet fleet = {
         .options = options,
         .progress = options->session->progress,
-        .members = at_alloc_array(options->device_count, sizeof *fleet.members),
-        .count = options->device_count,
+        .shared = at_alloc_array(options->device_count, sizeof *fleet.shared),
+        .members = at_alloc_array(options->device_count * options->tuners, sizeof *fleet.members),
+        .count = options->device_count * options->tuners,
         .started_ns = at_now_ns(),
     };
     const struct at_dealer local = {&fleet, local_opened, local_deal, local_take};
-    enum at_status status;
+    enum at_status status = share_devices(&fleet, err);
+    struct at_error left;
 
     open_fleet(&fleet);
-    if (fleet.count == 1)
+    if (status == AT_OK)
+        status = join_journals(&fleet, err);
+    if (status == AT_OK && fleet.count == 1)
         status = at_tuner_run(&fleet.members[0].tuner, &local, err);
-    else
+    else if (status == AT_OK)
         status = at_fleet_drive(&fleet, err);
+    if (fleet.count > 1 && join_journals(&fleet, &left) != AT_OK)
+        at_warn(fleet.progress, "%s", left.message);
     status = conclude(&fleet, result, status, err);
     close_fleet(&fleet);
     return status;

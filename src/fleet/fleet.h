@@ -19,6 +19,7 @@ struct at_fleet_options {
     size_t problem_count;
     const struct at_device_info *devices;
     size_t device_count;
+    size_t tuners; /* of each device */
     struct at_run_budget budget;
     const char *replaced; /* path of the profile that the run replaces; NULL: none */
     bool fresh;           /* do not start from the winners of earlier profiles */
@@ -35,13 +36,14 @@ struct at_fleet_result {
 /* Return how many models the devices are of. */
 size_t at_fleet_models(const struct at_device_info *devices, size_t count);
 
-/* The path of a device's journal: the run's own for the first, with the device's place behind it
- * for others ("best.yaml.journal.1"). The caller frees it; NULL if the run has none. */
-char *at_fleet_journal(const char *journal, size_t device);
-
-/* Tune all problems. One device is tuned in this process, several in a process each. If one fails,
- * others of its model tune its problems; if there are none, the run fails at its end. The result is
- * filled whatever is returned. Interrupts are noticed, and are no failure. */
+/* Tune all problems. A single tuner works in this process, several in a process each. The tuners of
+ * a device measure by turns: while one waits for its compilers, another has the device. If one
+ * fails, others of its model tune its problems; if there are none, the run fails at its end. The
+ * result is filled whatever is returned. Interrupts are noticed, and are no failure.
+ *
+ * The first device's journal is the run's own; others have the device's place behind its name
+ * ("best.yaml.journal.1"). While a device has several tuners, so has each but its first one a part
+ * ("best.yaml.journal.tuner1"), which the device's journal takes at the end. */
 enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fleet_result *result,
                             struct at_error *err);
 

@@ -11,6 +11,8 @@
 /* A tuner as the driver sees it. */
 struct at_member {
     struct at_tuner tuner;
+    char what[AT_PROGRESS_WHAT]; /* the problem that it has last told of; "": none */
+    struct at_progress_state shown;
     char *journal;
     struct at_worker worker;
     size_t model;
@@ -23,8 +25,15 @@ struct at_member {
     struct at_device_record record;
 };
 
+/* A device that several tuners share. */
+struct at_shared_device {
+    struct at_device_lock *lock;
+    struct at_turns *turns;
+};
+
 struct at_fleet {
     const struct at_fleet_options *options;
+    struct at_shared_device *shared; /* by device */
     struct at_progress *progress;
     struct at_member *members;
     size_t count, models;

@@ -40,7 +40,7 @@ static void read_warm_start(const struct work *work)
         at_detail(options->progress, "read %s", profiles.files[i].path);
     count = at_warm_profiles_read(&session->warm_start, &session->copy_warm_start, &profiles,
                                   &work->record, options->families, options->family_count);
-    if (count > 0)
+    if (count > 0 && options->turn.place == 0)
         at_note(options->progress, "starting from %zu winners of earlier runs", count);
     at_profiles_clear(&profiles);
 }
@@ -162,7 +162,9 @@ enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_dealer
 
     if (status != AT_OK)
         return status;
-    at_note(tuner->session.progress, "tuning on %s (%s)", tuner->device->name, tuner->device->uuid);
+    if (tuner->session.turn.place == 0) /* once for each device */
+        at_note(tuner->session.progress, "tuning on %s (%s)", tuner->device->name,
+                tuner->device->uuid);
     at_profile_device_fill(&work.record, work.session);
     read_warm_start(&work);
     status = at_session_check_memory(work.session, tuner->problems, tuner->problem_count, err);

@@ -14,6 +14,7 @@ struct at_tuner {
     const char *replaced; /* path of the profile that the run replaces; NULL: none */
     int64_t run_ends_ns;  /* when the run's budget is spent, on at_now_ns's clock; 0: never */
     bool fresh;           /* do not start from the winners of earlier profiles */
+    bool stays_near;      /* run on the CPUs near the device: others are for other devices */
 };
 
 /* What a tuner is to do next. */

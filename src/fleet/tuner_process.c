@@ -97,6 +97,15 @@ bool at_tuned_get(struct at_wire *wire, struct at_tuned *tuned, struct at_entry 
     return at_wire_done(wire);
 }
 
+bool at_tuner_progress_get(struct at_wire *wire, struct at_progress_state *state, char *what,
+                           size_t size)
+{
+    at_wire_get_text(wire, what, size);
+    at_wire_get_struct(wire, state, sizeof *state);
+    state->what = NULL;
+    return at_wire_done(wire);
+}
+
 /* ---- the tuner's end ---- */
 
 static enum at_status lost(struct at_error *err)
@@ -150,6 +159,16 @@ static enum at_status send_tuned(void *state, struct at_tuned *tuned, struct at_
     return send_frame(*(const int *)state, AT_TUNER_TUNED, &wire, err);
 }
 
+/* The driver draws for all. */
+static void send_progress(void *data, const struct at_progress_state *state)
+{
+    struct at_wire wire = {0};
+
+    at_wire_put_text(&wire, state->what);
+    at_wire_put_bytes(&wire, state, sizeof *state);
+    send_frame(*(const int *)data, AT_TUNER_PROGRESS, &wire, NULL);
+}
+
 static void serve(int fd, const struct at_tuner *inherited)
 {
     struct at_tuner tuner = *inherited;
@@ -158,7 +177,8 @@ static void serve(int fd, const struct at_tuner *inherited)
     struct at_error err = {AT_OK, ""};
     struct at_wire wire = {0};
 
-    progress.terminal = false; /* the driver draws for all */
+    progress.draw = send_progress;
+    progress.draw_data = &fd;
     tuner.session.progress = &progress;
     if (tuner.session.jobs > at_usable_cpus())
         tuner.session.jobs = at_usable_cpus();
@@ -183,7 +203,8 @@ enum at_status at_tuner_start(struct at_worker *worker, const struct at_tuner *t
         prctl(PR_SET_NAME, "tuner");
         at_interrupt_follow();
         at_gpu_leave_spare();
-        at_cpus_stay_near(tuner->device->pci_bus_id);
+        if (tuner->stays_near)
+            at_cpus_stay_near(tuner->device->pci_bus_id);
         close(ends[0]);
         serve(ends[1], tuner);
         _exit(AT_OK); /* the driver flushes its streams and removes its files, not this process */

@@ -51,6 +51,11 @@ enum at_status at_journal_open(struct at_journal **journal, const char *path, co
                                bool resume, struct at_error *err);
 void at_journal_close(struct at_journal *journal);
 
+/* Move all measurements of the journal `part` into this one, and remove the file. They become part
+ * of the newest run of their setting. If there is no such file, does nothing. It fails as opening
+ * does; then both files stay. */
+enum at_status at_journal_absorb(const char *path, const char *part, struct at_error *err);
+
 /* Add a measurement, with the time of day. When this returns, it survives the process's end. */
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
                               const struct at_measurement *measurement,

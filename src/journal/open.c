@@ -203,9 +203,8 @@ static enum at_status check_others(struct at_journal *journal, const char *setti
     return status;
 }
 
-/* Find the newest run of this setting; 0 if there is none. */
-static enum at_status find_run(struct at_journal *journal, const char *setting,
-                               struct at_error *err)
+enum at_status at_journal_find_run(struct at_journal *journal, const char *setting,
+                                   struct at_error *err)
 {
     static const char sql[] = "SELECT max(id) FROM runs WHERE setting = ?1";
     sqlite3_stmt *newest = NULL;
@@ -222,7 +221,8 @@ static enum at_status find_run(struct at_journal *journal, const char *setting,
     return status;
 }
 
-static enum at_status add_run(struct at_journal *journal, const char *setting, struct at_error *err)
+enum at_status at_journal_add_run(struct at_journal *journal, const char *setting,
+                                  struct at_error *err)
 {
     sqlite3_stmt *add = NULL;
     enum at_status status = AT_OK;
@@ -244,12 +244,12 @@ static enum at_status add_run(struct at_journal *journal, const char *setting, s
 enum at_status at_journal_choose_run(struct at_journal *journal, const char *setting, bool resume,
                                      struct at_error *err)
 {
-    enum at_status status = resume ? find_run(journal, setting, err) : AT_OK;
+    enum at_status status = resume ? at_journal_find_run(journal, setting, err) : AT_OK;
 
     if (status == AT_OK && resume && journal->run == 0)
         status = check_others(journal, setting, err);
     if (status == AT_OK && journal->run == 0)
-        status = add_run(journal, setting, err);
+        status = at_journal_add_run(journal, setting, err);
     return status;
 }
 

@@ -66,6 +66,12 @@ enum at_status at_journal_upgrade(struct at_journal *journal, struct at_error *e
 enum at_status at_journal_open_file(struct at_journal *journal, const char *path,
                                     struct at_error *err);
 
+/* open.c: set the run: to the newest of this setting, 0 if there is none; to a new one. */
+enum at_status at_journal_find_run(struct at_journal *journal, const char *setting,
+                                   struct at_error *err);
+enum at_status at_journal_add_run(struct at_journal *journal, const char *setting,
+                                  struct at_error *err);
+
 /* open.c: choose the run to add to: the newest of this setting if `resume` is set, or a new one. */
 enum at_status at_journal_choose_run(struct at_journal *journal, const char *setting, bool resume,
                                      struct at_error *err);

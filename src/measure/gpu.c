@@ -5,6 +5,7 @@
 #include "measure/gpu_handle.h"
 #include "measure/gpu_worker.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,42 @@ static void stop_worker(struct at_gpu *gpu, struct at_worker *worker, struct at_
 void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
 {
     stop_worker(gpu, &gpu->worker, end);
+    if (gpu->open)
+        at_turn_closes(gpu->turn);
+    gpu->open = false;
+    at_turn_give(gpu->turn);
+}
+
+/* ---- turns ---- */
+
+bool at_gpu_take_turn(struct at_gpu *gpu)
+{
+    if (!at_turn_take(gpu->turn))
+        return false;
+    gpu->others_open = at_turn_others_open(gpu->turn);
+    return true;
+}
+
+int at_gpu_turn_fd(const struct at_gpu *gpu)
+{
+    return at_turn_fd(gpu->turn);
+}
+
+void at_gpu_leave_turn(struct at_gpu *gpu)
+{
+    at_turn_give(gpu->turn);
+}
+
+void at_gpu_wait_for_turn(struct at_gpu *gpu)
+{
+    while (!at_gpu_take_turn(gpu)) {
+        int fd = at_gpu_turn_fd(gpu);
+
+        if (gpu->meanwhile)
+            gpu->meanwhile(gpu->meanwhile_state, fd, INT64_MAX);
+        else
+            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+    }
 }
 
 /* ---- one request and its answer ---- */
@@ -84,12 +121,15 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
 
     gpu->killed = false;
     if (gpu->worker.pid == 0) {
+        at_turn_give(gpu->turn);
         at_fail(err, AT_DEVICE, "the GPU worker is not running");
         return worker_lost(AT_CRASH);
     }
     if (gpu->meanwhile)
         gpu->meanwhile(gpu->meanwhile_state, gpu->worker.fd, deadline_ns);
     got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
+    if (got == AT_FRAME_OK)
+        at_turn_give(gpu->turn); /* else the worker is stopped first */
     if (got == AT_FRAME_OK && (type != wanted || !read_result(reply, &result)))
         got = AT_FRAME_BAD;
     if (got != AT_FRAME_OK) {
@@ -115,6 +155,7 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
 static struct at_gpu_result ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
                                 struct at_wire *reply, struct at_error *err)
 {
+    at_gpu_wait_for_turn(gpu);
     if (gpu->worker.pid != 0)
         at_frame_send(gpu->worker.fd, type, request); /* a failure shows on receiving */
     at_wire_clear(request);
@@ -249,6 +290,8 @@ static enum at_status send_open(struct at_gpu *gpu, struct at_error *err)
 
     at_wire_put_text(&request, gpu->kind);
     at_wire_put_int(&request, gpu->ordinal);
+    gpu->open = true;
+    at_turn_opens(gpu->turn);
     status = ask(gpu, AT_GPU_OPEN, &request, &reply, err).status;
     if (status == AT_OK) {
         at_wire_get_struct(&reply, &info, sizeof info);
@@ -301,7 +344,7 @@ enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
 }
 
 enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordinal,
-                           struct at_error *err)
+                           struct at_turn turn, struct at_error *err)
 {
     struct at_gpu *opened = at_alloc(sizeof *opened);
     enum at_status status;
@@ -309,6 +352,7 @@ enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordina
     snprintf(opened->kind, sizeof opened->kind, "%s", kind);
     opened->conditions = at_gpu_conditions_none();
     opened->ordinal = ordinal;
+    opened->turn = turn;
     status = at_gpu_revive(opened, err);
     if (status == AT_OK)
         *gpu = opened;
@@ -420,13 +464,18 @@ void at_gpu_will_renew(struct at_gpu *gpu)
 void at_gpu_renew(struct at_gpu *gpu)
 {
     struct at_worker old = gpu->worker;
+    bool was_open = gpu->open;
     struct at_error err;
 
+    at_gpu_wait_for_turn(gpu);
     gpu->worker = (struct at_worker){0};
+    gpu->open = false;
     gpu->case_count = 0;
     at_worker_kill(&old);
     at_gpu_revive(gpu, &err);
     stop_worker(gpu, &old, NULL);
+    if (was_open)
+        at_turn_closes(gpu->turn);
 }
 
 const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu)

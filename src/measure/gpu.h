@@ -9,6 +9,7 @@
 #include "kernel/builder.h"
 #include "measure/gpu_protocol.h"
 #include "measure/measurement.h"
+#include "measure/turn.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +25,9 @@ enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size
 void at_gpu_end_spare(void);
 void at_gpu_leave_spare(void);
 
+/* Open a device. Each request takes the turn of its own, and gives it when it is answered. */
 enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordinal,
-                           struct at_error *err);
+                           struct at_turn turn, struct at_error *err);
 /* Kill the worker without waiting for its end; at_gpu_close waits. */
 void at_gpu_end(struct at_gpu *gpu);
 void at_gpu_close(struct at_gpu *gpu);
@@ -51,6 +53,12 @@ enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_program *prog
                                const struct at_gpu_run *run, const struct at_gpu_timing *timing,
                                const struct at_gpu_trial *trials, size_t trial_count,
                                int64_t limit_ns, struct at_error *err);
+
+/* Take the turn for the next evaluation, if no other tuner has it. Else a descriptor can be read
+ * when it comes; a tuner that no longer wants it has to leave it. */
+bool at_gpu_take_turn(struct at_gpu *gpu);
+int at_gpu_turn_fd(const struct at_gpu *gpu);
+void at_gpu_leave_turn(struct at_gpu *gpu);
 
 /* Is an evaluation running? Its descriptor for poll, and its deadline. */
 bool at_gpu_busy(const struct at_gpu *gpu);

@@ -4,6 +4,7 @@
 #define AT_MEASURE_GPU_HANDLE_H
 
 #include "measure/gpu.h"
+#include "measure/turn.h"
 #include "worker/worker.h"
 
 /* Programs kept loaded; a shoot-out needs no more. */
@@ -24,6 +25,9 @@ struct at_gpu {
     struct at_worker next; /* started ahead: lists the devices, which loads the driver */
     char kind[16];
     int64_t ordinal;
+    struct at_turn turn;
+    bool open;           /* the worker has the device open, or is about to */
+    int64_t others_open; /* processes of other tuners that had it open at the last request */
     struct at_device_info info;
     char driver[32], cuda[16];
     void *harness;
@@ -56,6 +60,9 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_
 /* Send a request, which is cleared, and receive an answer that is only a result. */
 struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request,
                                  struct at_error *err);
+
+/* Wait for the turn. The request that follows gives it back when it is answered. */
+void at_gpu_wait_for_turn(struct at_gpu *gpu);
 
 /* Stop the worker. If it cannot be killed, the device is wedged. *end may be NULL. */
 void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end);

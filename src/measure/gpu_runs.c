@@ -73,6 +73,11 @@ static void read_conditions(struct at_gpu *gpu, struct at_wire *reply)
     struct at_gpu_conditions seen;
 
     at_wire_get_struct(reply, &seen, sizeof seen);
+    if (seen.other_processes >= 0) { /* the other tuners of this run do not count */
+        seen.other_processes -= gpu->others_open;
+        if (seen.other_processes < 0)
+            seen.other_processes = 0;
+    }
     if (!reply->bad)
         at_gpu_conditions_widen(&gpu->conditions, &seen);
 }
@@ -87,6 +92,7 @@ static enum at_status send_evaluation(struct at_gpu *gpu, struct at_error *err)
 
     if (status != AT_OK)
         return status;
+    at_gpu_wait_for_turn(gpu);
     /* The program is sent along, so that a program that does not load fails this evaluation. */
     put_program(gpu, &request, asked->program);
     at_wire_put_bytes(&request, &asked->run, sizeof asked->run);
@@ -224,6 +230,7 @@ static enum at_outcome shoot_out_once(struct at_gpu *gpu, const struct at_gpu_ru
             outcome = load_program(gpu, programs[i], err);
     if (outcome != AT_CORRECT)
         return outcome;
+    at_gpu_wait_for_turn(gpu);
     at_wire_put_int(&request, train_ns);
     at_wire_put_int(&request, samples);
     at_wire_put_int(&request, (int64_t)count);
@@ -267,6 +274,7 @@ enum at_status at_gpu_count(struct at_gpu *gpu, const struct at_gpu_run *run,
 
     if (status != AT_OK)
         return status;
+    at_gpu_wait_for_turn(gpu);
     put_program(gpu, &request, program);
     at_wire_put_bytes(&request, run, sizeof *run);
     at_frame_send(gpu->worker.fd, AT_GPU_COUNT, &request);

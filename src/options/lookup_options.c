@@ -90,7 +90,8 @@ static void find_environment(struct at_target *target)
     struct at_builder *builder;
     struct at_gpu *gpu;
 
-    if (at_gpu_open(&gpu, target->device.kind, target->device.ordinal, NULL) == AT_OK) {
+    if (at_gpu_open(&gpu, target->device.kind, target->device.ordinal, (struct at_turn){0}, NULL) ==
+        AT_OK) {
         snprintf(environment->driver, sizeof environment->driver, "%s", at_gpu_driver_version(gpu));
         snprintf(environment->cuda_driver, sizeof environment->cuda_driver, "%s",
                  at_gpu_cuda_version(gpu));

@@ -47,7 +47,9 @@ static const struct argp_option options_table[] = {
     {"policy", KEY_POLICY, "NAME", 0, "How times are taken; the first is the default {policies}",
      2},
     {"jobs", 'j', "N", 0,
-     "Number of compile workers of each device (default: one per CPU, at most 16)", 2},
+     "Number of compile workers of each device, or of each of its --tuners (default: one per CPU, "
+     "at most 16; of several tuners a quarter more together)",
+     2},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
      "Time limit of one config, plus an allowance for the problem's size (default: 2)", 2},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 2},
@@ -107,16 +109,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 const struct argp at_run_argp = {
     .options = options_table, .parser = parse, .help_filter = at_help_filter};
 
-/* Choose the number of compile workers of each device. More than 16 are no faster: the same kernels
- * are then spread over more programs, which takes more processor time. Several devices seldom all
- * wait for their compilers, so together they have up to two workers per CPU. */
-static int default_jobs(size_t devices)
+static int divide_up(int number, size_t by)
+{
+    return (number + (int)by - 1) / (int)by;
+}
+
+/* More than 16 are no faster: the same kernels are then spread over more programs, which takes more
+ * processor time. Several devices seldom all wait for their compilers, so together they have up to
+ * two workers per CPU. The tuners of a device do so more often (doc/lab/search.md). */
+int at_default_jobs(size_t devices, size_t tuners)
 {
     static const int most = 16;
-    int cpus = at_usable_cpus(), share = (2 * cpus + (int)devices - 1) / (int)devices;
+    int cpus = at_usable_cpus(), share = divide_up(2 * cpus, devices);
     int jobs = share < cpus ? share : cpus;
 
-    return jobs < most ? jobs : most;
+    jobs = jobs < most ? jobs : most;
+    return tuners > 1 ? divide_up(5 * jobs / 4, tuners) : jobs;
 }
 
 void at_run_options_init(struct at_run_options *options)
@@ -127,7 +135,7 @@ void at_run_options_init(struct at_run_options *options)
                     .strategy = at_strategies[0],
                     .seed = 1,
                     .timeout_ns = INT64_C(2000000000),
-                    .jobs = default_jobs(1),
+                    .jobs = at_default_jobs(1, 1),
                     .use_cache = true,
                     .progress = &options->progress},
     };
@@ -253,7 +261,7 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
     enum at_status status = at_select_devices(options->gpu, devices, count, err);
 
     if (status == AT_OK && !options->jobs_given)
-        options->session.jobs = default_jobs(*count);
+        options->session.jobs = at_default_jobs(*count, 1);
     if (status != AT_OK || !at_device_is_emulated(&(*devices)[0]))
         return status;
     for (size_t i = 0; i < *count; i++)

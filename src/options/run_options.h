@@ -35,6 +35,9 @@ int64_t at_parse_timeout(struct argp_state *state, const char *text);
  * --family. They are freed with the options. */
 enum at_status at_run_families(struct at_run_options *options, struct at_error *err);
 
+/* The default number of compile workers of each device, or of each of its tuners. */
+int at_default_jobs(size_t devices, size_t tuners);
+
 /* Find the devices of --gpu, and choose the number of compile workers unless the user has. An
  * emulated device takes a second for what a GPU does in a millisecond: print a note, and limit the
  * search unless search_given. The caller frees. */

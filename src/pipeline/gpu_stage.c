@@ -91,11 +91,16 @@ static enum at_status start_evaluation(struct at_pipeline *p, const struct at_re
                            err);
 }
 
+bool at_pipeline_needs_gpu(const struct at_pipeline *p)
+{
+    return !at_gpu_busy(p->session->gpu) && p->ready_count > 0 && !p->stopping;
+}
+
 enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err)
 {
     enum at_status status;
 
-    if (at_gpu_busy(p->session->gpu) || p->ready_count == 0 || p->stopping)
+    if (!at_pipeline_needs_gpu(p) || !at_gpu_take_turn(p->session->gpu))
         return AT_OK;
     status = start_evaluation(p, &p->ready[p->ready_first], err);
     if (status == AT_DEVICE && ++p->failures < REVIVALS_MAX)

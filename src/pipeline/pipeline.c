@@ -130,18 +130,21 @@ static void wait_for_work(struct at_pipeline *p, bool *gpu_ready)
 {
     size_t most = (size_t)p->session->options.jobs + 1, count = 0;
     struct pollfd *fds = at_alloc_array(most, sizeof *fds);
-    bool busy = at_gpu_busy(p->session->gpu);
+    const struct at_gpu *gpu = p->session->gpu;
+    bool busy = at_gpu_busy(gpu), waits = at_pipeline_needs_gpu(p);
     int timeout_ms = 100; /* for the progress line, budgets and deadlines */
 
     if (busy)
-        fds[count++] = (struct pollfd){.fd = at_gpu_fd(p->session->gpu), .events = POLLIN};
+        fds[count++] = (struct pollfd){.fd = at_gpu_fd(gpu), .events = POLLIN};
+    if (waits && at_gpu_turn_fd(gpu) >= 0)
+        fds[count++] = (struct pollfd){.fd = at_gpu_turn_fd(gpu), .events = POLLIN};
     count += at_builder_poll(p->session->builder, fds + count, most - count);
-    if ((!busy && p->ready_count > 0) || may_ask(p))
+    if ((waits && at_gpu_turn_fd(gpu) < 0) || may_ask(p))
         timeout_ms = 0;
     *gpu_ready = false;
     if (poll(fds, count, timeout_ms) > 0 && busy)
         *gpu_ready = fds[0].revents != 0;
-    if (busy && at_now_ns() > at_gpu_deadline_ns(p->session->gpu))
+    if (busy && at_now_ns() > at_gpu_deadline_ns(gpu))
         *gpu_ready = true;
     free(fds);
 }
@@ -150,6 +153,8 @@ static void drop_waiting(struct at_pipeline *p)
 {
     at_builder_drop(p->session->builder);
     at_order_drop(p);
+    if (!at_gpu_busy(p->session->gpu))
+        at_gpu_leave_turn(p->session->gpu);
     while (p->ready_count > 0) {
         at_program_release(p->ready[p->ready_first].built.program);
         p->ready_first = (p->ready_first + 1) % p->window;

@@ -155,7 +155,7 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
     opened->options = *options;
     opened->compile_failure_shown = at_alloc_array(options->family_count, sizeof(bool));
     status = at_template_read(&opened->header, AT_TEMPLATE_HEADER, err);
-    if (status == AT_OK)
+    if (status == AT_OK && !options->turn.turns)
         status = at_device_lock_take(&opened->lock, info, options->wait, options->progress, err);
     if (status == AT_OK) {
         hash_families(opened);
@@ -164,7 +164,7 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
     if (status == AT_OK) /* it is compiled while the device opens */
         status = start_harness(opened, &harness, err);
     if (status == AT_OK)
-        status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, err);
+        status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, options->turn, err);
     if (status == AT_OK)
         status = open_journal(opened, err);
     if (status == AT_OK)
@@ -269,6 +269,7 @@ enum at_status at_session_check_memory(struct at_session *session,
     int64_t free_bytes, total_bytes;
     enum at_status status = at_gpu_memory(session->gpu, &free_bytes, &total_bytes, err);
 
+    free_bytes /= (int64_t)session->options.turn.place + 1;
     for (size_t i = 0; i < count && status == AT_OK; i++)
         status = check_memory(session, &problems[i], free_bytes, total_bytes, err);
     return status;

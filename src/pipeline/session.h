@@ -35,6 +35,7 @@ struct at_session_options {
     const char *journal; /* path; NULL: none */
     bool resume;
     bool wait;                    /* wait for another run that has the device */
+    struct at_turn turn;          /* on a device that the caller has locked and shares out */
     const char *record;           /* folder for recordings; NULL: none are made */
     struct at_progress *progress; /* borrowed */
 };
@@ -63,7 +64,7 @@ struct at_session {
     bool told_of_others, told_of_slowing;
 };
 
-/* Open the device when no other run has it, and the compiler, the cache and the journal. */
+/* Lock the device unless that is done. Open it, and the compiler, the cache and the journal. */
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);
@@ -72,8 +73,9 @@ void at_session_close(struct at_session *session);
 struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,
                                  const struct at_problem *problem, const struct at_launch *launch);
 
-/* Check that every problem fits the device's free memory. AT_USAGE says how much is needed and how
- * much is free; or that the problem is too large to be emulated. */
+/* Check that every problem fits the device's free memory. The second tuner on a device needs a half
+ * of it to be enough, the third a third. AT_USAGE says how much is needed and how much is free; or
+ * that the problem is too large to be emulated. */
 enum at_status at_session_check_memory(struct at_session *session,
                                        const struct at_problem *problems, size_t count,
                                        struct at_error *err);

@@ -110,7 +110,10 @@ void at_order_drop(struct at_pipeline *p);
 /* Make compiled configs ready. */
 enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *err);
 
-/* Start the next ready config's evaluation, if the GPU is free. */
+/* Is there a ready config, and no evaluation? */
+bool at_pipeline_needs_gpu(const struct at_pipeline *p);
+
+/* Start the next ready config's evaluation, if the GPU is free and this tuner has the turn. */
 enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err);
 
 /* Take the result of the evaluation that has ended, file it, feed the GPU and settle the result. */

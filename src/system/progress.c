@@ -125,6 +125,10 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
         return;
     progress->next_draw_ns = now_ns + draw_interval_ns;
     progress->line_shown = true;
+    if (progress->draw) {
+        progress->draw(progress->draw_data, state);
+        return;
+    }
     line = at_progress_line(state, terminal_width() - 1, now_ns); /* a line that wraps stays */
     fprintf(stderr, "\r\033[K%s", line);
     fflush(stderr);
@@ -133,7 +137,9 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
 
 void at_progress_clear(struct at_progress *progress)
 {
-    if (progress->line_shown)
+    bool may_be_shown = progress->terminal && progress->draw; /* by the other process */
+
+    if (progress->line_shown || may_be_shown)
         fputs("\r\033[K", stderr);
     progress->line_shown = false;
     progress->next_draw_ns = 0;

@@ -8,16 +8,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct at_progress_state;
+
 struct at_progress {
     bool quiet;           /* warnings only */
     bool verbose;         /* details too */
     bool terminal;        /* stderr is one that can erase a line */
     bool line_shown;      /* the progress line is on the screen */
     int64_t next_draw_ns; /* at most ten times a second */
+    void (*draw)(void *data, const struct at_progress_state *state); /* instead, by another process
+                                                                      * on the same terminal */
+    void *draw_data;
 };
 
 /* Neither quiet nor verbose. */
 void at_progress_init(struct at_progress *progress);
+
+/* Room for any problem's text. */
+enum { AT_PROGRESS_WHAT = 1024 };
 
 /* The content of the progress line. Unknown numbers are 0, unknown times negative. */
 struct at_progress_state {

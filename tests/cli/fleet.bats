@@ -37,12 +37,33 @@ wait_for_measurements() {
     done 2>/dev/null
 }
 
-# assert_resumed: the resumed run has tuned everything, and no config of a problem twice, whichever of the
-# journals it is in.
+# measured JOURNAL: what it has measured.
+measured() {
+    query "$1" "SELECT problem, family, config FROM measurements UNION ALL SELECT problem, family, config
+        FROM finals" | sort
+}
+
+# start_tuners ARGUMENT...: two problems at a time, in the background.
+start_tuners() {
+    "$AUTOTUNE" tune "${list[@]}" --gpu emu:h200 --tuners 2 --out two.yaml "$@" >table 2>errors 3>&- &
+    main=$!
+}
+
+# wait_for_tuners: until both have filed some.
+wait_for_tuners() {
+    until grep -qaE 'x[0-9]+:f' two.yaml.journal-wal &&
+        grep -qaE 'x[0-9]+:f' two.yaml.journal.tuner1-wal; do
+        running
+        sleep 0.05
+    done 2>/dev/null
+}
+
+# assert_resumed JOURNAL...: the resumed run has tuned everything, and no config of a problem twice, whichever
+# of the journals it is in.
 assert_resumed() {
     local journal
     [ "$(grep -c 'problem: ' two.yaml)" -eq 6 ]
-    for journal in two.yaml.journal two.yaml.journal.1; do
+    for journal; do
         query "$journal" "SELECT problem, family, config FROM measurements"
     done | sort >measured
     [ "$(wc -l <measured)" -ge 48 ]
@@ -84,7 +105,7 @@ assert_resumed() {
     [[ "$(<errors)" == *"autotune: no NVIDIA H200 is left: signal 9 (Killed)" ]]
     start_fleet --resume
     waited 0
-    assert_resumed
+    assert_resumed two.yaml.journal two.yaml.journal.1
 }
 
 @test "an interrupt ends all devices, and --resume knows all journals" {
@@ -95,7 +116,7 @@ assert_resumed() {
     [ -z "$(children "$main")" ]
     start_fleet --resume
     waited 0
-    assert_resumed
+    assert_resumed two.yaml.journal two.yaml.journal.1
 }
 
 @test "the driver is killed: nothing stays, and --resume goes on" {
@@ -105,7 +126,7 @@ assert_resumed() {
     wait "$main" || true
     start_fleet --resume --wait
     waited 0
-    assert_resumed
+    assert_resumed two.yaml.journal two.yaml.journal.1
 }
 
 @test "a device that cannot be opened ends the run before anything is measured" {
@@ -118,4 +139,50 @@ assert_resumed() {
 
 @test "GPUs and emulated devices do not go together" {
     refused 'measured and predicted times do not go together' tune --problem 8x8:f32 --gpu 0,emu
+}
+
+# ---- several tuners of one device ----
+
+@test "several problems at a time come to the profile of one, byte for byte, with one journal" {
+    tune_on emu:h200
+    for tuners in 2 3; do
+        mv emu:h200.yaml one.yaml
+        mv emu:h200.yaml.journal one.yaml.journal
+        tune_on emu:h200 --tuners $tuners
+        cmp emu:h200.yaml one.yaml
+        diff <(measured emu:h200.yaml.journal) <(measured one.yaml.journal)
+    done
+    [ -z "$(find . -name '*.tuner*')" ]
+    tune_on emu:h200,emu:h200 --tuners 2
+    cmp emu:h200,emu:h200.yaml one.yaml
+}
+
+@test "a tuner that is killed costs no result" {
+    tune_on emu:h200
+    start_tuners
+    wait_for_tuners
+    kill -KILL "$(children "$main" tuner | head -n 1)"
+    waited 0
+    [[ "$(<errors)" == *"a tuner of NVIDIA H200 (emu:h200) is lost: signal 9 (Killed)"*" waits for another tuner"* ]]
+    cmp emu:h200.yaml two.yaml
+}
+
+@test "the driver of several tuners is killed: --resume measures nothing twice, whatever their number" {
+    for tuners in 2 1; do
+        rm -f two.yaml*
+        start_tuners
+        wait_for_tuners
+        kill -KILL "$main"
+        wait "$main" || true
+        [ -s two.yaml.journal.tuner1 ]
+        start_tuners --resume --wait --tuners $tuners
+        waited 0
+        [ ! -e two.yaml.journal.tuner1 ]
+        assert_resumed two.yaml.journal
+    done
+}
+
+@test "a recording is made of one problem at a time" {
+    refused 'a recording holds how long each evaluation takes' tune --problem 8x8:f32 --problem 9x9:f32 \
+        --gpu emu --search exhaustive --record recordings --tuners 2
 }

@@ -26,6 +26,7 @@
 
 static const int64_t long_ns = INT64_C(60000000000), short_ns = INT64_C(200000000);
 
+static const struct at_turn alone;
 static struct at_gpu *gpu;
 static struct at_builder *builder;
 static struct at_built naive; /* its program stays in use */
@@ -89,7 +90,7 @@ static int prepare(void **state)
     options.header = header = text_of("templates/transpose.cuh");
     assert_int_equal(at_problem_parse(&tuned.problem, "5x7:f32", NULL), AT_OK);
     assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
-    assert_int_equal(at_gpu_open(&gpu, AT_KIND_EMULATED, 0, NULL), AT_OK);
+    assert_int_equal(at_gpu_open(&gpu, AT_KIND_EMULATED, 0, alone, NULL), AT_OK);
     set_harness();
     set_kernel();
     assert_int_equal(at_gpu_prepare(gpu, &tuned, 1, NULL), AT_OK);
@@ -143,9 +144,9 @@ static void test_lister_opens(void **state)
     list_devices();
     list_devices();
     assert_int_equal(count_children(), before + 1);
-    assert_int_equal(at_gpu_open(&first, AT_KIND_EMULATED, 0, NULL), AT_OK);
+    assert_int_equal(at_gpu_open(&first, AT_KIND_EMULATED, 0, alone, NULL), AT_OK);
     assert_int_equal(count_children(), before + 1);
-    assert_int_equal(at_gpu_open(&second, AT_KIND_EMULATED, 0, NULL), AT_OK);
+    assert_int_equal(at_gpu_open(&second, AT_KIND_EMULATED, 0, alone, NULL), AT_OK);
     assert_int_equal(count_children(), before + 2);
     at_gpu_close(first);
     at_gpu_close(second);

@@ -489,6 +489,89 @@ static void test_finals(void **state)
     free(path);
 }
 
+/* Make a journal with a measurement of `config`, and a look and a finalist of it. */
+static void make_part(const char *path, const char *of_setting, bool resume, const char *config)
+{
+    const double sample = 49000;
+    const struct at_measurement measured = {.outcome = AT_WRONG, .look = {.power_mw = 7}};
+    const struct at_journal_final final = {0, true, &sample, 1};
+    struct at_journal *journal;
+    struct at_journal_key where = key;
+
+    where.config = config;
+    assert_int_equal(at_journal_open(&journal, path, of_setting, resume, NULL), AT_OK);
+    assert_int_equal(at_journal_add(journal, &where, &measured, &details, NULL), AT_OK);
+    assert_int_equal(at_journal_add_final(journal, &where, "GPU-1", &final, NULL), AT_OK);
+    at_journal_close(journal);
+}
+
+/* The rows become part of the newest run of their setting, with their looks; the file goes. */
+static void test_absorbed(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state), *part = at_format("%s.tuner1", path),
+         *copy = at_format("%s.copy", path), *command = at_format("cp %s %s", part, copy),
+         *back = at_format("cp %s %s", copy, part);
+    struct at_error err = {0};
+
+    assert_int_equal(at_journal_absorb(path, part, &err), AT_OK); /* there is none */
+    assert_int_equal(access(path, F_OK), -1);
+    at_journal_close(open_journal(path, false)); /* an older run */
+    at_journal_close(open_journal(path, false));
+    make_part(path, setting, true, "PAD=0");
+    make_part(part, setting, false, "PAD=1");
+    make_part(part, "another", false, "PAD=2");
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < 2; i++) { /* the second time as if the file could not be removed */
+        if (at_journal_absorb(path, part, &err) != AT_OK)
+            fail_msg("%s", err.message);
+        assert_int_equal(access(part, F_OK), -1);
+        assert_int_equal(query(path, "SELECT count(*) FROM runs"), 3);
+        assert_int_equal(query(path, "SELECT count(*) FROM measurements"), 3);
+        assert_int_equal(query(path, "SELECT sum(run = 2) FROM measurements"), 2);
+        assert_int_equal(query(path, "SELECT sum(run = 3 AND config = 'PAD=2') FROM measurements"),
+                         1);
+        assert_int_equal(query(path, "SELECT count(*) FROM looks JOIN measurements"
+                                     "  ON measurement = id WHERE power_mw = 7"),
+                         3);
+        assert_int_equal(query(path, "SELECT count(*) FROM finals AS f JOIN measurements AS m"
+                                     "  ON f.run = m.run AND f.config = m.config WHERE won"),
+                         3);
+        assert_int_equal(system(back), 0);
+    }
+    at_journal_close(open_journal(path, true)); /* a sound file */
+    free(path);
+    free(part);
+    free(copy);
+    free(command);
+    free(back);
+}
+
+/* Nothing is lost if a file is in use, or is no journal. */
+static void test_not_absorbed(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state), *part = at_format("%s.tuner1", path);
+    struct at_journal *open;
+    struct at_error err = {0};
+    FILE *letter;
+
+    make_part(path, setting, true, "PAD=0");
+    make_part(part, setting, false, "PAD=1");
+    open = open_journal(part, true);
+    assert_int_equal(at_journal_absorb(path, part, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "in use by another process"));
+    at_journal_close(open);
+    assert_int_equal(query(path, "SELECT count(*) FROM measurements"), 1);
+    assert_int_equal(query(part, "SELECT count(*) FROM measurements"), 1);
+    letter = fopen(part, "w");
+    fputs("a letter that is long enough to be taken for a file of SQLite\n", letter);
+    fclose(letter);
+    assert_int_equal(at_journal_absorb(path, part, &err), AT_USAGE);
+    assert_int_equal(access(part, F_OK), 0);
+    assert_int_equal(query(path, "SELECT count(*) FROM measurements"), 1);
+    free(path);
+    free(part);
+}
+
 /* A journal of the version before is read as it is, and resumed; then it has what this version
  * adds. */
 static void test_old_version(void **state)
@@ -1179,6 +1262,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_details, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_looks, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_finals, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_absorbed, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_not_absorbed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_old_version, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_killed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_sync, make_folder, remove_folder),

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moves what one journal has into another. Rows are read from one file and written to the other:
+ * attaching a file to a connection is switched off, because a journal is an untrusted file. */
+#include "base/memory.h"
+#include "journal/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEASUREMENT                                                                                \
+    "problem, family, family_hash, config, outcome, message, registers, spill_bytes,"              \
+    "  shared_bytes, samples_ns, again, measured_utc_ms, gpu, clock_sm_khz, clock_memory_khz,"     \
+    "  expected_ns"
+#define LOOK  "power_mw, temperature_c, throttle"
+#define FINAL "problem, family, family_hash, config, gpu, place, won, samples_ns, filed_utc_ms"
+
+/* What is read of the run ?3, and what is written. ?1 is added to a measurement's number; ?2 is the
+ * run that it becomes part of. */
+static const struct {
+    const char *read, *write;
+} tables[] = {
+    {"SELECT ?1 + id, ?2, " MEASUREMENT " FROM measurements WHERE run = ?3 ORDER BY id",
+     "INSERT INTO measurements (id, run, " MEASUREMENT ")"
+     "  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+    {"SELECT ?1 + measurement, " LOOK " FROM looks"
+     "  WHERE measurement IN (SELECT id FROM measurements WHERE run = ?3) AND ?2 > 0",
+     "INSERT INTO looks (measurement, " LOOK ") VALUES (?, ?, ?, ?)"},
+    {"SELECT ?2, " FINAL " FROM finals WHERE run = ?3 AND ?1 >= 0 ORDER BY id",
+     "INSERT INTO finals (run, " FINAL ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+};
+
+struct copying {
+    struct at_journal *from, *into;
+    sqlite3_int64 offset; /* of the numbers of measurements */
+};
+
+static enum at_status copy_rows(const struct copying *copying, sqlite3_stmt *read,
+                                sqlite3_stmt *write, struct at_error *err)
+{
+    int result;
+
+    while ((result = sqlite3_step(read)) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(read); i++)
+            sqlite3_bind_value(write, 1 + i, sqlite3_column_value(read, i));
+        if (sqlite3_step(write) != SQLITE_DONE)
+            return at_journal_fail(copying->into, err);
+        sqlite3_reset(write);
+    }
+    return result == SQLITE_DONE ? AT_OK : at_journal_fail(copying->from, err);
+}
+
+static enum at_status copy_table(const struct copying *copying, size_t table, sqlite3_int64 run,
+                                 struct at_error *err)
+{
+    sqlite3_stmt *read = NULL, *write = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(copying->from->db, tables[table].read, -1, &read, NULL) != SQLITE_OK)
+        status = at_journal_fail(copying->from, err);
+    else if (sqlite3_prepare_v2(copying->into->db, tables[table].write, -1, &write, NULL) !=
+             SQLITE_OK)
+        status = at_journal_fail(copying->into, err);
+    if (status == AT_OK) {
+        sqlite3_bind_int64(read, 1, copying->offset);
+        sqlite3_bind_int64(read, 2, copying->into->run);
+        sqlite3_bind_int64(read, 3, run);
+        status = copy_rows(copying, read, write, err);
+    }
+    sqlite3_finalize(read);
+    sqlite3_finalize(write);
+    return status;
+}
+
+/* The rows become part of the newest run of the same setting. */
+static enum at_status copy_run(const struct copying *copying, sqlite3_int64 run,
+                               const char *setting, struct at_error *err)
+{
+    enum at_status status = at_journal_find_run(copying->into, setting, err);
+
+    if (status == AT_OK && copying->into->run == 0)
+        status = at_journal_add_run(copying->into, setting, err);
+    for (size_t i = 0; i < AT_COUNT(tables) && status == AT_OK; i++)
+        status = copy_table(copying, i, run, err);
+    return status;
+}
+
+static enum at_status copy_runs(const struct copying *copying, struct at_error *err)
+{
+    struct at_journal_row run = {.what = "run"};
+    enum at_status status = AT_OK;
+    int result = SQLITE_ROW;
+
+    if (sqlite3_prepare_v2(copying->from->db, "SELECT id, setting FROM runs ORDER BY id", -1,
+                           &run.statement, NULL) != SQLITE_OK)
+        return at_journal_fail(copying->from, err);
+    while (status == AT_OK && (result = sqlite3_step(run.statement)) == SQLITE_ROW) {
+        const char *setting;
+
+        status = at_journal_text(copying->from, &run, 1, &setting, err);
+        if (status == AT_OK)
+            status = copy_run(copying, sqlite3_column_int64(run.statement, 0), setting, err);
+    }
+    if (status == AT_OK && result != SQLITE_DONE)
+        status = at_journal_fail(copying->from, err);
+    sqlite3_finalize(run.statement);
+    return status;
+}
+
+/* If a process ended after the rows were copied and before the file was removed, the file's first
+ * measurement is there already. */
+static enum at_status is_copied(const struct copying *copying, bool *copied, struct at_error *err)
+{
+    static const char first_sql[] = "SELECT problem, family, family_hash, config, samples_ns,"
+                                    "  measured_utc_ms FROM measurements ORDER BY id LIMIT 1";
+    static const char same_sql[] =
+        "SELECT 1 FROM measurements WHERE problem = ? AND family = ?"
+        "  AND family_hash = ? AND config = ? AND samples_ns = ? AND measured_utc_ms = ? LIMIT 1";
+    sqlite3_stmt *first = NULL, *same = NULL;
+    enum at_status status = AT_OK;
+
+    *copied = false;
+    if (sqlite3_prepare_v2(copying->from->db, first_sql, -1, &first, NULL) != SQLITE_OK)
+        status = at_journal_fail(copying->from, err);
+    else if (sqlite3_prepare_v2(copying->into->db, same_sql, -1, &same, NULL) != SQLITE_OK)
+        status = at_journal_fail(copying->into, err);
+    else if (sqlite3_step(first) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(first); i++)
+            sqlite3_bind_value(same, 1 + i, sqlite3_column_value(first, i));
+        *copied = sqlite3_step(same) == SQLITE_ROW;
+    }
+    sqlite3_finalize(first);
+    sqlite3_finalize(same);
+    return status;
+}
+
+/* All is copied, or nothing. */
+static enum at_status copy_all(struct copying *copying, struct at_error *err)
+{
+    bool copied;
+    enum at_status status = is_copied(copying, &copied, err);
+
+    if (status != AT_OK || copied)
+        return status;
+    status = at_journal_query(copying->into, "SELECT ifnull(max(id), 0) FROM measurements",
+                              &copying->offset, NULL, err);
+    if (status == AT_OK)
+        status = at_journal_execute(copying->into, "BEGIN", err);
+    if (status == AT_OK)
+        status = copy_runs(copying, err);
+    if (status == AT_OK)
+        status = at_journal_execute(copying->into, "COMMIT", err);
+    return status;
+}
+
+static enum at_status open_one(struct at_journal **journal, const char *path, struct at_error *err)
+{
+    enum at_status status;
+
+    *journal = at_alloc(sizeof **journal);
+    status = at_journal_open_file(*journal, path, err);
+    return status == AT_OK ? at_journal_upgrade(*journal, err) : status;
+}
+
+enum at_status at_journal_absorb(const char *path, const char *part, struct at_error *err)
+{
+    struct copying copying = {0};
+    enum at_status status;
+
+    if (access(part, F_OK) != 0)
+        return AT_OK;
+    status = open_one(&copying.into, path, err);
+    if (status == AT_OK)
+        status = open_one(&copying.from, part, err);
+    if (status == AT_OK)
+        status = copy_all(&copying, err);
+    at_journal_close(copying.from);
+    at_journal_close(copying.into); /* moves the log into the file, on disk */
+    if (status == AT_OK && unlink(part) != 0)
+        status = at_fail(err, AT_INTERNAL, "cannot remove %s: %s", part, strerror(errno));
+    return status;
+}
