@@ -1,176 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts the GPU worker, sends it requests and restarts it. */
+/* Lists devices, opens one in a GPU worker, and restarts the worker with all that it had. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
 #include "measure/gpu_worker.h"
 
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Opening a device takes a second or two on a machine with several GPUs. Loading and preparing take
- * milliseconds, except for buffers of a hundred gigabytes. */
-static const int64_t request_limit_ns = 60 * INT64_C(1000000000);
-
-/* ---- the end of a worker ---- */
-
-static void stop_worker(struct at_gpu *gpu, struct at_worker *worker, struct at_worker_end *end)
-{
-    struct at_worker_end ended = {0};
-
-    at_worker_stop(worker, &ended);
-    if (ended.stays)
-        gpu->stays = ended.pid;
-    if (end)
-        *end = ended;
-}
-
-void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
-{
-    stop_worker(gpu, &gpu->worker, end);
-    if (gpu->open)
-        at_turn_closes(gpu->turn);
-    gpu->open = false;
-    at_turn_give(gpu->turn);
-}
-
-/* ---- turns ---- */
-
-bool at_gpu_take_turn(struct at_gpu *gpu)
-{
-    if (!at_turn_take(gpu->turn))
-        return false;
-    gpu->others_open = at_turn_others_open(gpu->turn);
-    return true;
-}
-
-int at_gpu_turn_fd(const struct at_gpu *gpu)
-{
-    return at_turn_fd(gpu->turn);
-}
-
-void at_gpu_leave_turn(struct at_gpu *gpu)
-{
-    at_turn_give(gpu->turn);
-}
-
-void at_gpu_wait_for_turn(struct at_gpu *gpu)
-{
-    while (!at_gpu_take_turn(gpu)) {
-        int fd = at_gpu_turn_fd(gpu);
-
-        if (gpu->meanwhile)
-            gpu->meanwhile(gpu->meanwhile_state, fd, INT64_MAX);
-        else
-            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
-    }
-}
-
-/* ---- one request and its answer ---- */
-
-static const char *frame_trouble(enum at_frame_result result)
-{
-    return result == AT_FRAME_TIMEOUT  ? "it did not answer in time"
-           : result == AT_FRAME_CLOSED ? "it ended"
-                                       : "its answer is malformed";
-}
-
-static struct at_gpu_result worker_lost(enum at_outcome outcome)
-{
-    return (struct at_gpu_result){AT_DEVICE, outcome};
-}
-
-/* Read the result at the beginning of a reply. False: it is malformed. */
-static bool read_result(struct at_wire *reply, struct at_gpu_result *result)
-{
-    at_wire_get_struct(reply, result, sizeof *result);
-    return !reply->bad && result->outcome < AT_OUTCOMES &&
-           (result->status == AT_OK) == (result->outcome == AT_CORRECT) &&
-           result->status <= AT_INTERNAL;
-}
-
-/* Replace a reply by its content, which is one block of bytes. */
-static void unwrap(struct at_wire *reply)
-{
-    size_t size;
-    const void *content = at_wire_get_bytes(reply, &size);
-    struct at_wire inner = {.bytes = at_memdup(content, size), .size = size, .capacity = size};
-
-    at_wire_clear(reply);
-    *reply = inner;
-}
-
-void at_gpu_meanwhile(struct at_gpu *gpu, at_meanwhile *work, void *state)
-{
-    gpu->meanwhile = work;
-    gpu->meanwhile_state = state;
-}
-
-struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply,
-                                    int64_t deadline_ns, struct at_error *err)
-{
-    int32_t type = 0;
-    struct at_worker_end how = {0};
-    char message[sizeof err->message];
-    enum at_frame_result got;
-    struct at_gpu_result result;
-
-    gpu->killed = false;
-    if (gpu->worker.pid == 0) {
-        at_turn_give(gpu->turn);
-        at_fail(err, AT_DEVICE, "the GPU worker is not running");
-        return worker_lost(AT_CRASH);
-    }
-    if (gpu->meanwhile)
-        gpu->meanwhile(gpu->meanwhile_state, gpu->worker.fd, deadline_ns);
-    got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
-    if (got == AT_FRAME_OK)
-        at_turn_give(gpu->turn); /* else the worker is stopped first */
-    if (got == AT_FRAME_OK && (type != wanted || !read_result(reply, &result)))
-        got = AT_FRAME_BAD;
-    if (got != AT_FRAME_OK) {
-        at_wire_clear(reply);
-        at_gpu_stop(gpu, &how);
-        gpu->killed = got == AT_FRAME_CLOSED && how.signal == SIGKILL;
-        at_fail(err, AT_DEVICE, "the GPU worker was lost: %s (%s)", frame_trouble(got), how.text);
-        return worker_lost(got == AT_FRAME_TIMEOUT ? AT_TIMEOUT : AT_CRASH);
-    }
-    if (result.status == AT_OK) {
-        unwrap(reply);
-        return result;
-    }
-    at_wire_get_text(reply, message, sizeof message);
-    at_fail(err, result.status, "%s", message);
-    at_wire_clear(reply);
-    if (at_outcome_loses_device(result.outcome)) /* the worker ends itself */
-        at_gpu_stop(gpu, NULL);
-    return result;
-}
-
-/* Send a request, which is cleared, and receive its answer. */
-static struct at_gpu_result ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
-                                struct at_wire *reply, struct at_error *err)
-{
-    at_gpu_wait_for_turn(gpu);
-    if (gpu->worker.pid != 0)
-        at_frame_send(gpu->worker.fd, type, request); /* a failure shows on receiving */
-    at_wire_clear(request);
-    return at_gpu_receive(gpu, type, reply, at_now_ns() + request_limit_ns, err);
-}
-
-struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request,
-                                 struct at_error *err)
-{
-    struct at_wire reply = {0};
-    struct at_gpu_result result = ask(gpu, type, request, &reply, err);
-
-    at_wire_clear(&reply);
-    return result;
-}
 
 /* ---- listing and opening ---- */
 
@@ -186,8 +24,8 @@ static enum at_status start_worker(struct at_gpu *gpu, struct at_error *err)
     if (gpu->next.pid != 0) {
         gpu->worker = gpu->next;
         gpu->next = (struct at_worker){0};
-        if (at_gpu_receive(gpu, AT_GPU_LIST, &listed, at_now_ns() + request_limit_ns, err).status ==
-            AT_OK) {
+        if (at_gpu_receive(gpu, AT_GPU_LIST, &listed, at_now_ns() + at_gpu_request_limit_ns, err)
+                .status == AT_OK) {
             at_wire_clear(&listed);
             return AT_OK;
         }
@@ -209,7 +47,7 @@ static enum at_status list_once(struct at_gpu *gpu, struct at_device_info **info
     if (status != AT_OK)
         return status;
     at_wire_put_text(&request, gpu->kind);
-    status = ask(gpu, AT_GPU_LIST, &request, &reply, err).status;
+    status = at_gpu_ask(gpu, AT_GPU_LIST, &request, &reply, err).status;
     if (status == AT_OK) {
         *count = at_wire_get_count(&reply, sizeof **infos);
         *infos = at_alloc_array(*count, sizeof **infos);
@@ -292,7 +130,7 @@ static enum at_status send_open(struct at_gpu *gpu, struct at_error *err)
     at_wire_put_int(&request, gpu->ordinal);
     gpu->open = true;
     at_turn_opens(gpu->turn);
-    status = ask(gpu, AT_GPU_OPEN, &request, &reply, err).status;
+    status = at_gpu_ask(gpu, AT_GPU_OPEN, &request, &reply, err).status;
     if (status == AT_OK) {
         at_wire_get_struct(&reply, &info, sizeof info);
         at_wire_get_text(&reply, gpu->driver, sizeof gpu->driver);
@@ -403,7 +241,7 @@ enum at_status at_gpu_memory(struct at_gpu *gpu, int64_t *free_bytes, int64_t *t
     do {
         status = at_gpu_revive(gpu, err);
         if (status == AT_OK)
-            status = ask(gpu, AT_GPU_MEMORY, &request, &reply, err).status;
+            status = at_gpu_ask(gpu, AT_GPU_MEMORY, &request, &reply, err).status;
     } while (status != AT_OK && gpu->killed && ++kills < AT_GPU_KILLS_MAX);
     if (status == AT_OK) {
         *free_bytes = at_wire_get_int(&reply);
@@ -473,7 +311,7 @@ void at_gpu_renew(struct at_gpu *gpu)
     gpu->case_count = 0;
     at_worker_kill(&old);
     at_gpu_revive(gpu, &err);
-    stop_worker(gpu, &old, NULL);
+    at_gpu_stop_worker(gpu, &old, NULL);
     if (was_open)
         at_turn_closes(gpu->turn);
 }

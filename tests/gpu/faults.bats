@@ -207,6 +207,21 @@ END
     assert_nothing_left
 }
 
+@test "one of two tuners is killed: the other takes its problem" {
+    "$AUTOTUNE" tune --quiet --no-cache --jobs 1 --family tile --search random --budget $((2 * enough)) \
+        --tuners 2 --problem 512x512:f32 --problem 512x256:f32 --out best.yaml >table 2>errors 3>&- &
+    main=$!
+    until grep -qa 512x best.yaml.journal.tuner1-wal 2>/dev/null; do
+        kill -0 "$main"
+        sleep 0.05
+    done
+    kill -KILL "$(children "$main" tuner | tail -n 1)"
+    waited 0
+    [[ $(<errors) == *"a tuner of "*" is lost: signal 9 (Killed)"*" waits for another tuner"* ]]
+    [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
+    assert_nothing_left
+}
+
 @test "a worker that cannot be killed: the run reports a wedged device and ends" {
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget $enough

@@ -45,6 +45,16 @@ setup() {
     run -0 "$AUTOTUNE" check best.yaml
 }
 
+@test "two problems are tuned at a time: neither counts as another process, and there is one journal" {
+    need_sqlite
+    run --separate-stderr -0 tune --family naive --tuners 2 --problem 2048x2048:f32 --problem 2048x2047:f32 \
+        --problem 1024x1024:f32 --out best.yaml
+    [[ $stderr != *"other process"* ]]
+    run ! grep -q 'other_processes: [1-9]' best.yaml
+    [ "$(query best.yaml.journal 'SELECT count(DISTINCT problem) FROM finals')" -eq 3 ]
+    [ -z "$(find . -name '*.tuner*')" ]
+}
+
 @test "--out - prints the profile" {
     run --separate-stderr -0 tune --quiet --family naive --problem 96x64:f32 --out -
     [ -z "$stderr" ]
