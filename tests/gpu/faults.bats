@@ -338,7 +338,7 @@ give_memory() {
 }
 
 @test "memory taken during the run fails the largest problem alone" {
-    start_stopped $enough --problem 16384x16384:f32 --problem 96x64:f32
+    start_stopped $enough --tuners 1 --problem 16384x16384:f32 --problem 96x64:f32 # in this order
     take_memory 1000
     kill -CONT "$main"
     waited 1
