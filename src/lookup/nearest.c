@@ -169,13 +169,21 @@ static float order_of(const struct search *search, const struct at_mark *mark, f
     return other ? distance + mark->of_share : distance;
 }
 
+/* Opening has checked the rules for the elements that the config was tuned with. */
+static bool is_for_elements(const struct search *search, const struct at_config *config)
+{
+    return search->group_gap == 0 ||
+           at_config_require_inherent(config, search->query->problem->elem_size, NULL) == AT_OK;
+}
+
 /* Try the candidate on the problem that is asked for. */
 static void try_candidate(struct search *search, const struct at_mark *mark,
                           struct at_answer *answer)
 {
     struct fit fit = {.mark = mark, .config = candidate_of(search, mark)->config};
 
-    if (!at_config_adapt(&fit.config, &search->point, &fit.launch)) {
+    if (!is_for_elements(search, &fit.config) ||
+        !at_config_adapt(&fit.config, &search->point, &fit.launch)) {
         if (tier_of_search(search) == AT_TIER_EXACT)
             note_refusal(search, mark, answer);
         return;
