@@ -9,8 +9,6 @@
 #include "device/info.h"
 #include "space/family.h"
 
-#include <math.h>
-
 /* What is compared. All but batched and runs are logarithms to base 2. */
 enum at_coordinate {
     AT_ELEMENT,      /* bytes of an element */
@@ -44,8 +42,10 @@ enum { AT_KEYS = 4 };
 /* A problem on a device, and a config's launch for it once at_traits_launch has set it. The members
  * but at[] and the keys are logarithms to base 2. */
 struct at_traits {
-    float keys[AT_KEYS]; /* sums of weighted coordinates */
-    float key;           /* the sum of the keys */
+    /* Sums of weighted coordinates: what the keys differ by is together no more than the distance,
+     * less that of the elements, but for rounding. */
+    float keys[AT_KEYS];
+    float key; /* their sum */
     float at[AT_COORDINATES];
     float elements; /* of the problem */
     float enough;   /* blocks that occupy all multiprocessors */
@@ -79,17 +79,6 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
 
 /* Return what the elements alone add to the distance. */
 float at_distance_of_elements(const struct at_traits *from, const struct at_traits *to);
-
-/* Return the sum of what the keys differ by: a rough lower bound of the distance, less that of the
- * elements, but for rounding. What the key differs by is no more. Compilers turn it into vectors. */
-static inline float at_distance_of_keys(const struct at_traits *from, const struct at_traits *to)
-{
-    float gaps[AT_KEYS];
-
-    for (int i = 0; i < AT_KEYS; i++)
-        gaps[i] = fabsf(to->keys[i] - from->keys[i]);
-    return (gaps[0] + gaps[1]) + (gaps[2] + gaps[3]);
-}
 
 /* Return a lower bound of the distance, whatever the launch at `to` is. */
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to);

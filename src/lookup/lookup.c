@@ -138,6 +138,21 @@ static void sort_marks(struct at_lookup *lookup)
     }
 }
 
+static void fill_blocks(struct at_lookup *lookup)
+{
+    size_t count = (lookup->count + AT_BLOCK_MARKS - 1) / AT_BLOCK_MARKS;
+
+    lookup->blocks = at_alloc_array(count, sizeof *lookup->blocks);
+    for (size_t i = 0; i < lookup->count; i++) {
+        const struct at_mark *mark = &lookup->marks[i];
+        struct at_block *block = &lookup->blocks[i / AT_BLOCK_MARKS];
+
+        for (int key = 0; key < AT_KEYS; key++)
+            block->keys[key][i % AT_BLOCK_MARKS] = mark->traits.keys[key];
+        block->of_share[i % AT_BLOCK_MARKS] = mark->of_share;
+    }
+}
+
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
                                  struct at_family *const *families, size_t family_count)
 {
@@ -161,6 +176,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
     }
     at_free(opening.slots);
     sort_marks(lookup);
+    fill_blocks(lookup);
     return lookup;
 }
 
@@ -170,6 +186,7 @@ void at_lookup_close(struct at_lookup *lookup)
         return;
     at_free(lookup->candidates);
     at_free(lookup->marks);
+    at_free(lookup->blocks);
     at_free(lookup->places);
     at_free(lookup->unusable_note);
     at_free(lookup);

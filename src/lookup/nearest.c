@@ -67,15 +67,13 @@ struct search {
     struct at_traits asked; /* with the launch of the last config that was tried */
     uint64_t *ranks; /* by place: of a candidate for the problem itself, if any, and of others */
     uint64_t rank;   /* of the candidates that are searched now */
+    struct at_group same;  /* with the key of the problem itself */
     struct at_group group; /* that is searched now */
     float group_gap;       /* what its elements add to each distance */
     struct open *open;     /* of its marks, in no order */
-    size_t open_count;
+    size_t open_count, open_capacity;
     struct fit nearest;
 };
-
-/* The bound of a candidate for the problem itself. */
-static const float same_problem = -1;
 
 /* What rounding may add to the difference of keys. */
 static const float rounding = 0.01F;
@@ -169,20 +167,23 @@ static bool are_others(const struct search *search)
 }
 
 /* Opening has checked the rules for the elements that the config was tuned with. */
-static bool is_for_elements(const struct search *search, const struct at_config *config)
+static bool is_for_elements(const struct search *search, const struct at_candidate *candidate)
 {
-    return search->group_gap == 0 ||
-           at_config_require_inherent(config, search->query->problem->elem_size, NULL) == AT_OK;
+    int64_t elem_size = search->query->problem->elem_size;
+
+    return candidate->problem.elem_size == elem_size ||
+           at_config_require_inherent(&candidate->config, elem_size, NULL) == AT_OK;
 }
 
 /* Try the candidate on the problem that is asked for. */
 static void try_candidate(struct search *search, const struct at_mark *mark,
                           struct at_answer *answer)
 {
-    struct fit fit = {.mark = mark, .config = candidate_of(search, mark)->config};
+    const struct at_candidate *candidate = candidate_of(search, mark);
+    struct fit fit = {.mark = mark, .config = candidate->config};
 
-    if (!is_for_elements(search, &fit.config) ||
-        !at_config_adapt(&fit.config, &search->point, &fit.launch)) {
+    if (!at_config_adapt(&fit.config, &search->point, &fit.launch) ||
+        !is_for_elements(search, candidate)) {
         if (tier_of_search(search) == AT_TIER_EXACT)
             note_refusal(search, mark, answer);
         return;
@@ -196,7 +197,8 @@ static void try_candidate(struct search *search, const struct at_mark *mark,
 
 static bool is_same_problem(const struct search *search, const struct at_mark *mark)
 {
-    return at_problem_equal(&candidate_of(search, mark)->problem, search->query->problem);
+    return mark->traits.key == search->asked.key &&
+           at_problem_equal(&candidate_of(search, mark)->problem, search->query->problem);
 }
 
 /* Return the number of the group's first mark with such a key or a greater one. */
@@ -216,30 +218,49 @@ static size_t first_from(const struct search *search, float key)
     return from;
 }
 
-/* Open the marks of this rank whose bounds are more than `inner` and at most `outer`. Most others
- * are told by their keys, which takes a quarter of the time of the bound itself. */
+/* Set lower bounds, but for rounding, of the orders of a block's marks, less the group's gap. */
+static void bound_block(const struct at_block *block, const struct at_traits *asked,
+                        float bounds[AT_BLOCK_MARKS])
+{
+    for (int i = 0; i < AT_BLOCK_MARKS; i++)
+        bounds[i] = block->of_share[i] + fabsf(block->keys[0][i] - asked->keys[0]) +
+                    fabsf(block->keys[1][i] - asked->keys[1]) +
+                    fabsf(block->keys[2][i] - asked->keys[2]) +
+                    fabsf(block->keys[3][i] - asked->keys[3]);
+    _Static_assert(AT_KEYS == 4, "all are compared");
+}
+
+/* Open the mark if its rank is searched and its bound is more than `inner` and at most `outer`. */
+static void open_mark(struct search *search, size_t number, float inner, float outer)
+{
+    const struct at_mark *mark = &search->lookup->marks[number];
+    float bound;
+
+    if (number < search->group.first || number >= search->group.end ||
+        search->ranks[2 * mark->place + 1] != search->rank || is_same_problem(search, mark))
+        return;
+    bound = at_distance_bound(&mark->traits, &search->asked) + mark->of_share;
+    if (bound > inner && bound <= outer)
+        AT_PUSH(search->open, search->open_count, search->open_capacity,
+                ((struct open){bound, (uint32_t)number}));
+}
+
+/* Open the marks of other problems between two bounds. Most others are told by their keys, which
+ * takes a sixth of the time of the bound itself. */
 static void open_ring(struct search *search, float inner, float outer)
 {
-    const struct at_mark *marks = search->lookup->marks;
     float reach = outer - search->group_gap + rounding;
-    float last = search->asked.key + reach;
+    size_t first = first_from(search, search->asked.key - reach) / AT_BLOCK_MARKS;
+    size_t end = first_from(search, search->asked.key + reach);
 
     search->open_count = 0;
-    for (size_t i = first_from(search, search->asked.key - reach);
-         i < search->group.end && marks[i].traits.key <= last; i++) {
-        float apart = at_distance_of_keys(&marks[i].traits, &search->asked);
-        bool same;
-        float bound;
+    for (size_t block = first; block * AT_BLOCK_MARKS < end; block++) {
+        float bounds[AT_BLOCK_MARKS];
 
-        if (apart + marks[i].of_share > reach && apart > 0)
-            continue;
-        same = apart <= 0 && is_same_problem(search, &marks[i]);
-        if (search->ranks[2 * marks[i].place + !same] != search->rank)
-            continue;
-        bound = same ? same_problem
-                     : at_distance_bound(&marks[i].traits, &search->asked) + marks[i].of_share;
-        if (bound > inner && bound <= outer)
-            search->open[search->open_count++] = (struct open){bound, (uint32_t)i};
+        bound_block(&search->lookup->blocks[block], &search->asked, bounds);
+        for (size_t i = 0; i < AT_BLOCK_MARKS; i++)
+            if (bounds[i] <= reach)
+                open_mark(search, block * AT_BLOCK_MARKS + i, inner, outer);
     }
 }
 
@@ -272,27 +293,34 @@ static void enter(struct search *search, const struct at_group *group)
     search->group_gap = gap_of_group(search, group);
 }
 
-/* Candidates for the problem itself have the same keys. */
-static void note_same_problems(struct search *search)
+/* Find the marks for the problem itself, and the ranks of their candidates. */
+static void find_same_problems(struct search *search)
 {
     const struct at_mark *marks = search->lookup->marks;
+    struct at_group *same = &search->same;
 
-    for (size_t i = first_from(search, search->asked.key);
-         i < search->group.end && marks[i].traits.key <= search->asked.key; i++)
-        if (is_same_problem(search, &marks[i]))
-            search->ranks[2 * marks[i].place] =
-                rank_of(&search->lookup->places[marks[i].place], search->query, true);
+    same->first = same->end = first_from(search, search->asked.key);
+    for (; same->end < search->group.end && marks[same->end].traits.key <= search->asked.key;
+         same->end++) {
+        const struct at_mark *mark = &marks[same->end];
+
+        if (is_same_problem(search, mark))
+            search->ranks[2 * mark->place] =
+                rank_of(&search->lookup->places[mark->place], search->query, true);
+    }
 }
 
 static struct search begin(const struct at_lookup *lookup, const struct at_query *query)
 {
+    const size_t usual = 64; /* marks of a ring; malloc is quicker for little memory */
     struct search search = {
         .lookup = lookup,
         .query = query,
         .point = at_point_make(NULL, query->problem, query->device),
         .asked = at_traits_of(query->problem, query->device),
         .ranks = at_alloc_array(2 * lookup->place_count, sizeof *search.ranks),
-        .open = at_alloc_raw(lookup->count * sizeof *search.open),
+        .open = at_alloc_raw(usual * sizeof *search.open),
+        .open_capacity = usual,
     };
 
     for (size_t i = 0; i < lookup->place_count; i++) {
@@ -302,7 +330,7 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
     for (size_t i = 0; i < lookup->group_count; i++)
         if (gap_of_group(&search, &lookup->groups[i]) == 0) {
             enter(&search, &lookup->groups[i]);
-            note_same_problems(&search);
+            find_same_problems(&search);
         }
     return search;
 }
@@ -327,15 +355,13 @@ static void search_group(struct search *search, const struct at_group *group,
             try_candidate(search, mark, answer);
         inner = outer;
         width = width < last ? 2 * width : INFINITY;
-    } while (inner < search->nearest.order && inner < INFINITY && are_others(search));
+    } while (inner < search->nearest.order && inner < INFINITY);
 }
 
-/* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
-static bool find_with_rank(struct search *search, struct at_answer *answer)
+static void search_groups(struct search *search, struct at_answer *answer)
 {
     const struct at_lookup *lookup = search->lookup;
 
-    search->nearest = (struct fit){.order = INFINITY};
     for (int others = 0; others < 2; others++) /* those with the asked elements first */
         for (size_t i = 0; i < lookup->group_count; i++) {
             float least = gap_of_group(search, &lookup->groups[i]);
@@ -343,6 +369,26 @@ static bool find_with_rank(struct search *search, struct at_answer *answer)
             if ((least > 0) == others && least <= search->nearest.order)
                 search_group(search, &lookup->groups[i], answer);
         }
+}
+
+static void try_same_problems(struct search *search, struct at_answer *answer)
+{
+    for (size_t i = search->same.first; i < search->same.end; i++) {
+        const struct at_mark *mark = &search->lookup->marks[i];
+
+        if (search->ranks[2 * mark->place] == search->rank && is_same_problem(search, mark))
+            try_candidate(search, mark, answer);
+    }
+}
+
+/* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
+static bool find_with_rank(struct search *search, struct at_answer *answer)
+{
+    search->nearest = (struct fit){.order = INFINITY};
+    if (are_others(search))
+        search_groups(search, answer);
+    else
+        try_same_problems(search, answer);
     if (!search->nearest.mark)
         return false;
     if (search->nearest.distance > at_distance_trusted(&search->asked)) {
