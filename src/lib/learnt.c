@@ -156,7 +156,7 @@ static bool take(struct autotune_answer *answer, const autotune_profile *profile
 
     if (at_config_from_names(&made.config, profile->families, profile->family_count, winner->family,
                              &winner->parameters, &err) != AT_OK ||
-        at_config_require_inherent(&made.config, &err) != AT_OK ||
+        at_config_require_inherent(&made.config, answer->problem.elem_size, &err) != AT_OK ||
         !at_config_adapt(&made.config, &point, &made.launch))
         return false;
     answer->answer = made;

@@ -59,6 +59,12 @@ static bool has_runs(const struct at_problem *problem, int64_t matrices)
     return matrices > 1 && problem->rows == 1 && problem->ld_dst == 1;
 }
 
+/* fminf would be a call, because of NaN. */
+static inline float lesser(float a, float b)
+{
+    return a < b ? a : b;
+}
+
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
     float rows = log2f((float)problem->rows), cols = log2f((float)problem->cols);
@@ -98,9 +104,11 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
         .enough = log2f((float)(BLOCKS_ENOUGH * device->multiprocessors)),
     };
 
-    _Static_assert(AT_ELEMENT == 0, "all others are in the key");
+    _Static_assert(AT_ELEMENT == 0, "all others are in the keys");
     for (int i = AT_ELEMENT + 1; i < AT_COORDINATES; i++)
-        traits.key += fminf(more_weights[i], less_weights[i]) * traits.at[i];
+        traits.keys[i % AT_KEYS] += lesser(more_weights[i], less_weights[i]) * traits.at[i];
+    for (int i = 0; i < AT_KEYS; i++)
+        traits.key += traits.keys[i];
     return traits;
 }
 

@@ -37,12 +37,16 @@ struct at_launch_traits {
     float packed_run[2]; /* adjacent bytes in a row of a packed tile, by side, up to 128; else 0 */
 };
 
+enum { AT_KEYS = 4 };
+
 /* A problem on a device, and a config's launch for it once at_traits_launch has set it. The members
- * but at[] and the key are logarithms to base 2. */
+ * but at[] and the keys are logarithms to base 2. */
 struct at_traits {
+    /* Sums of weighted coordinates: what the keys differ by is together no more than the distance,
+     * less that of the elements, but for rounding. */
+    float keys[AT_KEYS];
+    float key; /* their sum */
     float at[AT_COORDINATES];
-    float key;      /* keys differ by no more than the distance, less that of the elements, but for
-                       rounding */
     float elements; /* of the problem */
     float enough;   /* blocks that occupy all multiprocessors */
     struct at_launch_traits launch;

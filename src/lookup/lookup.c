@@ -16,7 +16,8 @@ const char *const at_tier_names[AT_TIERS] = {
 
 /* ---- candidates ---- */
 
-/* The candidates by their configs: a hash table with linear probing, half full at most. */
+/* The candidates by their configs and elements: a hash table with linear probing, half full at
+ * most. */
 struct opening {
     struct at_lookup *lookup;
     uint32_t *slots; /* 1 + a candidate's index; 0: free */
@@ -24,20 +25,24 @@ struct opening {
 };
 
 /* The last check of a candidate, which then is the lookup's next. The rules are not evaluated again
- * for a config that an earlier one has: few configs serve many problems. */
-static enum at_status require_inherent(struct opening *opening, const struct at_config *config,
-                                       struct at_error *err)
+ * for a config that an earlier one has with the same elements: few configs serve many problems. */
+static enum at_status require_inherent(struct opening *opening,
+                                       const struct at_candidate *candidate, struct at_error *err)
 {
     const struct at_lookup *lookup = opening->lookup;
-    size_t slot = at_hash64(config->values, sizeof config->values, 0);
+    const struct at_config *config = &candidate->config;
+    int64_t elem_size = candidate->problem.elem_size;
+    size_t slot = at_hash64(config->values, sizeof config->values, (uint64_t)elem_size);
     enum at_status status;
 
     while (opening->slots[slot &= opening->mask]) {
-        if (at_config_equal(&lookup->candidates[opening->slots[slot] - 1].config, config))
+        const struct at_candidate *earlier = &lookup->candidates[opening->slots[slot] - 1];
+
+        if (earlier->problem.elem_size == elem_size && at_config_equal(&earlier->config, config))
             return AT_OK;
         slot++;
     }
-    status = at_config_require_inherent(config, err);
+    status = at_config_require_inherent(config, elem_size, err);
     if (status == AT_OK)
         opening->slots[slot] = (uint32_t)lookup->count + 1;
     return status;
@@ -58,7 +63,7 @@ static enum at_status make_candidate(struct opening *opening, struct at_candidat
     if (status == AT_OK)
         status = at_config_launch(&candidate->config, &candidate->problem, home, &launch, err);
     if (status == AT_OK)
-        status = require_inherent(opening, &candidate->config, err);
+        status = require_inherent(opening, candidate, err);
     if (status != AT_OK)
         return status;
     *traits = at_traits_of(&candidate->problem, home);
@@ -133,6 +138,21 @@ static void sort_marks(struct at_lookup *lookup)
     }
 }
 
+static void fill_blocks(struct at_lookup *lookup)
+{
+    size_t count = (lookup->count + AT_BLOCK_MARKS - 1) / AT_BLOCK_MARKS;
+
+    lookup->blocks = at_alloc_array(count, sizeof *lookup->blocks);
+    for (size_t i = 0; i < lookup->count; i++) {
+        const struct at_mark *mark = &lookup->marks[i];
+        struct at_block *block = &lookup->blocks[i / AT_BLOCK_MARKS];
+
+        for (int key = 0; key < AT_KEYS; key++)
+            block->keys[key][i % AT_BLOCK_MARKS] = mark->traits.keys[key];
+        block->of_share[i % AT_BLOCK_MARKS] = mark->of_share;
+    }
+}
+
 struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
                                  struct at_family *const *families, size_t family_count)
 {
@@ -156,6 +176,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
     }
     at_free(opening.slots);
     sort_marks(lookup);
+    fill_blocks(lookup);
     return lookup;
 }
 
@@ -165,6 +186,7 @@ void at_lookup_close(struct at_lookup *lookup)
         return;
     at_free(lookup->candidates);
     at_free(lookup->marks);
+    at_free(lookup->blocks);
     at_free(lookup->places);
     at_free(lookup->unusable_note);
     at_free(lookup);

@@ -54,10 +54,10 @@ struct fit {
     struct at_launch launch;
 };
 
-/* A mark that was seen and not yet tried. */
+/* A mark that is to be tried. */
 struct open {
-    float bound;
-    size_t mark;
+    float bound; /* of its order */
+    uint32_t mark;
 };
 
 struct search {
@@ -67,17 +67,16 @@ struct search {
     struct at_traits asked; /* with the launch of the last config that was tried */
     uint64_t *ranks; /* by place: of a candidate for the problem itself, if any, and of others */
     uint64_t rank;   /* of the candidates that are searched now */
+    struct at_group same;  /* with the key of the problem itself */
     struct at_group group; /* that is searched now */
     float group_gap;       /* what its elements add to each distance */
-    size_t first, last; /* of its marks, first to last - 1 are seen: those with the nearest keys */
-    float below, above; /* the gaps of those beside them */
-    struct open *open;  /* of these, in no order */
-    size_t open_count;
+    struct open *open;     /* of its marks, in no order */
+    size_t open_count, open_capacity;
     struct fit nearest;
 };
 
-/* The bound of a candidate for the problem itself. */
-static const float same_problem = -1;
+/* What rounding may add to the difference of keys. */
+static const float rounding = 0.01F;
 
 static enum at_tier tier_of_search(const struct search *search)
 {
@@ -160,115 +159,127 @@ static bool is_nearer(const struct search *search, const struct fit *fit)
                                           : fit->mark->candidate < nearest->mark->candidate;
 }
 
-/* Return the distance with what the share adds. An entry of the problem itself is no neighbour: its
- * share says nothing against it. */
-static float order_of(const struct search *search, const struct at_mark *mark, float distance)
+/* Are the candidates of this rank entries of other problems? One of the problem itself is no
+ * neighbour: its share says nothing against it. */
+static bool are_others(const struct search *search)
 {
-    bool other = search->rank >> OTHER_PROBLEM_SHIFT & 1;
+    return search->rank >> OTHER_PROBLEM_SHIFT & 1;
+}
 
-    return other ? distance + mark->of_share : distance;
+/* Opening has checked the rules for the elements that the config was tuned with. */
+static bool is_for_elements(const struct search *search, const struct at_candidate *candidate)
+{
+    int64_t elem_size = search->query->problem->elem_size;
+
+    return candidate->problem.elem_size == elem_size ||
+           at_config_require_inherent(&candidate->config, elem_size, NULL) == AT_OK;
 }
 
 /* Try the candidate on the problem that is asked for. */
 static void try_candidate(struct search *search, const struct at_mark *mark,
                           struct at_answer *answer)
 {
-    struct fit fit = {.mark = mark, .config = candidate_of(search, mark)->config};
+    const struct at_candidate *candidate = candidate_of(search, mark);
+    struct fit fit = {.mark = mark, .config = candidate->config};
 
-    if (!at_config_adapt(&fit.config, &search->point, &fit.launch)) {
+    if (!at_config_adapt(&fit.config, &search->point, &fit.launch) ||
+        !is_for_elements(search, candidate)) {
         if (tier_of_search(search) == AT_TIER_EXACT)
             note_refusal(search, mark, answer);
         return;
     }
     at_traits_launch(&search->asked, search->query->problem, &fit.launch);
     fit.distance = at_distance_total(&mark->traits, &search->asked);
-    fit.order = order_of(search, mark, fit.distance);
+    fit.order = are_others(search) ? fit.distance + mark->of_share : fit.distance;
     if (is_nearer(search, &fit))
         search->nearest = fit;
 }
 
-/* Return a lower bound of the orders of a mark's candidate and of those beyond it. */
-static float gap(const struct search *search, size_t number)
-{
-    const float rounding = 0.01F;
-
-    if (number - search->group.first >= search->group.end - search->group.first)
-        return INFINITY; /* also below the first, where the difference wraps */
-    return search->group_gap + fabsf(search->lookup->marks[number].traits.key - search->asked.key) -
-           rounding;
-}
-
-static float next_gap(const struct search *search)
-{
-    return search->below < search->above ? search->below : search->above;
-}
-
-/* Go to the mark whose key is nearest, among those not seen yet. */
-static size_t next_mark(struct search *search)
-{
-    if (search->below < search->above) {
-        search->first--;
-        search->below = gap(search, search->first - 1); /* 0 - 1 is no mark's number */
-        return search->first;
-    }
-    search->last++;
-    search->above = gap(search, search->last);
-    return search->last - 1;
-}
-
 static bool is_same_problem(const struct search *search, const struct at_mark *mark)
 {
-    /* Most differ in their elements, and these were just read. */
-    return mark->traits.elements == search->asked.elements &&
+    return mark->traits.key == search->asked.key &&
            at_problem_equal(&candidate_of(search, mark)->problem, search->query->problem);
 }
 
-static void note_same_problem(struct search *search, const struct at_mark *mark)
-{
-    if (is_same_problem(search, mark))
-        search->ranks[2 * mark->place] =
-            rank_of(&search->lookup->places[mark->place], search->query, true);
-}
-
-/* Open the mark if its candidate has this rank. */
-static void see(struct search *search, size_t number)
-{
-    const struct at_mark *mark = &search->lookup->marks[number];
-    bool same = is_same_problem(search, mark);
-
-    if (search->ranks[2 * mark->place + !same] == search->rank)
-        search->open[search->open_count++] = (struct open){
-            same ? same_problem
-                 : order_of(search, mark, at_distance_bound(&mark->traits, &search->asked)),
-            number};
-}
-
-/* Find the candidate of this rank with the least bound that is no greater than the nearest
- * order, and close it. Returns NULL if there is none. */
-static const struct at_mark *take_least(struct search *search)
+/* Return the number of the group's first mark with such a key or a greater one. */
+static size_t first_from(const struct search *search, float key)
 {
     const struct at_mark *marks = search->lookup->marks;
-    struct open *open = search->open, least = {search->nearest.order, SIZE_MAX};
-    size_t place = 0;
+    size_t from = search->group.first, to = search->group.end;
+
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+
+        if (marks[middle].traits.key < key)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Set lower bounds, but for rounding, of the orders of a block's marks, less the group's gap. */
+static void bound_block(const struct at_block *block, const struct at_traits *asked,
+                        float bounds[AT_BLOCK_MARKS])
+{
+    for (int i = 0; i < AT_BLOCK_MARKS; i++)
+        bounds[i] = block->of_share[i] + fabsf(block->keys[0][i] - asked->keys[0]) +
+                    fabsf(block->keys[1][i] - asked->keys[1]) +
+                    fabsf(block->keys[2][i] - asked->keys[2]) +
+                    fabsf(block->keys[3][i] - asked->keys[3]);
+    _Static_assert(AT_KEYS == 4, "all are compared");
+}
+
+/* Open the mark if its rank is searched and its bound is more than `inner` and at most `outer`. */
+static void open_mark(struct search *search, size_t number, float inner, float outer)
+{
+    const struct at_mark *mark = &search->lookup->marks[number];
+    float bound;
+
+    if (number < search->group.first || number >= search->group.end ||
+        search->ranks[2 * mark->place + 1] != search->rank || is_same_problem(search, mark))
+        return;
+    bound = at_distance_bound(&mark->traits, &search->asked) + mark->of_share;
+    if (bound > inner && bound <= outer)
+        AT_PUSH(search->open, search->open_count, search->open_capacity,
+                ((struct open){bound, (uint32_t)number}));
+}
+
+/* Open the marks of other problems between two bounds. Most others are told by their keys, which
+ * takes a sixth of the time of the bound itself. */
+static void open_ring(struct search *search, float inner, float outer)
+{
+    float reach = outer - search->group_gap + rounding;
+    size_t first = first_from(search, search->asked.key - reach) / AT_BLOCK_MARKS;
+    size_t end = first_from(search, search->asked.key + reach);
+
+    search->open_count = 0;
+    for (size_t block = first; block * AT_BLOCK_MARKS < end; block++) {
+        float bounds[AT_BLOCK_MARKS];
+
+        bound_block(&search->lookup->blocks[block], &search->asked, bounds);
+        for (size_t i = 0; i < AT_BLOCK_MARKS; i++)
+            if (bounds[i] <= reach)
+                open_mark(search, block * AT_BLOCK_MARKS + i, inner, outer);
+    }
+}
+
+/* Find the open mark with the least bound that is no greater than the nearest order, and close it.
+ * Returns NULL if there is none. */
+static const struct at_mark *take_least(struct search *search)
+{
+    struct open *open = search->open, least = {search->nearest.order, 0};
+    size_t place = SIZE_MAX;
 
     for (size_t i = 0; i < search->open_count; i++)
         if (open[i].bound <= least.bound) {
             least = open[i];
             place = i;
         }
-    while (next_gap(search) <= least.bound && next_gap(search) < INFINITY) {
-        size_t before = search->open_count;
-
-        see(search, next_mark(search));
-        if (search->open_count > before && open[before].bound <= least.bound) {
-            least = open[before];
-            place = before;
-        }
-    }
-    if (least.mark == SIZE_MAX)
+    if (place == SIZE_MAX)
         return NULL;
     open[place] = open[--search->open_count];
-    return &marks[least.mark];
+    return &search->lookup->marks[least.mark];
 }
 
 static float gap_of_group(const struct search *search, const struct at_group *group)
@@ -276,44 +287,40 @@ static float gap_of_group(const struct search *search, const struct at_group *gr
     return at_distance_of_elements(&search->lookup->marks[group->first].traits, &search->asked);
 }
 
-/* Stand between the group's marks at the asked key: none is seen. */
 static void enter(struct search *search, const struct at_group *group)
 {
-    const struct at_mark *marks = search->lookup->marks;
-    size_t from = group->first, to = group->end;
-
-    while (from < to) {
-        size_t middle = (from + to) / 2;
-
-        if (marks[middle].traits.key < search->asked.key)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     search->group = *group;
     search->group_gap = gap_of_group(search, group);
-    search->first = search->last = from;
-    search->below = gap(search, from - 1);
-    search->above = gap(search, from);
-    search->open_count = 0;
 }
 
-/* Candidates for the problem itself have the same elements and key. */
-static void note_same_problems(struct search *search)
+/* Find the marks for the problem itself, and the ranks of their candidates. */
+static void find_same_problems(struct search *search)
 {
-    while (next_gap(search) <= 0)
-        note_same_problem(search, &search->lookup->marks[next_mark(search)]);
+    const struct at_mark *marks = search->lookup->marks;
+    struct at_group *same = &search->same;
+
+    same->first = same->end = first_from(search, search->asked.key);
+    for (; same->end < search->group.end && marks[same->end].traits.key <= search->asked.key;
+         same->end++) {
+        const struct at_mark *mark = &marks[same->end];
+
+        if (is_same_problem(search, mark))
+            search->ranks[2 * mark->place] =
+                rank_of(&search->lookup->places[mark->place], search->query, true);
+    }
 }
 
 static struct search begin(const struct at_lookup *lookup, const struct at_query *query)
 {
+    const size_t usual = 64; /* marks of a ring; malloc is quicker for little memory */
     struct search search = {
         .lookup = lookup,
         .query = query,
         .point = at_point_make(NULL, query->problem, query->device),
         .asked = at_traits_of(query->problem, query->device),
         .ranks = at_alloc_array(2 * lookup->place_count, sizeof *search.ranks),
-        .open = at_alloc_raw(lookup->count * sizeof *search.open),
+        .open = at_alloc_raw(usual * sizeof *search.open),
+        .open_capacity = usual,
     };
 
     for (size_t i = 0; i < lookup->place_count; i++) {
@@ -323,29 +330,38 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
     for (size_t i = 0; i < lookup->group_count; i++)
         if (gap_of_group(&search, &lookup->groups[i]) == 0) {
             enter(&search, &lookup->groups[i]);
-            note_same_problems(&search);
+            find_same_problems(&search);
         }
     return search;
 }
 
-/* Search a group. Those with the least bounds are tried first: their distances make it needless to
- * try most others. A bound takes nanoseconds, and a config's rules up to a microsecond. */
+/* Search a group, in rings around the problem until a ring has reached the nearest. In each those
+ * with the least bounds are tried first: their distances make it needless to try most others. A
+ * bound takes nanoseconds, and a config's rules up to a microsecond. Of the problems that a lookup
+ * is asked for, half have an entry within the first ring; beyond the last double all are left. */
 static void search_group(struct search *search, const struct at_group *group,
                          struct at_answer *answer)
 {
+    const float first = 24, last = 1024;
+    float inner = -INFINITY, width = first;
     const struct at_mark *mark;
 
     enter(search, group);
-    while ((mark = take_least(search)))
-        try_candidate(search, mark, answer);
+    do {
+        float outer = fminf(search->group_gap + width, search->nearest.order);
+
+        open_ring(search, inner, outer);
+        while ((mark = take_least(search)))
+            try_candidate(search, mark, answer);
+        inner = outer;
+        width = width < last ? 2 * width : INFINITY;
+    } while (inner < search->nearest.order && inner < INFINITY);
 }
 
-/* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
-static bool find_with_rank(struct search *search, struct at_answer *answer)
+static void search_groups(struct search *search, struct at_answer *answer)
 {
     const struct at_lookup *lookup = search->lookup;
 
-    search->nearest = (struct fit){.order = INFINITY};
     for (int others = 0; others < 2; others++) /* those with the asked elements first */
         for (size_t i = 0; i < lookup->group_count; i++) {
             float least = gap_of_group(search, &lookup->groups[i]);
@@ -353,6 +369,26 @@ static bool find_with_rank(struct search *search, struct at_answer *answer)
             if ((least > 0) == others && least <= search->nearest.order)
                 search_group(search, &lookup->groups[i], answer);
         }
+}
+
+static void try_same_problems(struct search *search, struct at_answer *answer)
+{
+    for (size_t i = search->same.first; i < search->same.end; i++) {
+        const struct at_mark *mark = &search->lookup->marks[i];
+
+        if (search->ranks[2 * mark->place] == search->rank && is_same_problem(search, mark))
+            try_candidate(search, mark, answer);
+    }
+}
+
+/* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
+static bool find_with_rank(struct search *search, struct at_answer *answer)
+{
+    search->nearest = (struct fit){.order = INFINITY};
+    if (are_others(search))
+        search_groups(search, answer);
+    else
+        try_same_problems(search, answer);
     if (!search->nearest.mark)
         return false;
     if (search->nearest.distance > at_distance_trusted(&search->asked)) {

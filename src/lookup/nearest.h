@@ -12,13 +12,20 @@ struct at_candidate {
     struct at_config config;
 };
 
-/* What a search reads of every candidate that it comes by: close together, by elements, then by
- * ascending keys. */
+/* What a search reads of a candidate that may be near: by elements, then by ascending keys. */
 struct at_mark {
     struct at_traits traits;
     float of_share;     /* at_distance_of_share */
     uint32_t place;     /* index into the lookup's places */
     uint32_t candidate; /* index into the lookup's candidates */
+};
+
+/* What it reads of all that it comes by: the keys of several marks and what their shares add, side
+ * by side, so that compilers turn the comparison into vectors. */
+enum { AT_BLOCK_MARKS = 8 };
+struct at_block {
+    float keys[AT_KEYS][AT_BLOCK_MARKS];
+    float of_share[AT_BLOCK_MARKS];
 };
 
 /* Marks of one size of elements: from first to end - 1. */
@@ -37,6 +44,7 @@ struct at_place {
 struct at_lookup {
     struct at_candidate *candidates; /* in the order of the profiles */
     struct at_mark *marks;           /* of the candidates */
+    struct at_block *blocks;         /* of the marks */
     struct at_group groups[AT_GROUPS];
     size_t group_count;
     size_t count, capacity;

@@ -150,30 +150,34 @@ enum at_status at_config_launch(const struct at_config *config, const struct at_
     return launch_at(&point, launch, err);
 }
 
-/* Give the parameters that the problem determines their values. False if one is none of its
- * parameter's. */
-static bool follow_problem(struct at_config *config, const struct at_point *point)
+/* Give the parameters that the problem determines their values, which makes the rules hold that
+ * determine them. False if one is none of its parameter's. *next is the first of the other rules.
+ */
+static bool follow_problem(struct at_config *config, const struct at_point *point, size_t *next)
 {
     const struct at_family *family = config->family;
+    size_t i;
 
-    for (size_t i = 0; i < family->rule_count; i++) {
-        const struct at_rule *rule = &family->rules[i];
+    for (i = 0; i < family->adapting_count; i++) {
+        const struct at_rule *rule = family->adapting[i];
         int64_t value;
 
         if (rule->determines == AT_DETERMINES_NOTHING)
-            continue;
+            break;
         if (at_expr_eval_equated(rule->expr, point->values, &value) != AT_OK ||
             !at_param_has_value(&family->params[rule->determines], value))
             return false;
         config->values[rule->determines] = (int32_t)value;
     }
+    *next = i;
     return true;
 }
 
-enum at_status at_config_require_inherent(const struct at_config *config, struct at_error *err)
+enum at_status at_config_require_inherent(const struct at_config *config, int64_t elem_size,
+                                          struct at_error *err)
 {
     const struct at_family *family = config->family;
-    struct at_point point = {0};
+    struct at_point point = {.values = {[AT_NAME_ELEM_SIZE] = elem_size}};
 
     at_point_move(&point, config);
     for (size_t i = 0; i < family->rule_count; i++) {
@@ -190,18 +194,15 @@ enum at_status at_config_require_inherent(const struct at_config *config, struct
     return AT_OK;
 }
 
-/* Do all rules hold but the inherent ones, and but AT_RULE_LAUNCH and AT_RULE_THREADS, which
- * launch_fits has? */
-static bool rules_hold(const struct at_point *point)
+/* Do the rules hold from this one on? The bounds of the launch are left to launch_fits. */
+static bool rules_hold(const struct at_point *point, size_t first)
 {
     const struct at_family *family = point->family;
 
-    for (size_t i = 0; i < family->rule_count; i++) {
-        const struct at_rule *rule = &family->rules[i];
+    for (size_t i = first; i < family->adapting_count; i++) {
         bool holds;
 
-        if (rule->kind < AT_RULE_LAUNCH && !rule->inherent &&
-            (at_rule_holds(rule, point, &holds, NULL) != AT_OK || !holds))
+        if (at_rule_holds(family->adapting[i], point, &holds, NULL) != AT_OK || !holds)
             return false;
     }
     return true;
@@ -220,9 +221,11 @@ static bool launch_fits(const struct at_point *point, const struct at_launch *la
 
 bool at_config_adapt(struct at_config *config, struct at_point *point, struct at_launch *launch)
 {
-    if (!follow_problem(config, point))
+    size_t next;
+
+    if (!follow_problem(config, point, &next))
         return false;
     at_point_move(point, config);
-    return rules_hold(point) && launch_at(point, launch, NULL) == AT_OK &&
+    return rules_hold(point, next) && launch_at(point, launch, NULL) == AT_OK &&
            launch_fits(point, launch);
 }

@@ -166,11 +166,10 @@ static enum at_status run(const struct at_expr *expr, size_t first, size_t end,
                           const int64_t *values, int64_t *result, struct at_error *err)
 {
     int64_t stack[1 + AT_EXPR_DEPTH_MAX], *top = stack;
+    const struct at_instruction *code = expr->code, *next;
 
-    for (size_t at = first, next; at < end; at = next) {
-        const struct at_instruction *now = &expr->code[at];
-
-        next = at + 1;
+    for (const struct at_instruction *now = code + first; now < code + end; now = next) {
+        next = now + 1;
         if (now->opcode >= AT_OP_EQUAL) {
             int64_t b = now->second == AT_SECOND_STACKED ? *top-- : own_operand(now, values);
             const char *wrong = apply(now->opcode, top, b);
@@ -190,17 +189,17 @@ static enum at_status run(const struct at_expr *expr, size_t first, size_t end,
         case AT_OP_OR:
             if ((*top != 0) == (now->opcode == AT_OP_OR)) {
                 *top = now->opcode == AT_OP_OR;
-                next = (size_t)now->operand;
+                next = code + now->operand;
             } else {
                 top--;
             }
             break;
         case AT_OP_UNLESS:
             if (*top-- == 0)
-                next = (size_t)now->operand;
+                next = code + now->operand;
             break;
         default: /* AT_OP_JUMP */
-            next = (size_t)now->operand;
+            next = code + now->operand;
         }
     }
     *result = *top;

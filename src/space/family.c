@@ -273,6 +273,7 @@ void at_family_free(struct at_family *family)
         at_expr_free(family->launch[i]);
     at_free(family->params);
     at_free(family->rules);
+    at_free(family->adapting);
     at_free(family->name);
     at_free(family->path);
     at_free(family->summary);

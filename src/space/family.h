@@ -54,6 +54,8 @@ struct at_family {
     struct at_expr *launch[AT_LAUNCH_FIELDS]; /* NULL: the default */
     struct at_rule *rules;                    /* for a legal config, in the order of evaluation */
     size_t rule_count;
+    const struct at_rule **adapting; /* those of them that at_config_adapt evaluates */
+    size_t adapting_count;
 };
 
 /* One value for each parameter, in the order of family->params. */
@@ -104,7 +106,9 @@ enum at_status at_config_launch(const struct at_config *config, const struct at_
                                 const struct at_device_info *device, struct at_launch *launch,
                                 struct at_error *err);
 
-/* Fail unless the rules hold that neither the problem nor the device has a say in. */
-enum at_status at_config_require_inherent(const struct at_config *config, struct at_error *err);
+/* Fail unless the rules hold that only the size of the elements has a say in: neither the problem's
+ * shape nor the device. */
+enum at_status at_config_require_inherent(const struct at_config *config, int64_t elem_size,
+                                          struct at_error *err);
 
 #endif

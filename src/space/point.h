@@ -46,7 +46,7 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
 /* Move the point to a config, of any family. */
 void at_point_move(struct at_point *point, const struct at_config *config);
 
-/* Fit a config that satisfies at_config_require_inherent to the point's problem and device:
+/* Fit a config that satisfies at_config_require_inherent for the problem's elements to the point:
  * parameters that the problem alone determines ("K == min(rows, cols)") get the values that it
  * gives them. Return false if the config is not legal then; else *launch is its launch, and the
  * point is there. One point serves configs of all families. */

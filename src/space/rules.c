@@ -83,8 +83,27 @@ static void mark_inherent(struct at_family *family)
         struct at_rule *rule = &family->rules[i];
 
         rule->inherent = rule->expr && !(rule->params_used & determined) &&
-                         !at_expr_uses_any(rule->expr, 0, AT_NAMES_GIVEN);
+                         !at_expr_uses_any(rule->expr, AT_NAME_SHAPE_FIRST, AT_NAMES_GIVEN);
     }
+}
+
+/* Those of the shape stand before those of the device: they refuse nearly all configs that are
+ * refused. */
+static void list_adapting(struct at_family *family)
+{
+    enum { DETERMINING, OF_SHAPE, OF_DEVICE, PARTS };
+
+    family->adapting = at_alloc_array(family->rule_count, sizeof *family->adapting);
+    for (int part = 0; part < PARTS; part++)
+        for (size_t i = 0; i < family->rule_count; i++) {
+            const struct at_rule *rule = &family->rules[i];
+            int own = rule->determines != AT_DETERMINES_NOTHING ? DETERMINING
+                      : !rule->expr || uses_shape(rule->expr)   ? OF_SHAPE
+                                                                : OF_DEVICE;
+
+            if (own == part && rule->kind < AT_RULE_LAUNCH && !rule->inherent)
+                family->adapting[family->adapting_count++] = rule;
+        }
 }
 
 static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
@@ -135,6 +154,7 @@ void at_rules_make(struct at_family *family)
                                     .params_used = block_params,
                                     .determines = AT_DETERMINES_NOTHING});
     mark_inherent(family);
+    list_adapting(family);
 }
 
 /* Return the blocks that share a packed family's tiles, at most tiles_per_block each. All

@@ -23,14 +23,16 @@ struct at_rule {
     uint32_t params_used;       /* the parameters that it uses, as bits */
     size_t params_needed;       /* it can be evaluated once this many parameters have values */
     size_t determines;          /* the parameter in "parameter == VALUE of the problem" */
-    bool inherent; /* a config that is legal anywhere keeps it wherever it is adapted to: it uses
-                      parameters alone, none of which the problem determines */
+    bool inherent; /* a config that is legal anywhere keeps it wherever it is adapted to, for
+                      elements of the same size: beside that it uses parameters alone, none of
+                      which the problem determines */
 };
 
 /* at_rule.determines of all other rules */
 #define AT_DETERMINES_NOTHING SIZE_MAX
 
-/* Fill family->rules, sorted by params_needed, from the family's expressions. */
+/* Fill family->rules, sorted by params_needed, from the family's expressions; and family->adapting:
+ * first those that determine a parameter. */
 void at_rules_make(struct at_family *family);
 
 enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *point, bool *holds,

@@ -139,9 +139,9 @@ static enum at_status fail_without_default(struct at_family *const *families, si
     return AT_FAILED;
 }
 
-/* Take the next value of the last parameter that yields; if it has none, begin anew and go on to
- * the one before. False: there is none. */
-static bool yield_default(struct at_config *config)
+/* Take the next value of the last parameter that yields, of the first `count`; if it has none,
+ * begin anew and go on to the one before. Those behind begin anew too. False: there is none. */
+static bool yield_default(struct at_config *config, size_t count)
 {
     for (size_t i = config->family->param_count; i-- > 0;) {
         const struct at_param *param = &config->family->params[i];
@@ -149,6 +149,8 @@ static bool yield_default(struct at_config *config)
 
         if (!param->yields)
             continue;
+        if (i >= count)
+            next = param->value_count;
         config->values[i] = (int32_t)param->values[next < param->value_count ? next : 0];
         if (next < param->value_count)
             return true;
@@ -156,18 +158,42 @@ static bool yield_default(struct at_config *config)
     return false;
 }
 
-/* Find the family's default for a problem. */
+/* Find the first rule that does not hold at the point; NULL: all hold. */
+static enum at_status find_broken(const struct at_point *point, const struct at_rule **broken,
+                                  struct at_error *err)
+{
+    const struct at_family *family = point->family;
+
+    *broken = NULL;
+    for (size_t i = 0; i < family->rule_count && !*broken; i++) {
+        bool holds;
+        enum at_status status = at_rule_holds(&family->rules[i], point, &holds, err);
+
+        if (status != AT_OK)
+            return status;
+        if (!holds)
+            *broken = &family->rules[i];
+    }
+    return AT_OK;
+}
+
+/* Find the family's default for a problem. A broken rule stays broken until one of the parameters
+ * that it needs has another value: there can be thousands of configs between. */
 static enum at_status find_default(struct at_config *config, const struct at_family *family,
                                    const struct at_problem *problem,
                                    const struct at_device_info *device, bool *legal,
                                    struct at_error *err)
 {
+    struct at_point point = at_point_make(family, problem, device);
+    const struct at_rule *broken;
     enum at_status status;
 
     *config = at_family_default(family);
-    do
-        status = at_config_legal(config, problem, device, legal, NULL, err);
-    while (status == AT_OK && !*legal && yield_default(config));
+    do {
+        at_point_move(&point, config);
+        status = find_broken(&point, &broken, err);
+    } while (status == AT_OK && broken && yield_default(config, broken->params_needed));
+    *legal = status == AT_OK && !broken;
     return status;
 }
 

@@ -372,33 +372,30 @@ static void test_default_where_no_entry_is_legal(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* Entries that are illegal for their own problem or outside the space are skipped; the rest of the
+/* Entries that are illegal for their own elements or outside the space are skipped; the rest of the
  * file is used. */
 static void test_bad_entries(void **state)
 {
     struct at_profiles profiles = read_profiles(h200_file);
     struct at_device_record *record = record_of(&profiles);
-    struct at_entry *entries = record->problems.items;
+    const struct at_list *parameters = &entry_of(record, "8191x8179:f32")->winner.parameters;
+    struct at_named_int *named = parameters->items;
     struct at_answer answer;
 
     (void)state;
-    for (size_t i = 0; i < record->problems.count; i++)
-        if (strcmp(entries[i].problem, "8191x8179:f32") == 0)
-            for (size_t j = 0; j < entries[i].winner.parameters.count; j++) {
-                struct at_named_int *named = entries[i].winner.parameters.items;
-
-                if (strcmp(named[j].name, "LOAD_BYTES") == 0)
-                    named[j].value = 8;
-            }
-        else if (strcmp(entries[i].problem, "8192x8192:f32") == 0)
-            strcpy(entries[i].winner.family, "none");
-    answer = ask(&profiles, "8191x8179:f32", &record->device, "cold");
-    assert_int_not_equal(answer.tier, AT_TIER_EXACT);
-    assert_non_null(strstr(answer.refused, "not legal here"));
+    strcpy(entry_of(record, "8192x8192:f32")->winner.family, "none");
     answer = ask(&profiles, "8192x8192:f32", &record->device, "cold");
     assert_int_equal(answer.tier, AT_TIER_SHAPE);
     assert_non_null(strstr(answer.refused, "1 entry not used"));
     assert_non_null(strstr(answer.refused, "no family \"none\""));
+    for (size_t i = 0; i < parameters->count; i++)
+        if (strcmp(named[i].name, "LOAD_BYTES") == 0)
+            named[i].value = 8;
+    answer = ask(&profiles, "8191x8179:f32", &record->device, "cold");
+    assert_int_not_equal(answer.tier, AT_TIER_EXACT);
+    answer = ask(&profiles, "8192x8192:f32", &record->device, "cold");
+    assert_non_null(strstr(answer.refused, "2 entries not used"));
+    assert_non_null(strstr(answer.refused, "of family odd does not hold"));
     at_profiles_clear(&profiles);
 }
 

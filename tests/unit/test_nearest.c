@@ -128,7 +128,8 @@ static size_t scan(const struct at_problem *problem, const struct at_device_info
         struct at_launch launch;
         float order, total;
 
-        if (!at_config_adapt(&config, &point, &launch))
+        if (at_config_require_inherent(&config, problem->elem_size, NULL) != AT_OK ||
+            !at_config_adapt(&config, &point, &launch))
             continue;
         at_traits_launch(&here, problem, &launch);
         total = at_distance_between(&known[i].traits, &here).total;
