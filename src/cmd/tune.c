@@ -45,7 +45,7 @@ static const struct argp_option options_table[] = {
     {"seed", KEY_SEED, "N", 0, "Random seed (default: 1)", 2},
     {"tuners", KEY_TUNERS, "N", 0,
      "Problems that each device tunes at a time: while one waits for its compile workers, another "
-     "measures (default: 2 on a GPU with at least 8 CPUs, else 1)",
+     "measures (default: 2 on a single GPU with at least 8 CPUs, else 1)",
      2},
     {"journal", KEY_JOURNAL, "FILE", 0,
      "Keep every measurement in FILE (default: the profile's name with .journal)", 3},
@@ -205,14 +205,14 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
     return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
 }
 
-/* With few CPUs they all work for one problem; an emulated device takes them itself. No device
- * needs more tuners than it has problems. */
+/* Few CPUs have enough to do with one problem, and so they have with several GPUs. An emulated
+ * device takes them itself. No device needs more tuners than it has problems. */
 static size_t choose_tuners(const struct at_tune_run *run)
 {
     enum { CPUS_OF_TWO = 8 };
     const struct at_tune_options *options = run->options;
-    bool two = !at_device_is_emulated(&run->devices[0]) && !options->run.session.record &&
-               (size_t)at_usable_cpus() >= CPUS_OF_TWO * run->device_count;
+    bool two = run->device_count == 1 && !at_device_is_emulated(&run->devices[0]) &&
+               !options->run.session.record && at_usable_cpus() >= CPUS_OF_TWO;
     size_t tuners = options->tuners > 0 ? options->tuners : two ? 2 : 1;
     size_t most = (run->problem_count + run->device_count - 1) / run->device_count;
 

@@ -2,48 +2,12 @@
 #include "lookup/nearest.h"
 
 #include "base/memory.h"
-#include "device/relation.h"
 #include "lookup/facts.h"
+#include "lookup/rank.h"
 #include "space/point.h"
 
 #include <math.h>
 #include <string.h>
-
-/* ---- ranks: candidates with a lower rank go first, whatever their distance ---- */
-
-/* Fields of a rank, the last to decide first. */
-enum { OTHER_PROBLEM_SHIFT, POLICY_SHIFT, PREDICTED_SHIFT, GAP_SHIFT, TIER_SHIFT = 32 };
-
-enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
-                        bool same_problem)
-{
-    switch (at_device_relation(tuned, device)) {
-    case AT_SAME_DEVICE:
-        return same_problem ? AT_TIER_EXACT : AT_TIER_SHAPE;
-    case AT_SAME_CHIP:
-        return AT_TIER_CHIP;
-    case AT_SAME_ARCHITECTURE:
-        return AT_TIER_ARCHITECTURE;
-    default:
-        return AT_TIER_OTHER;
-    }
-}
-
-static uint64_t rank_of(const struct at_place *place, const struct at_query *query,
-                        bool same_problem)
-{
-    const struct at_device_info *home = &place->record->device;
-    enum at_tier tier = at_tier_of(home, query->device, same_problem);
-    uint64_t gap = (uint64_t)at_architecture_gap(home, query->device) & 0xffffff;
-    uint64_t predicted = place->emulated;
-    uint64_t other_policy = strcmp(place->record->policy.name, query->policy) != 0;
-    uint64_t other_problem = !same_problem;
-
-    return (uint64_t)tier << TIER_SHIFT | gap << GAP_SHIFT | predicted << PREDICTED_SHIFT |
-           other_policy << POLICY_SHIFT | other_problem << OTHER_PROBLEM_SHIFT;
-}
-
-/* ---- the search ---- */
 
 /* A candidate on the problem that is asked for. */
 struct fit {
@@ -78,11 +42,6 @@ struct search {
 /* What rounding may add to the difference of keys. */
 static const float rounding = 0.01F;
 
-static enum at_tier tier_of_search(const struct search *search)
-{
-    return (enum at_tier)(search->rank >> TIER_SHIFT);
-}
-
 /* Go to the lowest rank from `least` on. False if there is none. */
 static bool next_rank(struct search *search, uint64_t least)
 {
@@ -105,7 +64,7 @@ static void take(struct search *search, struct at_answer *answer)
     const struct at_entry *entry = candidate_of(search, nearest->mark)->entry;
     const struct at_place *place = &search->lookup->places[nearest->mark->place];
 
-    answer->tier = tier_of_search(search);
+    answer->tier = at_rank_tier(search->rank);
     answer->config = nearest->config;
     answer->launch = nearest->launch;
     answer->path = place->path;
@@ -159,13 +118,6 @@ static bool is_nearer(const struct search *search, const struct fit *fit)
                                           : fit->mark->candidate < nearest->mark->candidate;
 }
 
-/* Are the candidates of this rank entries of other problems? One of the problem itself is no
- * neighbour: its share says nothing against it. */
-static bool are_others(const struct search *search)
-{
-    return search->rank >> OTHER_PROBLEM_SHIFT & 1;
-}
-
 /* Opening has checked the rules for the elements that the config was tuned with. */
 static bool is_for_elements(const struct search *search, const struct at_candidate *candidate)
 {
@@ -184,15 +136,22 @@ static void try_candidate(struct search *search, const struct at_mark *mark,
 
     if (!at_config_adapt(&fit.config, &search->point, &fit.launch) ||
         !is_for_elements(search, candidate)) {
-        if (tier_of_search(search) == AT_TIER_EXACT)
+        if (at_rank_tier(search->rank) == AT_TIER_EXACT)
             note_refusal(search, mark, answer);
         return;
     }
     at_traits_launch(&search->asked, search->query->problem, &fit.launch);
     fit.distance = at_distance_total(&mark->traits, &search->asked);
-    fit.order = are_others(search) ? fit.distance + mark->of_share : fit.distance;
+    /* An entry of the problem itself is no neighbour: its share says nothing against it. */
+    fit.order = fit.distance + (at_rank_is_of_others(search->rank) ? mark->of_share : 0);
     if (is_nearer(search, &fit))
         search->nearest = fit;
+}
+
+static uint64_t rank_of(const struct search *search, const struct at_place *place,
+                        bool same_problem)
+{
+    return at_rank_of(place->record, place->emulated, search->query, same_problem);
 }
 
 static bool is_same_problem(const struct search *search, const struct at_mark *mark)
@@ -306,7 +265,7 @@ static void find_same_problems(struct search *search)
 
         if (is_same_problem(search, mark))
             search->ranks[2 * mark->place] =
-                rank_of(&search->lookup->places[mark->place], search->query, true);
+                rank_of(search, &search->lookup->places[mark->place], true);
     }
 }
 
@@ -325,7 +284,7 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
 
     for (size_t i = 0; i < lookup->place_count; i++) {
         search.ranks[2 * i] = UINT64_MAX;
-        search.ranks[2 * i + 1] = rank_of(&lookup->places[i], query, false);
+        search.ranks[2 * i + 1] = rank_of(&search, &lookup->places[i], false);
     }
     for (size_t i = 0; i < lookup->group_count; i++)
         if (gap_of_group(&search, &lookup->groups[i]) == 0) {
@@ -385,7 +344,7 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
 static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
     search->nearest = (struct fit){.order = INFINITY};
-    if (are_others(search))
+    if (at_rank_is_of_others(search->rank))
         search_groups(search, answer);
     else
         try_same_problems(search, answer);

@@ -56,10 +56,6 @@ struct at_lookup {
     char *unusable_note; /* about the first of them */
 };
 
-/* The tier of what was tuned on one device, for another. */
-enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
-                        bool same_problem);
-
 /* Fill the answer with the nearest legal candidate of the best tier that has one within
  * at_distance_trusted. Return false if there is none. answer->refused says why the entry for this
  * very problem was not taken, or which entry is too far. */

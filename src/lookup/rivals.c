@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/nearest.h"
+#include "lookup/rank.h"
 #include "space/named.h"
 #include "space/point.h"
 #include "space/space.h"

@@ -208,9 +208,7 @@ END
 }
 
 @test "one of two tuners is killed: the other takes its problem" {
-    "$AUTOTUNE" tune --quiet --no-cache --jobs 1 --family tile --search random --budget $((2 * enough)) \
-        --tuners 2 --problem 512x512:f32 --problem 512x256:f32 --out best.yaml >table 2>errors 3>&- &
-    main=$!
+    start_run --budget $((2 * enough)) --tuners 2 --problem 512x256:f32
     until grep -qa 512x best.yaml.journal.tuner1-wal 2>/dev/null; do
         kill -0 "$main"
         sleep 0.05
