@@ -24,6 +24,12 @@ static void keep_most(int64_t *most, int64_t value)
         *most = value;
 }
 
+void at_gpu_conditions_discount(struct at_gpu_conditions *seen, int64_t own)
+{
+    if (seen->other_processes >= 0)
+        seen->other_processes = seen->other_processes > own ? seen->other_processes - own : 0;
+}
+
 void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu_conditions *more)
 {
     keep_least(&seen->clock_sm_min_khz, more->clock_sm_min_khz);

@@ -102,6 +102,9 @@ struct at_gpu_conditions {
 /* Conditions with nothing seen. */
 struct at_gpu_conditions at_gpu_conditions_none(void);
 
+/* Do not count this many of the other processes: they are this run's own. */
+void at_gpu_conditions_discount(struct at_gpu_conditions *seen, int64_t own);
+
 /* Merge `more` into `seen`. */
 void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu_conditions *more);
 

@@ -73,11 +73,7 @@ static void read_conditions(struct at_gpu *gpu, struct at_wire *reply)
     struct at_gpu_conditions seen;
 
     at_wire_get_struct(reply, &seen, sizeof seen);
-    if (seen.other_processes >= 0) { /* the other tuners of this run do not count */
-        seen.other_processes -= gpu->others_open;
-        if (seen.other_processes < 0)
-            seen.other_processes = 0;
-    }
+    at_gpu_conditions_discount(&seen, gpu->others_open);
     if (!reply->bad)
         at_gpu_conditions_widen(&gpu->conditions, &seen);
 }

@@ -124,6 +124,23 @@ static size_t count_children(void)
     return count;
 }
 
+/* The other tuners' workers are no other processes; an unknown number stays unknown. */
+static void test_discount(void **state)
+{
+    static const struct {
+        int64_t counted, own, others;
+    } cases[] = {{3, 1, 2}, {3, 0, 3}, {1, 1, 0}, {0, 1, 0}, {-1, 1, -1}};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_gpu_conditions seen = at_gpu_conditions_none();
+
+        seen.other_processes = cases[i].counted;
+        at_gpu_conditions_discount(&seen, cases[i].own);
+        assert_int_equal(seen.other_processes, cases[i].others);
+    }
+}
+
 static void list_devices(void)
 {
     struct at_device_info *infos;
@@ -493,6 +510,7 @@ static void test_impossible_results(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_discount),
         cmocka_unit_test(test_hangs),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_renewed),
