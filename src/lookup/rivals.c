@@ -229,8 +229,9 @@ static const struct at_answer *next_of(const struct rivals *rivals, const struct
     return NULL;
 }
 
-/* The default config is the first rival, or where tiles are known to be poor, behind these. */
-enum { BEFORE_POOR_DEFAULT = 2 };
+/* The default config comes behind the nearest rival, or where tiles are known to be poor, behind
+ * two. With time for one rival alone, the nearest gains more (doc/lab/lookup.md). */
+enum { BEFORE_DEFAULT = 1, BEFORE_POOR_DEFAULT = 2 };
 
 /* Where nothing is near, every second one is the nearest of a family that is not yet there: the
  * nearest are likely to be wrong together. */
@@ -238,7 +239,8 @@ static size_t choose(const struct rivals *rivals, const struct at_answer *usual,
                      struct at_answer chosen[AT_RIVALS_MAX])
 {
     bool far = at_answer_is_uncertain(rivals->answer), other = false;
-    size_t count = 0, place = at_distance_max(&rivals->asked) < INFINITY ? 0 : BEFORE_POOR_DEFAULT;
+    bool poor = at_distance_max(&rivals->asked) == INFINITY;
+    size_t count = 0, place = poor ? BEFORE_POOR_DEFAULT : BEFORE_DEFAULT;
 
     while (count < AT_RIVALS_MAX) {
         const struct at_answer *next = NULL;
