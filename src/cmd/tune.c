@@ -205,8 +205,8 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
     return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
 }
 
-/* Few CPUs have enough to do with one problem, and so they have with several GPUs. An emulated
- * device takes them itself. No device needs more tuners than it has problems. */
+/* One problem is enough for few CPUs, and several GPUs have one each. An emulated device takes the
+ * CPUs itself. No device needs more tuners than it has problems. */
 static size_t choose_tuners(const struct at_tune_run *run)
 {
     enum { CPUS_OF_TWO = 8 };

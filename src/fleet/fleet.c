@@ -208,6 +208,23 @@ static void close_fleet(struct at_fleet *fleet)
     free(fleet->members);
 }
 
+/* Run the tuners, and leave one journal for each device. */
+static enum at_status run_all(struct at_fleet *fleet, struct at_error *err)
+{
+    const struct at_dealer local = {fleet, local_opened, local_deal, local_take};
+    struct at_error left;
+    enum at_status status = join_journals(fleet, err);
+
+    if (status != AT_OK)
+        return status;
+    if (fleet->count == 1)
+        return at_tuner_run(&fleet->members[0].tuner, &local, err);
+    status = at_fleet_drive(fleet, err);
+    if (join_journals(fleet, &left) != AT_OK)
+        at_warn(fleet->progress, "%s", left.message);
+    return status;
+}
+
 enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fleet_result *result,
                             struct at_error *err)
 {
@@ -219,19 +236,11 @@ enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fl
         .count = options->device_count * options->tuners,
         .started_ns = at_now_ns(),
     };
-    const struct at_dealer local = {&fleet, local_opened, local_deal, local_take};
     enum at_status status = share_devices(&fleet, err);
-    struct at_error left;
 
     open_fleet(&fleet);
     if (status == AT_OK)
-        status = join_journals(&fleet, err);
-    if (status == AT_OK && fleet.count == 1)
-        status = at_tuner_run(&fleet.members[0].tuner, &local, err);
-    else if (status == AT_OK)
-        status = at_fleet_drive(&fleet, err);
-    if (fleet.count > 1 && join_journals(&fleet, &left) != AT_OK)
-        at_warn(fleet.progress, "%s", left.message);
+        status = run_all(&fleet, err);
     status = conclude(&fleet, result, status, err);
     close_fleet(&fleet);
     return status;

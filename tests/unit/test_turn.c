@@ -121,7 +121,7 @@ struct work {
     volatile long done, overlaps;
 };
 
-enum { TURNS = 2000 };
+enum { TURNS = 2000, PATIENCE_S = 60 };
 
 static void work(struct work *shared, struct at_turn turn)
 {
@@ -149,6 +149,7 @@ static void test_processes(void **state)
     for (int i = 0; i < TUNERS; i++) {
         children[i] = fork();
         if (children[i] == 0) {
+            alarm(PATIENCE_S); /* a turn that never comes */
             work(shared, place[i]);
             _exit(0);
         }
