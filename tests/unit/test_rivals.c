@@ -128,8 +128,9 @@ static const char *const specs[] = {
     "1000000x11:f16",
 };
 
-/* Are these the nearest first, with the default among the first three? If the answer is uncertain, that holds for every
- * second one; those between are each of a family that is new, or nearest too. */
+/* Are these the nearest first, with the default among the first three? If the answer is uncertain,
+ * that holds for every second one; those between are each of a family that is new, or nearest too.
+ */
 static void check_order(const char *spec, const struct at_answer *answers, size_t count)
 {
     const struct at_answer *others[AT_RIVALS_MAX];
