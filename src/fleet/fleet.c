@@ -119,8 +119,8 @@ static char *name_journal(const char *journal, size_t device, size_t tuner)
     return part;
 }
 
-/* Move the parts of other tuners into each device's journal: this run's, or those that a killed run
- * has left. */
+/* Join each device's journal with those of its other tuners. They are of this run, or a killed run
+ * has left them. */
 static enum at_status join_journals(const struct at_fleet *fleet, struct at_error *err)
 {
     const char *journal = fleet->options->session->journal;

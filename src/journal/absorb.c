@@ -25,9 +25,9 @@ static const struct {
      "INSERT INTO measurements (id, run, " MEASUREMENT ")"
      "  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
     {"SELECT ?1 + measurement, " LOOK " FROM looks"
-     "  WHERE measurement IN (SELECT id FROM measurements WHERE run = ?3) AND ?2 > 0",
+     "  WHERE measurement IN (SELECT id FROM measurements WHERE run = ?3)",
      "INSERT INTO looks (measurement, " LOOK ") VALUES (?, ?, ?, ?)"},
-    {"SELECT ?2, " FINAL " FROM finals WHERE run = ?3 AND ?1 >= 0 ORDER BY id",
+    {"SELECT ?2, " FINAL " FROM finals WHERE run = ?3 ORDER BY id",
      "INSERT INTO finals (run, " FINAL ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
 };
 
@@ -36,14 +36,34 @@ struct copying {
     sqlite3_int64 offset; /* of the numbers of measurements */
 };
 
+/* Prepare a query of the journal that is read, and a statement for the one that is written. The
+ * caller finalizes both, also after a failure. */
+static enum at_status prepare(const struct copying *copying, const char *read_sql,
+                              const char *write_sql, sqlite3_stmt **read, sqlite3_stmt **write,
+                              struct at_error *err)
+{
+    *read = *write = NULL;
+    if (sqlite3_prepare_v2(copying->from->db, read_sql, -1, read, NULL) != SQLITE_OK)
+        return at_journal_fail(copying->from, err);
+    if (sqlite3_prepare_v2(copying->into->db, write_sql, -1, write, NULL) != SQLITE_OK)
+        return at_journal_fail(copying->into, err);
+    return AT_OK;
+}
+
+/* Bind a row's columns in their order. */
+static void bind_row(sqlite3_stmt *write, sqlite3_stmt *read)
+{
+    for (int i = 0; i < sqlite3_column_count(read); i++)
+        sqlite3_bind_value(write, 1 + i, sqlite3_column_value(read, i));
+}
+
 static enum at_status copy_rows(const struct copying *copying, sqlite3_stmt *read,
                                 sqlite3_stmt *write, struct at_error *err)
 {
     int result;
 
     while ((result = sqlite3_step(read)) == SQLITE_ROW) {
-        for (int i = 0; i < sqlite3_column_count(read); i++)
-            sqlite3_bind_value(write, 1 + i, sqlite3_column_value(read, i));
+        bind_row(write, read);
         if (sqlite3_step(write) != SQLITE_DONE)
             return at_journal_fail(copying->into, err);
         sqlite3_reset(write);
@@ -54,14 +74,10 @@ static enum at_status copy_rows(const struct copying *copying, sqlite3_stmt *rea
 static enum at_status copy_table(const struct copying *copying, size_t table, sqlite3_int64 run,
                                  struct at_error *err)
 {
-    sqlite3_stmt *read = NULL, *write = NULL;
-    enum at_status status = AT_OK;
+    sqlite3_stmt *read, *write;
+    enum at_status status =
+        prepare(copying, tables[table].read, tables[table].write, &read, &write, err);
 
-    if (sqlite3_prepare_v2(copying->from->db, tables[table].read, -1, &read, NULL) != SQLITE_OK)
-        status = at_journal_fail(copying->from, err);
-    else if (sqlite3_prepare_v2(copying->into->db, tables[table].write, -1, &write, NULL) !=
-             SQLITE_OK)
-        status = at_journal_fail(copying->into, err);
     if (status == AT_OK) {
         sqlite3_bind_int64(read, 1, copying->offset);
         sqlite3_bind_int64(read, 2, copying->into->run);
@@ -117,17 +133,12 @@ static enum at_status is_copied(const struct copying *copying, bool *copied, str
     static const char same_sql[] =
         "SELECT 1 FROM measurements WHERE problem = ? AND family = ?"
         "  AND family_hash = ? AND config = ? AND samples_ns = ? AND measured_utc_ms = ? LIMIT 1";
-    sqlite3_stmt *first = NULL, *same = NULL;
-    enum at_status status = AT_OK;
+    sqlite3_stmt *first, *same;
+    enum at_status status = prepare(copying, first_sql, same_sql, &first, &same, err);
 
     *copied = false;
-    if (sqlite3_prepare_v2(copying->from->db, first_sql, -1, &first, NULL) != SQLITE_OK)
-        status = at_journal_fail(copying->from, err);
-    else if (sqlite3_prepare_v2(copying->into->db, same_sql, -1, &same, NULL) != SQLITE_OK)
-        status = at_journal_fail(copying->into, err);
-    else if (sqlite3_step(first) == SQLITE_ROW) {
-        for (int i = 0; i < sqlite3_column_count(first); i++)
-            sqlite3_bind_value(same, 1 + i, sqlite3_column_value(first, i));
+    if (status == AT_OK && sqlite3_step(first) == SQLITE_ROW) {
+        bind_row(same, first);
         *copied = sqlite3_step(same) == SQLITE_ROW;
     }
     sqlite3_finalize(first);

@@ -4,7 +4,6 @@
 #define AT_MEASURE_GPU_HANDLE_H
 
 #include "measure/gpu.h"
-#include "measure/turn.h"
 #include "worker/worker.h"
 
 /* Programs kept loaded; a shoot-out needs no more. */

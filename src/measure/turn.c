@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 /* Who has the turn and who waits, in one word: a tuner may be killed at any instruction, and a lock
- * would die with it. The lowest bits are the place of who has it, counted from 1; 0 is nobody. */
+ * would die with it. The lowest bits hold the place of the tuner that has the turn, plus
+ * one. 0 means that nobody has it. */
 enum { HOLDER_BITS = 8, HOLDER_MASK = (1 << HOLDER_BITS) - 1 };
 
 struct shared {

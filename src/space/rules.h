@@ -31,8 +31,8 @@ struct at_rule {
 /* at_rule.determines of all other rules */
 #define AT_DETERMINES_NOTHING SIZE_MAX
 
-/* Fill family->rules, sorted by params_needed, from the family's expressions; and family->adapting:
- * first those that determine a parameter. */
+/* Fill family->rules, sorted by params_needed, from the family's expressions. Fill
+ * family->adapting too: rules that determine a parameter come first there. */
 void at_rules_make(struct at_family *family);
 
 enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *point, bool *holds,

@@ -23,39 +23,42 @@ tune_on() {
     "$AUTOTUNE" tune "${list[@]}" --gpu "$1" --out "$1.yaml" "${@:2}" >table
 }
 
-# start_fleet ARGUMENT...: start a run on two devices in the background; $main is its process.
-start_fleet() {
-    "$AUTOTUNE" tune "${list[@]}" --gpu emu:h200,emu:h200 --out two.yaml "$@" >table 2>errors 3>&- &
+# start_on DEVICES ARGUMENT...: start a run in the background; $main is its process.
+start_on() {
+    "$AUTOTUNE" tune "${list[@]}" --gpu "$1" --out two.yaml "${@:2}" >table 2>errors 3>&- &
     main=$!
 }
 
-# wait_for_measurements: until both tuners have filed some.
-wait_for_measurements() {
-    until grep -qaE 'x[0-9]+:f' two.yaml.journal-wal && grep -qaE 'x[0-9]+:f' two.yaml.journal.1-wal; do
+# start_fleet and start_tuners ARGUMENT...: on two devices; on one that tunes two problems at a time.
+start_fleet() {
+    start_on emu:h200,emu:h200 "$@"
+}
+
+start_tuners() {
+    start_on emu:h200 --tuners 2 "$@"
+}
+
+# wait_for_both JOURNAL: until both tuners have filed some, the second one in this journal.
+wait_for_both() {
+    until grep -qaE 'x[0-9]+:f' two.yaml.journal-wal && grep -qaE 'x[0-9]+:f' "$1-wal"; do
         running
         sleep 0.05
     done 2>/dev/null
+}
+
+# assert_loss_costs_nothing WHO KIND: one of both tuners is killed. WHO is lost, its problem waits for another
+# KIND, and the profile is that of one device.
+assert_loss_costs_nothing() {
+    kill -KILL "$(children "$main" tuner | head -n 1)"
+    waited 0
+    [[ "$(<errors)" == *"$1 (emu:h200) is lost: signal 9 (Killed)"*" waits for another $2"* ]]
+    cmp emu:h200.yaml two.yaml
 }
 
 # measured JOURNAL: what it has measured.
 measured() {
     query "$1" "SELECT problem, family, config FROM measurements UNION ALL SELECT problem, family, config
         FROM finals" | sort
-}
-
-# start_tuners ARGUMENT...: two problems at a time, in the background.
-start_tuners() {
-    "$AUTOTUNE" tune "${list[@]}" --gpu emu:h200 --tuners 2 --out two.yaml "$@" >table 2>errors 3>&- &
-    main=$!
-}
-
-# wait_for_tuners: until both have filed some.
-wait_for_tuners() {
-    until grep -qaE 'x[0-9]+:f' two.yaml.journal-wal &&
-        grep -qaE 'x[0-9]+:f' two.yaml.journal.tuner1-wal; do
-        running
-        sleep 0.05
-    done 2>/dev/null
 }
 
 # assert_resumed JOURNAL...: the resumed run has tuned everything, and no config of a problem twice, whichever
@@ -90,16 +93,13 @@ assert_resumed() {
 @test "a device that is lost costs no result" {
     tune_on emu:h200
     start_fleet
-    wait_for_measurements
-    kill -KILL "$(children "$main" tuner | head -n 1)"
-    waited 0
-    [[ "$(<errors)" == *"(emu:h200) is lost: signal 9 (Killed)"*" waits for another device"* ]]
-    cmp emu:h200.yaml two.yaml
+    wait_for_both two.yaml.journal.1
+    assert_loss_costs_nothing "NVIDIA H200" device
 }
 
 @test "all devices are lost: the run ends with what it has, and --resume goes on" {
     start_fleet
-    wait_for_measurements
+    wait_for_both two.yaml.journal.1
     children "$main" tuner | xargs kill -KILL
     waited 5
     [[ "$(<errors)" == *"autotune: no NVIDIA H200 is left: signal 9 (Killed)" ]]
@@ -110,7 +110,7 @@ assert_resumed() {
 
 @test "an interrupt ends all devices, and --resume knows all journals" {
     start_fleet
-    wait_for_measurements
+    wait_for_both two.yaml.journal.1
     kill -TERM "$main"
     waited 130
     [ -z "$(children "$main")" ]
@@ -121,7 +121,7 @@ assert_resumed() {
 
 @test "the driver is killed: nothing stays, and --resume goes on" {
     start_fleet
-    wait_for_measurements
+    wait_for_both two.yaml.journal.1
     kill -KILL "$main"
     wait "$main" || true
     start_fleet --resume --wait
@@ -160,18 +160,15 @@ assert_resumed() {
 @test "a tuner that is killed costs no result" {
     tune_on emu:h200
     start_tuners
-    wait_for_tuners
-    kill -KILL "$(children "$main" tuner | head -n 1)"
-    waited 0
-    [[ "$(<errors)" == *"a tuner of NVIDIA H200 (emu:h200) is lost: signal 9 (Killed)"*" waits for another tuner"* ]]
-    cmp emu:h200.yaml two.yaml
+    wait_for_both two.yaml.journal.tuner1
+    assert_loss_costs_nothing "a tuner of NVIDIA H200" tuner
 }
 
 @test "the driver of several tuners is killed: --resume measures nothing twice, whatever their number" {
     for tuners in 2 1; do
         rm -f two.yaml*
         start_tuners
-        wait_for_tuners
+        wait_for_both two.yaml.journal.tuner1
         kill -KILL "$main"
         wait "$main" || true
         [ -s two.yaml.journal.tuner1 ]

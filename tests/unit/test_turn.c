@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/measure/turn: one tuner at a time has the device, whoever dies. */
+/* src/measure/turn: one tuner at a time has the turn, even if a tuner dies. */
 #include "measure/turn.h"
 
 #include <poll.h>
@@ -70,7 +70,7 @@ static void test_line(void **state)
 
     at_turn_give(place[0]);
     assert_true(is_called(1) && !is_called(2));
-    assert_false(at_turn_take(place[0])); /* behind those that wait */
+    assert_false(at_turn_take(place[0])); /* the others waited first */
     assert_true(at_turn_take(place[1]));
     assert_false(is_called(1)); /* noticed */
 
@@ -80,7 +80,7 @@ static void test_line(void **state)
     at_turn_give(place[2]);
     assert_true(at_turn_take(place[0]));
     at_turn_give(place[0]);
-    assert_true(at_turn_take(place[1])); /* nobody had it */
+    assert_true(at_turn_take(place[1])); /* it was free */
     at_turn_give(place[1]);
 }
 
