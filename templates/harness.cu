@@ -106,66 +106,52 @@ __device__ __forceinline__ bool same(uint4 a, uint4 b)
     return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
 }
 
-/* The origin of the elements of an extent.
- * origin(): does element `at` belong to a matrix? Its value is that of *index in the source's
- * extent. origins(): do `count` elements from `at` on, which begin within the extent, all belong to
- * one matrix? Their values are those of *index, *index + *step, ... */
+/* Divide numbers that are not negative. Most fit 32 bits, which take a fifth of the instructions. */
+__device__ __forceinline__ long long divide(long long a, long long b)
+{
+    if ((a | b) >> 32 == 0)
+        return (unsigned int)a / (unsigned int)b;
+    return a / b;
+}
+
+/* The next `count` elements of an extent are alike: their values are those of index, index + step,
+ * ... in the source's extent, or poison if they are not filled. */
+struct run {
+    long long index, step, count;
+    bool filled;
+};
+
+/* Each kind of extent has run_at(): the run that begins at an element. */
 struct source_extent {
     long long elements;
 
-    __device__ bool origin(long long at, long long *index) const
+    __device__ run run_at(long long at) const
     {
-        *index = at;
-        return true;
-    }
-
-    __device__ bool origins(long long at, int count, long long *index, long long *step) const
-    {
-        *index = at;
-        *step = 1;
-        return at + count <= elements;
+        return {at, 1, elements - at, true};
     }
 };
 
+/* A run is the rest of a column, or a single element of what lies between. */
 struct destination_extent {
     long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;
     bool in_place; /* elements between the matrices are the source's */
     long long elements;
 
-    /* Find an element's origin; is it inside a matrix? *left: elements to the end of its column. */
-    __device__ bool locate(long long at, long long *index, long long *left) const
+    __device__ run run_at(long long at) const
     {
         /* The stride of a batch of one has no meaning and may be 0. */
-        const long long matrix = batch == 1 ? 0 : at / stride_dst;
+        const long long matrix = batch == 1 ? 0 : divide(at, stride_dst);
         const long long within = at - matrix * stride_dst;
-        const long long col = within / ld_dst, row = within - col * ld_dst;
+        const long long col = divide(within, ld_dst), row = within - col * ld_dst;
 
-        *index = matrix * stride_src + row * ld_src + col;
-        *left = rows - row;
-        return col < cols && row < rows;
-    }
-
-    __device__ bool origin(long long at, long long *index) const
-    {
-        long long left;
-        const bool inside = locate(at, index, &left);
-
-        if (!inside)
-            *index = at;
-        return inside || in_place;
-    }
-
-    __device__ bool origins(long long at, int count, long long *index, long long *step) const
-    {
-        long long left;
-
-        *step = ld_src;
-        return locate(at, index, &left) && count <= left;
+        if (col < cols && row < rows)
+            return {matrix * stride_src + row * ld_src + col, ld_src, rows - row, true};
+        return {at, 1, 1, in_place};
     }
 };
 
-/* The same for any axes, which the host sorts: the one whose elements are farthest apart in the
- * destination comes first. `span` is how far the axes after it reach. */
+/* The same for any axes, which the host merges and sorts: the one whose elements are farthest apart
+ * in the destination comes first. `span` is how far the axes after it reach. */
 struct tensor_axis {
     long long extent, stride_src, stride_dst, span;
 };
@@ -180,14 +166,15 @@ struct tensor_extent {
 
     /* Search for the index along each axis. Where strides nest, an axis has one index that the axes
      * after it can complete. Else it can have a few, of which one at most leads to the end. */
-    __device__ bool origin(long long at, long long *index) const
+    __device__ run run_at(long long at) const
     {
         long long chosen[27];
         long long from = 0, left = at;
         int i = 0;
 
         for (; i < axes.count; i++) {
-            chosen[i] = minimum(left / axes.axis[i].stride_dst, axes.axis[i].extent - 1);
+            chosen[i] =
+                minimum(divide(left, axes.axis[i].stride_dst), axes.axis[i].extent - 1);
             left -= chosen[i] * axes.axis[i].stride_dst;
             from += chosen[i] * axes.axis[i].stride_src;
             while (left > axes.axis[i].span) { /* too far for the axes after this: go back */
@@ -195,20 +182,17 @@ struct tensor_extent {
                     left += chosen[i] * axes.axis[i].stride_dst;
                     from -= chosen[i] * axes.axis[i].stride_src;
                     if (--i < 0)
-                        return false;
+                        return {0, 0, 1, false};
                 } while (chosen[i] == 0);
                 chosen[i]--;
                 left += axes.axis[i].stride_dst;
                 from -= axes.axis[i].stride_src;
             }
         }
-        *index = from;
-        return true; /* the last axis has left nothing: its span is 0 */
-    }
-
-    __device__ bool origins(long long, int, long long *, long long *) const
-    {
-        return false;
+        /* The last axis has left nothing: its span is 0. */
+        if (i == 0 || axes.axis[i - 1].stride_dst != 1)
+            return {from, 0, 1, true};
+        return {from, axes.axis[i - 1].stride_src, axes.axis[i - 1].extent - chosen[i - 1], true};
     }
 };
 
@@ -268,8 +252,8 @@ __device__ __forceinline__ bool element_has(const void *base, long long i, bool 
 }
 
 /* Compare a whole buffer, which begins at a multiple of 16 bytes, with its expected content.
- * Compare units of 16 bytes first. Most of them are in one column of one matrix and take one
- * division. Compare the others, and wrong ones, element by element. */
+ * Compare units of 16 bytes first. Most of them lie in one run, which is found once. Compare the
+ * others, and wrong ones, element by element. */
 template <class extent>
 __device__ __forceinline__ void check(const void *base, long long red_zone_bytes, extent within,
                                       int elem_size, unsigned long long *result)
@@ -279,24 +263,32 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
     const long long red_zone = red_zone_bytes / elem_size;
     const long long end = red_zone + within.elements + red_zone;
     unsigned long long wrong = 0, first_wrong = ~0ull;
-    long long index, step;
 
 #pragma unroll 1
     for (long long unit = global_thread(); unit * count < end; unit += grid_threads()) {
         const long long first = unit * count - red_zone; /* in the extent */
+        run now = {0, 0, 0, false};
 
-        if (first >= 0 && first < within.elements && within.origins(first, count, &index, &step) &&
-            unit_has(units[unit], index, step, elem_size))
-            continue;
+        if (first >= 0 && first + count <= within.elements) {
+            now = within.run_at(first);
+            if (now.filled && now.count >= count &&
+                unit_has(units[unit], now.index, now.step, elem_size))
+                continue;
+        }
 #pragma unroll 1
         for (int i = 0; i < count && unit * count + i < end; i++) {
             const long long at = first + i;
-            const bool filled = at >= 0 && at < within.elements && within.origin(at, &index);
 
-            if (!element_has(base, unit * count + i, filled, index, elem_size)) {
+            if (at < 0 || at >= within.elements)
+                now = {0, 0, 1, false};
+            else if (now.count == 0)
+                now = within.run_at(at);
+            if (!element_has(base, unit * count + i, now.filled, now.index, elem_size)) {
                 wrong++;
                 first_wrong = minimum<unsigned long long>(first_wrong, unit * count + i);
             }
+            now.index += now.step;
+            now.count--;
         }
     }
     if (wrong) {

@@ -45,7 +45,7 @@ static const struct argp_option options_table[] = {
     {"seed", KEY_SEED, "N", 0, "Random seed (default: 1)", 2},
     {"tuners", KEY_TUNERS, "N", 0,
      "Problems that each device tunes at a time: while one waits for its compile workers, another "
-     "measures (default: 2 on a single GPU with at least 8 CPUs, else 1)",
+     "measures (default: on a single GPU 2 with at least 8 CPUs, and 3 with 12; else 1)",
      2},
     {"journal", KEY_JOURNAL, "FILE", 0,
      "Keep every measurement in FILE (default: the profile's name with .journal)", 3},
@@ -205,15 +205,22 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
     return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
 }
 
-/* One problem is enough for few CPUs, and several GPUs have one each. An emulated device takes the
- * CPUs itself. No device needs more tuners than it has problems. */
+/* A tuner keeps about four CPUs at work; a fourth tuner is no faster (doc/lab/search.md). */
+static size_t tuners_for(int cpus)
+{
+    return cpus >= 12 ? 3 : cpus >= 8 ? 2 : 1;
+}
+
+/* Several GPUs have one tuner each. An emulated device takes the CPUs itself. No device needs more
+ * tuners than it has problems. */
 static size_t choose_tuners(const struct at_tune_run *run)
 {
-    enum { CPUS_OF_TWO = 8 };
     const struct at_tune_options *options = run->options;
-    bool two = run->device_count == 1 && !at_device_is_emulated(&run->devices[0]) &&
-               !options->run.session.record && at_usable_cpus() >= CPUS_OF_TWO;
-    size_t tuners = options->tuners > 0 ? options->tuners : two ? 2 : 1;
+    bool several = run->device_count == 1 && !at_device_is_emulated(&run->devices[0]) &&
+                   !options->run.session.record;
+    size_t tuners = options->tuners > 0 ? options->tuners
+                    : several           ? tuners_for(at_usable_cpus())
+                                        : 1;
     size_t most = (run->problem_count + run->device_count - 1) / run->device_count;
 
     return tuners < most ? tuners : most > 0 ? most : 1;

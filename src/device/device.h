@@ -51,6 +51,8 @@ struct at_train_time {
     int64_t clock_sm_khz;
 };
 
+enum at_mark { AT_BEFORE, AT_AFTER, AT_MARKS };
+
 /* The device's state according to NVML; negative numbers are unknown. */
 struct at_device_state {
     int64_t clock_sm_khz, clock_memory_khz;
@@ -134,6 +136,12 @@ struct at_device_ops {
     enum at_outcome (*time_train)(struct at_device *device, struct at_train *train,
                                   struct at_train_time *time, struct at_error *err);
     void (*free_train)(struct at_device *device, struct at_train *train);
+
+    /* Note the time in the queue of calls: before a call that is to be timed, or after it. Once all
+     * have ended, between() tells the time between the last two such marks. NULL: a device that
+     * predicts times. */
+    enum at_outcome (*mark)(struct at_device *device, enum at_mark which, struct at_error *err);
+    enum at_outcome (*between)(struct at_device *device, double *ns, struct at_error *err);
 
     /* Run a call of a kernel several times, each with empty caches, and read the hardware's
      * counters. NULL: a device without. AT_LAUNCH if they may not be read here; the message says

@@ -23,6 +23,7 @@ struct entrant {
     struct at_module *module;
     struct at_kernel kernel;
     struct at_gpu_run run;
+    struct at_verified_launch verified;
     struct at_train *train; /* NULL: out of the race */
     int64_t launches;
     double last_ns;
@@ -146,11 +147,10 @@ static enum at_outcome load(struct bench *bench, struct entrant *entrant, struct
     return outcome;
 }
 
-static enum at_outcome verify(struct bench *bench, const struct entrant *entrant,
-                              struct at_error *err)
+static enum at_outcome verify(struct bench *bench, struct entrant *entrant, struct at_error *err)
 {
-    enum at_outcome outcome =
-        at_verify_before(&bench->bench, &entrant->kernel, &entrant->run, NULL, 0, err);
+    enum at_outcome outcome = at_verify_before(&bench->bench, &entrant->kernel, &entrant->run, NULL,
+                                               0, &entrant->verified, err);
 
     /* The next one must not be blamed for what this one wrote. */
     if (outcome == AT_WRONG && !is_well(bench, at_bench_refill(&bench->bench, err)))
@@ -162,9 +162,11 @@ static enum at_outcome make_train(struct bench *bench, struct entrant *entrant,
                                   struct at_error *err)
 {
     const struct at_kernel *kernel = entrant->contestant ? &entrant->kernel : NULL;
-    struct at_train_time launch = {0};
-    enum at_outcome outcome = at_train_estimate(&bench->bench, kernel, &entrant->run, &launch, err);
+    struct at_train_time launch = {entrant->verified.ns, -1};
+    enum at_outcome outcome = AT_CORRECT;
 
+    if (launch.ns == 0)
+        outcome = at_train_estimate(&bench->bench, kernel, &entrant->run, &launch, err);
     if (outcome == AT_CORRECT)
         outcome = at_train_build(&bench->bench, kernel, &entrant->run, launch.ns,
                                  bench->trial->policy->search_train_ns, &entrant->train,
@@ -318,7 +320,7 @@ static void verify_winner(struct bench *bench, struct at_error *err)
     struct autotune_trial *trial = bench->trial;
 
     for (size_t i = 0; i < bench->count; i++) {
-        const struct entrant *entrant = &bench->entrants[i];
+        struct entrant *entrant = &bench->entrants[i];
 
         if (entrant->contestant != &trial->contestants[trial->winner])
             continue;

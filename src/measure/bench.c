@@ -50,6 +50,13 @@ int64_t at_bench_sets(const struct at_bench *bench, const struct at_gpu_run *run
     return run->sets > 0 && run->sets < all ? run->sets : all;
 }
 
+bool at_bench_is_large(const struct at_bench *bench, const struct at_gpu_run *run)
+{
+    int64_t l2_bytes = ((const struct at_device_base *)bench->device)->info.l2_bytes;
+
+    return at_problem_bytes(&run->problem) >= 2 * l2_bytes;
+}
+
 enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err)
 {
     enum at_outcome outcome = AT_CORRECT;

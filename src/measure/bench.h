@@ -42,17 +42,31 @@ enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err);
 /* Return how many of the tuned case's sets the run's launches cycle through. */
 int64_t at_bench_sets(const struct at_bench *bench, const struct at_gpu_run *run);
 
+/* Is little of a run's data in L2 when a launch begins, whatever ran before it? */
+bool at_bench_is_large(const struct at_bench *bench, const struct at_gpu_run *run);
+
 /* The call of a run on one of its sets. kernel is NULL for the driver's copy. */
 struct at_call at_bench_call(const struct at_bench *bench, const struct at_kernel *kernel,
                              const struct at_gpu_run *run, int64_t set);
 
+/* A launch that is timed while it is verified. One timing of a large problem's long launch is
+ * accurate to a few percent; that of another one is worth nothing. */
+struct at_verified_launch {
+    double give_up_ns; /* a slower kernel is verified on one set alone; 0: no limit */
+    double ns;         /* the result; 0: unknown */
+};
+
 /* Verify the kernel before it is timed, on the trials' cases and the tuned one; and after, on the
- * tuned one: the timed launches must have left the same result. */
+ * tuned one: the timed launches must have left the same result. Without timed launches, the sources
+ * are what is left to verify. launch may be NULL. */
 enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel *kernel,
                                  const struct at_gpu_run *run, const struct at_gpu_trial *trials,
-                                 size_t trial_count, struct at_error *err);
+                                 size_t trial_count, struct at_verified_launch *launch,
+                                 struct at_error *err);
 enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
                                 struct at_error *err);
+enum at_outcome at_verify_sources(struct at_bench *bench, const struct at_gpu_run *run,
+                                  struct at_error *err);
 
 /* Verify the kernel on the tuned case `times` times, or until limit_ns is over: a kernel that fails
  * now and then must not win. */

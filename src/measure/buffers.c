@@ -170,7 +170,7 @@ static enum at_outcome check_tensor(const struct at_buffers *buffers, struct at_
 {
     const struct at_problem *p = &buffers->problem;
     struct at_axis axes[AT_AXES_MAX];
-    size_t count = at_problem_axes(p, axes), word = 0;
+    size_t count = at_axes_merge(axes, at_problem_axes(p, axes)), word = 0;
     struct at_call call = {.args = {
                                buffers->dst + (uint64_t)(set * buffers->dst_pitch),
                                (uint64_t)buffers->dst_zone,

@@ -56,35 +56,27 @@ static enum at_outcome take_samples(struct at_gpu_server *server, const struct a
     return outcome;
 }
 
-/* Launches this long and large need no train: one timing is accurate to a few percent, and little
- * of their data is in L2 at the start. */
-static bool is_long(const struct at_bench *bench, const struct at_gpu_run *run, double launch_ns)
-{
-    int64_t l2_bytes = ((const struct at_device_base *)bench->device)->info.l2_bytes;
+/* The first launch of a kernel may wait for the driver, for some 100 us: no kernel this many times
+ * slower than a hopeless one is wronged. */
+static const double give_up_factor = 3;
 
-    return launch_ns >= 50000 && at_problem_bytes(&run->problem) >= 2 * l2_bytes;
+static bool is_hopeless(const struct at_gpu_timing *timing, double launch_ns)
+{
+    return timing->hopeless_ns > 0 && launch_ns > (double)timing->hopeless_ns;
 }
 
+/* Take samples of a kernel whose launch takes about launch_ns. */
 static enum at_outcome time_run(struct at_gpu_server *server, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, const struct at_gpu_timing *timing,
-                                struct at_train_time *samples, int64_t *taken, struct at_error *err)
+                                double launch_ns, struct at_train_time *samples, int64_t *taken,
+                                struct at_error *err)
 {
     struct at_bench *bench = &server->bench;
     struct at_sampling wanted = {.best_ns = timing->best_ns};
-    struct at_train_time launch = {0};
-    bool hopeless;
-    enum at_outcome outcome = at_train_estimate(bench, kernel, run, &launch, err);
-
-    if (outcome != AT_CORRECT)
-        return outcome;
-    hopeless = timing->hopeless_ns > 0 && launch.ns > (double)timing->hopeless_ns;
-    if (hopeless && is_long(bench, run, launch.ns)) {
-        samples[0] = launch;
-        *taken = 1;
-        return AT_CORRECT;
-    }
-    outcome = at_train_build(bench, kernel, run, launch.ns, hopeless ? 0 : timing->train_ns,
-                             &wanted.train, &wanted.launches, err);
+    bool hopeless = is_hopeless(timing, launch_ns);
+    enum at_outcome outcome =
+        at_train_build(bench, kernel, run, launch_ns, hopeless ? 0 : timing->train_ns,
+                       &wanted.train, &wanted.launches, err);
     if (outcome != AT_CORRECT)
         return outcome;
     wanted.samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
@@ -122,26 +114,50 @@ static enum at_outcome read_evaluation(const struct at_gpu_server *server, struc
  * requested. */
 static const int64_t often_ns = 333000000;
 
+/* Time a kernel whose launch took launch_ns while it was verified; 0: unknown. */
+static enum at_outcome time_verified(struct at_gpu_server *server, const struct at_kernel *kernel,
+                                     const struct evaluation *evaluation, double launch_ns,
+                                     struct at_train_time *samples, int64_t *taken,
+                                     struct at_error *err)
+{
+    struct at_bench *bench = &server->bench;
+    const struct at_gpu_run *run = &evaluation->run;
+    const struct at_gpu_timing *timing = &evaluation->timing;
+    struct at_train_time launch = {launch_ns, -1};
+    enum at_outcome outcome = AT_CORRECT;
+
+    if (launch_ns == 0)
+        outcome = at_train_estimate(bench, kernel, run, &launch, err);
+    if (outcome != AT_CORRECT)
+        return outcome;
+    if (is_hopeless(timing, launch_ns)) {
+        samples[0] = launch;
+        *taken = 1;
+        return at_verify_sources(bench, run, err);
+    }
+    outcome = time_run(server, kernel, run, timing, launch.ns, samples, taken, err);
+    if (outcome == AT_CORRECT)
+        outcome = at_verify_after(bench, run, err);
+    return outcome == AT_CORRECT
+               ? at_verify_often(bench, kernel, run, timing->verify_more, often_ns, err)
+               : outcome;
+}
+
 static enum at_outcome verify_and_time(struct at_gpu_server *server,
                                        const struct evaluation *evaluation,
                                        struct at_kernel *kernel, struct at_train_time *samples,
                                        int64_t *taken, struct at_error *err)
 {
-    struct at_bench *bench = &server->bench;
+    struct at_verified_launch launch = {.give_up_ns = give_up_factor *
+                                                      (double)evaluation->timing.hopeless_ns};
     const struct at_kernel *found;
     enum at_outcome outcome = find_kernel(server, &evaluation->run, kernel, &found, err);
 
     if (outcome == AT_CORRECT)
-        outcome = at_verify_before(bench, found, &evaluation->run, evaluation->trials,
-                                   evaluation->trial_count, err);
+        outcome = at_verify_before(&server->bench, found, &evaluation->run, evaluation->trials,
+                                   evaluation->trial_count, &launch, err);
     if (outcome == AT_CORRECT)
-        outcome =
-            time_run(server, found, &evaluation->run, &evaluation->timing, samples, taken, err);
-    if (outcome == AT_CORRECT)
-        outcome = at_verify_after(bench, &evaluation->run, err);
-    if (outcome == AT_CORRECT)
-        outcome = at_verify_often(bench, found, &evaluation->run, evaluation->timing.verify_more,
-                                  often_ns, err);
+        outcome = time_verified(server, found, evaluation, launch.ns, samples, taken, err);
     return outcome;
 }
 

@@ -195,7 +195,7 @@ static int64_t axis_word(const uint64_t *words, int64_t axis, int word)
     return (int64_t)words[AXIS_WORDS * axis + word];
 }
 
-/* The search of harness.cu's tensor_extent, an element at a time. */
+/* The search of harness.cu's tensor_extent, a run at a time. */
 static bool tensor_origin(const void *extent, int64_t at, int64_t *index, int64_t *step,
                           int64_t *count)
 {
@@ -224,8 +224,12 @@ static bool tensor_origin(const void *extent, int64_t at, int64_t *index, int64_
             span = axis_word(words, i, 3);
         }
     }
-    *index = from;
-    return true; /* the last axis has left nothing: its span is 0 */
+    *index = from; /* the last axis has left nothing: its span is 0 */
+    if (axes > 0 && axis_word(words, axes - 1, 2) == 1) {
+        *step = axis_word(words, axes - 1, 1);
+        *count = axis_word(words, axes - 1, 0) - chosen[axes - 1];
+    }
+    return true;
 }
 
 /* ---- the kernels ---- */

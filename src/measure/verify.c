@@ -57,10 +57,21 @@ static enum at_outcome start_check(struct verification *verification,
     return start_kind[kind](buffers, bench->device, &bench->harness, set, result, err);
 }
 
+/* Start a call between two marks. */
+static enum at_outcome start_timed(struct at_bench *bench, const struct at_call *call,
+                                   struct at_error *err)
+{
+    enum at_outcome outcome = bench->ops->mark(bench->device, AT_BEFORE, err);
+
+    if (outcome == AT_CORRECT)
+        outcome = bench->ops->start(bench->device, call, err);
+    return outcome == AT_CORRECT ? bench->ops->mark(bench->device, AT_AFTER, err) : outcome;
+}
+
 /* Start a trial: reset the destination, run the kernel, check. */
 static enum at_outcome start_trial(struct verification *verification,
                                    const struct at_kernel *kernel, const struct at_launch *launch,
-                                   const struct at_buffers *buffers, int64_t set,
+                                   const struct at_buffers *buffers, int64_t set, bool timed,
                                    struct at_error *err)
 {
     struct at_bench *bench = verification->bench;
@@ -70,7 +81,8 @@ static enum at_outcome start_trial(struct verification *verification,
     at_call_set_problem(&call, &buffers->problem, at_buffers_dst(buffers, set),
                         at_buffers_src(buffers, set));
     if (outcome == AT_CORRECT)
-        outcome = bench->ops->start(bench->device, &call, err);
+        outcome =
+            timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);
     if (outcome == AT_CORRECT)
         outcome = start_check(verification, buffers, set, CHECK_DESTINATION, err);
     return outcome;
@@ -120,12 +132,17 @@ static size_t checked_sets(const struct at_bench *bench, const struct at_gpu_run
     return sets[1] > 0 ? 2 : 1;
 }
 
+/* A launch this long is timed accurately in a queue of others. */
+static const double long_ns = 50000;
+
 enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel *kernel,
                                  const struct at_gpu_run *run, const struct at_gpu_trial *trials,
-                                 size_t trial_count, struct at_error *err)
+                                 size_t trial_count, struct at_verified_launch *launch,
+                                 struct at_error *err)
 {
     struct verification verification = {.bench = bench};
     const struct at_buffers *tuned = &bench->cases[0];
+    bool timed = launch && bench->ops->mark && at_bench_is_large(bench, run);
     int64_t sets[2];
     size_t set_count = checked_sets(bench, run, sets);
     enum at_outcome outcome = clear_results(bench, err);
@@ -133,13 +150,23 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
     for (size_t i = 0; i < trial_count && outcome == AT_CORRECT; i++) {
         const struct at_buffers *buffers = &bench->cases[trials[i].case_index];
 
-        outcome = start_trial(&verification, kernel, &trials[i].launch, buffers, 0, err);
+        outcome = start_trial(&verification, kernel, &trials[i].launch, buffers, 0, false, err);
         if (outcome == AT_CORRECT)
             outcome = start_check(&verification, buffers, 0, CHECK_SOURCE, err);
     }
-    for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++)
-        outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], err);
-    return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
+    for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
+        outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], timed, err);
+        if (!timed || outcome != AT_CORRECT)
+            continue;
+        outcome = finish(&verification, err);
+        if (outcome == AT_CORRECT)
+            outcome = bench->ops->between(bench->device, &launch->ns, err);
+        if (launch->give_up_ns > 0 && launch->ns > launch->give_up_ns)
+            break;
+    }
+    if (timed && launch->ns < long_ns)
+        launch->ns = 0;
+    return outcome == AT_CORRECT && !timed ? finish(&verification, err) : outcome;
 }
 
 enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
@@ -163,6 +190,19 @@ enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run 
     return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
 }
 
+enum at_outcome at_verify_sources(struct at_bench *bench, const struct at_gpu_run *run,
+                                  struct at_error *err)
+{
+    struct verification verification = {.bench = bench};
+    int64_t sets[2];
+    size_t set_count = checked_sets(bench, run, sets);
+    enum at_outcome outcome = clear_results(bench, err);
+
+    for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++)
+        outcome = start_check(&verification, &bench->cases[0], sets[i], CHECK_SOURCE, err);
+    return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
+}
+
 /* Launches whose results are read together. */
 enum { ROUND_LAUNCHES = 8 };
 
@@ -179,8 +219,8 @@ enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *
 
         outcome = clear_results(bench, err);
         for (int i = 0; i < ROUND_LAUNCHES && outcome == AT_CORRECT; i++, done++)
-            outcome =
-                start_trial(&verification, kernel, &run->launch, tuned, done % tuned->sets, err);
+            outcome = start_trial(&verification, kernel, &run->launch, tuned, done % tuned->sets,
+                                  false, err);
         if (outcome == AT_CORRECT)
             outcome = finish(&verification, err);
     }

@@ -97,7 +97,8 @@ static void let_go(struct at_pipeline *p)
 }
 
 /* The part of the workers that compiles ahead. Most of what is compiled ahead is never asked for:
- * with all workers at it, a run takes twice the processor time and is no faster. */
+ * with all workers at it, a run takes twice the processor time and is no faster. Where a device has
+ * several tuners, the others have use for the processors (doc/lab/search.md). */
 enum { AHEAD_PART = 4 };
 
 /* Give idle compile workers what the strategy will probably ask for next. */
@@ -108,7 +109,8 @@ static enum at_status precompile_likely(struct at_pipeline *p, struct at_error *
     size_t workers = (size_t)p->session->options.jobs, most = workers / AHEAD_PART;
     size_t indices[AT_NEXT_MAX], busy = workers - at_builder_idle(builder), count;
 
-    if (!p->new_results || p->stopping || busy >= most || !search->strategy->likely_next)
+    if (p->session->options.turn.turns || !p->new_results || p->stopping || busy >= most ||
+        !search->strategy->likely_next)
         return AT_OK;
     p->new_results = false;
     count = most - busy < AT_NEXT_MAX ? most - busy : AT_NEXT_MAX;

@@ -81,7 +81,7 @@ static enum at_outcome verify(struct drawn *drawn, const struct at_kernel *kerne
     require(at_cases_trials(&drawn->config, info, place->cases, place->case_count, trials,
                             &trial_count, err),
             err);
-    outcome = at_verify_before(&place->bench, kernel, &run, trials, trial_count, err);
+    outcome = at_verify_before(&place->bench, kernel, &run, trials, trial_count, NULL, err);
     return outcome == AT_CORRECT ? at_verify_after(&place->bench, &run, err) : outcome;
 }
 

@@ -192,6 +192,8 @@ static void test_same(void **state)
         "3x3x3x3x3x3x3:b1,perm=6543210",
         "5x2x3x7x2x5:b8,perm=531420",
         "2x2x3:b4,perm=210,strides_dst=3x5x7", /* strides that do not nest */
+        "6x7x33:b1,perm=102",                  /* runs longer than a unit of 16 bytes */
+        "9x11x3:b1,perm=102",                  /* and several in one */
     };
     struct at_rng rng = {17};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/measure/verify: a kernel that is wrong now and then. No kernel is so on an emulated device;
- * here one launch in fifty of a correct kernel changes a byte of the result. */
+/* src/measure/verify: what is verified, and a kernel that is wrong now and then. No kernel is so on
+ * an emulated device; here one launch in fifty of a correct kernel changes a byte of the result. */
 #include "base/memory.h"
 #include "device/emulated/emulated.h"
 #include "kernel/builder.h"
@@ -138,9 +138,90 @@ static void test_wrong_now_and_then(void **state)
     (void)state;
     launches = 0;
     wrong_every = 50;
-    assert_int_equal(at_verify_before(&bench, &kernel, &run, NULL, 0, &err), AT_CORRECT);
+    assert_int_equal(at_verify_before(&bench, &kernel, &run, NULL, 0, NULL, &err), AT_CORRECT);
     assert_int_equal(at_verify_often(&bench, &kernel, &run, 100, long_ns, &err), AT_WRONG);
     assert_non_null(strstr(err.message, "5x7:f32: 1 wrong elements in the destination"));
+}
+
+static int marks;
+static double between_ns;
+
+static enum at_outcome count_mark(struct at_device *device, enum at_mark which,
+                                  struct at_error *err)
+{
+    (void)device;
+    (void)err;
+    assert_int_equal(which, marks % 2 == 0 ? AT_BEFORE : AT_AFTER);
+    assert_int_equal(launches, (marks + 1) / 2);
+    marks++;
+    return AT_CORRECT;
+}
+
+static enum at_outcome tell_time(struct at_device *device, double *ns, struct at_error *err)
+{
+    (void)device;
+    (void)err;
+    *ns = between_ns;
+    return AT_CORRECT;
+}
+
+/* Of a large problem the verified launches are timed, unless the device cannot; the second pair of
+ * buffers is left out for a kernel that is too slow. */
+static void test_timed(void **state)
+{
+    static const struct {
+        const char *what;
+        bool marks, large;
+        double takes_ns, give_up_ns;
+        int launches;
+        double ns;
+    } cases[] = {
+        {"no limit", true, true, 70000, 0, 2, 70000},
+        {"within the limit", true, true, 70000, 70000, 2, 70000},
+        {"over the limit", true, true, 70000, 69999, 1, 70000},
+        {"too short", true, true, 40000, 0, 2, 0},
+        {"small", true, false, 70000, 69999, 2, 0},
+        {"a device without marks", false, true, 70000, 69999, 2, 0},
+    };
+    struct at_device_info *info = &((struct at_device_base *)bench.device)->info;
+    const int64_t l2_bytes = info->l2_bytes;
+    const struct at_gpu_case tuned = {.problem = run.problem, .sets = 2};
+
+    (void)state;
+    wrong_every = 0;
+    assert_int_equal(at_bench_prepare(&bench, &tuned, 1, NULL), AT_CORRECT);
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_verified_launch launch = {.give_up_ns = cases[i].give_up_ns};
+
+        ops.mark = cases[i].marks ? count_mark : NULL;
+        ops.between = tell_time;
+        info->l2_bytes = cases[i].large ? at_problem_bytes(&run.problem) / 2 : l2_bytes;
+        between_ns = cases[i].takes_ns;
+        launches = marks = 0;
+        assert_int_equal(at_verify_before(&bench, &kernel, &run, NULL, 0, &launch, NULL),
+                         AT_CORRECT);
+        if (launches != cases[i].launches || launch.ns != cases[i].ns ||
+            marks != (cases[i].marks && cases[i].large ? 2 * launches : 0))
+            fail_msg("%s: %d launches, %d marks, %g ns", cases[i].what, launches, marks, launch.ns);
+    }
+    info->l2_bytes = l2_bytes;
+    ops.mark = NULL;
+}
+
+/* What a kernel has written into a source is found without a timed launch, too. */
+static void test_sources(void **state)
+{
+    unsigned char byte;
+    at_address src = at_buffers_src(&bench.cases[0], bench.cases[0].sets - 1);
+    struct at_error err;
+
+    (void)state;
+    assert_int_equal(at_verify_sources(&bench, &run, &err), AT_CORRECT);
+    assert_int_equal(ops.read(bench.device, &byte, src, 1, NULL), AT_CORRECT);
+    byte ^= 1;
+    assert_int_equal(ops.write(bench.device, src, &byte, 1, NULL), AT_CORRECT);
+    assert_int_equal(at_verify_sources(&bench, &run, &err), AT_WRONG);
+    assert_non_null(strstr(err.message, "1 wrong elements in the source"));
 }
 
 int main(int argc, char **argv)
@@ -148,6 +229,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),
         cmocka_unit_test(test_wrong_now_and_then),
+        cmocka_unit_test(test_timed),
+        cmocka_unit_test(test_sources),
     };
     int exit_code;
 

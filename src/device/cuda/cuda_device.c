@@ -156,5 +156,7 @@ const struct at_device_ops at_cuda_device_ops = {
     .make_train = at_cuda_make_train,
     .time_train = at_cuda_time_train,
     .free_train = at_cuda_free_train,
+    .mark = at_cuda_mark,
+    .between = at_cuda_between,
     .count = at_cuda_count,
 };

@@ -33,6 +33,7 @@ struct at_cuda_device {
     struct at_nvml *nvml;
     CUfunction stamp;
     struct at_cuda_clock_stamp *stamps; /* AT_CUDA_STAMPS of them, in host memory; NULL: none */
+    CUevent marks[AT_MARKS];            /* made when first wanted */
     struct at_cuda_block *blocks;
     size_t block_count, block_capacity;
     at_address scratch; /* memory to allocate from, instead of asking the driver; 0: none */
@@ -76,6 +77,10 @@ enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_i
 enum at_outcome at_cuda_allocate(struct at_device *device, int64_t bytes, at_address *address,
                                  struct at_error *err);
 void at_cuda_release(struct at_device *device, at_address address);
+
+/* mark.c */
+enum at_outcome at_cuda_mark(struct at_device *device, enum at_mark which, struct at_error *err);
+enum at_outcome at_cuda_between(struct at_device *device, double *ns, struct at_error *err);
 
 /* run.c */
 enum at_outcome at_cuda_start(struct at_device *device, const struct at_call *call,

@@ -14,9 +14,13 @@ void at_cuda_leave(struct at_cuda_device *device)
 {
     for (size_t i = 0; i < device->block_count; i++)
         at_cuda.cuMemFree(device->blocks[i].address);
+    for (size_t i = 0; i < AT_MARKS; i++)
+        if (device->marks[i])
+            at_cuda.cuEventDestroy(device->marks[i]);
     at_free(device->blocks);
     if (device->stream)
         at_cuda.cuStreamDestroy(device->stream);
+    device->marks[AT_BEFORE] = device->marks[AT_AFTER] = NULL;
     device->blocks = NULL;
     device->block_count = device->block_capacity = 0;
     device->stream = NULL;
