@@ -31,6 +31,9 @@ static const struct {
     {"packed", "9x5x3x16x7", ",perm=41203"},
     {"packed", "9x5x3x6x64", ",perm=21304"},
     {"packed", "40x32x12", ",perm=102"}, /* runs of 3 words */
+    {"pixels", "272x264x3", ",perm=102"},
+    {"pixels", "1036x36x3", ",perm=102"}, /* rows that are one run */
+    {"pixels", "36x1036x3", ",perm=102"},
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
     {"runs", "129x33x3", ",perm=102"}, /* runs of 3 and 6 bytes */
@@ -87,12 +90,20 @@ static inline char *small_problem(int side, size_t variant, int elem_size)
     return at_format("%dx%d:b%d,batch=%d", side, side, elem_size, 1 + 65536 / side / side);
 }
 
+/* Few rows, or few columns, of elements of three words. */
+static inline char *pixels_problem(int few, size_t variant, int elem_size)
+{
+    return variant & 1 ? at_format("%dx1036x3:b%d,perm=102", few, elem_size)
+                       : at_format("1036x%dx3:b%d,perm=102", few, elem_size);
+}
+
 /* Families whose first parameter must equal a size of the problem: problems for each value. */
 static const struct {
     const char *family;
     size_t variants;
     char *(*problem)(int value, size_t variant, int elem_size);
-} family_series[] = {{"narrow", 4, narrow_problem}, {"small", 1, small_problem}};
+} family_series[] = {
+    {"narrow", 4, narrow_problem}, {"pixels", 2, pixels_problem}, {"small", 1, small_problem}};
 
 /* Return the number of special problems of a family; 0 if it takes the usual ones. */
 static inline size_t family_own_problems(const struct at_family *family)
