@@ -192,7 +192,8 @@ static enum at_status answer_all(struct lookup_options *options, const struct at
                             &(struct at_query){.problem = &problems[i],
                                                .device = &target->device,
                                                .environment = &target->environment,
-                                               .policy = options->common.policy->name},
+                                               .policy = options->common.policy->name,
+                                               .strict = options->strict},
                             &table, err);
     }
     if (table.count > 0)

@@ -98,7 +98,10 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
                                const struct at_problem *problem, struct at_error *err)
 {
     struct at_export_item *item = &export->items[export->count];
-    struct at_query query = {problem, export->device, export->environment, export->policy};
+    struct at_query query = {.problem = problem,
+                             .device = export->device,
+                             .environment = export->environment,
+                             .policy = export->policy};
     char key[AT_EXPORT_KEY_CHARS], *spec;
     enum at_status status;
 

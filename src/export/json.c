@@ -45,8 +45,10 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 
     for (size_t i = 0; i < export->count; i++) {
         const struct at_export_item *item = &export->items[i];
-        const struct at_query query = {&item->problem, export->device, export->environment,
-                                       export->policy};
+        const struct at_query query = {.problem = &item->problem,
+                                       .device = export->device,
+                                       .environment = export->environment,
+                                       .policy = export->policy};
 
         const struct at_export_arguments made = at_export_arguments(item);
 

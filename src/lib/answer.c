@@ -11,7 +11,10 @@ static const struct at_environment environment = {.autotune = PACKAGE_VERSION};
 
 static struct at_query query_of(const struct autotune_answer *answer)
 {
-    return (struct at_query){&answer->problem, &answer->device, &environment, answer->policy};
+    return (struct at_query){.problem = &answer->problem,
+                             .device = &answer->device,
+                             .environment = &environment,
+                             .policy = answer->policy};
 }
 
 enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profile *profile,

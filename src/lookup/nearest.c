@@ -24,13 +24,19 @@ struct open {
     uint32_t mark;
 };
 
+/* What decides between the candidates of a place. */
+struct order_of_place {
+    uint64_t same, others; /* ranks: of a candidate for the problem itself, if any, and of others */
+    float premium;         /* what its candidates are farther than those of other places */
+};
+
 struct search {
     const struct at_lookup *lookup;
     const struct at_query *query;
     struct at_point point;  /* of the query, at the last config that was tried */
     struct at_traits asked; /* with the launch of the last config that was tried */
-    uint64_t *ranks; /* by place: of a candidate for the problem itself, if any, and of others */
-    uint64_t rank;   /* of the candidates that are searched now */
+    struct order_of_place *places;
+    uint64_t rank;         /* of the candidates that are searched now */
     struct at_group same;  /* with the key of the problem itself */
     struct at_group group; /* that is searched now */
     float group_gap;       /* what its elements add to each distance */
@@ -46,9 +52,13 @@ static const float rounding = 0.01F;
 static bool next_rank(struct search *search, uint64_t least)
 {
     search->rank = UINT64_MAX;
-    for (size_t i = 0; i < 2 * search->lookup->place_count; i++)
-        if (search->ranks[i] >= least && search->ranks[i] < search->rank)
-            search->rank = search->ranks[i];
+    for (size_t i = 0; i < search->lookup->place_count; i++) {
+        const uint64_t ranks[] = {search->places[i].same, search->places[i].others};
+
+        for (size_t j = 0; j < AT_COUNT(ranks); j++)
+            if (ranks[j] >= least && ranks[j] < search->rank)
+                search->rank = ranks[j];
+    }
     return search->rank < UINT64_MAX;
 }
 
@@ -58,13 +68,20 @@ static const struct at_candidate *candidate_of(const struct search *search,
     return &search->lookup->candidates[mark->candidate];
 }
 
+static bool is_same_problem(const struct search *search, const struct at_mark *mark)
+{
+    return mark->traits.key == search->asked.key &&
+           at_problem_equal(&candidate_of(search, mark)->problem, search->query->problem);
+}
+
 static void take(struct search *search, struct at_answer *answer)
 {
     const struct fit *nearest = &search->nearest;
     const struct at_entry *entry = candidate_of(search, nearest->mark)->entry;
     const struct at_place *place = &search->lookup->places[nearest->mark->place];
 
-    answer->tier = at_rank_tier(search->rank);
+    answer->tier = at_tier_of(&place->record->device, search->query->device,
+                              is_same_problem(search, nearest->mark));
     answer->config = nearest->config;
     answer->launch = nearest->launch;
     answer->path = place->path;
@@ -143,7 +160,8 @@ static void try_candidate(struct search *search, const struct at_mark *mark,
     at_traits_launch(&search->asked, search->query->problem, &fit.launch);
     fit.distance = at_distance_total(&mark->traits, &search->asked);
     /* An entry of the problem itself is no neighbour: its share says nothing against it. */
-    fit.order = fit.distance + (at_rank_is_of_others(search->rank) ? mark->of_share : 0);
+    fit.order = fit.distance + (is_same_problem(search, mark) ? 0 : mark->of_share) +
+                search->places[mark->place].premium;
     if (is_nearer(search, &fit))
         search->nearest = fit;
 }
@@ -152,12 +170,6 @@ static uint64_t rank_of(const struct search *search, const struct at_place *plac
                         bool same_problem)
 {
     return at_rank_of(place->record, place->emulated, search->query, same_problem);
-}
-
-static bool is_same_problem(const struct search *search, const struct at_mark *mark)
-{
-    return mark->traits.key == search->asked.key &&
-           at_problem_equal(&candidate_of(search, mark)->problem, search->query->problem);
 }
 
 /* Return the number of the group's first mark with such a key or a greater one. */
@@ -196,9 +208,10 @@ static void open_mark(struct search *search, size_t number, float inner, float o
     float bound;
 
     if (number < search->group.first || number >= search->group.end ||
-        search->ranks[2 * mark->place + 1] != search->rank || is_same_problem(search, mark))
+        search->places[mark->place].others != search->rank || is_same_problem(search, mark))
         return;
-    bound = at_distance_bound(&mark->traits, &search->asked) + mark->of_share;
+    bound = at_distance_bound(&mark->traits, &search->asked) + mark->of_share +
+            search->places[mark->place].premium;
     if (bound > inner && bound <= outer)
         AT_PUSH(search->open, search->open_count, search->open_capacity,
                 ((struct open){bound, (uint32_t)number}));
@@ -264,7 +277,7 @@ static void find_same_problems(struct search *search)
         const struct at_mark *mark = &marks[same->end];
 
         if (is_same_problem(search, mark))
-            search->ranks[2 * mark->place] =
+            search->places[mark->place].same =
                 rank_of(search, &search->lookup->places[mark->place], true);
     }
 }
@@ -277,15 +290,17 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
         .query = query,
         .point = at_point_make(NULL, query->problem, query->device),
         .asked = at_traits_of(query->problem, query->device),
-        .ranks = at_alloc_array(2 * lookup->place_count, sizeof *search.ranks),
+        .places = at_alloc_array(lookup->place_count, sizeof *search.places),
         .open = at_alloc_raw(usual * sizeof *search.open),
         .open_capacity = usual,
     };
 
-    for (size_t i = 0; i < lookup->place_count; i++) {
-        search.ranks[2 * i] = UINT64_MAX;
-        search.ranks[2 * i + 1] = rank_of(&search, &lookup->places[i], false);
-    }
+    for (size_t i = 0; i < lookup->place_count; i++)
+        search.places[i] = (struct order_of_place){
+            .same = UINT64_MAX,
+            .others = rank_of(&search, &lookup->places[i], false),
+            .premium = at_rank_premium(lookup->places[i].record, query),
+        };
     for (size_t i = 0; i < lookup->group_count; i++)
         if (gap_of_group(&search, &lookup->groups[i]) == 0) {
             enter(&search, &lookup->groups[i]);
@@ -335,7 +350,7 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
     for (size_t i = search->same.first; i < search->same.end; i++) {
         const struct at_mark *mark = &search->lookup->marks[i];
 
-        if (search->ranks[2 * mark->place] == search->rank && is_same_problem(search, mark))
+        if (search->places[mark->place].same == search->rank && is_same_problem(search, mark))
             try_candidate(search, mark, answer);
     }
 }
@@ -344,10 +359,9 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
 static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
     search->nearest = (struct fit){.order = INFINITY};
+    try_same_problems(search, answer);
     if (at_rank_is_of_others(search->rank))
         search_groups(search, answer);
-    else
-        try_same_problems(search, answer);
     if (!search->nearest.mark)
         return false;
     if (search->nearest.distance > at_distance_trusted(&search->asked)) {
@@ -367,6 +381,6 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
     for (uint64_t rank = 0; !found && next_rank(&search, rank); rank = search.rank + 1)
         found = find_with_rank(&search, answer);
     at_free(search.open);
-    at_free(search.ranks);
+    at_free(search.places);
     return found;
 }

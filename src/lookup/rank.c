@@ -27,11 +27,18 @@ uint64_t at_rank_of(const struct at_device_record *record, bool emulated,
                     const struct at_query *query, bool same_problem)
 {
     enum at_tier tier = at_tier_of(&record->device, query->device, same_problem);
+    bool together = tier == AT_TIER_CHIP && !query->strict; /* with the entries of this model */
     uint64_t gap = (uint64_t)at_architecture_gap(&record->device, query->device) & 0xffffff;
     uint64_t other_policy = strcmp(record->policy.name, query->policy) != 0;
 
-    return (uint64_t)tier << TIER_SHIFT | gap << GAP_SHIFT | (uint64_t)emulated << PREDICTED_SHIFT |
-           other_policy << POLICY_SHIFT | (uint64_t)!same_problem << OTHER_PROBLEM_SHIFT;
+    return (uint64_t)(together ? AT_TIER_SHAPE : tier) << TIER_SHIFT | gap << GAP_SHIFT |
+           (uint64_t)emulated << PREDICTED_SHIFT | other_policy << POLICY_SHIFT |
+           (uint64_t)(together || !same_problem) << OTHER_PROBLEM_SHIFT;
+}
+
+float at_rank_premium(const struct at_device_record *record, const struct at_query *query)
+{
+    return at_device_relation(&record->device, query->device) == AT_SAME_CHIP ? 16 : 0;
 }
 
 enum at_tier at_rank_tier(uint64_t rank)

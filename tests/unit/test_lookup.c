@@ -72,12 +72,13 @@ static struct at_problem problem_of(const char *spec)
 }
 
 /* Look up a problem. The answer borrows from the profiles only. */
-static struct at_answer ask(const struct at_profiles *profiles, const char *spec,
-                            const struct at_device_info *device, const char *policy)
+static struct at_answer ask_for(const struct at_profiles *profiles, const char *spec,
+                                const struct at_device_info *device, const char *policy,
+                                bool strict)
 {
     struct at_lookup *lookup = at_lookup_open(profiles, families, family_count);
     struct at_problem problem = problem_of(spec);
-    struct at_query query = {&problem, device, &nothing_known, policy};
+    struct at_query query = {&problem, device, &nothing_known, policy, strict};
     struct at_answer answer;
     struct at_error err = {AT_OK, ""};
     bool legal = false;
@@ -88,6 +89,12 @@ static struct at_answer ask(const struct at_profiles *profiles, const char *spec
     assert_int_equal(at_config_legal(&answer.config, &problem, device, &legal, NULL, &err), AT_OK);
     assert_true(legal);
     return answer;
+}
+
+static struct at_answer ask(const struct at_profiles *profiles, const char *spec,
+                            const struct at_device_info *device, const char *policy)
+{
+    return ask_for(profiles, spec, device, policy, false);
 }
 
 /* ---- identity ---- */
@@ -356,6 +363,52 @@ static void test_tiers(void **state)
     assert_int_equal(answer.expected_of_copy_permille, 0);
 }
 
+/* One entry of this model, and many of another with the same multiprocessors: the latter count as
+ * 16 farther, unless only this model will do. */
+static void test_few_of_its_own(void **state)
+{
+    static const struct {
+        const char *spec;
+        bool strict;
+        enum at_tier tier;
+        const char *entry;
+    } cases[] = {
+        {"8192x8192:f32", false, AT_TIER_EXACT, "8192x8192:f32"},
+        {"1024x32768:f32", false, AT_TIER_SHAPE, "8192x8192:f32"}, /* at 6; the other has it */
+        {"8191x8179:f32", false, AT_TIER_CHIP, "8191x8179:f32"},
+        {"1024x1024:f32", false, AT_TIER_CHIP, "1024x1024:f32"}, /* for the problem itself */
+        {"1024x1024:f32", true, AT_TIER_SHAPE, "8192x8192:f32"},
+    };
+    struct at_profiles profiles = read_profiles(h200_file);
+    struct at_device_record *own, *other;
+    struct at_list all;
+    char *link = at_format("/tmp/autotune-test-lookup-%d.yaml", (int)getpid());
+    char *path = path_of(h200_file), *real = realpath(path, NULL);
+
+    (void)state;
+    assert_int_equal(symlink(real, link), 0);
+    assert_int_equal(at_profiles_add(&profiles, link, NULL), AT_OK);
+    own = profiles.files[0].profile.devices.items;
+    other = profiles.files[1].profile.devices.items;
+    other->device.pci_device_id = 1;
+    all = own->problems;
+    own->problems = (struct at_list){.items = entry_of(own, "8192x8192:f32"), .count = 1};
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_answer answer =
+            ask_for(&profiles, cases[i].spec, &own->device, "cold", cases[i].strict);
+
+        if (answer.tier != cases[i].tier || strcmp(answer.entry->problem, cases[i].entry) != 0)
+            fail_msg("%s: %s, from %s at %.1f", cases[i].spec, at_tier_names[answer.tier],
+                     answer.entry->problem, (double)answer.distance.total);
+    }
+    own->problems = all;
+    unlink(link);
+    free(real);
+    free(path);
+    free(link);
+    at_profiles_clear(&profiles);
+}
+
 /* No entry's block fits on this device. */
 static void test_default_where_no_entry_is_legal(void **state)
 {
@@ -507,7 +560,7 @@ static void test_facts(void **state)
     struct at_lookup *lookup = at_lookup_open(&profiles, families, family_count);
     struct at_problem problem = problem_of("8192x8192:f32");
     struct at_device_info device = record->device;
-    struct at_query query = {&problem, &device, &environment, "cold"};
+    struct at_query query = {&problem, &device, &environment, "cold", false};
     struct at_error err = {AT_OK, ""};
     struct at_answer answer;
     struct facts facts;
@@ -650,6 +703,7 @@ int main(void)
         cmocka_unit_test(test_share),
         cmocka_unit_test(test_too_far),
         cmocka_unit_test(test_tiers),
+        cmocka_unit_test(test_few_of_its_own),
         cmocka_unit_test(test_default_where_no_entry_is_legal),
         cmocka_unit_test(test_bad_entries),
         cmocka_unit_test(test_config_that_breaks_a_constraint),

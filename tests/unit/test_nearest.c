@@ -148,7 +148,7 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
                     const struct at_device_info *device)
 {
     static const struct at_environment nothing_known;
-    const struct at_query query = {problem, device, &nothing_known, "cold"};
+    const struct at_query query = {problem, device, &nothing_known, "cold", false};
     struct at_traits here = at_traits_of(problem, device);
     struct at_answer answer;
     struct at_error err = {AT_OK, ""};

@@ -201,9 +201,10 @@ static struct at_answer ask(const struct at_lookup *lookup, const char *spec)
     struct at_error err = {AT_OK, ""};
 
     if (at_problem_parse(&problem, spec, &err) != AT_OK ||
-        at_lookup_find(lookup,
-                       &(struct at_query){&problem, &the_record()->device, &nothing_known, "cold"},
-                       &answer, &err) != AT_OK)
+        at_lookup_find(
+            lookup,
+            &(struct at_query){&problem, &the_record()->device, &nothing_known, "cold", false},
+            &answer, &err) != AT_OK)
         fail_msg("%s", err.message);
     return answer;
 }

@@ -61,7 +61,7 @@ static size_t find(const char *spec, const struct at_device_info *device, const 
                    struct at_answer answers[1 + AT_RIVALS_MAX])
 {
     struct at_problem problem;
-    struct at_query query = {&problem, device, &nothing_known, policy};
+    struct at_query query = {&problem, device, &nothing_known, policy, false};
     struct at_error err;
 
     assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
