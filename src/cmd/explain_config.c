@@ -28,6 +28,7 @@ static const char *const usual_problems[] = {
     "2000x126x57:b1,perm=102",
     "16x16x16x4096:f32,perm=2103",
     "64x32x16x32:b1,perm=3210",
+    "1024x1024x3:b1,perm=102",
 };
 
 /* ---- the config ---- */
