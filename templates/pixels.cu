@@ -24,7 +24,7 @@
 #define ELEM_SIZE 1 /* bytes of a word; an element has three */
 #endif
 #ifndef AXES
-#define AXES 2 /* of the batch: the rows and the columns */
+#define AXES 2 /* of the batch: the rows, the columns, and others */
 #endif
 #ifndef UNIT_ROWS
 #define UNIT_ROWS 4 /* of a unit: as many as fill words of 4 bytes, or all rows there are */
@@ -91,6 +91,47 @@ struct tile_pair {
     unsigned src, dst;        /* addresses */
     int src_pitch, dst_pitch; /* bytes */
 };
+
+/* ---- the matrix of pixels ---- */
+
+/* Rows follow each other along axis 0, the fastest of the destination, and columns along the axis
+ * on which pixels are neighbours in the source. All in bytes, but for the extents. */
+struct pixel_matrix {
+    unsigned rows, cols;
+    long long row_bytes;    /* from row to row in the source */
+    long long column_bytes; /* from column to column in the destination */
+    long long from, to;     /* where it begins */
+};
+
+/* The matrix with a number, the tensor's other axes being counted in their order. */
+template <int axes>
+__device__ __forceinline__ pixel_matrix matrix_of(const extents_of_axes<axes> &batch,
+                                                  const strides_of_axes<axes> &stride_src,
+                                                  const strides_of_axes<axes> &stride_dst,
+                                                  unsigned number)
+{
+    unsigned before = batch.extent[0].extent;
+    pixel_matrix matrix = {before, 0, stride_src.stride[0] * ELEM_SIZE, 0, 0, 0};
+
+#pragma unroll
+    for (int i = 1; i < axes; i++) {
+        const unsigned extent = i < axes - 1 ? batch.extent[i < axes - 1 ? i : 0].extent
+                                             : (unsigned)batch.matrices / before;
+
+        before *= extent;
+        if (axes == 2 || stride_src.stride[i] == 3) {
+            matrix.cols = extent;
+            matrix.column_bytes = stride_dst.stride[i] * ELEM_SIZE;
+        } else {
+            const unsigned next = number / extent, index = number - next * extent;
+
+            matrix.from += index * stride_src.stride[i] * ELEM_SIZE;
+            matrix.to += index * stride_dst.stride[i] * ELEM_SIZE;
+            number = next;
+        }
+    }
+    return matrix;
+}
 
 /* ---- pieces of memory ---- */
 
@@ -230,32 +271,36 @@ extern "C" __global__ void __launch_bounds__(THREADS)
               batch_extents<AXES> batch, batch_strides<AXES> stride_src,
               batch_strides<AXES> stride_dst)
 {
-    const unsigned rows = batch.extent[0].extent, cols = (unsigned)batch.matrices / rows;
-    const long long row_bytes = stride_src.stride[0] * ELEM_SIZE;
-    const long long column_bytes = stride_dst.stride[1] * ELEM_SIZE;
-    const tile_index tile = order_tile<ORDER, 1>(blockIdx.x, (rows + tile_rows - 1) / tile_rows,
-                                                 (cols + tile_cols - 1) / tile_cols);
+    pixel_matrix matrix = matrix_of(batch, stride_src, stride_dst, 0);
+    const unsigned down = (matrix.rows + tile_rows - 1) / tile_rows;
+    const unsigned across = (matrix.cols + tile_cols - 1) / tile_cols;
+    const unsigned number = AXES > 2 ? blockIdx.x / (down * across) : 0;
+    const tile_index tile = order_tile<ORDER, 1>(blockIdx.x - number * down * across, down, across);
     const unsigned first_row = tile.row * tile_rows, first_col = tile.col * tile_cols;
-    const int held_rows = (int)minimum<unsigned>(tile_rows, rows - first_row);
-    const int held_cols = (int)minimum<unsigned>(tile_cols, cols - first_col);
-    const unsigned char *from = static_cast<const unsigned char *>(src) + first_row * row_bytes +
-                                first_col * (long long)pixel_bytes;
-    unsigned char *to = static_cast<unsigned char *>(dst) + first_col * column_bytes +
-                        first_row * (long long)pixel_bytes;
-    const int height = (int)minimum<unsigned>(tile_rows, rows);
-    const int width = (int)minimum<unsigned>(tile_cols, cols);
+    const int held_rows = (int)minimum<unsigned>(tile_rows, matrix.rows - first_row);
+    const int held_cols = (int)minimum<unsigned>(tile_cols, matrix.cols - first_col);
+
+    if constexpr (AXES > 2)
+        matrix = matrix_of(batch, stride_src, stride_dst, number);
+
+    const unsigned char *from = static_cast<const unsigned char *>(src) + matrix.from +
+                                first_row * matrix.row_bytes + first_col * (long long)pixel_bytes;
+    unsigned char *to = static_cast<unsigned char *>(dst) + matrix.to +
+                        first_col * matrix.column_bytes + first_row * (long long)pixel_bytes;
+    const int height = (int)minimum<unsigned>(tile_rows, matrix.rows);
+    const int width = (int)minimum<unsigned>(tile_cols, matrix.cols);
     tile_pair tiles;
     const piece_list in = {ONE_RUN ? 1 : held_rows,
                            (ONE_RUN ? held_rows : 1) * held_cols * pixel_bytes};
     const piece_list out = {short_columns ? 1 : held_cols,
                             (short_columns ? held_cols : 1) * held_rows * pixel_bytes};
 
-    tiles.src_pitch = ONE_RUN ? (int)row_bytes : row_pitch(width * pixel_bytes);
+    tiles.src_pitch = ONE_RUN ? (int)matrix.row_bytes : row_pitch(width * pixel_bytes);
     tiles.dst_pitch = column_pitch(height * pixel_bytes);
     tiles.src = shared_address(dynamic_shared());
     tiles.dst = tiles.src + height * tiles.src_pitch;
     for_each_access<VEC>(in, [&](int row, int offset) {
-        copy_in(tiles.src + row * tiles.src_pitch + offset, from + row * row_bytes + offset);
+        copy_in(tiles.src + row * tiles.src_pitch + offset, from + row * matrix.row_bytes + offset);
     });
     if constexpr (ASYNC)
         wait_for_copies();
@@ -263,7 +308,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     transpose_tile(tiles, held_rows / UNIT_ROWS, held_cols / UNIT_COLS);
     __syncthreads();
     for_each_access<word_bytes>(out, [&](int column, int offset) {
-        store<STORE_PLAIN>(reinterpret_cast<unit_word *>(to + column * column_bytes + offset),
-                           load_shared<unit_word>(tiles.dst + column * tiles.dst_pitch + offset));
+        store<STORE_PLAIN>(
+            reinterpret_cast<unit_word *>(to + column * matrix.column_bytes + offset),
+            load_shared<unit_word>(tiles.dst + column * tiles.dst_pitch + offset));
     });
 }

@@ -108,6 +108,7 @@ int64_t at_problem_word_bytes(const struct at_problem *problem);
  * columns, as for a matrix of elements. Strides are in elements. All are 0 for other problems. */
 struct at_runs {
     int64_t rows, cols, ld_src, ld_dst;
+    int64_t stride_src, stride_dst; /* powers of two that divide those of the other axes; 0: none */
 };
 struct at_runs at_problem_runs(const struct at_problem *problem);
 

@@ -70,9 +70,12 @@ struct at_runs at_problem_runs(const struct at_problem *problem)
     for (size_t i = 2; i < count; i++) {
         bool row = axes[i].stride_dst == problem->cols, col = axes[i].stride_src == problem->cols;
 
-        if (axes[i].extent == 1 || row == col)
+        if (axes[i].extent == 1)
             continue;
-        if (row) {
+        if (row == col) {
+            runs.stride_src |= axes[i].stride_src;
+            runs.stride_dst |= axes[i].stride_dst;
+        } else if (row) {
             runs.rows = axes[i].extent;
             runs.ld_src = axes[i].stride_src;
         } else {
@@ -80,6 +83,8 @@ struct at_runs at_problem_runs(const struct at_problem *problem)
             runs.ld_dst = axes[i].stride_dst;
         }
     }
+    runs.stride_src &= -runs.stride_src;
+    runs.stride_dst &= -runs.stride_dst;
     return runs.rows > 0 && runs.cols > 0 ? runs : (struct at_runs){0};
 }
 

@@ -33,6 +33,8 @@ static const struct {
     {"run_cols", false, 0},
     {"run_ld_src", false, 0},
     {"run_ld_dst", false, 0},
+    {"run_stride_src", false, 0},
+    {"run_stride_dst", false, 0},
     DEVICE(compute_capability),
     DEVICE(multiprocessors),
     DEVICE(warp_size),
@@ -88,6 +90,8 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
     point.values[AT_NAME_RUN_COLS] = runs.cols;
     point.values[AT_NAME_RUN_LD_SRC] = runs.ld_src;
     point.values[AT_NAME_RUN_LD_DST] = runs.ld_dst;
+    point.values[AT_NAME_RUN_STRIDE_SRC] = runs.stride_src;
+    point.values[AT_NAME_RUN_STRIDE_DST] = runs.stride_dst;
     for (int64_t i = 0; i < problem->outer_count; i++) {
         add_alignment(&point.values[AT_NAME_STRIDE_SRC], problem->outer[i].stride_src);
         add_alignment(&point.values[AT_NAME_STRIDE_DST], problem->outer[i].stride_dst);

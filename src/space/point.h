@@ -7,7 +7,7 @@
 #include "problem/problem.h"
 #include "space/family.h"
 
-enum { AT_NAMES_GIVEN = 26, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
+enum { AT_NAMES_GIVEN = 28, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
 /* Names are numbered: first the problem's, then the device's, then the parameters'. */
 enum {
@@ -22,6 +22,8 @@ enum {
     AT_NAME_RUN_COLS,
     AT_NAME_RUN_LD_SRC,
     AT_NAME_RUN_LD_DST,
+    AT_NAME_RUN_STRIDE_SRC,
+    AT_NAME_RUN_STRIDE_DST,
     AT_NAME_DEVICE_FIRST,
     AT_NAME_PARAM_FIRST = AT_NAMES_GIVEN,
 };

@@ -34,6 +34,7 @@ static const struct {
     {"pixels", "272x264x3", ",perm=102"},
     {"pixels", "1036x36x3", ",perm=102"}, /* rows that are one run */
     {"pixels", "36x1036x3", ",perm=102"},
+    {"pixels", "3x72x132x3", ",perm=0213"},
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
     {"runs", "129x33x3", ",perm=102"}, /* runs of 3 and 6 bytes */

@@ -30,11 +30,11 @@ static void is_a_matrix_of_runs(void **state)
         const char *spec;
         struct at_runs runs;
     } cases[] = {
-        {"5x7:b3", {5, 7, 21, 15}},
-        {"12x5x9:f16,perm=102", {12, 5, 45, 108}},
-        {"2x12x5x9:f16,perm=0213", {12, 5, 45, 108}},
-        {"12x5x9:f16,perm=102,strides_src=50x9x1", {12, 5, 50, 108}},
-        {"2x3x4x5x9:f16,perm=20314", {3, 5, 180, 27}},
+        {"5x7:b3", {5, 7, 21, 15, 0, 0}},
+        {"12x5x9:f16,perm=102", {12, 5, 45, 108, 0, 0}},
+        {"2x12x5x9:f16,perm=0213", {12, 5, 45, 108, 4, 4}},
+        {"12x5x9:f16,perm=102,strides_src=50x9x1", {12, 5, 50, 108, 0, 0}},
+        {"2x3x4x5x9:f16,perm=20314", {3, 5, 180, 27, 1, 1}},
         /* no run, or gaps after runs on a side, or the same axis follows on both */
         {"64x96:f32", {0}},
         {"12x5x9:f16,perm=120", {0}},
@@ -49,8 +49,9 @@ static void is_a_matrix_of_runs(void **state)
         struct at_runs runs = at_problem_runs(&problem);
 
         if (memcmp(&runs, &cases[i].runs, sizeof runs) != 0)
-            fail_msg("%s: %d x %d runs, %d and %d apart", cases[i].spec, (int)runs.rows,
-                     (int)runs.cols, (int)runs.ld_src, (int)runs.ld_dst);
+            fail_msg("%s: %d x %d runs, %d and %d apart, others %d and %d", cases[i].spec,
+                     (int)runs.rows, (int)runs.cols, (int)runs.ld_src, (int)runs.ld_dst,
+                     (int)runs.stride_src, (int)runs.stride_dst);
     }
 }
 
