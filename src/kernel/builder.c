@@ -161,9 +161,6 @@ void at_builder_work_until(struct at_builder *builder, int fd, int64_t deadline_
 
 /* ---- opening and closing ---- */
 
-/* Processor time per program. */
-enum { CPU_LIMIT_S = 10 };
-
 /* The processor time limit ends a compiler that never stops computing. On a busy machine it may
  * wait for its turn for long. One that uses no processor time at all for this long is waiting for
  * something else, and is stopped. */
@@ -193,7 +190,7 @@ enum at_status at_builder_open(struct at_builder **builder,
         opened->processes[i].compute_capability = options->compute_capability;
         opened->processes[i].image = options->image;
         opened->processes[i].cpu_limit_s =
-            options->cpu_limit_s ? options->cpu_limit_s : CPU_LIMIT_S;
+            options->cpu_limit_s ? options->cpu_limit_s : AT_COMPILE_CPU_LIMIT_S;
         opened->processes[i].idle_limit_ns = idle_limit_ns;
         opened->processes[i].header = options->header;
     }

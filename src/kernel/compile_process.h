@@ -32,6 +32,9 @@ enum { AT_COMPILE_KILLS_MAX = 3 };
 struct at_batch *at_batch_new(size_t capacity);
 void at_batch_free(struct at_batch *batch); /* not its jobs */
 
+/* The usual limit of processor time per program: most take a tenth of a second. */
+enum { AT_COMPILE_CPU_LIMIT_S = 10 };
+
 struct at_compile_process {
     int64_t compute_capability;
     enum at_image image;

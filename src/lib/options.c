@@ -41,7 +41,7 @@ enum at_status autotune_take_options(struct autotune_budget *budget,
     budget->policy = &at_policies[0];
     if (status == AT_OK && options->policy)
         status = at_policy_find(&budget->policy, options->policy, err);
-    budget->limit_ns = options->measure_ms * 1000000;
+    budget->limit_ns = status == AT_OK ? options->measure_ms * 1000000 : 0;
     budget->scratch = (uint64_t)(uintptr_t)options->scratch;
     budget->scratch_bytes = options->scratch_bytes;
     return status;
