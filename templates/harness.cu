@@ -173,8 +173,7 @@ struct tensor_extent {
         int i = 0;
 
         for (; i < axes.count; i++) {
-            chosen[i] =
-                minimum(divide(left, axes.axis[i].stride_dst), axes.axis[i].extent - 1);
+            chosen[i] = minimum(divide(left, axes.axis[i].stride_dst), axes.axis[i].extent - 1);
             left -= chosen[i] * axes.axis[i].stride_dst;
             from += chosen[i] * axes.axis[i].stride_src;
             while (left > axes.axis[i].span) { /* too far for the axes after this: go back */

@@ -245,7 +245,7 @@ __device__ __forceinline__ void transpose_unit(const tile_pair &tiles, int row_u
             word_of_columns(words, i));
 }
 
-/* Transpose all units of a tile that has so many down and across. */
+/* Transpose the units of a tile: row_units x col_units of them lie in the matrix. */
 __device__ __forceinline__ void transpose_tile(const tile_pair &tiles, int row_units, int col_units)
 {
     constexpr int lanes_across =

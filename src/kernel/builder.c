@@ -189,8 +189,7 @@ enum at_status at_builder_open(struct at_builder **builder,
     for (int i = 0; i < options->workers; i++) {
         opened->processes[i].compute_capability = options->compute_capability;
         opened->processes[i].image = options->image;
-        opened->processes[i].cpu_limit_s =
-            options->cpu_limit_s ? options->cpu_limit_s : AT_COMPILE_CPU_LIMIT_S;
+        opened->processes[i].cpu_limit_s = options->cpu_limit_s;
         opened->processes[i].idle_limit_ns = idle_limit_ns;
         opened->processes[i].header = options->header;
     }

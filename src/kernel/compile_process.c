@@ -18,6 +18,14 @@ void at_batch_free(struct at_batch *batch)
     at_free(batch);
 }
 
+/* Most programs take a tenth of a second. */
+static int64_t cpu_limit_s(const struct at_compile_process *process)
+{
+    enum { USUAL_S = 10 };
+
+    return process->cpu_limit_s > 0 ? process->cpu_limit_s : USUAL_S;
+}
+
 static bool wait_for_reply(const struct at_compile_process *process, int timeout_ms)
 {
     struct pollfd fd = {.fd = process->worker.fd, .events = POLLIN};
@@ -54,7 +62,7 @@ static enum at_status start_process(struct at_compile_process *process, struct a
     restart_clock(process);
     at_wire_put_int(&hello, process->compute_capability);
     at_wire_put_int(&hello, process->image);
-    at_wire_put_int(&hello, process->cpu_limit_s);
+    at_wire_put_int(&hello, cpu_limit_s(process));
     at_wire_put_text(&hello, process->header);
     at_wire_put_text(&hello, PACKAGE_VERSION);
     at_frame_send(process->worker.fd, AT_COMPILE_HELLO, &hello); /* a failure shows on receiving */
@@ -74,7 +82,7 @@ static enum at_compile_end judge_end(const struct at_compile_process *process,
     }
     if (how->signal == SIGXCPU) {
         snprintf(message, message_size, "the compiler took more than %d s of processor time",
-                 (int)process->cpu_limit_s);
+                 (int)cpu_limit_s(process));
         return AT_TOOK_LONG;
     }
     snprintf(message, message_size, "the compiler's process ended with %s", how->text);

@@ -32,16 +32,13 @@ enum { AT_COMPILE_KILLS_MAX = 3 };
 struct at_batch *at_batch_new(size_t capacity);
 void at_batch_free(struct at_batch *batch); /* not its jobs */
 
-/* The usual limit of processor time per program: most take a tenth of a second. */
-enum { AT_COMPILE_CPU_LIMIT_S = 10 };
-
 struct at_compile_process {
     int64_t compute_capability;
     enum at_image image;
     const char *header;
     const char *program; /* that has the worker; NULL: this one */
     struct at_worker worker;
-    int64_t cpu_limit_s;         /* per program */
+    int64_t cpu_limit_s;         /* per program; 0: ten seconds */
     int64_t idle_limit_ns;       /* time without using any processor time */
     struct at_error start_error; /* why the process could not be started, if so */
     bool greeted;                /* the answer to the hello has been read */

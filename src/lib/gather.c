@@ -171,7 +171,6 @@ static void compile_missing(struct gathering *gathering, int64_t compute_capabil
             .image = AT_IMAGE_CUBIN,
             .header = header,
             .program = gathering->program,
-            .cpu_limit_s = AT_COMPILE_CPU_LIMIT_S,
             .idle_limit_ns = gathering->deadline_ns - at_now_ns(),
         };
         gathering->hand_count++;

@@ -169,8 +169,10 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
     return outcome == AT_CORRECT && !timed ? finish(&verification, err) : outcome;
 }
 
-enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
-                                struct at_error *err)
+/* Check what launches have left in the run's sets: the sources, and the destinations if asked to.
+ */
+static enum at_outcome verify_left(struct at_bench *bench, const struct at_gpu_run *run,
+                                   bool destinations, struct at_error *err)
 {
     struct verification verification = {.bench = bench};
     const struct at_buffers *tuned = &bench->cases[0];
@@ -179,10 +181,11 @@ enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run 
     enum at_outcome outcome = clear_results(bench, err);
 
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
-        outcome = start_check(&verification, tuned, sets[i], CHECK_DESTINATION, err);
+        if (destinations)
+            outcome = start_check(&verification, tuned, sets[i], CHECK_DESTINATION, err);
         /* The number of timed launches is unknown here; after an even number the matrix is
          * restored. */
-        if (outcome == AT_CORRECT && tuned->problem.in_place)
+        if (outcome == AT_CORRECT && destinations && tuned->problem.in_place)
             outcome = start_check(&verification, tuned, sets[i], CHECK_RESTORED, err);
         if (outcome == AT_CORRECT)
             outcome = start_check(&verification, tuned, sets[i], CHECK_SOURCE, err);
@@ -190,17 +193,16 @@ enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run 
     return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
 }
 
+enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
+                                struct at_error *err)
+{
+    return verify_left(bench, run, true, err);
+}
+
 enum at_outcome at_verify_sources(struct at_bench *bench, const struct at_gpu_run *run,
                                   struct at_error *err)
 {
-    struct verification verification = {.bench = bench};
-    int64_t sets[2];
-    size_t set_count = checked_sets(bench, run, sets);
-    enum at_outcome outcome = clear_results(bench, err);
-
-    for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++)
-        outcome = start_check(&verification, &bench->cases[0], sets[i], CHECK_SOURCE, err);
-    return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
+    return verify_left(bench, run, false, err);
 }
 
 /* Launches whose results are read together. */
