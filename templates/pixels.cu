@@ -164,12 +164,8 @@ __device__ __forceinline__ void for_each_access(piece_list list, Move move)
 /* Copy VEC bytes to shared memory. */
 __device__ __forceinline__ void copy_in(unsigned to, const unsigned char *from)
 {
-    if constexpr (ASYNC && VEC == 16)
-        copy_async<128>(to, from);
-    else if constexpr (ASYNC)
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(to), "l"(from),
-                     "n"(VEC)
-                     : "memory");
+    if constexpr (ASYNC)
+        copy_async<128, VEC>(to, from);
     else
         store_shared(to, load<LOAD_PLAIN>(reinterpret_cast<const word<VEC> *>(from)));
 }

@@ -320,13 +320,18 @@ template <class T, int count> __device__ __forceinline__ T join_elements(const T
         return elements[0];
 }
 
-/* Copy 16 bytes from global to shared memory, asynchronously and without registers (PTX ISA,
- * cp.async). l2_bytes: as for load(). */
-template <int l2_bytes = 0>
+/* Copy 4, 8 or 16 bytes from global to shared memory, asynchronously and without registers (PTX
+ * ISA, cp.async). Only 16 can go past L1. l2_bytes: as for load(). */
+template <int l2_bytes = 0, int bytes = 16>
 __device__ __forceinline__ void copy_async(unsigned to, const unsigned char *from)
 {
     static_assert(l2_bytes == 0 || l2_bytes == 128 || l2_bytes == 256, "no kernel needs it");
-    if constexpr (l2_bytes == 128)
+    static_assert(bytes == 16 || l2_bytes == 128, "no kernel needs it");
+    if constexpr (bytes < 16)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(to), "l"(from),
+                     "n"(bytes)
+                     : "memory");
+    else if constexpr (l2_bytes == 128)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from)
                      : "memory");
     else if constexpr (l2_bytes == 256)
