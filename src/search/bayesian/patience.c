@@ -3,12 +3,16 @@
 
 /* Results in a row without improvement after which the search may stop; a Gaussian process may be
  * sure and wrong. The more may be gained, the more results. Fewest if this problem was searched
- * before: its winner only needs confirming. Most if nothing tells how much may be gained. Many for
- * short launches, because good configs are rare there. Otherwise fewest if the best is within
- * near_copy of the copy limit, more with a warm start, and most without one. Less than `noise` is
- * no improvement: medians of five trains repeat to some 5 in 1000 (doc/measurement.md). */
-enum { PATIENCE_LEAST = 30, PATIENCE_WARM = 60, PATIENCE_COLD = 120 };
-enum { PATIENCE_SHORT = 120, PATIENCE_SHORT_WARM = 90, PATIENCE_UNBOUNDED_WARM = 120 };
+ * before: its winner only needs confirming. Most if nothing tells how much may be gained. Otherwise
+ * fewest if the best is within near_copy of the copy limit, more with a warm start, and most
+ * without one. Less than `noise` is no improvement: medians of five trains repeat to some 5 in 1000
+ * (doc/measurement.md). */
+enum {
+    PATIENCE_LEAST = 30,
+    PATIENCE_WARM = 60,
+    PATIENCE_UNBOUNDED_WARM = 120,
+    PATIENCE_COLD = 120
+};
 
 static const double near_copy = 1.04;
 
@@ -58,13 +62,11 @@ bool at_patience_reaches_copy(const struct at_patience *patience, double best_ns
 
 static size_t count_enough(const struct at_patience *patience)
 {
-    bool unbounded = at_patience_is_unbounded(patience), brief = at_patience_is_short(patience);
+    bool unbounded = at_patience_is_unbounded(patience);
 
     return patience->searched_before            ? PATIENCE_LEAST
            : unbounded && patience->warm_start  ? PATIENCE_UNBOUNDED_WARM
            : unbounded                          ? (size_t)patience->numbers->patience
-           : brief && patience->warm_start      ? PATIENCE_SHORT_WARM
-           : brief                              ? PATIENCE_SHORT
            : at_patience_is_near_copy(patience) ? PATIENCE_LEAST
            : patience->warm_start               ? PATIENCE_WARM
                                                 : PATIENCE_COLD;
