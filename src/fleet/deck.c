@@ -15,6 +15,7 @@ struct card {
     enum place place;
     size_t tuner;     /* that has it, or had it last */
     size_t preferred; /* the tuner that has measured it before; SIZE_MAX: none */
+    bool kept;        /* for that tuner */
     size_t size;      /* its place in the list of sizes */
     int losses;
 };
@@ -31,7 +32,7 @@ struct at_deck {
     const struct at_problem *problems;
     struct card *cards;
     struct size *sizes;
-    size_t count, tuners, size_count, waiting, finished;
+    size_t count, tuners, size_count, finished;
 };
 
 /* Does its search take long? Where one side is short, fewer kernels suit, and a search takes about
@@ -63,7 +64,6 @@ struct at_deck *at_deck_new(const struct at_problem *problems, size_t count, siz
         .sizes = at_alloc_array(count, sizeof *deck->sizes),
         .count = count,
         .tuners = tuners,
-        .waiting = count,
     };
     for (size_t i = 0; i < count; i++) {
         struct card *card = &deck->cards[i];
@@ -89,6 +89,19 @@ void at_deck_free(struct at_deck *deck)
 void at_deck_prefer(struct at_deck *deck, size_t problem, size_t tuner)
 {
     deck->cards[problem].preferred = tuner;
+}
+
+void at_deck_keep(struct at_deck *deck, size_t problem, size_t tuner)
+{
+    at_deck_prefer(deck, problem, tuner);
+    deck->cards[problem].kept = true;
+}
+
+void at_deck_release(struct at_deck *deck, size_t tuner)
+{
+    for (size_t i = 0; i < deck->count; i++)
+        if (deck->cards[i].preferred == tuner)
+            deck->cards[i].kept = false;
 }
 
 /* ---- dealing ---- */
@@ -139,6 +152,11 @@ static bool is_better(const struct merit *a, const struct merit *b)
     return false;
 }
 
+static bool may_have(const struct card *card, size_t tuner)
+{
+    return card->place == WAITING && (!card->kept || card->preferred == tuner);
+}
+
 static size_t choose(const struct at_deck *deck, size_t tuner)
 {
     size_t best = AT_DECK_NONE;
@@ -147,7 +165,7 @@ static size_t choose(const struct at_deck *deck, size_t tuner)
     for (size_t i = 0; i < deck->count; i++) {
         struct merit merit;
 
-        if (deck->cards[i].place != WAITING)
+        if (!may_have(&deck->cards[i], tuner))
             continue;
         if (deck->tuners == 1)
             return i;
@@ -174,7 +192,6 @@ size_t at_deck_deal(struct at_deck *deck, size_t tuner)
     card->tuner = tuner;
     size->waiting--;
     size->had[tuner] = size->begun = true;
-    deck->waiting--;
     return chosen;
 }
 
@@ -202,14 +219,14 @@ bool at_deck_return(struct at_deck *deck, size_t problem)
     }
     card->place = WAITING;
     card->preferred = SIZE_MAX;
+    card->kept = false;
     deck->sizes[card->size].waiting++;
-    deck->waiting++;
     return true;
 }
 
-size_t at_deck_waiting(const struct at_deck *deck)
+bool at_deck_waits(const struct at_deck *deck, size_t tuner)
 {
-    return deck->waiting;
+    return choose(deck, tuner) != AT_DECK_NONE;
 }
 
 size_t at_deck_open(const struct at_deck *deck)

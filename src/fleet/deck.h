@@ -18,10 +18,13 @@ struct at_deck;
 struct at_deck *at_deck_new(const struct at_problem *problems, size_t count, size_t tuners);
 void at_deck_free(struct at_deck *deck);
 
-/* The tuner has measured this problem before (its journal tells): deal it to others last. */
+/* The tuner has measured this problem before (its journal tells): deal it to others last; or, to
+ * keep it, to no other, until the tuner is released. */
 void at_deck_prefer(struct at_deck *deck, size_t problem, size_t tuner);
+void at_deck_keep(struct at_deck *deck, size_t problem, size_t tuner);
+void at_deck_release(struct at_deck *deck, size_t tuner);
 
-/* Deal a problem to the tuner and return its index. AT_DECK_NONE: no problem waits.
+/* Deal a problem to the tuner and return its index. AT_DECK_NONE: none waits for it.
  *
  * A single tuner gets the problems in the order of the list. Several get those first that
  * probably take longest. A tuner prefers problems of as many bytes as it has had, because it knows
@@ -38,8 +41,8 @@ size_t at_deck_in_hand(const struct at_deck *deck, size_t tuner);
  * it too often; then it counts as finished. */
 bool at_deck_return(struct at_deck *deck, size_t problem);
 
-/* Return how many problems wait, and how many are not finished. */
-size_t at_deck_waiting(const struct at_deck *deck);
+/* Does a problem wait for the tuner, and how many are not finished? */
+bool at_deck_waits(const struct at_deck *deck, size_t tuner);
 size_t at_deck_open(const struct at_deck *deck);
 
 #endif

@@ -59,15 +59,19 @@ static void answer_waiting(struct at_fleet *fleet)
         bool over = at_fleet_is_over(fleet) || at_deck_open(deck) == 0;
 
         if (member->waits &&
-            (over || at_deck_waiting(deck) > 0 || member->reserved != AT_DECK_NONE)) {
+            (over || at_deck_waits(deck, member->place) || member->reserved != AT_DECK_NONE)) {
             member->waits = false;
             answer(fleet, member, false);
         }
     }
 }
 
+/* A resumed run measures nothing twice. Tuners of one device do not know each other's journals, so
+ * what one knows is kept for it. Another device has to measure anew, but works meanwhile. */
 static bool take_opened(struct at_fleet *fleet, struct at_member *member, struct at_wire *wire)
 {
+    struct at_deck *deck = fleet->decks[member->model];
+    bool shared = member->tuner.session.turn.turns;
     size_t count = at_wire_get_count(wire, sizeof(int64_t));
 
     for (size_t i = 0; i < count; i++) {
@@ -75,7 +79,7 @@ static bool take_opened(struct at_fleet *fleet, struct at_member *member, struct
 
         if (problem < 0 || (uint64_t)problem >= fleet->options->problem_count)
             return false;
-        at_deck_prefer(fleet->decks[member->model], (size_t)problem, member->place);
+        (shared ? at_deck_keep : at_deck_prefer)(deck, (size_t)problem, member->place);
     }
     member->opened = true;
     return at_wire_done(wire);
@@ -137,6 +141,7 @@ static enum at_status end_member(struct at_fleet *fleet, struct at_member *membe
 
     at_worker_stop(&member->worker, &end);
     at_turn_end(member->tuner.session.turn);
+    at_deck_release(fleet->decks[member->model], member->place);
     member->what[0] = '\0';
     member->waits = false;
     member->reserved = AT_DECK_NONE;

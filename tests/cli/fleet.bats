@@ -179,6 +179,14 @@ assert_resumed() {
     done
 }
 
+@test "what one tuner has measured, --resume with several does not measure again" {
+    count='SELECT count(*) FROM measurements'
+    tune_on emu:h200
+    before=$(query emu:h200.yaml.journal "$count")
+    tune_on emu:h200 --resume --tuners 3
+    [ "$(query emu:h200.yaml.journal "$count")" -eq "$before" ]
+}
+
 @test "a recording is made of one problem at a time" {
     refused 'a recording holds how long each evaluation takes' tune --problem 8x8:f32 --problem 9x9:f32 \
         --gpu emu --search exhaustive --record recordings --tuners 2

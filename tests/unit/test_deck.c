@@ -57,7 +57,7 @@ static void test_each_problem_once(void **state)
             dealt[problem]++;
         for (size_t i = 0; i < COUNT; i++)
             assert_int_equal(dealt[i], 1);
-        assert_int_equal(at_deck_waiting(deck), 0);
+        assert_false(at_deck_waits(deck, 0));
         assert_int_equal(at_deck_open(deck), COUNT);
         at_deck_free(deck);
     }
@@ -90,6 +90,24 @@ static void test_a_journal_decides(void **state)
     at_deck_free(deck);
 }
 
+static void test_a_kept_problem_waits_for_its_tuner(void **state)
+{
+    enum { SMALL = 5 };
+    struct at_deck *deck = at_deck_new(problems, COUNT, 2);
+
+    (void)state;
+    at_deck_keep(deck, SMALL, 1);
+    while (at_deck_deal(deck, 0) != AT_DECK_NONE)
+        ;
+    assert_false(at_deck_waits(deck, 0));
+    assert_true(at_deck_waits(deck, 1));
+    at_deck_release(deck, 0);
+    assert_false(at_deck_waits(deck, 0));
+    at_deck_release(deck, 1);
+    assert_int_equal(at_deck_deal(deck, 0), SMALL);
+    at_deck_free(deck);
+}
+
 static void test_a_lost_tuner_returns_its_problems(void **state)
 {
     struct at_deck *deck = at_deck_new(problems, COUNT, 2);
@@ -114,6 +132,7 @@ int main(void)
         cmocka_unit_test(test_each_problem_once),
         cmocka_unit_test(test_sizes_stay_together),
         cmocka_unit_test(test_a_journal_decides),
+        cmocka_unit_test(test_a_kept_problem_waits_for_its_tuner),
         cmocka_unit_test(test_a_lost_tuner_returns_its_problems),
     };
 
