@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 4, ROUNDS = 200, HANGS_AFTER_S = 60, SEED_TAKES_US = 200000, LACKS_NVRTC = 77 };
+enum { THREADS = 4, ROUNDS = 200, HANGS_AFTER_S = 300, SEED_TAKES_US = 200000, LACKS_NVRTC = 77 };
 
 static const autotune_problem problem = {.elem_size = 4, .rows = 4096, .cols = 4096};
 static char small[4096], cache[] = "/tmp/autotune-test-fork-XXXXXX";
