@@ -174,7 +174,7 @@ static void test_architecture(void **state)
     struct at_device_info device = device_of(architecture);
     struct at_rng rng = {(uint64_t)architecture};
     struct tasks tasks = {0};
-    struct task verifying = {.config.family = &harness, .kind = {1, 1}};
+    struct task verifying = {.config.family = &harness, .kind = {1, 1, 1}};
 
     AT_PUSH(tasks.items, tasks.count, tasks.capacity, verifying);
     for (size_t i = 0; i < family_count; i++) {
