@@ -42,12 +42,15 @@ enum at_status at_events_open(struct at_events *events, const char *name, const 
     if (size > AT_SCHEMA_BYTES_MAX)
         return at_fail(err, AT_USAGE, "%s has %zu bytes; at most %d are read", name, size,
                        AT_SCHEMA_BYTES_MAX);
-    if (!yaml_parser_initialize(&events->parser))
-        at_out_of_memory();
-    at_cleanup_push(&events->cleanup, delete_parser, events);
     events->text = at_alloc(size + 1); /* NUL-terminated; the caller's text may not be */
     if (size > 0)
         memcpy(events->text, text, size);
+    events->tokens = events->token = at_lines_split(events->text, size);
+    if (events->tokens)
+        return AT_OK;
+    if (!yaml_parser_initialize(&events->parser))
+        at_out_of_memory();
+    at_cleanup_push(&events->cleanup, delete_parser, events);
     /* Otherwise libyaml accepts UTF-16 after a byte order mark. */
     yaml_parser_set_encoding(&events->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&events->parser, (const unsigned char *)events->text, size);
@@ -56,8 +59,12 @@ enum at_status at_events_open(struct at_events *events, const char *name, const 
 
 void at_events_close(struct at_events *events)
 {
-    at_cleanup_pop(&events->cleanup);
-    delete_parser(events);
+    if (!events->tokens) {
+        at_cleanup_pop(&events->cleanup);
+        delete_parser(events);
+    }
+    at_free(events->joined);
+    at_free(events->tokens);
     at_free(events->text);
 }
 
@@ -148,7 +155,30 @@ static void take_scalar(const struct at_events *events, struct at_event *event,
         event->source.column++; /* past the quote */
 }
 
-enum at_status at_events_next(struct at_events *events)
+static void take_token(struct at_events *events)
+{
+    const struct at_token *token = events->token;
+    char *text = events->text + token->at;
+    bool folded = token->style == AT_SCALAR_FOLDED;
+
+    at_free(events->joined);
+    events->joined = folded ? at_lines_join(events->text, token) : NULL;
+    events->event = (struct at_event){
+        .kind = (enum at_event_kind)token->kind,
+        .source = {events->name, (int)token->line, token->column},
+        .plain = token->style == AT_SCALAR_PLAIN,
+        .one_line = !folded,
+        .folded = folded ? text : NULL,
+    };
+    if (token->kind == AT_EVENT_SCALAR) {
+        text[token->size] = '\0'; /* what stands there has been read */
+        events->event.text = folded ? events->joined : text;
+        events->event.size = folded ? strlen(events->joined) : token->size;
+    }
+    events->token += token->kind != AT_EVENT_EOF;
+}
+
+static enum at_status parse_next(struct at_events *events)
 {
     static const struct {
         bool given; /* to the reader; else only checked */
@@ -181,5 +211,13 @@ enum at_status at_events_next(struct at_events *events)
                                       .source = source_of(events, raw->start_mark)};
     if (raw->type == YAML_SCALAR_EVENT)
         take_scalar(events, &events->event, raw);
+    return AT_OK;
+}
+
+enum at_status at_events_next(struct at_events *events)
+{
+    if (!events->tokens)
+        return parse_next(events);
+    take_token(events);
     return AT_OK;
 }

@@ -7,23 +7,16 @@
 
 #include "base/error.h"
 #include "base/guard.h"
+#include "schema/lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <yaml.h>
 
-enum at_event_kind {
-    AT_EVENT_SCALAR,
-    AT_EVENT_MAP,  /* its keys and values follow, then END */
-    AT_EVENT_LIST, /* its items follow, then END */
-    AT_EVENT_END,
-    AT_EVENT_EOF,
-};
-
 struct at_event {
     enum at_event_kind kind;
-    struct at_source source;
-    const char *text; /* of a SCALAR, valid until the next event; else NULL */
+    struct at_source source; /* of an END none */
+    const char *text;        /* of a SCALAR, valid until the next event; else NULL */
     size_t size;
     bool plain;         /* a SCALAR without quotes */
     bool one_line;      /* a SCALAR on one line, which begins at `source` */
@@ -35,6 +28,8 @@ struct at_events {
     struct at_error *err;  /* filled by all failures */
     const char *name;
     char *text;
+    struct at_token *tokens, *token; /* all, and the next one; NULL: libyaml reads the text */
+    char *joined;                    /* the current event's text, if it was folded */
     int depth, documents;
     yaml_parser_t parser;
     yaml_event_t raw;

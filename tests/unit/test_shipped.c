@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "options/run_problems.h"
 #include "profile/profile.h"
+#include "schema/lines.h"
 #include "study/textbook.h"
+#include "system/file.h"
 #include "tune/warm_profiles.h"
 
 #include <glob.h>
@@ -322,6 +324,39 @@ static void test_textbook(void **state)
     at_textbook_clear(&textbook);
 }
 
+/* Not by libyaml: see schema/lines.h. */
+static void assert_read_as_lines(const char *path)
+{
+    struct at_error err = {AT_OK, ""};
+    struct at_token *tokens;
+    char *text;
+    size_t size;
+
+    if (at_file_read(&text, &size, path, AT_SCHEMA_BYTES_MAX, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    tokens = at_lines_split(text, size);
+    if (!tokens)
+        fail_msg("%s is for libyaml", path);
+    free(tokens);
+    free(text);
+}
+
+/* What a lookup opens. */
+static void test_read_as_lines(void **state)
+{
+    char *pattern = at_format("%s/results/*.yaml", getenv("AUTOTUNE_DATADIR"));
+    glob_t files = {0};
+
+    (void)state;
+    if (glob(pattern, 0, NULL, &files) != GLOB_NOMATCH)
+        for (size_t i = 0; i < files.gl_pathc; i++)
+            assert_read_as_lines(files.gl_pathv[i]);
+    for (size_t i = 0; i < options.session.family_count; i++)
+        assert_read_as_lines(options.session.families[i]->path);
+    globfree(&files);
+    free(pattern);
+}
+
 static void test_results(void **state)
 {
     char *pattern = at_format("%s/results/*.yaml", getenv("AUTOTUNE_DATADIR"));
@@ -462,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_every_value_is_used),
         cmocka_unit_test(test_problems),
         cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_read_as_lines),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_winners),
         cmocka_unit_test(test_copies),
