@@ -31,14 +31,14 @@ static enum at_status require_inherent(struct opening *opening,
 {
     const struct at_lookup *lookup = opening->lookup;
     const struct at_config *config = &candidate->config;
-    int64_t elem_size = candidate->problem.elem_size;
+    int64_t elem_size = candidate->kind.elem_size;
     size_t slot = at_hash64(config->values, sizeof config->values, (uint64_t)elem_size);
     enum at_status status;
 
     while (opening->slots[slot &= opening->mask]) {
         const struct at_candidate *earlier = &lookup->candidates[opening->slots[slot] - 1];
 
-        if (earlier->problem.elem_size == elem_size && at_config_equal(&earlier->config, config))
+        if (earlier->kind.elem_size == elem_size && at_config_equal(&earlier->config, config))
             return AT_OK;
         slot++;
     }
@@ -54,20 +54,23 @@ static enum at_status make_candidate(struct opening *opening, struct at_candidat
     const struct at_lookup *lookup = opening->lookup;
     const struct at_result_record *winner = &candidate->entry->winner;
     const struct at_device_info *home = &lookup->places[lookup->place_count - 1].record->device;
+    struct at_problem problem;
     struct at_launch launch;
-    enum at_status status = at_problem_parse(&candidate->problem, candidate->entry->problem, err);
+    enum at_status status = at_problem_parse(&problem, candidate->entry->problem, err);
 
     if (status == AT_OK)
         status = at_config_from_names(&candidate->config, lookup->families, lookup->family_count,
                                       winner->family, &winner->parameters, err);
     if (status == AT_OK)
-        status = at_config_launch(&candidate->config, &candidate->problem, home, &launch, err);
-    if (status == AT_OK)
-        status = require_inherent(opening, candidate, err);
+        status = at_config_launch(&candidate->config, &problem, home, &launch, err);
     if (status != AT_OK)
         return status;
-    *traits = at_traits_of(&candidate->problem, home);
-    at_traits_launch(traits, &candidate->problem, &launch);
+    candidate->kind = at_problem_kind(&problem);
+    status = require_inherent(opening, candidate, err);
+    if (status != AT_OK)
+        return status;
+    *traits = at_traits_of(&problem, home);
+    at_traits_launch(traits, &problem, &launch);
     return AT_OK;
 }
 

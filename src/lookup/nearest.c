@@ -70,8 +70,11 @@ static const struct at_candidate *candidate_of(const struct search *search,
 
 static bool is_same_problem(const struct search *search, const struct at_mark *mark)
 {
+    struct at_problem problem;
+
     return mark->traits.key == search->asked.key &&
-           at_problem_equal(&candidate_of(search, mark)->problem, search->query->problem);
+           at_problem_parse(&problem, candidate_of(search, mark)->entry->problem, NULL) == AT_OK &&
+           at_problem_equal(&problem, search->query->problem);
 }
 
 static void take(struct search *search, struct at_answer *answer)
@@ -140,7 +143,7 @@ static bool is_for_elements(const struct search *search, const struct at_candida
 {
     int64_t elem_size = search->query->problem->elem_size;
 
-    return candidate->problem.elem_size == elem_size ||
+    return candidate->kind.elem_size == elem_size ||
            at_config_require_inherent(&candidate->config, elem_size, NULL) == AT_OK;
 }
 

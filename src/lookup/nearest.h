@@ -5,10 +5,11 @@
 
 #include "lookup/lookup.h"
 
-/* An entry whose config is in its family's space. */
+/* An entry whose config is in its family's space. Of the problem, which is larger than all the
+ * rest, it has what most searches ask for. */
 struct at_candidate {
     const struct at_entry *entry;
-    struct at_problem problem;
+    struct at_problem_kind kind;
     struct at_config config;
 };
 

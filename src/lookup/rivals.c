@@ -31,9 +31,8 @@ struct rivals {
 
 static bool is_of_kind(const struct rivals *rivals, const struct at_candidate *candidate)
 {
-    struct at_problem_kind kind = at_problem_kind(&candidate->problem);
-
-    return kind.elem_size == rivals->kind.elem_size && kind.axes == rivals->kind.axes;
+    return candidate->kind.elem_size == rivals->kind.elem_size &&
+           candidate->kind.axes == rivals->kind.axes;
 }
 
 /* Was it measured on this model of device? An emulated device may run what was measured on any: it

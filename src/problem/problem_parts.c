@@ -69,13 +69,15 @@ void at_problem_take_type(struct at_problem *problem, size_t type)
 enum at_status at_problem_read_type(const char *text, size_t length, int64_t *elem_size,
                                     size_t *type, const char *spec, struct at_error *err)
 {
-    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
-        if (strlen(at_problem_types[i].name) == length &&
-            memcmp(at_problem_types[i].name, text, length) == 0) {
+    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++) {
+        const char *name = at_problem_types[i].name;
+
+        if (name[0] == text[0] && strlen(name) == length && memcmp(name, text, length) == 0) {
             *elem_size = at_problem_types[i].size;
             *type = i;
             return AT_OK;
         }
+    }
     *type = AT_PROBLEM_TYPES;
     if (length > 1 && *text == 'b' && at_integer_parse(text + 1, length - 1, elem_size) &&
         *elem_size >= 1 && *elem_size <= AT_ELEM_SIZE_MAX)

@@ -37,17 +37,29 @@ static bool read_parameter(char *word, struct at_named_int *parameter)
     return at_text_is_word(word, (size_t)(sign - word));
 }
 
+/* End the word at the next blank. Returns what follows; NULL: nothing. */
+static char *cut(char *word)
+{
+    char *blank = strchr(word, ' ');
+
+    if (!blank)
+        return NULL;
+    *blank = '\0';
+    return blank + 1;
+}
+
 /* Read the words of a config, in place. Names in ascending order are there once. */
 static bool read_config(char *text, struct at_result_record *config)
 {
     struct at_named_int parameters[AT_PARAMETERS_MAX];
-    char *rest, *word = strtok_r(text, " ", &rest);
+    char *word, *rest = cut(text);
     size_t count = 0;
 
-    if (!word || !at_text_is_word(word, strlen(word)))
+    if (!at_text_is_word(text, strlen(text)))
         return false;
-    strcpy(config->family, word);
-    while ((word = strtok_r(NULL, " ", &rest))) {
+    strcpy(config->family, text);
+    while ((word = rest)) {
+        rest = cut(word);
         if (count == AT_COUNT(parameters) || !read_parameter(word, &parameters[count]) ||
             (count > 0 && strcmp(parameters[count - 1].name, parameters[count].name) >= 0))
             return false;
