@@ -38,7 +38,7 @@ static void render_defaults(void)
         while (strcmp(families[family]->name, names[i]) != 0)
             family++;
         configs[i] = at_family_default(families[family]);
-        renderings[i] = (struct at_rendering){.config = &configs[i], .kind = {4, 1}};
+        renderings[i] = (struct at_rendering){.config = &configs[i], .kind = {4, 1, 1}};
         snprintf(renderings[i].entry, sizeof renderings[i].entry, "k_%s", names[i]);
     }
 }
@@ -122,7 +122,7 @@ static void refuse_second(struct at_nvrtc *nvrtc, const char *header)
                             .source = (char[]){"#error \"thirteen\"\n"}};
     const struct at_config config = {.family = &bad};
     const struct at_rendering two[] = {renderings[0],
-                                       {.config = &config, .kind = {4, 1}, .entry = "k_bad"}};
+                                       {.config = &config, .kind = {4, 1, 1}, .entry = "k_bad"}};
     struct autotune_program programs[AT_COUNT(two)];
     struct at_error err;
 
