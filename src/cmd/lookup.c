@@ -116,7 +116,7 @@ static void add_row(struct at_table *table, const struct at_answer *answer,
     at_table_add(table, "%s", at_tier_names[answer->tier]);
     at_table_add(table, "%s", answer->config.family->name);
     at_table_add(table, "%s", config);
-    at_table_add(table, "%s", answer->record ? answer->entry->problem : "");
+    at_table_add(table, "%s", answer->record ? answer->tuned_problem : "");
     at_table_add(table, "%s", answer->record ? answer->record->device.name : "");
     at_table_add(table, "%s", answer->record ? answer->path : "");
     at_table_add(table, "%.3f", answer->distance.total);
@@ -227,7 +227,7 @@ static enum at_status look_up(struct lookup_options *options, const struct at_pr
 static enum at_status run_lookup(int argc, char **argv, struct at_error *err)
 {
     struct lookup_options options = {0};
-    struct at_profiles profiles = {0};
+    struct at_profiles profiles = {.for_lookup = true};
     enum at_status status;
 
     at_lookup_options_init(&options.common);

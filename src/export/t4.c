@@ -35,13 +35,13 @@ static json_t *results_of(const struct at_export *export)
     for (size_t i = 0; i < export->count; i++) {
         const struct at_answer *answer = &export->items[i].answer;
 
-        if (answer->tier != AT_TIER_EXACT || answer->predicted ||
+        if (answer->tier != AT_TIER_EXACT || answer->predicted || !answer->entry ||
             !at_entry_is_measured(answer->entry))
             continue;
-        json_array_append_new(results, result_of(answer->entry->problem, &answer->entry->winner));
+        json_array_append_new(results, result_of(answer->tuned_problem, &answer->entry->winner));
         if (answer->entry->fallback.time_ns > 0)
             json_array_append_new(results,
-                                  result_of(answer->entry->problem, &answer->entry->fallback));
+                                  result_of(answer->tuned_problem, &answer->entry->fallback));
     }
     return results;
 }

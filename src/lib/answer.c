@@ -166,7 +166,7 @@ const char *autotune_answer_path(const autotune_answer *answer)
 
 const char *autotune_answer_tuned_problem(const autotune_answer *answer)
 {
-    return answer && answer->answer.entry ? answer->answer.entry->problem : NULL;
+    return answer ? answer->answer.tuned_problem : NULL;
 }
 
 const char *autotune_answer_family(const autotune_answer *answer)

@@ -148,6 +148,7 @@ static bool take(struct autotune_answer *answer, const autotune_profile *profile
         .tier = AT_TIER_EXACT,
         .path = "measured in this process",
         .record = &learnt->record,
+        .tuned_problem = learnt->entry.problem,
         .entry = &learnt->entry,
         .expected_of_copy_permille = winner->of_copy_permille,
     };

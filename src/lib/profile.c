@@ -24,9 +24,11 @@ static enum at_status open_profile(void *data, struct at_error *err)
 {
     struct opening *opening = data;
     autotune_profile *opened = at_alloc(sizeof *opened);
-    enum at_status status = opening->path ? at_profiles_add(&opened->profiles, opening->path, err)
-                                          : at_profiles_add_path(&opened->profiles, err);
+    enum at_status status;
 
+    opened->profiles.for_lookup = true;
+    status = opening->path ? at_profiles_add(&opened->profiles, opening->path, err)
+                           : at_profiles_add_path(&opened->profiles, err);
     if (status == AT_OK)
         status = read_families(opened, err);
     if (status != AT_OK) {

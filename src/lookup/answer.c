@@ -132,7 +132,7 @@ struct at_answer_record at_answer_record(const struct at_answer *answer,
         record.tuned_device = at_strdup(answer->record->device.name);
         record.tuned_path = at_strdup(answer->path);
         record.tuned_policy = at_strdup(answer->record->policy.name);
-        record.tuned_problem = at_strdup(answer->entry->problem);
+        record.tuned_problem = at_strdup(answer->tuned_problem);
     }
     return record;
 }
@@ -278,7 +278,7 @@ void at_answer_show(const struct at_answer *answer, const struct at_query *query
     if (answer->record) {
         flow = line(out, "from");
         at_flow_add(&flow, "%s:", answer->path);
-        at_flow_add(&flow, "%s on %s, %s", answer->entry->problem, answer->record->device.name,
+        at_flow_add(&flow, "%s on %s, %s", answer->tuned_problem, answer->record->device.name,
                     answer->record->policy.name);
         at_flow_end(&flow);
         show_distance(&answer->distance, out);

@@ -48,19 +48,16 @@ static enum at_status require_inherent(struct opening *opening,
     return status;
 }
 
-static enum at_status make_candidate(struct opening *opening, struct at_candidate *candidate,
-                                     struct at_traits *traits, struct at_error *err)
+/* Fill in what follows from the candidate's problem and config. */
+static enum at_status complete(struct opening *opening, struct at_candidate *candidate,
+                               struct at_traits *traits, struct at_error *err)
 {
     const struct at_lookup *lookup = opening->lookup;
-    const struct at_result_record *winner = &candidate->entry->winner;
     const struct at_device_info *home = &lookup->places[lookup->place_count - 1].record->device;
     struct at_problem problem;
     struct at_launch launch;
-    enum at_status status = at_problem_parse(&problem, candidate->entry->problem, err);
+    enum at_status status = at_problem_parse(&problem, candidate->problem, err);
 
-    if (status == AT_OK)
-        status = at_config_from_names(&candidate->config, lookup->families, lookup->family_count,
-                                      winner->family, &winner->parameters, err);
     if (status == AT_OK)
         status = at_config_launch(&candidate->config, &problem, home, &launch, err);
     if (status != AT_OK)
@@ -74,22 +71,67 @@ static enum at_status make_candidate(struct opening *opening, struct at_candidat
     return AT_OK;
 }
 
-static void add_candidate(struct opening *opening, const struct at_entry *entry)
+static void note_unusable(struct at_lookup *lookup, const char *problem, const struct at_error *err)
+{
+    if (lookup->unusable++ == 0)
+        lookup->unusable_note = at_format(
+            "%s: %s: %s", lookup->places[lookup->place_count - 1].path, problem, err->message);
+}
+
+static void add_candidate(struct opening *opening, const struct at_candidate *made)
 {
     struct at_lookup *lookup = opening->lookup;
     struct at_candidate *candidate = &lookup->candidates[lookup->count];
     struct at_mark *mark = &lookup->marks[lookup->count];
     struct at_error err;
 
-    *candidate = (struct at_candidate){.entry = entry};
-    if (make_candidate(opening, candidate, &mark->traits, &err) == AT_OK) {
-        mark->of_share = at_distance_of_share(entry->winner.of_copy_permille);
-        mark->place = (uint32_t)lookup->place_count - 1;
-        mark->candidate = (uint32_t)lookup->count++;
-    } else if (lookup->unusable++ == 0) {
-        lookup->unusable_note =
-            at_format("%s: %s: %s", lookup->places[lookup->place_count - 1].path, entry->problem,
-                      err.message);
+    *candidate = *made;
+    if (complete(opening, candidate, &mark->traits, &err) != AT_OK) {
+        note_unusable(lookup, made->problem, &err);
+        return;
+    }
+    mark->of_share = at_distance_of_share(candidate->of_copy_permille);
+    mark->place = (uint32_t)lookup->place_count - 1;
+    mark->candidate = (uint32_t)lookup->count++;
+}
+
+static enum at_status find_config(const struct at_lookup *lookup, struct at_config *config,
+                                  const char *family, const struct at_list *parameters,
+                                  struct at_error *err)
+{
+    return at_config_from_names(config, lookup->families, lookup->family_count, family, parameters,
+                                err);
+}
+
+static void add_entry(struct opening *opening, const struct at_entry *entry)
+{
+    struct at_candidate candidate = {.problem = entry->problem,
+                                     .entry = entry,
+                                     .of_copy_permille = entry->winner.of_copy_permille};
+    struct at_error err;
+
+    if (find_config(opening->lookup, &candidate.config, entry->winner.family,
+                    &entry->winner.parameters, &err) == AT_OK)
+        add_candidate(opening, &candidate);
+    else
+        note_unusable(opening->lookup, entry->problem, &err);
+}
+
+static void add_group(struct opening *opening, const struct at_answer_group *group)
+{
+    const struct at_answered *answered = group->problems.items;
+    struct at_candidate candidate = {.entry = NULL};
+    struct at_error err;
+    enum at_status status =
+        find_config(opening->lookup, &candidate.config, group->family, &group->parameters, &err);
+
+    for (size_t i = 0; i < group->problems.count; i++) {
+        candidate.problem = answered[i].problem;
+        candidate.of_copy_permille = answered[i].of_copy_permille;
+        if (status == AT_OK)
+            add_candidate(opening, &candidate);
+        else
+            note_unusable(opening->lookup, candidate.problem, &err);
     }
 }
 
@@ -99,10 +141,13 @@ static void add_place(struct opening *opening, const struct at_profile_file *fil
     struct at_lookup *lookup = opening->lookup;
     struct at_place place = {file->path, record, at_device_is_emulated(&record->device)};
     const struct at_entry *entries = record->problems.items;
+    const struct at_answer_group *groups = record->groups.items;
 
     AT_PUSH(lookup->places, lookup->place_count, lookup->place_capacity, place);
     for (size_t i = 0; i < record->problems.count; i++)
-        add_candidate(opening, &entries[i]);
+        add_entry(opening, &entries[i]);
+    for (size_t i = 0; i < record->groups.count; i++)
+        add_group(opening, &groups[i]);
 }
 
 static size_t count_entries(const struct at_profiles *profiles)
@@ -111,9 +156,10 @@ static size_t count_entries(const struct at_profiles *profiles)
 
     for (size_t i = 0; i < profiles->count; i++) {
         const struct at_list *devices = &profiles->files[i].profile.devices;
+        const struct at_device_record *records = devices->items;
 
         for (size_t j = 0; j < devices->count; j++)
-            count += ((const struct at_device_record *)devices->items)[j].problems.count;
+            count += records[j].problems.count + at_groups_problems(&records[j].groups);
     }
     return count;
 }

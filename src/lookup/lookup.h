@@ -45,7 +45,8 @@ struct at_answer {
     struct at_launch launch;
     const char *path; /* of the profile; these three are NULL for the default */
     const struct at_device_record *record; /* where it was tuned */
-    const struct at_entry *entry;
+    const char *tuned_problem;
+    const struct at_entry *entry;      /* NULL as well if it is in a group, without measurements */
     struct at_distance distance;       /* 0 for the default tier */
     bool predicted;                    /* the entry's times are predicted, not measured */
     int64_t expected_of_copy_permille; /* the entry's share on its own problem; 0: unknown */

@@ -73,14 +73,14 @@ static bool is_same_problem(const struct search *search, const struct at_mark *m
     struct at_problem problem;
 
     return mark->traits.key == search->asked.key &&
-           at_problem_parse(&problem, candidate_of(search, mark)->entry->problem, NULL) == AT_OK &&
+           at_problem_parse(&problem, candidate_of(search, mark)->problem, NULL) == AT_OK &&
            at_problem_equal(&problem, search->query->problem);
 }
 
 static void take(struct search *search, struct at_answer *answer)
 {
     const struct fit *nearest = &search->nearest;
-    const struct at_entry *entry = candidate_of(search, nearest->mark)->entry;
+    const struct at_candidate *candidate = candidate_of(search, nearest->mark);
     const struct at_place *place = &search->lookup->places[nearest->mark->place];
 
     answer->tier = at_tier_of(&place->record->device, search->query->device,
@@ -89,11 +89,12 @@ static void take(struct search *search, struct at_answer *answer)
     answer->launch = nearest->launch;
     answer->path = place->path;
     answer->record = place->record;
-    answer->entry = entry;
+    answer->tuned_problem = candidate->problem;
+    answer->entry = candidate->entry;
     at_traits_launch(&search->asked, search->query->problem, &nearest->launch);
     answer->distance = at_distance_between(&nearest->mark->traits, &search->asked);
     answer->predicted = place->emulated;
-    answer->expected_of_copy_permille = entry->winner.of_copy_permille;
+    answer->expected_of_copy_permille = candidate->of_copy_permille;
 }
 
 static void note_refusal(const struct search *search, const struct at_mark *mark,
@@ -114,8 +115,8 @@ static void note_distance(const struct search *search, struct at_answer *answer)
         snprintf(answer->refused, sizeof answer->refused,
                  "the nearest entry, %.120s, is too far: its distance is %.0f, and from %.0f on "
                  "the default config is safer",
-                 candidate_of(search, search->nearest.mark)->entry->problem,
-                 search->nearest.distance, at_distance_trusted(&search->asked));
+                 candidate_of(search, search->nearest.mark)->problem, search->nearest.distance,
+                 at_distance_trusted(&search->asked));
 }
 
 static size_t conflicts_of(const struct search *search, const struct at_mark *mark)

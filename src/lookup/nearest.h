@@ -8,7 +8,9 @@
 /* An entry whose config is in its family's space. Of the problem, which is larger than all the
  * rest, it has what most searches ask for. */
 struct at_candidate {
-    const struct at_entry *entry;
+    const char *problem;
+    const struct at_entry *entry; /* NULL: it is in a group, without measurements */
+    int64_t of_copy_permille;
     struct at_problem_kind kind;
     struct at_config config;
 };

@@ -123,8 +123,9 @@ static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
         .config = candidate->config,
         .path = place->path,
         .record = place->record,
+        .tuned_problem = candidate->problem,
         .entry = candidate->entry,
-        .expected_of_copy_permille = candidate->entry->winner.of_copy_permille,
+        .expected_of_copy_permille = candidate->of_copy_permille,
     };
 
     if (!is_wanted(rivals, candidate->config.family,
@@ -165,7 +166,7 @@ static bool is_proven(const struct rivals *rivals, const struct at_config *confi
 
         if (is_of_kind(rivals, candidate) && is_safe(rivals, mark) &&
             (at_config_equal(&candidate->config, config) ||
-             has_been(rivals, &candidate->entry->fallback, config)))
+             (candidate->entry && has_been(rivals, &candidate->entry->fallback, config))))
             return true;
     }
     return false;

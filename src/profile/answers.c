@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- as entries ---- */
+/* ---- as groups ---- */
 
 /* A text of the file, for messages. */
 struct place {
@@ -49,7 +49,7 @@ static char *cut(char *word)
 }
 
 /* Read the words of a config, in place. Names in ascending order are there once. */
-static bool read_config(char *text, struct at_result_record *config)
+static bool read_config(char *text, struct at_answer_group *group)
 {
     struct at_named_int parameters[AT_PARAMETERS_MAX];
     char *word, *rest = cut(text);
@@ -57,7 +57,7 @@ static bool read_config(char *text, struct at_result_record *config)
 
     if (!at_text_is_word(text, strlen(text)))
         return false;
-    strcpy(config->family, text);
+    strcpy(group->family, text);
     while ((word = rest)) {
         rest = cut(word);
         if (count == AT_COUNT(parameters) || !read_parameter(word, &parameters[count]) ||
@@ -65,14 +65,14 @@ static bool read_config(char *text, struct at_result_record *config)
             return false;
         count++;
     }
-    config->parameters = at_named_ints_copy(parameters, count);
+    group->parameters = at_named_ints_copy(parameters, count);
     return true;
 }
 
-static enum at_status take_config(const struct place *place, struct at_result_record *config)
+static enum at_status take_config(const struct place *place, struct at_answer_group *group)
 {
     char *text = at_strdup(place->text->text);
-    bool good = read_config(text, config);
+    bool good = read_config(text, group);
 
     at_free(text);
     return good ? AT_OK
@@ -80,12 +80,12 @@ static enum at_status take_config(const struct place *place, struct at_result_re
                               "\"tile PAD=1 TILE=32\"");
 }
 
-/* Move a text like "8192x8192:f32 978" into the entry. */
+/* Move a text like "8192x8192:f32 978" into the group. */
 static enum at_status take_problem(const struct place *place, struct at_located *text,
-                                   struct at_entry *entry)
+                                   struct at_answered *answered)
 {
     char *blank = strrchr(text->text, ' ');
-    int64_t *share = &entry->winner.of_copy_permille;
+    int64_t *share = &answered->of_copy_permille;
 
     if (!blank || blank - text->text > AT_PROBLEM_BYTES_MAX ||
         !at_integer_parse(blank + 1, strlen(blank + 1), share) || *share < 0 ||
@@ -93,19 +93,26 @@ static enum at_status take_problem(const struct place *place, struct at_located 
         return fail(place, "a problem and its share of the copy limit in thousandths, as "
                            "\"8192x8192:f32 978\"");
     *blank = '\0';
-    entry->problem = text->text;
+    answered->problem = text->text;
     text->text = NULL;
     return AT_OK;
 }
 
-static void make_room(struct at_list *entries, size_t more)
+static enum at_status take_answers(struct place *place, struct at_answers_record *answers,
+                                   struct at_answer_group *group)
 {
-    struct at_entry *larger = at_alloc_array(entries->count + more, sizeof *larger);
+    struct at_located *texts = answers->problems.items;
+    struct at_answered *problems = at_alloc_array(answers->problems.count, sizeof *problems);
+    enum at_status status;
 
-    if (entries->count > 0)
-        memcpy(larger, entries->items, entries->count * sizeof *larger);
-    at_free(entries->items);
-    entries->items = larger;
+    group->problems = (struct at_list){problems, answers->problems.count};
+    place->text = &answers->config;
+    status = take_config(place, group);
+    for (size_t i = 0; i < answers->problems.count && status == AT_OK; i++) {
+        place->text = &texts[i];
+        status = take_problem(place, &texts[i], &problems[i]);
+    }
+    return status;
 }
 
 static void clear_answers(struct at_list *list)
@@ -118,99 +125,138 @@ static void clear_answers(struct at_list *list)
     *list = (struct at_list){0};
 }
 
-/* A problem's text and its config, to be sorted before they become entries, which are large. */
-struct text {
-    struct at_located *problem;
-    const struct at_result_record *config;
-};
-
-/* The share behind a blank changes nothing: a blank comes before what problems are made of. */
-static int by_text(const void *left, const void *right)
+static enum at_status group_record(struct at_device_record *record, struct place *place)
 {
-    const struct text *a = left, *b = right;
-
-    return strverscmp(a->problem->text, b->problem->text);
-}
-
-/* Read the configs, and list the texts of their problems. */
-static enum at_status take_configs(const struct at_list *answers, struct at_result_record *configs,
-                                   struct text *texts, struct place *place)
-{
-    const struct at_answers_record *records = answers->items;
+    struct at_answers_record *answers = record->answers.items;
+    struct at_answer_group *groups = at_alloc_array(record->answers.count, sizeof *groups);
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < answers->count && status == AT_OK; i++) {
-        struct at_located *problems = records[i].problems.items;
-
-        place->text = &records[i].config;
-        status = take_config(place, &configs[i]);
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            *texts++ = (struct text){&problems[j], &configs[i]};
-    }
-    return status;
-}
-
-/* Append the texts' entries. On failure some of them are left out. */
-static enum at_status take_texts(struct at_list *entries, const struct text *texts, size_t count,
-                                 struct place *place)
-{
-    enum at_status status = AT_OK;
-
-    for (size_t i = 0; i < count && status == AT_OK; i++) {
-        struct at_entry *entry = (struct at_entry *)entries->items + entries->count++;
-        const struct at_result_record *config = texts[i].config;
-
-        place->text = texts[i].problem;
-        strcpy(entry->winner.family, config->family);
-        entry->winner.parameters =
-            at_named_ints_copy(config->parameters.items, config->parameters.count);
-        status = take_problem(place, texts[i].problem, entry);
-    }
-    return status;
-}
-
-static enum at_status spread_record(struct at_device_record *record, const char *file,
-                                    struct at_error *err)
-{
-    const struct at_answers_record *answers = record->answers.items;
-    size_t config_count = record->answers.count, count = 0;
-    struct at_result_record *configs;
-    struct place place = {file, NULL, err};
-    struct text *texts;
-    enum at_status status;
-
-    for (size_t i = 0; i < config_count; i++)
-        count += answers[i].problems.count;
-    if (count == 0)
-        return AT_OK;
-    configs = at_alloc_array(config_count, sizeof *configs);
-    texts = at_alloc_array(count, sizeof *texts);
-    status = take_configs(&record->answers, configs, texts, &place);
-    if (status == AT_OK) {
-        qsort(texts, count, sizeof *texts, by_text);
-        make_room(&record->problems, count);
-        status = take_texts(&record->problems, texts, count, &place);
-    }
-    for (size_t i = 0; i < config_count; i++)
-        at_free(configs[i].parameters.items);
-    at_free(texts);
-    at_free(configs);
+    record->groups = (struct at_list){groups, record->answers.count};
+    for (size_t i = 0; i < record->answers.count && status == AT_OK; i++)
+        status = take_answers(place, &answers[i], &groups[i]);
     clear_answers(&record->answers);
     return status;
 }
 
-enum at_status at_answers_spread(struct at_profile *profile, const char *file, struct at_error *err)
+enum at_status at_answers_group(struct at_profile *profile, const char *file, struct at_error *err)
 {
     struct at_device_record *records = profile->devices.items;
+    struct place place = {file, NULL, err};
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < profile->devices.count && status == AT_OK; i++) {
         if (records[i].answers.count > 0 && profile->schema < AT_PROFILE_SCHEMA_ANSWERS)
             return at_fail(err, AT_USAGE, "%s: a profile with answers has schema %d, not %jd", file,
                            AT_PROFILE_SCHEMA_ANSWERS, (intmax_t)profile->schema);
-        status = spread_record(&records[i], file, err);
+        status = group_record(&records[i], &place);
     }
     return status;
+}
+
+static void clear_groups(struct at_list *list)
+{
+    struct at_answer_group *groups = list->items;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct at_answered *problems = groups[i].problems.items;
+
+        for (size_t j = 0; j < groups[i].problems.count; j++)
+            at_free(problems[j].problem);
+        at_free(problems);
+        at_free(groups[i].parameters.items);
+    }
+    at_free(groups);
+    *list = (struct at_list){0};
+}
+
+void at_groups_clear(struct at_profile *profile)
+{
+    struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++)
+        clear_groups(&records[i].groups);
+}
+
+/* ---- as entries ---- */
+
+static void make_room(struct at_list *entries, size_t more)
+{
+    struct at_entry *larger = at_alloc_array(entries->count + more, sizeof *larger);
+
+    if (entries->count > 0)
+        memcpy(larger, entries->items, entries->count * sizeof *larger);
+    at_free(entries->items);
+    entries->items = larger;
+}
+
+/* A problem and its config, to be sorted before they become entries, which are large. */
+struct pair {
+    struct at_answered *answered;
+    const struct at_answer_group *group;
+};
+
+static int by_text(const void *left, const void *right)
+{
+    const struct pair *a = left, *b = right;
+
+    return strverscmp(a->answered->problem, b->answered->problem);
+}
+
+size_t at_groups_problems(const struct at_list *list)
+{
+    const struct at_answer_group *groups = list->items;
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        count += groups[i].problems.count;
+    return count;
+}
+
+static void list_pairs(const struct at_list *list, struct pair *pairs)
+{
+    const struct at_answer_group *groups = list->items;
+
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t j = 0; j < groups[i].problems.count; j++)
+            *pairs++ =
+                (struct pair){(struct at_answered *)groups[i].problems.items + j, &groups[i]};
+}
+
+/* Append an entry, which takes over the problem's text. */
+static void add_entry(struct at_list *entries, const struct pair *pair)
+{
+    struct at_entry *entry = (struct at_entry *)entries->items + entries->count++;
+
+    entry->problem = pair->answered->problem;
+    pair->answered->problem = NULL;
+    strcpy(entry->winner.family, pair->group->family);
+    entry->winner.of_copy_permille = pair->answered->of_copy_permille;
+    entry->winner.parameters =
+        at_named_ints_copy(pair->group->parameters.items, pair->group->parameters.count);
+}
+
+static void spread_record(struct at_device_record *record)
+{
+    size_t count = at_groups_problems(&record->groups);
+    struct pair *pairs = at_alloc_array(count, sizeof *pairs);
+
+    list_pairs(&record->groups, pairs);
+    if (count > 0) {
+        qsort(pairs, count, sizeof *pairs, by_text);
+        make_room(&record->problems, count);
+    }
+    for (size_t i = 0; i < count; i++)
+        add_entry(&record->problems, &pairs[i]);
+    at_free(pairs);
+    clear_groups(&record->groups);
+}
+
+void at_groups_spread(struct at_profile *profile)
+{
+    struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++)
+        spread_record(&records[i]);
 }
 
 /* ---- as answers ---- */

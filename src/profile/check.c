@@ -178,6 +178,35 @@ static enum at_status check_device(const struct at_device_record *device, struct
     return AT_OK;
 }
 
+enum at_status at_profile_check_counts(const struct at_profile *profile, struct at_error *err)
+{
+    const struct at_device_record *records = profile->devices.items;
+
+    if (profile->devices.count < 1)
+        return at_fail(err, AT_USAGE, "it is empty: a profile has at least one device");
+    if (profile->devices.count > AT_DEVICES_MAX)
+        return at_fail(err, AT_USAGE, "%zu devices are more than the %d that a profile may have",
+                       profile->devices.count, AT_DEVICES_MAX);
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+        size_t measured = 0, answered;
+
+        for (size_t j = 0; j < records[i].problems.count; j++)
+            measured += at_entry_is_measured(&entries[j]);
+        answered = records[i].problems.count - measured + at_groups_problems(&records[i].groups);
+        if (measured > AT_PROFILE_PROBLEMS_MAX)
+            return at_fail(err, AT_USAGE,
+                           "%zu problems with measurements are more than the %d that a device may "
+                           "have",
+                           measured, AT_PROFILE_PROBLEMS_MAX);
+        if (answered > AT_PROFILE_ANSWERS_MAX)
+            return at_fail(err, AT_USAGE,
+                           "%zu answered problems are more than the %d that a device may have",
+                           answered, AT_PROFILE_ANSWERS_MAX);
+    }
+    return AT_OK;
+}
+
 enum at_status at_profile_check(const struct at_profile *profile, const char *name,
                                 struct at_error *err)
 {

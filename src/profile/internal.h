@@ -27,12 +27,16 @@ enum at_status at_profile_parse_schema1(struct at_profile *profile, const char *
 void at_defaults_gather(struct at_profile *profile);
 void at_defaults_spread(struct at_profile *profile);
 
-/* Move the entries without measurements out of the entries and into the record's answers; and back.
- * A file has each config once, with its problems. AT_USAGE if a text is no answer; `file` is for
- * messages. */
+/* Move the entries without measurements out of the entries and into the record's answers. A file
+ * has each config once, with its problems. */
 void at_answers_gather(struct at_profile *profile);
-enum at_status at_answers_spread(struct at_profile *profile, const char *file,
-                                 struct at_error *err);
+
+/* Read the answers' texts into groups. AT_USAGE if one is no answer; `file` is for messages. */
+enum at_status at_answers_group(struct at_profile *profile, const char *file, struct at_error *err);
+
+/* Move the groups into the entries. */
+void at_groups_spread(struct at_profile *profile);
+void at_groups_clear(struct at_profile *profile);
 
 /* Format the config as "tile PAD=1 TILE=32"; the caller frees it. */
 char *at_config_text(const struct at_result_record *config);

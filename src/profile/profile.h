@@ -132,11 +132,25 @@ static inline bool at_entry_is_measured(const struct at_entry *entry)
     return entry->winner.time_ns > 0;
 }
 
-/* A config with the problems that it answers, without measurements; only in the file. */
+/* Entries without measurements as a file has them: a config with the problems that it answers. */
 struct at_answers_record {
     struct at_located config; /* "tile PAD=1 TILE=32" */
     struct at_list problems;  /* of struct at_located: "8192x8192:f32 978" */
 };
+
+/* The same, read: for lookups, which need no more, instead of entries. */
+struct at_answered {
+    char *problem; /* as in struct at_entry */
+    int64_t of_copy_permille;
+};
+struct at_answer_group {
+    char family[64];
+    struct at_list parameters; /* of struct at_named_int, sorted by name */
+    struct at_list problems;   /* of struct at_answered */
+};
+
+/* Return how many problems the groups have. */
+size_t at_groups_problems(const struct at_list *groups);
 
 struct at_device_record {
     struct at_device_info device;
@@ -145,6 +159,7 @@ struct at_device_record {
     struct at_conditions conditions;
     struct at_list defaults; /* of struct at_default_record, sorted by family; only in the file */
     struct at_list answers;  /* of struct at_answers_record; only in the file */
+    struct at_list groups;   /* of struct at_answer_group; only from at_profile_read_groups */
     struct at_list problems; /* of struct at_entry, sorted by problem */
 };
 
@@ -161,7 +176,12 @@ extern const struct at_schema at_entry_schema; /* of struct at_entry */
  */
 enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err);
 
-/* The same for a profile of schema 1, which at_profile_read refuses. */
+/* The same for lookups: answers become no entries, which would take most of the time, but groups.
+ * Their problems are not checked. */
+enum at_status at_profile_read_groups(struct at_profile *profile, const char *path,
+                                      struct at_error *err);
+
+/* The same as at_profile_read for a profile of schema 1, which at_profile_read refuses. */
 enum at_status at_profile_read_schema1(struct at_profile *profile, const char *path,
                                        struct at_error *err);
 

@@ -25,7 +25,8 @@ enum at_status at_profiles_add(struct at_profiles *profiles, const char *path, s
 
     if (is_known(profiles, path))
         return AT_OK;
-    status = at_profile_read(&file.profile, path, err);
+    status =
+        (profiles->for_lookup ? at_profile_read_groups : at_profile_read)(&file.profile, path, err);
     if (status != AT_OK)
         return status;
     file.path = at_strdup(path);

@@ -82,15 +82,15 @@ static enum at_status read_schema(struct at_profile *profile, const char *path, 
     return AT_OK;
 }
 
-static enum at_status parse(struct at_profile *profile, const char *name, const char *text,
-                            size_t size, struct at_error *err)
+static enum at_status parse_groups(struct at_profile *profile, const char *name, const char *text,
+                                   size_t size, struct at_error *err)
 {
     enum at_status status = at_schema_read(&at_profile_schema, profile, name, text, size, err);
 
     if (status != AT_OK)
         return status;
     at_defaults_spread(profile);
-    status = at_answers_spread(profile, name, err);
+    status = at_answers_group(profile, name, err);
     if (status == AT_OK)
         status = at_profile_check_counts(profile, err);
     if (status != AT_OK)
@@ -98,9 +98,25 @@ static enum at_status parse(struct at_profile *profile, const char *name, const 
     return status;
 }
 
+static enum at_status parse(struct at_profile *profile, const char *name, const char *text,
+                            size_t size, struct at_error *err)
+{
+    enum at_status status = parse_groups(profile, name, text, size, err);
+
+    if (status == AT_OK)
+        at_groups_spread(profile);
+    return status;
+}
+
 enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err)
 {
     return read_schema(profile, path, AT_PROFILE_SCHEMA, parse, err);
+}
+
+enum at_status at_profile_read_groups(struct at_profile *profile, const char *path,
+                                      struct at_error *err)
+{
+    return read_schema(profile, path, AT_PROFILE_SCHEMA, parse_groups, err);
 }
 
 enum at_status at_profile_read_schema1(struct at_profile *profile, const char *path,
@@ -111,5 +127,6 @@ enum at_status at_profile_read_schema1(struct at_profile *profile, const char *p
 
 void at_profile_clear(struct at_profile *profile)
 {
+    at_groups_clear(profile);
     at_schema_clear(&at_profile_schema, profile);
 }

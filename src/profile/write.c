@@ -35,7 +35,8 @@ static void gather(struct at_profile *profile)
 static void spread(struct at_profile *profile)
 {
     at_defaults_spread(profile);
-    (void)at_answers_spread(profile, "", NULL); /* they were just made */
+    (void)at_answers_group(profile, "", NULL); /* they were just made */
+    at_groups_spread(profile);
     at_profile_sort(profile);
 }
 

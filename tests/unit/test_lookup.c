@@ -44,9 +44,9 @@ static int free_families(void **state)
     return 0;
 }
 
-static struct at_profiles read_profiles(const char *name)
+static struct at_profiles read_as(const char *name, bool for_lookup)
 {
-    struct at_profiles profiles = {0};
+    struct at_profiles profiles = {.for_lookup = for_lookup};
     struct at_error err = {AT_OK, ""};
     char *path = path_of(name);
 
@@ -54,6 +54,11 @@ static struct at_profiles read_profiles(const char *name)
         fail_msg("%s", err.message);
     free(path);
     return profiles;
+}
+
+static struct at_profiles read_profiles(const char *name)
+{
+    return read_as(name, false);
 }
 
 static struct at_device_record *record_of(struct at_profiles *profiles)
@@ -691,6 +696,74 @@ static void test_answers(void **state)
     at_profiles_clear(&full);
 }
 
+static void assert_same_answer(const struct at_lookup *lookup, const struct at_lookup *other,
+                               const char *spec, const struct at_device_info *device)
+{
+    const struct at_problem problem = problem_of(spec);
+    const struct at_query query = {&problem, device, &nothing_known, "cold", false};
+    struct at_answer a, b;
+
+    assert_int_equal(at_lookup_find(lookup, &query, &a, NULL), AT_OK);
+    assert_int_equal(at_lookup_find(other, &query, &b, NULL), AT_OK);
+    assert_int_equal(a.tier, b.tier);
+    assert_true(at_config_equal(&a.config, &b.config));
+    assert_int_equal(a.expected_of_copy_permille, b.expected_of_copy_permille);
+    if (strcmp(a.tuned_problem, b.tuned_problem) != 0)
+        fail_msg("%s: %s and %s", spec, a.tuned_problem, b.tuned_problem);
+}
+
+/* Answers that have stayed in groups are answers like entries. */
+static void test_groups(void **state)
+{
+    static const char library[] = "results/nvidia-h200-library.yaml";
+    struct at_profiles spread = read_as(library, false), grouped = read_as(library, true);
+    const struct at_list *problems = &record_of(&spread)->problems;
+    const struct at_entry *entries = problems->items;
+    struct at_lookup *lookup = at_lookup_open(&spread, families, family_count);
+    struct at_lookup *other = at_lookup_open(&grouped, families, family_count);
+
+    (void)state;
+    assert_true(problems->count > 1000);
+    assert_int_equal(record_of(&grouped)->problems.count, 0);
+    assert_int_equal(at_groups_problems(&record_of(&grouped)->groups), problems->count);
+    for (size_t i = 0; i < problems->count; i++) {
+        /* Every other entry is asked for itself, the others for what is near. */
+        char *spec = i % 2 || strchr(entries[i].problem, ',')
+                         ? at_strdup(entries[i].problem)
+                         : at_format("1%s", entries[i].problem);
+
+        assert_same_answer(lookup, other, spec, &record_of(&spread)->device);
+        free(spec);
+    }
+    at_lookup_close(lookup);
+    at_lookup_close(other);
+    at_profiles_clear(&spread);
+    at_profiles_clear(&grouped);
+}
+
+/* An answered problem that this program does not know is left out, and so are all of a config that
+ * it does not know. */
+static void test_bad_groups(void **state)
+{
+    struct at_profiles profiles = read_as("results/nvidia-h200-library.yaml", true);
+    struct at_answer_group *groups = record_of(&profiles)->groups.items;
+    struct at_answered *first = groups[0].problems.items;
+    const struct at_device_info *device = &record_of(&profiles)->device;
+    struct at_answer answer;
+    char words[64];
+
+    (void)state;
+    strcpy(first->problem, "2x2:q9");
+    answer = ask(&profiles, "8192x8192:f32", device, "cold");
+    assert_non_null(strstr(answer.refused, "1 entry not used"));
+    assert_non_null(strstr(answer.refused, "unknown type \"q9\""));
+    strcpy(groups[1].family, "none");
+    answer = ask(&profiles, "8192x8192:f32", device, "cold");
+    snprintf(words, sizeof words, "%zu entries not used", 1 + groups[1].problems.count);
+    assert_non_null(strstr(answer.refused, words));
+    at_profiles_clear(&profiles);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -706,6 +779,8 @@ int main(void)
         cmocka_unit_test(test_few_of_its_own),
         cmocka_unit_test(test_default_where_no_entry_is_legal),
         cmocka_unit_test(test_bad_entries),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_bad_groups),
         cmocka_unit_test(test_config_that_breaks_a_constraint),
         cmocka_unit_test(test_choice_between_files),
         cmocka_unit_test(test_facts),
