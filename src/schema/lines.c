@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of a key, for which libyaml takes up to 1024; and of a line. */
-enum { NAME_BYTES_MAX = 128, LINE_BYTES_MAX = UINT16_MAX - 1 };
+/* Of a key, for which libyaml takes up to 1024. */
+enum { NAME_BYTES_MAX = 128 };
 
 /* An open list or mapping in block style. */
 struct level {
@@ -25,6 +25,7 @@ struct reader {
     struct level levels[AT_SCHEMA_DEPTH_MAX];
     int depth;
     bool awaits_value; /* the last key has had none yet */
+    bool too_wide;     /* a column does not fit into a token */
 };
 
 static int column_of(const struct reader *in, const char *at)
@@ -39,6 +40,7 @@ static struct at_token *add(struct reader *in, enum at_event_kind kind)
     if (kind != AT_EVENT_END && kind != AT_EVENT_EOF) {
         token.line = (uint32_t)in->line;
         token.column = (uint16_t)column_of(in, in->at);
+        in->too_wide |= column_of(in, in->at) > UINT16_MAX;
     }
     AT_PUSH(in->tokens, in->count, in->capacity, token);
     return &in->tokens[in->count - 1];
@@ -74,7 +76,7 @@ static const char *end_of_word(const char *at)
     return at;
 }
 
-/* A word, a number or several with '-', '.' and '+' between them. NULL: none. */
+/* Words and numbers, also negative ones, and what '-', '.' and '+' make of them. NULL: none. */
 static const char *end_of_name(const char *at)
 {
     at += *at == '-';
@@ -191,7 +193,7 @@ static bool take_folded(struct reader *in)
     const char *end = in->at + 2;
     int lines = 0;
 
-    if ((int)indent < column || indent > LINE_BYTES_MAX)
+    if ((int)indent < column)
         return false;
     while (*end == '\n' && next == indent) {
         end = end_of_line(end + 1 + indent);
@@ -325,10 +327,10 @@ static bool take_text(struct reader *in)
             good = skip_comment(in);
         else if (!is_at_line_end(in))
             good = take_line(in);
-        good = good && is_at_line_end(in) && in->at - in->line_start <= LINE_BYTES_MAX;
+        good = good && is_at_line_end(in);
         in->at += good && *in->at == '\n';
     }
-    return good && in->count > 0 && !in->awaits_value;
+    return good && in->count > 0 && !in->awaits_value && !in->too_wide;
 }
 
 struct at_token *at_lines_split(const char *text, size_t size)
