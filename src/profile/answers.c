@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries without measurements: in memory they are entries like others, in a file each config is
- * written once, with the problems that it answers. */
+/* Entries without measurements: in memory they are entries like others, or groups for lookups. In a
+ * file, too, each config is there once, with the problems that it answers. */
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
