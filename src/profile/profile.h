@@ -176,8 +176,8 @@ extern const struct at_schema at_entry_schema; /* of struct at_entry */
  */
 enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err);
 
-/* The same for lookups: answers become no entries, which would take most of the time, but groups.
- * Their problems are not checked. */
+/* The same for lookups in a profile that was checked before: answers become no entries, which would
+ * take most of the time, but groups, whose problems are not checked. */
 enum at_status at_profile_read_groups(struct at_profile *profile, const char *path,
                                       struct at_error *err);
 

@@ -18,15 +18,17 @@ static bool is_known(const struct at_profiles *profiles, const char *path)
     return false;
 }
 
-enum at_status at_profiles_add(struct at_profiles *profiles, const char *path, struct at_error *err)
+typedef enum at_status read_fn(struct at_profile *profile, const char *path, struct at_error *err);
+
+static enum at_status add(struct at_profiles *profiles, const char *path, read_fn *read,
+                          struct at_error *err)
 {
     struct at_profile_file file = {0};
     enum at_status status;
 
     if (is_known(profiles, path))
         return AT_OK;
-    status =
-        (profiles->for_lookup ? at_profile_read_groups : at_profile_read)(&file.profile, path, err);
+    status = read(&file.profile, path, err);
     if (status != AT_OK)
         return status;
     file.path = at_strdup(path);
@@ -34,8 +36,13 @@ enum at_status at_profiles_add(struct at_profiles *profiles, const char *path, s
     return AT_OK;
 }
 
+enum at_status at_profiles_add(struct at_profiles *profiles, const char *path, struct at_error *err)
+{
+    return add(profiles, path, at_profile_read, err);
+}
+
 /* Add the profiles in a folder. Returns errno, or 0. */
-static int add_folder(struct at_profiles *profiles, const char *folder)
+static int add_folder(struct at_profiles *profiles, const char *folder, read_fn *read)
 {
     struct at_folder files;
     int error = at_folder_list(&files, folder, ".yaml");
@@ -46,7 +53,7 @@ static int add_folder(struct at_profiles *profiles, const char *folder)
         char *path = at_format("%s/%s", folder, files.names[i]);
         struct at_error err;
 
-        if (at_profiles_add(profiles, path, &err) != AT_OK)
+        if (add(profiles, path, read, &err) != AT_OK)
             AT_PUSH(profiles->skipped, profiles->skipped_count, profiles->skipped_capacity,
                     at_strdup(err.message));
         at_free(path);
@@ -63,9 +70,9 @@ static bool is_folder(const char *path)
 }
 
 /* Add the profiles in a folder that need not exist, and free its name. */
-static void add_folder_if_any(struct at_profiles *profiles, char *folder)
+static void add_folder_if_any(struct at_profiles *profiles, char *folder, read_fn *read)
 {
-    int error = folder ? add_folder(profiles, folder) : ENOENT;
+    int error = folder ? add_folder(profiles, folder, read) : ENOENT;
 
     if (error != 0 && error != ENOENT)
         AT_PUSH(profiles->skipped, profiles->skipped_count, profiles->skipped_capacity,
@@ -86,7 +93,7 @@ static enum at_status add_variable(struct at_profiles *profiles, struct at_error
 
         if (!is_folder(path))
             status = *path ? at_profiles_add(profiles, path, err) : AT_OK;
-        else if ((error = add_folder(profiles, path)) != 0)
+        else if ((error = add_folder(profiles, path, at_profile_read)) != 0)
             status = at_fail(err, AT_USAGE, "cannot read the folder %s: %s", path, strerror(error));
         at_free(path);
         rest = rest[length] ? rest + length + 1 : NULL;
@@ -115,8 +122,9 @@ enum at_status at_profiles_add_path(struct at_profiles *profiles, struct at_erro
         status = add_variable(profiles, err);
     if (status != AT_OK)
         return status;
-    add_folder_if_any(profiles, at_path_user("XDG_DATA_HOME", ".local/share"));
-    add_folder_if_any(profiles, at_path_data_file("results"));
+    add_folder_if_any(profiles, at_path_user("XDG_DATA_HOME", ".local/share"), at_profile_read);
+    add_folder_if_any(profiles, at_path_data_file("results"),
+                      profiles->for_lookup ? at_profile_read_groups : at_profile_read);
     return AT_OK;
 }
 

@@ -12,7 +12,7 @@ struct at_profile_file {
 };
 
 struct at_profiles {
-    bool for_lookup;               /* set by the caller: files are read by at_profile_read_groups */
+    bool for_lookup; /* set by the caller: at_profile_read_groups reads the installed profiles */
     struct at_profile_file *files; /* earlier ones are preferred if all else is equal */
     size_t count, capacity;
     char **skipped; /* files of the search path that are no profiles: a line each with the reason */

@@ -44,9 +44,9 @@ static int free_families(void **state)
     return 0;
 }
 
-static struct at_profiles read_as(const char *name, bool for_lookup)
+static struct at_profiles read_profiles(const char *name)
 {
-    struct at_profiles profiles = {.for_lookup = for_lookup};
+    struct at_profiles profiles = {0};
     struct at_error err = {AT_OK, ""};
     char *path = path_of(name);
 
@@ -56,9 +56,16 @@ static struct at_profiles read_as(const char *name, bool for_lookup)
     return profiles;
 }
 
-static struct at_profiles read_profiles(const char *name)
+static struct at_profiles read_groups(const char *name)
 {
-    return read_as(name, false);
+    struct at_profiles profiles = {0};
+    struct at_profile_file file = {.path = path_of(name)};
+    struct at_error err = {AT_OK, ""};
+
+    if (at_profile_read_groups(&file.profile, file.path, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    AT_PUSH(profiles.files, profiles.count, profiles.capacity, file);
+    return profiles;
 }
 
 static struct at_device_record *record_of(struct at_profiles *profiles)
@@ -611,6 +618,19 @@ static void write_text(const char *path, const char *text)
     assert_int_equal(at_output_replace(path, text, strlen(text), &err), AT_OK);
 }
 
+/* The files with these words in their paths whose answers are in groups. */
+static size_t count_groups(struct at_profiles *profiles, const char *words)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < profiles->count; i++) {
+        const struct at_device_record *record = profiles->files[i].profile.devices.items;
+
+        count += strstr(profiles->files[i].path, words) && record->groups.count > 0;
+    }
+    return count;
+}
+
 static void test_search_path(void **state)
 {
     char folder[] = "/tmp/autotune-test-path-XXXXXX";
@@ -642,6 +662,12 @@ static void test_search_path(void **state)
     assert_int_equal(profiles.skipped_count, 1);
     assert_non_null(strstr(profiles.skipped[0], bad));
     assert_non_null(strstr(profiles.skipped[0], "schema is 99"));
+    at_profiles_clear(&profiles);
+
+    profiles.for_lookup = true;
+    assert_int_equal(at_profiles_add_path(&profiles, &err), AT_OK);
+    assert_int_equal(count_groups(&profiles, "/results/nvidia-h200-library.yaml"), 1);
+    assert_int_equal(count_groups(&profiles, folder), 0);
     at_profiles_clear(&profiles);
 
     setenv("AUTOTUNE_PROFILE_PATH", "/nonexistent.yaml", 1);
@@ -716,7 +742,7 @@ static void assert_same_answer(const struct at_lookup *lookup, const struct at_l
 static void test_groups(void **state)
 {
     static const char library[] = "results/nvidia-h200-library.yaml";
-    struct at_profiles spread = read_as(library, false), grouped = read_as(library, true);
+    struct at_profiles spread = read_profiles(library), grouped = read_groups(library);
     const struct at_list *problems = &record_of(&spread)->problems;
     const struct at_entry *entries = problems->items;
     struct at_lookup *lookup = at_lookup_open(&spread, families, family_count);
@@ -745,7 +771,7 @@ static void test_groups(void **state)
  * it does not know. */
 static void test_bad_groups(void **state)
 {
-    struct at_profiles profiles = read_as("results/nvidia-h200-library.yaml", true);
+    struct at_profiles profiles = read_groups("results/nvidia-h200-library.yaml");
     struct at_answer_group *groups = record_of(&profiles)->groups.items;
     struct at_answered *first = groups[0].problems.items;
     const struct at_device_info *device = &record_of(&profiles)->device;

@@ -44,11 +44,12 @@ void at_cuda_clock_open(struct at_cuda_device *device)
 
 CUresult at_cuda_clock_stamp(const struct at_cuda_device *device, enum at_cuda_stamp which)
 {
-    const void *place = &device->stamps[which];
+    const void *place;
     void *args[] = {&place};
 
     if (!device->stamps)
         return CUDA_SUCCESS;
+    place = &device->stamps[which];
     return at_cuda.cuLaunchKernel(device->stamp, (unsigned)device->base.info.multiprocessors, 1, 1,
                                   1, 1, 1, 0, device->stream, args, NULL);
 }
