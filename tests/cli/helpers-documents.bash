@@ -168,11 +168,12 @@ nvrtc_version() {
 
 # ---- length ----
 
-# check_length BOUND DOCUMENT...: together they have at most that many words.
+# check_length BOUND DOCUMENT...: together they have at most that many words. What counts as one depends on
+# the locale: in C, lines of a drawing do not.
 check_length() {
     local bound=$1 words count
     shift
     words=$(cat "$@") || { echo "$*: not all are there" && return; }
-    count=$(wc -w <<<"$words")
+    count=$(LC_ALL=C wc -w <<<"$words")
     ((count <= bound)) || echo "$*: $count words of at most $bound"
 }
