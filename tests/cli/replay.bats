@@ -157,6 +157,7 @@ costly() {
 }
 
 @test "--out writes a page with the curves" {
+    command -v python3 >/dev/null || skip "no python3"
     cd "$BATS_TEST_TMPDIR"
     sed 's/^evaluation_ns.*/evaluation_ns\t0/; s/^device\t.*/device\ta <b>\&/' "$one" >untold.recording
     run --separate-stderr -0 "$AUTOTUNE" replay "$one" untold.recording --search random,local --runs 3 --out page.html

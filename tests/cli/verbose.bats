@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup_file() {
+    command -v python3 >/dev/null || return 0
     cd "$BATS_FILE_TMPDIR" || return
     cp "$srcdir/tests/data/h200-profile.yaml" best.yaml
     cp "$srcdir/tests/data/h200-profile.yaml" old.yaml
@@ -15,6 +16,7 @@ setup_file() {
 }
 
 setup() {
+    command -v python3 >/dev/null || skip "no python3"
     cd "$BATS_FILE_TMPDIR" || return
 }
 
