@@ -36,8 +36,9 @@ struct search {
     struct at_point point;  /* of the query, at the last config that was tried */
     struct at_traits asked; /* with the launch of the last config that was tried */
     struct order_of_place *places;
-    uint64_t rank;         /* of the candidates that are searched now */
-    struct at_group same;  /* with the key of the problem itself */
+    uint64_t rank;               /* of the candidates that are searched now */
+    const struct at_mark **same; /* of the problem itself */
+    size_t same_count, same_capacity;
     struct at_group group; /* that is searched now */
     float group_gap;       /* what its elements add to each distance */
     struct open *open;     /* of its marks, in no order */
@@ -70,11 +71,11 @@ static const struct at_candidate *candidate_of(const struct search *search,
 
 static bool is_same_problem(const struct search *search, const struct at_mark *mark)
 {
-    struct at_problem problem;
+    size_t i = 0;
 
-    return mark->traits.key == search->asked.key &&
-           at_problem_parse(&problem, candidate_of(search, mark)->problem, NULL) == AT_OK &&
-           at_problem_equal(&problem, search->query->problem);
+    while (i < search->same_count && search->same[i] != mark)
+        i++;
+    return i < search->same_count;
 }
 
 static void take(struct search *search, struct at_answer *answer)
@@ -269,20 +270,23 @@ static void enter(struct search *search, const struct at_group *group)
     search->group_gap = gap_of_group(search, group);
 }
 
-/* Find the marks for the problem itself, and the ranks of their candidates. */
+/* Find the marks for the problem itself, and the ranks of their candidates. Reading a candidate's
+ * problem takes a tenth of a lookup, so it is done once. */
 static void find_same_problems(struct search *search)
 {
     const struct at_mark *marks = search->lookup->marks;
-    struct at_group *same = &search->same;
 
-    same->first = same->end = first_from(search, search->asked.key);
-    for (; same->end < search->group.end && marks[same->end].traits.key <= search->asked.key;
-         same->end++) {
-        const struct at_mark *mark = &marks[same->end];
+    for (size_t i = first_from(search, search->asked.key);
+         i < search->group.end && marks[i].traits.key <= search->asked.key; i++) {
+        const struct at_mark *mark = &marks[i];
+        struct at_problem problem;
 
-        if (is_same_problem(search, mark))
-            search->places[mark->place].same =
-                rank_of(search, &search->lookup->places[mark->place], true);
+        if (at_problem_parse(&problem, candidate_of(search, mark)->problem, NULL) != AT_OK ||
+            !at_problem_equal(&problem, search->query->problem))
+            continue;
+        AT_PUSH(search->same, search->same_count, search->same_capacity, mark);
+        search->places[mark->place].same =
+            rank_of(search, &search->lookup->places[mark->place], true);
     }
 }
 
@@ -351,12 +355,9 @@ static void search_groups(struct search *search, struct at_answer *answer)
 
 static void try_same_problems(struct search *search, struct at_answer *answer)
 {
-    for (size_t i = search->same.first; i < search->same.end; i++) {
-        const struct at_mark *mark = &search->lookup->marks[i];
-
-        if (search->places[mark->place].same == search->rank && is_same_problem(search, mark))
-            try_candidate(search, mark, answer);
-    }
+    for (size_t i = 0; i < search->same_count; i++)
+        if (search->places[search->same[i]->place].same == search->rank)
+            try_candidate(search, search->same[i], answer);
 }
 
 /* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
@@ -384,6 +385,7 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
 
     for (uint64_t rank = 0; !found && next_rank(&search, rank); rank = search.rank + 1)
         found = find_with_rank(&search, answer);
+    at_free(search.same);
     at_free(search.open);
     at_free(search.places);
     return found;
