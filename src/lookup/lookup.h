@@ -43,7 +43,7 @@ struct at_answer {
     enum at_tier tier;
     struct at_config config;
     struct at_launch launch;
-    const char *path; /* of the profile; these three are NULL for the default */
+    const char *path;                      /* of the profile; these four are NULL for the default */
     const struct at_device_record *record; /* where it was tuned */
     const char *tuned_problem;
     const struct at_entry *entry;      /* NULL as well if it is in a group, without measurements */

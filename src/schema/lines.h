@@ -33,8 +33,8 @@ struct at_token {
     uint32_t at, size; /* bytes of a SCALAR in the text */
 };
 
-/* Split a NUL-terminated text of size bytes into tokens, the last of which is EOF. The caller frees
- * them with at_free. NULL: it is for libyaml. */
+/* Split a text of size bytes, with a NUL behind them, into tokens. The last token is EOF. The
+ * caller frees them with at_free. Returns NULL if libyaml has to read the text. */
 struct at_token *at_lines_split(const char *text, size_t size);
 
 /* A FOLDED scalar with blanks in place of its line breaks. The caller frees it with at_free. */
