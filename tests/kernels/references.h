@@ -563,6 +563,7 @@ REFERENCE(rounding, float, float)
         volatile float x = in[i], y = in[(i + 7) % n] * 1e-3f, one = y + 1, two = 2 + x;
         volatile double wide = (double)x, small = (double)y, product = wide * small;
         volatile int number = 123456789 + i;
+        volatile float narrow; /* of a double, rounded before the next rounding is set */
 
         out[8 * i] = ROUNDED(FE_TOWARDZERO, float, x + y);
         out[8 * i + 1] = ROUNDED(FE_UPWARD, float, x + y);
@@ -570,8 +571,8 @@ REFERENCE(rounding, float, float)
         out[8 * i + 3] = ROUNDED(FE_TOWARDZERO, float, x *y);
         out[8 * i + 4] = ROUNDED(FE_UPWARD, float, x / one);
         out[8 * i + 5] = ROUNDED(FE_DOWNWARD, float, fmaf(x, y, x));
-        out[8 * i + 6] = (float)ROUNDED(FE_DOWNWARD, double, wide + small) +
-                         ROUNDED(FE_TOWARDZERO, float, sqrtf(two));
+        narrow = (float)ROUNDED(FE_DOWNWARD, double, wide + small);
+        out[8 * i + 6] = narrow + ROUNDED(FE_TOWARDZERO, float, sqrtf(two));
         out[8 * i + 7] = ROUNDED(FE_DOWNWARD, float, product) + ROUNDED(FE_UPWARD, float, number);
     }
 }
