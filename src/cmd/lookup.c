@@ -91,7 +91,9 @@ static const struct argp argp = {
         "the device. It comes from the first tier that has one: (1) this problem on this model of "
         "device; (2) the nearest problem on this model; (3) the nearest problem on a device with "
         "as many of the same multiprocessors; (4) on the same compute capability; (5) on the "
-        "nearest compute capability; (6) the default config.\n\nThe search path: --profile, "
+        "nearest compute capability; (6) the default config. Where the nearest problem is far, a "
+        "small network predicts which of the nearest 16 configs and the default is fastest.\n\n"
+        "The search path: --profile, "
         "$AUTOTUNE_WISDOM, $AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that "
         "come with the program."
         "\n\nExample:\n  autotune lookup --problem 8192x8192:f32 --device h200 best.yaml",

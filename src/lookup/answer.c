@@ -37,6 +37,7 @@ static const struct at_field answer_fields[] = {
     AT_WRITTEN(at_answer_record, parameters, AT_FIELD_NAMED_INTS),
     AT_WRITTEN(at_answer_record, policy, AT_FIELD_TEXT),
     AT_WRITTEN(at_answer_record, predicted, AT_FIELD_FLAG),
+    AT_WRITTEN(at_answer_record, predicted_of, AT_FIELD_INT, AT_OPTIONAL),
     AT_WRITTEN(at_answer_record, problem, AT_FIELD_TEXT),
     AT_WRITTEN(at_answer_record, tier, AT_FIELD_TEXT),
     AT_WRITTEN(at_answer_record, tuned_device, AT_FIELD_TEXT, AT_OPTIONAL),
@@ -47,13 +48,9 @@ static const struct at_field answer_fields[] = {
 };
 const struct at_schema at_answer_schema = AT_SCHEMA("an answer", at_answer_record, answer_fields);
 
-/* At distances from here on, a tenth of the answers lost 13 % or more to the fastest config: of 500
- * measured problems without the entries that were like them (doc/lab/lookup.md). */
-static const float uncertain_from = 32;
-
 static bool is_far(const struct at_answer *answer)
 {
-    return answer->record && answer->distance.total >= uncertain_from;
+    return answer->record && answer->distance.total >= at_distance_far;
 }
 
 bool at_answer_is_uncertain(const struct at_answer *answer)
@@ -119,6 +116,7 @@ struct at_answer_record at_answer_record(const struct at_answer *answer,
         .measured_looked_up_ns = answer->measured.looked_up_ns,
         .measured_ns = answer->measured.time_ns,
         .predicted = answer->predicted || answer->measured.predicted,
+        .predicted_of = (int64_t)answer->predicted_of,
         .uncertain = at_answer_is_uncertain(answer),
         .shared_bytes = answer->launch.field[AT_SHARED_BYTES],
         .block = extents(&answer->launch.field[AT_BLOCK_X]),
@@ -241,6 +239,18 @@ static void show_measured(const struct at_measured *measured, FILE *out)
     at_flow_end(&flow);
 }
 
+static void show_choice(const struct at_answer *answer, FILE *out)
+{
+    struct at_flow flow;
+
+    if (answer->predicted_of == 0)
+        return;
+    flow = line(out, "chosen");
+    at_flow_add(&flow, "predicted to be the fastest of %zu configs, as no entry is near",
+                answer->predicted_of);
+    at_flow_end(&flow);
+}
+
 static void show_uncertain(const struct at_answer *answer, FILE *out)
 {
     struct at_flow flow;
@@ -285,6 +295,7 @@ void at_answer_show(const struct at_answer *answer, const struct at_query *query
         show_expected(answer, out);
         show_facts(answer, query, out);
     }
+    show_choice(answer, out);
     show_uncertain(answer, out);
     if (answer->measured.time_ns > 0)
         show_measured(&answer->measured, out);

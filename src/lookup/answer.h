@@ -15,7 +15,7 @@ struct at_answer_record {
         *tuned_policy, *tuned_problem;
     bool predicted, uncertain;
     int64_t carveout_percent, distance_thousandths, expected_of_copy_permille, shared_bytes;
-    int64_t measured_configs, measured_looked_up_ns, measured_ns;
+    int64_t measured_configs, measured_looked_up_ns, measured_ns, predicted_of;
     struct at_list block, grid; /* of int64_t */
     struct at_list facts;       /* of struct at_fact_record */
     struct at_list parameters, terms;

@@ -59,14 +59,8 @@ struct at_distance {
     float terms[AT_DISTANCE_TERMS]; /* weighted, in the order of the table */
 };
 
-/* Return the distance from which on the default config is better than an entry. INFINITY for a
- * narrow matrix and a tensor: default configs have tiles for larger ones, so any entry is better.
- */
-float at_distance_max(const struct at_traits *to);
-
-/* Return the distance from which on the default config is taken: the same, or less where the
- * default is known to be good. */
-float at_distance_trusted(const struct at_traits *to);
+/* From this distance on an entry is far: its config says little about the problem. */
+extern const float at_distance_far;
 
 /* Return the name of a term: "waste", "element", ... */
 const char *at_distance_name(int term);

@@ -210,6 +210,7 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
 
     lookup->families = families;
     lookup->family_count = family_count;
+    lookup->slowdown = at_slowdown_open(families, family_count);
     lookup->capacity = count_entries(profiles);
     lookup->candidates = at_alloc_raw(lookup->capacity * sizeof *lookup->candidates);
     lookup->marks = at_alloc_raw(lookup->capacity * sizeof *lookup->marks);
@@ -237,6 +238,7 @@ void at_lookup_close(struct at_lookup *lookup)
     at_free(lookup->marks);
     at_free(lookup->blocks);
     at_free(lookup->places);
+    at_slowdown_close(lookup->slowdown);
     at_free(lookup->unusable_note);
     at_free(lookup);
 }

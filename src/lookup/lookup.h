@@ -46,9 +46,11 @@ struct at_answer {
     const char *path;                      /* of the profile; these four are NULL for the default */
     const struct at_device_record *record; /* where it was tuned */
     const char *tuned_problem;
-    const struct at_entry *entry;      /* NULL as well if it is in a group, without measurements */
-    struct at_distance distance;       /* 0 for the default tier */
-    bool predicted;                    /* the entry's times are predicted, not measured */
+    const struct at_entry *entry; /* NULL as well if it is in a group, without measurements */
+    struct at_distance distance;  /* 0 for the default tier */
+    bool predicted;               /* the entry's times are predicted, not measured */
+    size_t predicted_of; /* of so many near configs it is predicted to be the fastest; 0: it is the
+                            nearest */
     int64_t expected_of_copy_permille; /* the entry's share on its own problem; 0: unknown */
     struct at_measured measured;
     char refused[240]; /* why the exact entry was not taken, or which entries are unusable */

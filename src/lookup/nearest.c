@@ -5,18 +5,24 @@
 #include "lookup/facts.h"
 #include "lookup/rank.h"
 #include "space/point.h"
+#include "space/space.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A candidate on the problem that is asked for. */
 struct fit {
-    const struct at_mark *mark; /* NULL: there is none yet */
-    float order;                /* INFINITY; of the nearest it is least */
+    const struct at_mark *mark;
+    float order; /* of the nearest it is least */
     float distance;
     struct at_config config;
     struct at_launch launch;
 };
+
+/* One of so many near configs is predicted to be the fastest. More take longer, and gain little
+ * (doc/lab/lookup.md). */
+enum { NEAR_MAX = 16 };
 
 /* A mark that is to be tried. */
 struct open {
@@ -43,8 +49,11 @@ struct search {
     float group_gap;       /* what its elements add to each distance */
     struct open *open;     /* of its marks, in no order */
     size_t open_count, open_capacity;
-    struct fit nearest;
+    struct fit fits[NEAR_MAX]; /* the nearest, of different configs, the nearest first */
+    size_t fit_count, wanted;
 };
+
+enum found { FOUND_NOTHING, FOUND_ENTRY, FOUND_DEFAULT };
 
 /* What rounding may add to the difference of keys. */
 static const float rounding = 0.01F;
@@ -78,22 +87,21 @@ static bool is_same_problem(const struct search *search, const struct at_mark *m
     return i < search->same_count;
 }
 
-static void take(struct search *search, struct at_answer *answer)
+static void take(struct search *search, const struct fit *fit, struct at_answer *answer)
 {
-    const struct fit *nearest = &search->nearest;
-    const struct at_candidate *candidate = candidate_of(search, nearest->mark);
-    const struct at_place *place = &search->lookup->places[nearest->mark->place];
+    const struct at_candidate *candidate = candidate_of(search, fit->mark);
+    const struct at_place *place = &search->lookup->places[fit->mark->place];
 
     answer->tier = at_tier_of(&place->record->device, search->query->device,
-                              is_same_problem(search, nearest->mark));
-    answer->config = nearest->config;
-    answer->launch = nearest->launch;
+                              is_same_problem(search, fit->mark));
+    answer->config = fit->config;
+    answer->launch = fit->launch;
     answer->path = place->path;
     answer->record = place->record;
     answer->tuned_problem = candidate->problem;
     answer->entry = candidate->entry;
-    at_traits_launch(&search->asked, search->query->problem, &nearest->launch);
-    answer->distance = at_distance_between(&nearest->mark->traits, &search->asked);
+    at_traits_launch(&search->asked, search->query->problem, &fit->launch);
+    answer->distance = at_distance_between(&fit->mark->traits, &search->asked);
     answer->predicted = place->emulated;
     answer->expected_of_copy_permille = candidate->of_copy_permille;
 }
@@ -110,14 +118,13 @@ static void note_refusal(const struct search *search, const struct at_mark *mark
              search->lookup->places[mark->place].path, err.message);
 }
 
-static void note_distance(const struct search *search, struct at_answer *answer)
+static void note_default(const struct search *search, struct at_answer *answer)
 {
     if (!answer->refused[0])
         snprintf(answer->refused, sizeof answer->refused,
-                 "the nearest entry, %.120s, is too far: its distance is %.0f, and from %.0f on "
-                 "the default config is safer",
-                 candidate_of(search, search->nearest.mark)->problem, search->nearest.distance,
-                 at_distance_trusted(&search->asked));
+                 "the nearest entry, %.120s, is far: its distance is %.0f, and the default config "
+                 "is predicted to be faster",
+                 candidate_of(search, search->fits[0].mark)->problem, search->fits[0].distance);
 }
 
 static size_t conflicts_of(const struct search *search, const struct at_mark *mark)
@@ -127,17 +134,48 @@ static size_t conflicts_of(const struct search *search, const struct at_mark *ma
 }
 
 /* At the same order the candidate with fewer conflicts is nearer, and then the earlier one. */
-static bool is_nearer(const struct search *search, const struct fit *fit)
+static bool is_nearer(const struct search *search, const struct fit *a, const struct fit *b)
 {
-    const struct fit *nearest = &search->nearest;
-    size_t conflicts, nearest_conflicts;
+    size_t conflicts_a, conflicts_b;
 
-    if (fit->order != nearest->order || !nearest->mark)
-        return fit->order < nearest->order;
-    conflicts = conflicts_of(search, fit->mark);
-    nearest_conflicts = conflicts_of(search, nearest->mark);
-    return conflicts != nearest_conflicts ? conflicts < nearest_conflicts
-                                          : fit->mark->candidate < nearest->mark->candidate;
+    if (a->order != b->order)
+        return a->order < b->order;
+    conflicts_a = conflicts_of(search, a->mark);
+    conflicts_b = conflicts_of(search, b->mark);
+    return conflicts_a != conflicts_b ? conflicts_a < conflicts_b
+                                      : a->mark->candidate < b->mark->candidate;
+}
+
+/* The order beyond which nothing is wanted. */
+static float reach_of(const struct search *search)
+{
+    return search->fit_count < search->wanted ? INFINITY : search->fits[search->wanted - 1].order;
+}
+
+/* Where a fit with this config is; fit_count if there is none. */
+static size_t find_config(const struct search *search, const struct at_config *config)
+{
+    size_t place = 0;
+
+    while (place < search->fit_count && !at_config_equal(&search->fits[place].config, config))
+        place++;
+    return place;
+}
+
+/* Sort a fit in. It takes the place of one with the same config, or of the farthest. */
+static void add_fit(struct search *search, const struct fit *fit)
+{
+    size_t place = search->wanted > 1 ? find_config(search, &fit->config) : search->fit_count;
+
+    if (place == search->fit_count && search->fit_count < search->wanted)
+        search->fits[search->fit_count++] = *fit;
+    else if (place == search->fit_count)
+        place--;
+    if (search->fits[place].mark != fit->mark && !is_nearer(search, fit, &search->fits[place]))
+        return;
+    for (; place > 0 && is_nearer(search, fit, &search->fits[place - 1]); place--)
+        search->fits[place] = search->fits[place - 1];
+    search->fits[place] = *fit;
 }
 
 /* Opening has checked the rules for the elements that the config was tuned with. */
@@ -167,8 +205,7 @@ static void try_candidate(struct search *search, const struct at_mark *mark,
     /* An entry of the problem itself is no neighbour: its share says nothing against it. */
     fit.order = fit.distance + (is_same_problem(search, mark) ? 0 : mark->of_share) +
                 search->places[mark->place].premium;
-    if (is_nearer(search, &fit))
-        search->nearest = fit;
+    add_fit(search, &fit);
 }
 
 static uint64_t rank_of(const struct search *search, const struct at_place *place,
@@ -241,22 +278,21 @@ static void open_ring(struct search *search, float inner, float outer)
     }
 }
 
-/* Find the open mark with the least bound that is no greater than the nearest order, and close it.
- * Returns NULL if there is none. */
-static const struct at_mark *take_least(struct search *search)
+static int by_bound(const void *left, const void *right)
 {
-    struct open *open = search->open, least = {search->nearest.order, 0};
-    size_t place = SIZE_MAX;
+    const struct open *a = left, *b = right;
 
-    for (size_t i = 0; i < search->open_count; i++)
-        if (open[i].bound <= least.bound) {
-            least = open[i];
-            place = i;
-        }
-    if (place == SIZE_MAX)
-        return NULL;
-    open[place] = open[--search->open_count];
-    return &search->lookup->marks[least.mark];
+    return a->bound != b->bound ? (a->bound > b->bound) - (a->bound < b->bound)
+                                : (a->mark < b->mark) - (a->mark > b->mark);
+}
+
+/* Try the open marks, those with the least bounds first, up to the reach. */
+static void try_ring(struct search *search, struct at_answer *answer)
+{
+    if (search->open_count > 1)
+        qsort(search->open, search->open_count, sizeof *search->open, by_bound);
+    for (size_t i = 0; i < search->open_count && search->open[i].bound <= reach_of(search); i++)
+        try_candidate(search, &search->lookup->marks[search->open[i].mark], answer);
 }
 
 static float gap_of_group(const struct search *search, const struct at_group *group)
@@ -317,27 +353,26 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
     return search;
 }
 
-/* Search a group, in rings around the problem until a ring has reached the nearest. In each those
- * with the least bounds are tried first: their distances make it needless to try most others. A
- * bound takes nanoseconds, and a config's rules up to a microsecond. Of the problems that a lookup
- * is asked for, half have an entry within the first ring; beyond the last double all are left. */
+/* Search a group, in rings around the problem until a ring has reached what is wanted. In each
+ * those with the least bounds are tried first: their distances make it needless to try most others.
+ * A bound takes nanoseconds, and a config's rules up to a microsecond. Of the problems that a
+ * lookup is asked for, half have an entry within the first ring; beyond the last double all are
+ * left. */
 static void search_group(struct search *search, const struct at_group *group,
                          struct at_answer *answer)
 {
     const float first = 24, last = 1024;
     float inner = -INFINITY, width = first;
-    const struct at_mark *mark;
 
     enter(search, group);
     do {
-        float outer = fminf(search->group_gap + width, search->nearest.order);
+        float outer = fminf(search->group_gap + width, reach_of(search));
 
         open_ring(search, inner, outer);
-        while ((mark = take_least(search)))
-            try_candidate(search, mark, answer);
+        try_ring(search, answer);
         inner = outer;
         width = width < last ? 2 * width : INFINITY;
-    } while (inner < search->nearest.order && inner < INFINITY);
+    } while (inner < reach_of(search) && inner < INFINITY);
 }
 
 static void search_groups(struct search *search, struct at_answer *answer)
@@ -348,7 +383,7 @@ static void search_groups(struct search *search, struct at_answer *answer)
         for (size_t i = 0; i < lookup->group_count; i++) {
             float least = gap_of_group(search, &lookup->groups[i]);
 
-            if ((least > 0) == others && least <= search->nearest.order)
+            if ((least > 0) == others && least <= reach_of(search))
                 search_group(search, &lookup->groups[i], answer);
         }
 }
@@ -360,33 +395,104 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
             try_candidate(search, search->same[i], answer);
 }
 
-/* Find the nearest legal candidate of this rank. Returns whether it is near enough. */
-static bool find_with_rank(struct search *search, struct at_answer *answer)
+/* Find the nearest legal candidates of this rank, so many at most. */
+static void find_nearest(struct search *search, size_t wanted, struct at_answer *answer)
 {
-    search->nearest = (struct fit){.order = INFINITY};
+    search->fit_count = 0;
+    search->wanted = wanted;
     try_same_problems(search, answer);
     if (at_rank_is_of_others(search->rank))
         search_groups(search, answer);
-    if (!search->nearest.mark)
-        return false;
-    if (search->nearest.distance > at_distance_trusted(&search->asked)) {
-        note_distance(search, answer);
-        return false;
+}
+
+static float predict(const struct search *search, const struct at_config *config,
+                     const struct at_launch *launch)
+{
+    const struct at_query *query = search->query;
+
+    return at_slowdown_predict(
+        search->lookup->slowdown,
+        &(struct at_slowdown_query){query->problem, query->device, config, launch});
+}
+
+/* What the default config is predicted to take; INFINITY if none is legal. */
+static float predict_default(const struct search *search)
+{
+    const struct at_lookup *lookup = search->lookup;
+    const struct at_query *query = search->query;
+    struct at_config config;
+    struct at_launch launch;
+
+    return at_space_default(&config, lookup->families, lookup->family_count, query->problem,
+                            query->device, NULL) == AT_OK &&
+                   at_config_launch(&config, query->problem, query->device, &launch, NULL) == AT_OK
+               ? predict(search, &config, &launch)
+               : INFINITY;
+}
+
+/* The default is taken if it is predicted to be hardly slower. */
+static const float default_margin = 0.02F;
+
+/* Return the fit that is predicted to be the fastest; the nearest if its family is the user's own,
+ * of which nothing was learnt. NULL: the default config is faster. */
+static const struct fit *choose(const struct search *search)
+{
+    const struct fit *best = &search->fits[0];
+    float least = predict(search, &best->config, &best->launch);
+
+    if (!isfinite(least))
+        return best;
+    for (size_t i = 1; i < search->fit_count; i++) {
+        float predicted = predict(search, &search->fits[i].config, &search->fits[i].launch);
+
+        if (predicted < least) {
+            least = predicted;
+            best = &search->fits[i];
+        }
     }
-    take(search, answer);
-    return true;
+    return predict_default(search) <= least + default_margin ? NULL : best;
+}
+
+static bool is_near(const struct search *search)
+{
+    return is_same_problem(search, search->fits[0].mark) ||
+           search->fits[0].distance < at_distance_far;
+}
+
+/* Find the answer among candidates of this rank: the nearest, or where that is far, one of the
+ * nearest by prediction. */
+static enum found find_with_rank(struct search *search, struct at_answer *answer)
+{
+    const struct fit *fit;
+
+    find_nearest(search, 1, answer);
+    if (search->fit_count == 0)
+        return FOUND_NOTHING;
+    fit = &search->fits[0];
+    if (!is_near(search)) {
+        find_nearest(search, NEAR_MAX, answer);
+        fit = choose(search);
+        answer->predicted_of = search->fit_count + 1;
+    }
+    if (!fit) {
+        note_default(search, answer);
+        return FOUND_DEFAULT;
+    }
+    take(search, fit, answer);
+    return FOUND_ENTRY;
 }
 
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer)
 {
     struct search search = begin(lookup, query);
-    bool found = false;
+    enum found found = FOUND_NOTHING;
 
-    for (uint64_t rank = 0; !found && next_rank(&search, rank); rank = search.rank + 1)
+    for (uint64_t rank = 0; found == FOUND_NOTHING && next_rank(&search, rank);
+         rank = search.rank + 1)
         found = find_with_rank(&search, answer);
     at_free(search.same);
     at_free(search.open);
     at_free(search.places);
-    return found;
+    return found == FOUND_ENTRY;
 }

@@ -4,6 +4,7 @@
 #define AT_LOOKUP_NEAREST_H
 
 #include "lookup/lookup.h"
+#include "lookup/slowdown.h"
 
 /* An entry whose config is in its family's space. Of the problem, which is larger than all the
  * rest, it has what most searches ask for. */
@@ -55,13 +56,15 @@ struct at_lookup {
     size_t place_count, place_capacity;
     struct at_family *const *families;
     size_t family_count;
+    struct at_slowdown *slowdown;
     size_t unusable;     /* entries that are not in the spaces */
     char *unusable_note; /* about the first of them */
 };
 
-/* Fill the answer with the nearest legal candidate of the best tier that has one within
- * at_distance_trusted. Return false if there is none. answer->refused says why the entry for this
- * very problem was not taken, or which entry is too far. */
+/* Fill the answer from the legal candidates of the best tier that has any: with the nearest, or if
+ * that is far, with the one of the nearest that is predicted to be the fastest. Return false if
+ * there is none, or if the default config is predicted to be faster. answer->refused says why the
+ * entry for this very problem was not taken, or which entry is far. */
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer);
 

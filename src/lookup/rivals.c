@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lookup/rivals.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/nearest.h"
@@ -9,14 +10,24 @@
 #include "space/point.h"
 #include "space/space.h"
 
-#include <math.h>
 #include <string.h>
 
-/* Answers, the nearest first, of different configs or of different families. */
+/* A config of an entry, and the nearest entry that has it. */
+struct kernel {
+    const struct at_mark *mark; /* NULL: a free slot */
+    float bound;                /* of the entry's distance */
+};
+
+/* A kernel on the problem that is asked for. */
+struct rival {
+    struct at_answer answer;
+    float key; /* its prediction, or its entry's distance */
+};
+
+/* The rivals with the lowest keys, in their order. */
 struct list {
-    struct at_answer *items;
-    size_t count, most;
-    bool of_families;
+    struct rival items[AT_RIVALS_MAX];
+    size_t count;
 };
 
 struct rivals {
@@ -24,9 +35,10 @@ struct rivals {
     const struct at_query *query;
     const struct at_answer *answer;
     struct at_problem_kind kind; /* of the kernels that are considered */
-    struct at_point point;       /* of the query, at the last config that was tried */
     struct at_traits asked;      /* with the launch of the last config that was tried */
-    struct list nearest, families;
+    struct kernel *kernels;      /* a hash table with linear probing */
+    size_t mask;
+    struct list fastest, nearest;
 };
 
 static bool is_of_kind(const struct rivals *rivals, const struct at_candidate *candidate)
@@ -47,78 +59,63 @@ static bool is_safe(const struct rivals *rivals, const struct at_mark *mark)
             at_device_relation(&place->record->device, device) == AT_SAME_DEVICE);
 }
 
-/* ---- lists ---- */
-
-static void remove_rival(struct list *list, size_t number)
+static const struct at_candidate *candidate_of(const struct rivals *rivals,
+                                               const struct at_mark *mark)
 {
-    list->count--;
-    memmove(&list->items[number], &list->items[number + 1],
-            (list->count - number) * sizeof *list->items);
+    return &rivals->lookup->candidates[mark->candidate];
 }
 
-static bool is_alike(const struct list *list, const struct at_config *a, const struct at_config *b)
+/* ---- the kernels ---- */
+
+/* Add the entry's config, or make this entry the one for it if it is nearer. */
+static void add_kernel(struct rivals *rivals, const struct at_mark *mark)
 {
-    return list->of_families ? a->family == b->family : at_config_equal(a, b);
+    const struct at_config *config = &candidate_of(rivals, mark)->config;
+    size_t slot = at_hash64(config->values, sizeof config->values, 0);
+    float bound = at_distance_bound(&mark->traits, &rivals->asked);
+    struct kernel *kernel = &rivals->kernels[slot & rivals->mask];
+
+    while (kernel->mark && !at_config_equal(&candidate_of(rivals, kernel->mark)->config, config))
+        kernel = &rivals->kernels[++slot & rivals->mask];
+    if (!kernel->mark || bound < kernel->bound)
+        *kernel = (struct kernel){mark, bound};
 }
 
-/* Is the config, or its family, new or nearer than before? Then it is not in the list afterwards.
- */
-static bool make_way(struct list *list, const struct at_answer *rival)
+static void find_kernels(struct rivals *rivals)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (!is_alike(list, &list->items[i].config, &rival->config))
-            continue;
-        if (list->items[i].distance.total <= rival->distance.total)
-            return false;
-        remove_rival(list, i);
-        break;
-    }
-    return true;
+    const struct at_lookup *lookup = rivals->lookup;
+
+    while (rivals->mask < 2 * lookup->count)
+        rivals->mask = 2 * rivals->mask + 1;
+    rivals->kernels = at_alloc_array(rivals->mask + 1, sizeof *rivals->kernels);
+    for (size_t i = 0; i < lookup->count; i++)
+        if (is_of_kind(rivals, &lookup->candidates[lookup->marks[i].candidate]) &&
+            is_safe(rivals, &lookup->marks[i]))
+            add_kernel(rivals, &lookup->marks[i]);
 }
 
-/* Sort the rival in; at the same distance the earlier candidate stays before. */
-static void insert(struct list *list, const struct at_answer *rival)
+/* ---- the best ---- */
+
+/* Sort the rival in, after those with the same key. */
+static void insert(struct list *list, const struct at_answer *answer, float key)
 {
     size_t place = list->count;
 
-    if (!make_way(list, rival))
+    if (place < AT_RIVALS_MAX)
+        list->count++;
+    else if (list->items[--place].key <= key)
         return;
-    for (place = list->count; place > 0; place--)
-        if (list->items[place - 1].distance.total <= rival->distance.total)
-            break;
-    if (place == list->most)
-        return;
-    list->count += list->count < list->most;
-    memmove(&list->items[place + 1], &list->items[place],
-            (list->count - place - 1) * sizeof *list->items);
-    list->items[place] = *rival;
+    for (; place > 0 && list->items[place - 1].key > key; place--)
+        list->items[place] = list->items[place - 1];
+    list->items[place] = (struct rival){*answer, key};
 }
 
-/* Would this list take a rival of this family at this distance? */
-static bool would_take(const struct list *list, const struct at_family *family, float distance)
-{
-    if (list->of_families)
-        for (size_t i = 0; i < list->count; i++)
-            if (list->items[i].config.family == family)
-                return distance < list->items[i].distance.total;
-    return list->count < list->most || distance < list->items[list->count - 1].distance.total;
-}
-
-/* ---- the nearest ---- */
-
-static bool is_wanted(const struct rivals *rivals, const struct at_family *family, float distance)
-{
-    return distance <= at_distance_max(&rivals->asked) &&
-           (would_take(&rivals->nearest, family, distance) ||
-            would_take(&rivals->families, family, distance));
-}
-
-static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
+static void try_kernel(struct rivals *rivals, struct at_point *point, const struct at_mark *mark)
 {
     const struct at_query *query = rivals->query;
     const struct at_place *place = &rivals->lookup->places[mark->place];
-    const struct at_candidate *candidate = &rivals->lookup->candidates[mark->candidate];
-    struct at_answer rival = {
+    const struct at_candidate *candidate = candidate_of(rivals, mark);
+    struct at_answer answer = {
         .tier = at_tier_of(&place->record->device, query->device, false),
         .config = candidate->config,
         .path = place->path,
@@ -128,19 +125,27 @@ static void try_candidate(struct rivals *rivals, const struct at_mark *mark)
         .expected_of_copy_permille = candidate->of_copy_permille,
     };
 
-    if (!is_wanted(rivals, candidate->config.family,
-                   at_distance_bound(&mark->traits, &rivals->asked)) ||
-        !at_config_adapt(&rival.config, &rivals->point, &rival.launch) ||
+    if (!at_config_adapt(&answer.config, point, &answer.launch) ||
         /* adapted, it is another kernel than the one that was correct */
-        !at_config_equal(&rival.config, &candidate->config) ||
-        at_config_equal(&rival.config, &rivals->answer->config))
+        !at_config_equal(&answer.config, &candidate->config) ||
+        at_config_equal(&answer.config, &rivals->answer->config))
         return;
-    at_traits_launch(&rivals->asked, query->problem, &rival.launch);
-    rival.distance = at_distance_between(&mark->traits, &rivals->asked);
-    if (rival.distance.total > at_distance_max(&rivals->asked))
-        return;
-    insert(&rivals->nearest, &rival);
-    insert(&rivals->families, &rival);
+    at_traits_launch(&rivals->asked, query->problem, &answer.launch);
+    answer.distance = at_distance_between(&mark->traits, &rivals->asked);
+    insert(&rivals->nearest, &answer, answer.distance.total + mark->of_share);
+    insert(&rivals->fastest, &answer,
+           at_slowdown_predict(rivals->lookup->slowdown,
+                               &(struct at_slowdown_query){query->problem, query->device,
+                                                           &answer.config, &answer.launch}));
+}
+
+static void try_kernels(struct rivals *rivals)
+{
+    struct at_point point = at_point_make(NULL, rivals->query->problem, rivals->query->device);
+
+    for (size_t i = 0; i <= rivals->mask; i++)
+        if (rivals->kernels[i].mark)
+            try_kernel(rivals, &point, rivals->kernels[i].mark);
 }
 
 /* ---- the default config ---- */
@@ -196,15 +201,6 @@ bool at_answer_is_settled(const struct at_answer *answer, const struct at_query 
 
 /* ---- the choice ---- */
 
-static bool has_family(const struct at_answer *answers, size_t count,
-                       const struct at_family *family)
-{
-    for (size_t i = 0; i < count; i++)
-        if (answers[i].config.family == family)
-            return true;
-    return false;
-}
-
 static bool has_config(const struct at_answer *answers, size_t count,
                        const struct at_config *config)
 {
@@ -214,52 +210,42 @@ static bool has_config(const struct at_answer *answers, size_t count,
     return false;
 }
 
-/* The first of a list that is not yet chosen: of another family if the list is of families. */
-static const struct at_answer *next_of(const struct rivals *rivals, const struct list *list,
-                                       const struct at_answer *chosen, size_t count)
+/* The first of a list that is not yet chosen; NULL: all are. */
+static const struct at_answer *next_of(const struct list *list, const struct at_answer *chosen,
+                                       size_t count)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const struct at_config *config = &list->items[i].config;
-
-        if (list->of_families ? config->family != rivals->answer->config.family &&
-                                    !has_family(chosen, count, config->family)
-                              : !has_config(chosen, count, config))
-            return &list->items[i];
-    }
+    for (size_t i = 0; i < list->count; i++)
+        if (!has_config(chosen, count, &list->items[i].answer.config))
+            return &list->items[i].answer;
     return NULL;
 }
 
-/* The default config comes behind the nearest rival, or where tiles are known to be poor, behind
- * two. With time for one rival alone, the nearest gains more (doc/lab/lookup.md). */
-enum { BEFORE_DEFAULT = 1, BEFORE_POOR_DEFAULT = 2 };
+/* The default config comes second. With time for one rival alone, another gains more
+ * (doc/lab/lookup.md). */
+enum { BEFORE_DEFAULT = 1 };
 
-/* Where nothing is near, every second one is the nearest of a family that is not yet there: the
- * nearest are likely to be wrong together. */
+/* By turns the one that is predicted to be the fastest and the nearest: one knows what the other
+ * does not. */
 static size_t choose(const struct rivals *rivals, const struct at_answer *usual,
                      struct at_answer chosen[AT_RIVALS_MAX])
 {
-    bool far = at_answer_is_uncertain(rivals->answer), other = false;
-    bool poor = at_distance_max(&rivals->asked) == INFINITY;
-    size_t count = 0, place = poor ? BEFORE_POOR_DEFAULT : BEFORE_DEFAULT;
+    size_t count = 0;
+    bool turn = false;
 
     while (count < AT_RIVALS_MAX) {
         const struct at_answer *next = NULL;
-        bool is_usual = false;
 
-        if (usual && count >= place && !has_config(chosen, count, &usual->config)) {
+        if (usual && count == BEFORE_DEFAULT && !has_config(chosen, count, &usual->config))
             next = usual;
-            is_usual = true;
-        }
-        if (!next && far && other)
-            next = next_of(rivals, &rivals->families, chosen, count);
+        else if ((turn = !turn))
+            next = next_of(&rivals->fastest, chosen, count);
         if (!next)
-            next = next_of(rivals, &rivals->nearest, chosen, count);
+            next = next_of(&rivals->nearest, chosen, count);
         if (!next)
             break;
         chosen[count++] = *next;
-        other = other == is_usual;
     }
-    if (usual && count < place && !has_config(chosen, count, &usual->config))
+    if (usual && count < BEFORE_DEFAULT)
         chosen[count++] = *usual;
     return count;
 }
@@ -267,32 +253,24 @@ static size_t choose(const struct rivals *rivals, const struct at_answer *usual,
 size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *query,
                       const struct at_answer *answer, struct at_answer rivals[AT_RIVALS_MAX])
 {
-    struct at_answer *lists = at_alloc_raw(2 * AT_RIVALS_MAX * sizeof *lists);
-    struct rivals found = {
+    struct rivals *found = at_alloc(sizeof *found);
+    struct at_answer usual;
+    size_t count = 0;
+
+    *found = (struct rivals){
         .lookup = lookup,
         .query = query,
         .answer = answer,
         .kind = at_problem_kind(query->problem),
-        .point = at_point_make(NULL, query->problem, query->device),
         .asked = at_traits_of(query->problem, query->device),
-        .nearest = {lists, 0, AT_RIVALS_MAX, false},
-        .families = {lists + AT_RIVALS_MAX, 0, AT_RIVALS_MAX, true},
+        .mask = 1,
     };
-    size_t count = 0;
-
     if (!at_answer_is_settled(answer, query)) {
-        struct at_answer usual;
-        bool has_usual = find_default(&found, &usual);
-
-        for (size_t i = 0; i < lookup->count; i++) {
-            const struct at_mark *mark = &lookup->marks[i];
-            const struct at_candidate *candidate = &lookup->candidates[mark->candidate];
-
-            if (is_of_kind(&found, candidate) && is_safe(&found, mark))
-                try_candidate(&found, mark);
-        }
-        count = choose(&found, has_usual ? &usual : NULL, rivals);
+        find_kernels(found);
+        try_kernels(found);
+        count = choose(found, find_default(found, &usual) ? &usual : NULL, rivals);
     }
-    at_free(lists);
+    at_free(found->kernels);
+    at_free(found);
     return count;
 }

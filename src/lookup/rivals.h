@@ -11,13 +11,12 @@ enum { AT_RIVALS_MAX = 12 };
 /* Has this very problem been measured on this model of device, with the query's policy? */
 bool at_answer_is_settled(const struct at_answer *answer, const struct at_query *query);
 
-/* Find the rivals of an answer that is not settled, best first: the default config, which a bad
- * answer must not lose to, and the winners of the nearest problems. The default comes first, but
- * for narrow matrices and tensors third. If the answer is uncertain, every second one of the others
- * is the nearest of another family. All are legal, and none is the answer's config or twice there.
- * Each was found correct on this model of device, as the very kernel that would run: with the same
- * values, elements and axes. Predictions do not count. On an emulated device, which only predicts,
- * any model will do. Returns how many there are. */
+/* Find the rivals of an answer that is not settled, of all configs of entries: by turns the one
+ * that is predicted to be the fastest, and that of the nearest entry. The default config, which a
+ * bad answer must not lose to, comes second. All are legal, and none is the answer's config or
+ * twice there. Each was found correct on this model of device, as the very kernel that would run:
+ * with the same values, elements and axes. Predicted times do not count. On an emulated device,
+ * which only predicts, any model will do. Returns how many there are. */
 size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *query,
                       const struct at_answer *answer, struct at_answer rivals[AT_RIVALS_MAX]);
 

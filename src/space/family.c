@@ -144,6 +144,8 @@ static enum at_status take_rules(const struct reading *reading)
     for (int i = 0; status == AT_OK && i < AT_LAUNCH_FIELDS; i++)
         if (record->launch.field[i].text)
             status = parse(reading, &family->launch[i], &record->launch.field[i]);
+    if (status == AT_OK && record->block_elements.text)
+        status = parse(reading, &family->block_elements, &record->block_elements);
     if (status == AT_OK && family->launch[AT_SIDE_SRC] && family->tensors != AT_TENSORS_PACKED)
         status = at_fail_at(reading->err, source_of(reading, &record->launch.field[AT_SIDE_SRC]),
                             "side_src is for families with tensors: packed");
@@ -271,6 +273,7 @@ void at_family_free(struct at_family *family)
     free_exprs(family->needs, family->need_count);
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
         at_expr_free(family->launch[i]);
+    at_expr_free(family->block_elements);
     at_free(family->params);
     at_free(family->rules);
     at_free(family->adapting);

@@ -41,6 +41,7 @@ static const struct at_schema launch_schema =
     AT_SCHEMA("the launch", at_launch_record, launch_fields);
 
 static const struct at_field family_fields[] = {
+    AT_FIELD(at_family_record, "block_elements", block_elements, LOCATED, AT_OPTIONAL),
     AT_LIST(at_family_record, constraints, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
     AT_FIELD(at_family_record, "family", family, LOCATED),
     AT_FIELD(at_family_record, "inplace", in_place, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),

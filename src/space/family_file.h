@@ -25,6 +25,7 @@ struct at_family_record {
     struct at_list parameters;         /* of struct at_param_record */
     struct at_list constraints, needs; /* of struct at_located */
     struct at_launch_record launch;
+    struct at_located block_elements;
 };
 
 extern const struct at_schema at_family_schema;

@@ -1,79 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes tables like tests/data/h200-lookup.tsv, with the times of winners on other problems than
- * their own. tests/unit/test_regret.c judges lookup by them.
+/* Times every config that profiles have on other problems, for contrib/library/train-slowdown and
+ * judge-lookup. What a search has timed is no fair sample of configs; this is.
  *
- * On each problem of the first profile, or on every Nth, it times the legal winners of the nearest
- * problems with the same element size in all profiles, and the default config. They are not
- * verified, since tuning has done that.
+ * For each problem of a list it verifies and times, as a search does, the configs of all entries
+ * that are legal there, and the default config. It stops before the first problem that would begin
+ * after --seconds.
  *
- *     lookup-times [--gpu SEL] [--every N] [--nearest N] PROFILE... >TABLE
- */
+ *     lookup-times [--gpu SEL] [--seconds N] --problems LIST PROFILE... >TABLE
+ *
+ * The table has a line for each config, and for each problem one with the times in ns and one with
+ * the default config. */
+#include "base/clock.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "lookup/distance.h"
-#include "options/run_options.h"
-#include "pipeline/shootout.h"
+#include "options/run_problems.h"
+#include "pipeline/pipeline.h"
 #include "profile/profiles.h"
 #include "roles.h"
 #include "space/named.h"
 #include "space/point.h"
-#include "space/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIGS_MAX = 4096, HELD_MAX = AT_CONTESTANTS_MAX - 1 };
-enum { KEY_EVERY = 0x200, KEY_NEAREST };
+enum { KEY_SECONDS = 0x200 };
+static const int64_t ns_per_s = 1000000000;
 
-/* A winner on its own problem. */
-struct winner {
-    struct at_config config;
-    struct at_problem problem;
-    struct at_traits traits;
-};
-
-/* A winner on another problem. */
-struct candidate {
-    struct at_config config;
-    double distance;
+struct configs {
+    struct at_config *items;
+    size_t count, capacity;
 };
 
 struct table {
     struct at_run_options run;
-    size_t every, nearest;
+    int64_t ends_ns; /* INT64_MAX: no limit */
     struct at_profiles profiles;
-    struct winner *winners;
-    size_t winner_count, winner_capacity;
-    size_t target_count; /* winners of the first profile */
-    char *texts[CONFIGS_MAX];
-    size_t text_count;
+    struct configs known;   /* of all entries */
+    struct configs printed; /* by their numbers */
     struct at_session *session;
 };
-
-static size_t count_of(struct argp_state *state, const char *text)
-{
-    int64_t count;
-
-    if (!at_integer_parse(text, strlen(text), &count) || count < 1 || count > CONFIGS_MAX)
-        argp_error(state, "\"%s\" is not a number from 1 to %d", text, CONFIGS_MAX);
-    return (size_t)count;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct table *table = state->input;
     struct at_error err = {AT_OK, ""};
+    int64_t seconds;
 
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &table->run;
         return 0;
-    case KEY_EVERY:
-        table->every = count_of(state, arg);
-        return 0;
-    case KEY_NEAREST:
-        table->nearest = count_of(state, arg);
+    case KEY_SECONDS:
+        if (!at_integer_parse(arg, strlen(arg), &seconds) || seconds < 1)
+            argp_error(state, "\"%s\" is no number of seconds", arg);
+        table->ends_ns = at_now_ns() + seconds * ns_per_s;
         return 0;
     case ARGP_KEY_ARG:
         if (at_profiles_add(&table->profiles, arg, &err) != AT_OK)
@@ -86,243 +67,163 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp_option options_table[] = {
-    {"every", KEY_EVERY, "N", 0, "Time the winners on each Nth problem of the first profile", 0},
-    {"nearest", KEY_NEAREST, "N", 0, "Time the winners of the N nearest problems", 0},
+    {"seconds", KEY_SECONDS, "N", 0, "Begin no problem after so many seconds", 0},
     {0},
 };
 static const struct argp argp = {
     .options = options_table, .parser = parse, .args_doc = "PROFILE...", .children = children};
 
-/* ---- the winners ---- */
+/* ---- the configs ---- */
 
-/* Return the config's number. A new one is printed. */
-static size_t number_of(struct table *table, const struct at_config *config)
+/* Return the config's number; a new one is added. */
+static size_t number_of(struct configs *configs, const struct at_config *config)
 {
-    char *values = at_config_format(config);
-    char *text = at_format("%s %s", config->family->name, values);
     size_t i = 0;
 
-    free(values);
-    while (i < table->text_count && strcmp(table->texts[i], text) != 0)
+    while (i < configs->count && !at_config_equal(&configs->items[i], config))
         i++;
-    if (i < table->text_count) {
-        free(text);
-        return i;
-    }
-    if (i == CONFIGS_MAX) {
-        fprintf(stderr, "more than %d configs\n", CONFIGS_MAX);
-        exit(1);
-    }
-    table->texts[table->text_count++] = text;
-    printf("config\t%zu\t%s\n", i, text);
+    if (i == configs->count)
+        AT_PUSH(configs->items, configs->count, configs->capacity, *config);
     return i;
 }
 
-static enum at_status add_winner(struct table *table, const struct at_entry *entry,
-                                 const struct at_device_info *device, struct at_error *err)
+static void know(struct table *table, const struct at_result_record *result)
 {
-    struct winner winner;
-    struct at_launch launch;
-    enum at_status status = at_problem_parse(&winner.problem, entry->problem, err);
+    const struct at_session_options *options = &table->run.session;
+    struct at_config config;
 
-    if (status == AT_OK)
-        status = at_config_from_names(&winner.config, table->run.session.families,
-                                      table->run.session.family_count, entry->winner.family,
-                                      &entry->winner.parameters, err);
-    if (status == AT_OK)
-        status = at_config_launch(&winner.config, &winner.problem, device, &launch, err);
-    if (status != AT_OK)
-        return status;
-    winner.traits = at_traits_of(&winner.problem, device);
-    at_traits_launch(&winner.traits, &winner.problem, &launch);
-    AT_PUSH(table->winners, table->winner_count, table->winner_capacity, winner);
-    printf("entry\t%s\t%zu\n", entry->problem, number_of(table, &winner.config));
-    return AT_OK;
+    if (at_config_from_names(&config, options->families, options->family_count, result->family,
+                             &result->parameters, NULL) == AT_OK)
+        number_of(&table->known, &config);
 }
 
-static enum at_status add_winners(struct table *table, const struct at_device_info *device,
-                                  struct at_error *err)
+static void know_all(struct table *table)
 {
-    enum at_status status = AT_OK;
-
     for (size_t i = 0; i < table->profiles.count; i++) {
-        const struct at_device_record *record = table->profiles.files[i].profile.devices.items;
-        const struct at_entry *entries = record->problems.items;
+        const struct at_list *devices = &table->profiles.files[i].profile.devices;
+        const struct at_device_record *records = devices->items;
 
-        for (size_t j = 0; j < record->problems.count && status == AT_OK; j++)
-            status = add_winner(table, &entries[j], device, err);
-        if (i == 0)
-            table->target_count = table->winner_count;
+        for (size_t j = 0; j < devices->count; j++) {
+            const struct at_entry *entries = records[j].problems.items;
+
+            for (size_t k = 0; k < records[j].problems.count; k++)
+                know(table, &entries[k].winner);
+        }
     }
-    return status;
 }
 
-/* ---- the configs to time ---- */
-
-static bool is_among(const struct at_config *configs, size_t count, const struct at_config *config)
-{
-    for (size_t i = 0; i < count; i++)
-        if (configs[i].family == config->family &&
-            memcmp(configs[i].values, config->values,
-                   config->family->param_count * sizeof *config->values) == 0)
-            return true;
-    return false;
-}
-
-static int by_distance(const void *left, const void *right)
-{
-    double a = ((const struct candidate *)left)->distance;
-    double b = ((const struct candidate *)right)->distance;
-
-    return (a > b) - (a < b);
-}
-
-/* Return the winners that are legal for the target, the nearest first. The caller frees them. */
-static struct candidate *find_candidates(const struct table *table, const struct winner *target,
-                                         size_t *count)
-{
-    const struct at_device_info *device = at_gpu_info(table->session->gpu);
-    struct at_point point = at_point_make(NULL, &target->problem, device);
-    struct candidate *candidates = at_alloc_array(table->winner_count, sizeof *candidates);
-
-    *count = 0;
-    for (size_t i = 0; i < table->winner_count; i++) {
-        const struct winner *winner = &table->winners[i];
-        struct candidate *candidate = &candidates[*count];
-        struct at_traits here = target->traits;
-        struct at_launch launch;
-
-        candidate->config = winner->config;
-        if (winner->problem.elem_size != target->problem.elem_size ||
-            !at_config_adapt(&candidate->config, &point, &launch))
-            continue;
-        at_traits_launch(&here, &target->problem, &launch);
-        candidate->distance = at_distance_between(&winner->traits, &here).total;
-        (*count)++;
-    }
-    qsort(candidates, *count, sizeof *candidates, by_distance);
-    return candidates;
-}
-
-/* Collect the configs to time: the target's winner first, the default config last. */
-static size_t collect(const struct table *table, const struct winner *target,
-                      struct at_config *configs)
+/* Make the space of the legal configs. Returns the default's index; SIZE_MAX if none is legal. */
+static size_t fill_space(const struct table *table, const struct at_problem *problem,
+                         struct at_space *space)
 {
     const struct at_session_options *options = &table->run.session;
     const struct at_device_info *device = at_gpu_info(table->session->gpu);
+    struct at_point point = at_point_make(NULL, problem, device);
+    struct configs legal = {0};
     struct at_config usual;
-    size_t count = 0, candidate_count;
-    struct candidate *candidates = find_candidates(table, target, &candidate_count);
+    size_t number = SIZE_MAX;
 
-    configs[count++] = target->config;
-    for (size_t i = 0; i < candidate_count && i < table->nearest; i++)
-        if (!is_among(configs, count, &candidates[i].config))
-            configs[count++] = candidates[i].config;
-    free(candidates);
-    if (at_space_default(&usual, options->tuned, options->tuned_count, &target->problem, device,
-                         NULL) == AT_OK &&
-        !is_among(configs, count, &usual))
-        configs[count++] = usual;
-    return count;
+    for (size_t i = 0; i < table->known.count; i++) {
+        struct at_config config = table->known.items[i];
+        struct at_launch launch;
+
+        if (at_config_require_inherent(&config, problem->elem_size, NULL) == AT_OK &&
+            at_config_adapt(&config, &point, &launch))
+            number_of(&legal, &config);
+    }
+    if (at_space_default(&usual, options->tuned, options->tuned_count, problem, device, NULL) ==
+        AT_OK)
+        number = number_of(&legal, &usual);
+    *space = (struct at_space){legal.items, legal.count, (int64_t)legal.count};
+    return number;
 }
 
-/* ---- timing ---- */
+/* ---- the table ---- */
 
-/* Time the configs in one shoot-out. */
-static enum at_status hold(struct table *table, const struct at_problem *problem,
-                           const struct at_config *configs, size_t count, double *ns,
-                           struct at_error *err)
+/* Return the number under which the config is in the table, and print a new one's line. */
+static size_t print_config(struct table *table, const struct at_config *config)
 {
-    struct at_contestant contestants[AT_CONTESTANTS_MAX] = {0};
+    size_t before = table->printed.count, number = number_of(&table->printed, config);
+
+    if (number == before) {
+        char *values = at_config_format(config);
+
+        printf("config\t%zu\t%s %s\n", number, config->family->name, values);
+        free(values);
+    }
+    return number;
+}
+
+static bool is_timed(const struct at_search *search, size_t index)
+{
+    return search->results[index].done && search->results[index].outcome == AT_CORRECT;
+}
+
+static void print_times(struct table *table, const struct at_search *search, size_t usual)
+{
+    for (size_t i = 0; i < search->space.count; i++)
+        if (is_timed(search, i))
+            print_config(table, &search->space.configs[i]);
+    printf("times\t%s", search->progress.what);
+    for (size_t i = 0; i < search->space.count; i++)
+        if (is_timed(search, i))
+            printf("\t%zu=%.0f", print_config(table, &search->space.configs[i]),
+                   search->results[i].time_ns);
+    putchar('\n');
+    if (usual != SIZE_MAX && is_timed(search, usual))
+        printf("default\t%s\t%zu\n", search->progress.what,
+               print_config(table, &search->space.configs[usual]));
+    fflush(stdout);
+}
+
+static enum at_status time_problem(struct table *table, const struct at_problem *problem,
+                                   struct at_error *err)
+{
+    struct at_search search = {
+        .session = table->session, .problem = *problem, .strategy = &at_strategy_exhaustive};
+    size_t usual = fill_space(table, problem, &search.space);
+    char *what = at_problem_format(problem);
     enum at_status status;
 
-    for (size_t i = 0; i < count; i++)
-        contestants[i] = (struct at_contestant){.config = &configs[i], .problem = *problem};
-    status = at_shootout_build(table->session, contestants, count, err);
-    if (status == AT_OK)
-        status = at_shootout_prepare(table->session, problem, err);
-    if (status == AT_OK)
-        status = at_shootout_time(table->session, contestants, count, err);
-    for (size_t i = 0; i < count && status == AT_OK; i++)
-        ns[i] = contestants[i].time_ns;
-    at_shootout_end(contestants, count);
-    return status;
-}
-
-/* Time all configs, in several shoot-outs. Each includes the target's own winner, and times are
- * scaled so that its time is always that of the first one. */
-static enum at_status time_all(struct table *table, const struct at_problem *problem,
-                               const struct at_config *configs, size_t count, double *ns,
-                               struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    for (size_t first = 1; first < count && status == AT_OK; first += HELD_MAX) {
-        struct at_config held[AT_CONTESTANTS_MAX] = {configs[0]};
-        double held_ns[AT_CONTESTANTS_MAX];
-        size_t some = count - first < HELD_MAX ? count - first : HELD_MAX;
-
-        memcpy(held + 1, configs + first, some * sizeof *held);
-        status = hold(table, problem, held, some + 1, held_ns, err);
-        if (status != AT_OK)
-            break;
-        if (first == 1)
-            ns[0] = held_ns[0];
-        for (size_t i = 0; i < some; i++)
-            ns[first + i] = held_ns[i + 1] * ns[0] / held_ns[0];
-    }
-    return status;
-}
-
-static enum at_status time_target(struct table *table, const struct winner *target,
-                                  struct at_error *err)
-{
-    struct at_config *configs = at_alloc_array(CONFIGS_MAX, sizeof *configs);
-    size_t count = collect(table, target, configs), *numbers;
-    double *ns = at_alloc_array(count, sizeof *ns);
-    enum at_status status = time_all(table, &target->problem, configs, count, ns, err);
-
-    numbers = at_alloc_array(count, sizeof *numbers);
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = number_of(table, &configs[i]);
-    if (status == AT_OK && count > 1) {
-        char *name = at_problem_format(&target->problem);
-
-        printf("times\t%s", name);
-        for (size_t i = 0; i < count; i++)
-            printf("\t%zu=%.0f", numbers[i], ns[i]);
-        putchar('\n');
-        fflush(stdout);
-        free(name);
-    }
-    free(numbers);
-    free(ns);
-    free(configs);
+    search.progress.what = what;
+    search.progress.of = 1;
+    status = at_pipeline_run(&search, SIZE_MAX, err);
+    if (status == AT_OK && search.counts[AT_CORRECT] > 0)
+        print_times(table, &search, usual);
+    at_search_clear(&search);
+    free(what);
     return status;
 }
 
 static enum at_status make_table(struct table *table, struct at_error *err)
 {
     struct at_device_info *devices = NULL;
-    size_t count;
+    struct at_problem *problems = NULL;
+    size_t device_count, count = 0;
     enum at_status status = at_run_families(&table->run, err);
 
     if (status == AT_OK)
-        status = at_run_devices(&table->run, &devices, &count, err);
+        status = at_run_problems(&table->run, "tuning/problems-sides.yaml", &problems, &count, err);
+    if (status == AT_OK)
+        status = at_run_devices(&table->run, &devices, &device_count, err);
     if (status == AT_OK)
         status = at_session_open(&table->session, &devices[0], &table->run.session, err);
-    if (status == AT_OK)
-        status = add_winners(table, &devices[0], err);
-    for (size_t i = 0; i < table->target_count && status == AT_OK; i += table->every)
-        status = time_target(table, &table->winners[i], err);
+    if (status == AT_OK) {
+        know_all(table);
+        printf("# Times of configs on %s, %s, in ns: of all that are legal for a problem.\n",
+               devices[0].name, table->run.session.policy->name);
+    }
+    for (size_t i = 0; i < count && status == AT_OK && at_now_ns() < table->ends_ns; i++)
+        status = time_problem(table, &problems[i], err);
     at_session_close(table->session);
     free(devices);
+    free(problems);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct table table = {.every = 1, .nearest = CONFIGS_MAX - 2};
+    struct table table = {.ends_ns = INT64_MAX};
     struct at_error err = {AT_OK, ""};
     int exit_code;
     enum at_status status;
@@ -336,9 +237,8 @@ int main(int argc, char **argv)
     status = make_table(&table, &err);
     if (status != AT_OK)
         fprintf(stderr, "%s\n", err.message);
-    for (size_t i = 0; i < table.text_count; i++)
-        free(table.texts[i]);
-    free(table.winners);
+    at_free(table.known.items);
+    at_free(table.printed.items);
     at_profiles_clear(&table.profiles);
     at_run_options_clear(&table.run);
     return status == AT_OK ? 0 : 1;

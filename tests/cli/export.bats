@@ -321,18 +321,18 @@ message("${count} ${sum} ${defines} ${AUTOTUNE_R8192_C8192_B4_SHARED_BYTES}")' >
     hostile='x */ "); ${x} $(shell touch made) #\\ ??/ '
     sed "s|name: NVIDIA H200|name: '$hostile'|" "$profile" >hostile.yaml
     for format in header cu make cmake; do
-        run --separate-stderr -0 "$AUTOTUNE" export --as "$format" -p 64x64:f32 hostile.yaml
+        run --separate-stderr -0 "$AUTOTUNE" export --as "$format" -p 8192x8192:f32 hostile.yaml
         # shellcheck disable=SC2016
         for part in 'x */' '"); $' '${x}' '$(shell' '??/'; do
             [[ $output != *"$part"* ]]
         done
         [[ $output == *"x __ _)_"* ]]
     done
-    "$AUTOTUNE" export --as make -p 64x64:f32 hostile.yaml >Makefile
+    "$AUTOTUNE" export --as make -p 8192x8192:f32 hostile.yaml >Makefile
     echo 'all: ; @:' >>Makefile
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s
     [ ! -e made ]
-    run --separate-stderr -0 "$AUTOTUNE" export --as json -p 64x64:f32 hostile.yaml
+    run --separate-stderr -0 "$AUTOTUNE" export --as json -p 8192x8192:f32 hostile.yaml
 }
 
 @test "a file is replaced whole, and stays if the export fails" {

@@ -179,8 +179,8 @@ END
 
 @test "--measure without rivals says so" {
     need_nvrtc
-    run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu:h200 --measure 1s -p 300x200:f32 \
-        tests/data/small-profile.yaml
+    run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu:h200 --measure 1s \
+        -p 64x64:f32,inplace=1 tests/data/small-profile.yaml
     [[ $stderr == *"nothing was measured: no other config"* && $output != *"predicted  "* ]]
 }
 
@@ -236,26 +236,11 @@ is_uncertain() {
     is_uncertain true 'no entry is near' 8192x8192:f32,inplace=1 -d h200 results/nvidia-h200.yaml
 }
 
-# Runs of whole lines, aligned to 16 bytes; the last two have shorter runs, and odd ones.
-@test "tensors with long runs get the default config where no entry is near" {
-    for problem in 4x4096x24x128:b1,perm=0213 20x300x8x32:f32,perm=0213; do
-        run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p "$problem"
-        [[ $output == *'config     rows '*'6 of 6, default'*'and from 8 on the default config is safer'* ]]
-    done
-    for problem in 20x300x8x16:f32,perm=0213 20x300x8x33:f32,perm=0213; do
-        run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p "$problem"
-        [[ $output == *'2 of 6, shape'* ]]
-    done
-}
-
-# Those whose rows are whole vectors and fill tiles: where an entry is near, it is taken.
-@test "batches that suit the default config get it where no entry is near" {
-    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 192x784:f16,batch=200 results/nvidia-h200.yaml
-    [[ $output == *'6 of 6, default'*'and from 32 on the default config is safer'* ]]
-    for problem in 384x400:f32,batch=355 324x4100:f16,batch=16 320x4097:f16,batch=16 \
-        96x4096:f16,batch=16 40x4096:c128,batch=16 320x4096:f16 320x4096:f16,batch=16,offset_dst=1; do
-        run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p "$problem"
-        echo "$problem: $output"
-        [[ $output == *'2 of 6, shape'* ]]
-    done
+@test "where no entry is near, a prediction chooses among the nearest and the default" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 4x4096x24x128:b1,perm=0213
+    [[ $output == *'  chosen     predicted to be the fastest of 17 configs, as no entry is near'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 4x4096x24x128:b1,perm=0213 -f json
+    [[ $output == *'"predicted_of": 17'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 6000x6000:f32 results/nvidia-h200.yaml
+    [[ $output != *'  chosen '* ]]
 }

@@ -263,7 +263,7 @@ static struct at_entry *entry_of(struct at_device_record *record, const char *pr
  * What the answer says of its distance is without the share. */
 static void test_share(void **state)
 {
-    static const char near[] = "8192x8192:f32", farther[] = "8191x8179:f32",
+    static const char near[] = "8192x8192:f32", farther[] = "1024x32768:f32",
                       between[] = "8000x8000:f32";
     static const struct {
         const char *asked;
@@ -273,14 +273,14 @@ static void test_share(void **state)
     } cases[] = {
         {between, 0, 0, near, false},
         {between, 1000, 1000, near, false},
-        {between, 900, 1000, near, false},
-        {between, 300, 1000, farther, true},
-        {between, 300, 0, farther, true},
+        {between, 990, 1000, near, false},
+        {between, 300, 1000, farther, false},
+        {between, 300, 0, farther, false},
         {between, 300, 300, near, false},
         {between, 0, 300, near, false},
         {between, 1, 1, near, false},
         /* more than all is no better than all */
-        {between, 700, 100000, near, false},
+        {between, 990, 100000, near, false},
         /* the problem itself */
         {near, 1, 1000, near, false},
     };
@@ -306,13 +306,16 @@ static void test_share(void **state)
     at_profiles_clear(&profiles);
 }
 
-/* If the nearest entry is too far, the answer is the default config, with a note. */
-static void test_too_far(void **state)
+/* If the nearest entry is far, a prediction chooses between it and the default config. */
+static void test_far(void **state)
 {
+    static const char *const far[] = {"64x64:b1",     "12000x512:b1", "4096x4112:b1",
+                                      "1024x1024:b1", "512x12000:b1", "320x320:b1,batch=64"};
     struct at_profiles profiles = read_profiles(h200_file);
     struct at_device_record *record = record_of(&profiles);
     struct at_list all = record->problems;
     struct at_answer answer;
+    size_t defaults = 0;
 
     (void)state;
     while (strcmp(((struct at_entry *)record->problems.items)->problem, "16384x16384:b1") != 0)
@@ -320,14 +323,24 @@ static void test_too_far(void **state)
     record->problems.count = 1;
     answer = ask(&profiles, "16384x8192:b1", &record->device, "cold");
     assert_int_equal(answer.tier, AT_TIER_SHAPE);
-    answer = ask(&profiles, "64x64:b1", &record->device, "cold");
-    assert_int_equal(answer.tier, AT_TIER_DEFAULT);
-    if (!strstr(answer.refused, "the nearest entry, 16384x16384:b1, is too far"))
-        fail_msg("%s", answer.refused);
-    answer = ask(&profiles, "16x4096:b1", &record->device,
-                 "cold"); /* narrow matrices are never too far */
-    assert_int_equal(answer.tier, AT_TIER_SHAPE);
+    assert_int_equal(answer.predicted_of, 0);
+    for (size_t i = 0; i < AT_COUNT(far); i++) {
+        bool is_default;
+
+        answer = ask(&profiles, far[i], &record->device, "cold");
+        is_default = answer.tier == AT_TIER_DEFAULT;
+        if (answer.predicted_of != 2)
+            fail_msg("%s: of %zu", far[i], answer.predicted_of);
+        assert_true(is_default || answer.tier == AT_TIER_SHAPE);
+        if (is_default != !!strstr(answer.refused, "the nearest entry, 16384x16384:b1, is far"))
+            fail_msg("%s: %s", far[i], answer.refused);
+        defaults += is_default;
+    }
+    assert_true(defaults > 0);
     record->problems = all;
+    answer = ask(&profiles, "4000000x6:f64", &record->device, "cold");
+    assert_int_equal(answer.tier, AT_TIER_SHAPE);
+    assert_true(answer.predicted_of > 2);
     at_profiles_clear(&profiles);
 }
 
@@ -389,7 +402,7 @@ static void test_few_of_its_own(void **state)
         {"1024x32768:f32", false, AT_TIER_SHAPE, "8192x8192:f32"}, /* at 6; the other has it */
         {"8191x8179:f32", false, AT_TIER_CHIP, "8191x8179:f32"},
         {"1024x1024:f32", false, AT_TIER_CHIP, "1024x1024:f32"}, /* for the problem itself */
-        {"1024x1024:f32", true, AT_TIER_SHAPE, "8192x8192:f32"},
+        {"1024x32768:f32", true, AT_TIER_SHAPE, "8192x8192:f32"},
     };
     struct at_profiles profiles = read_profiles(h200_file);
     struct at_device_record *own, *other;
@@ -409,9 +422,11 @@ static void test_few_of_its_own(void **state)
         struct at_answer answer =
             ask_for(&profiles, cases[i].spec, &own->device, "cold", cases[i].strict);
 
-        if (answer.tier != cases[i].tier || strcmp(answer.entry->problem, cases[i].entry) != 0)
-            fail_msg("%s: %s, from %s at %.1f", cases[i].spec, at_tier_names[answer.tier],
-                     answer.entry->problem, (double)answer.distance.total);
+        const char *from = answer.entry ? answer.entry->problem : "none";
+
+        if (answer.tier != cases[i].tier || strcmp(from, cases[i].entry) != 0)
+            fail_msg("%s: %s, from %s at %.1f", cases[i].spec, at_tier_names[answer.tier], from,
+                     (double)answer.distance.total);
     }
     own->problems = all;
     unlink(link);
@@ -799,7 +814,7 @@ int main(void)
         cmocka_unit_test(test_waste),
         cmocka_unit_test(test_fill),
         cmocka_unit_test(test_share),
-        cmocka_unit_test(test_too_far),
+        cmocka_unit_test(test_far),
         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_few_of_its_own),
         cmocka_unit_test(test_default_where_no_entry_is_legal),

@@ -246,7 +246,7 @@ static void judge(const struct target *target, const struct at_answer *answer,
 }
 
 /* The bounds are what the present weights reach (doc/downstream.md has the table), so this fails if
- * a change makes the distance worse. */
+ * a change makes the distance or the prediction worse. */
 static void test_regret(void **state)
 {
     struct regrets r = {0};
@@ -268,12 +268,12 @@ static void test_regret(void **state)
                r.count, target_count, 100 * at_median(r.of, r.count), 100 * r.sum / (double)r.count,
                100 * at_quantile(r.of, r.count, 0.9), 100 * at_quantile(r.of, r.count, 0.95),
                r.slower);
-    assert_true(r.count >= 455);
+    assert_true(r.count >= 445);
     assert_true(at_median(r.of, r.count) < 0.005);
-    assert_true(at_quantile(r.of, r.count, 0.9) < 0.047);
+    assert_true(at_quantile(r.of, r.count, 0.9) < 0.053);
     assert_true(at_quantile(r.of, r.count, 0.95) < 0.082);
-    assert_true(r.sum / (double)r.count < 0.0185);
-    assert_true(r.slower <= 8);
+    assert_true(r.sum / (double)r.count < 0.0195);
+    assert_true(r.slower <= 9);
 }
 
 int main(void)

@@ -3,9 +3,11 @@
  * kinds. */
 #include "base/memory.h"
 #include "lookup/rivals.h"
+#include "lookup/slowdown.h"
 #include "model/description.h"
 #include "space/named.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,34 +130,30 @@ static const char *const specs[] = {
     "1000000x11:f16",
 };
 
-/* Are these the nearest first, with the default among the first three? If the answer is uncertain,
- * that holds for every second one; those between are each of a family that is new, or nearest too.
- */
+/* Is the first rival predicted to be the fastest, and the default the second, or alone? */
 static void check_order(const char *spec, const struct at_answer *answers, size_t count)
 {
-    const struct at_answer *others[AT_RIVALS_MAX];
-    bool far = at_answer_is_uncertain(&answers[0]);
-    size_t other_count = 0, step = far ? 2 : 1;
+    struct at_slowdown *slowdown = at_slowdown_open(families, family_count);
+    struct at_problem problem;
+    struct at_error err;
+    float least = 0;
 
+    assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
     for (size_t i = 1; i <= count; i++) {
-        if (answers[i].tier == AT_TIER_DEFAULT)
-            assert_true(i == 2 || i == 3 || i == count);
-        else
-            others[other_count++] = &answers[i];
-    }
-    for (size_t i = 0; i < other_count; i++)
-        assert_int_equal(others[i]->tier, AT_TIER_SHAPE);
-    for (size_t i = 0; i + step < other_count; i += step)
-        if (others[i]->distance.total > others[i + step]->distance.total)
-            fail_msg("%s: rival %zu is farther than a later one", spec, i);
-    for (size_t i = 1; i < other_count && far; i += 2) {
-        bool is_new = answers[0].config.family != others[i]->config.family;
+        float predicted = at_slowdown_predict(
+            slowdown,
+            &(struct at_slowdown_query){&problem, &h200, &answers[i].config, &answers[i].launch});
 
-        for (size_t j = 0; j < i; j++)
-            is_new = is_new && others[j]->config.family != others[i]->config.family;
-        if (!is_new && others[i]->distance.total < others[i - 1]->distance.total)
-            fail_msg("%s: rival %zu is neither of a new family nor the nearest", spec, i);
+        if (i == 1)
+            least = predicted;
+        else if (answers[i].tier == AT_TIER_DEFAULT)
+            assert_int_equal(i, 2);
+        else if (predicted < least)
+            fail_msg("%s: rival %zu is predicted to be faster than the first", spec, i);
+        if (answers[i].tier != AT_TIER_DEFAULT)
+            assert_int_equal(answers[i].tier, AT_TIER_SHAPE);
     }
+    at_slowdown_close(slowdown);
 }
 
 /* All are legal, distinct, proven, and in order. */
@@ -188,20 +186,6 @@ static void test_rivals(void **state)
         check_order(specs[i], answers, count);
     }
     assert_in_range(with_rivals, AT_COUNT(specs) / 2, AT_COUNT(specs));
-}
-
-/* Far from all entries, families differ soon. All of the nearest here are `skew`. */
-static void test_families(void **state)
-{
-    struct at_answer answers[1 + AT_RIVALS_MAX];
-    size_t count = find("1300000x2179:u8", &h200, "cold", answers);
-
-    (void)state;
-    assert_true(at_answer_is_uncertain(&answers[0]));
-    for (size_t i = 1; i <= count && i <= 3; i++)
-        if (strcmp(answers[i].config.family->name, "odd") == 0)
-            return;
-    fail_msg("none of the first three is odd");
 }
 
 /* Who has nothing to measure, or nothing that is safe. */
@@ -252,7 +236,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rivals),
-        cmocka_unit_test(test_families),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_predicted),
     };

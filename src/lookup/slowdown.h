@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Predicts which of several configs is fastest on a problem, where nothing tuned is near enough to
+ * tell: a small neural network, of two hidden layers, which has learnt from the times of configs on
+ * many problems. contrib/library/train-slowdown makes its weights. */
+#ifndef AT_LOOKUP_SLOWDOWN_H
+#define AT_LOOKUP_SLOWDOWN_H
+
+#include "device/info.h"
+#include "space/family.h"
+
+/* What the network knows of a problem and a launch. Besides, it knows a config's family and the
+ * values of its parameters, by their names. */
+enum at_slowdown_input {
+    /* of the problem; all but the axes are logarithms to base 2 */
+    AT_IN_ELEMENT_BYTES,
+    AT_IN_ELEMENTS,
+    AT_IN_AXES,
+    AT_IN_WORD_BYTES,
+    AT_IN_ROWS,
+    AT_IN_COLS,
+    AT_IN_MATRICES,
+    AT_IN_SRC_ROW_ALIGN, /* all rows begin at a multiple of as many bytes */
+    AT_IN_DST_ROW_ALIGN,
+    AT_IN_SRC_STEP_ALIGN, /* all matrices */
+    AT_IN_DST_STEP_ALIGN,
+    /* of the launch, logarithms as well */
+    AT_IN_BLOCKS,
+    AT_IN_THREADS,
+    AT_IN_SHARED_BYTES,     /* and 1 */
+    AT_IN_RESIDENT_THREADS, /* that a multiprocessor holds at once, if registers allow */
+    AT_IN_WAVES,            /* how often the blocks fill all multiprocessors */
+    AT_IN_BLOCK_BYTES,      /* of the source, per block in the mean */
+    AT_IN_EMPTY,            /* what the blocks could move over what there is to move */
+    AT_IN_OWN,              /* how many these are */
+};
+
+struct at_slowdown;
+
+/* Find the families' inputs. Families are borrowed. */
+struct at_slowdown *at_slowdown_open(struct at_family *const *families, size_t count);
+void at_slowdown_close(struct at_slowdown *slowdown);
+
+/* A legal config with its launch. */
+struct at_slowdown_query {
+    const struct at_problem *problem;
+    const struct at_device_info *device;
+    const struct at_config *config;
+    const struct at_launch *launch;
+};
+
+/* Fill in what the network knows of problem and launch. */
+void at_slowdown_own_inputs(const struct at_slowdown_query *query, float inputs[AT_IN_OWN]);
+
+/* Return the predicted logarithm of the time, less a number that is the same for all configs of a
+ * problem; INFINITY for a family that the network does not know. */
+float at_slowdown_predict(const struct at_slowdown *slowdown,
+                          const struct at_slowdown_query *query);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The network's weights. */
+#ifndef AT_LOOKUP_SLOWDOWN_TABLE_H
+#define AT_LOOKUP_SLOWDOWN_TABLE_H
+
+enum { AT_SLOWDOWN_INPUTS = 98, AT_SLOWDOWN_FIRST = 96, AT_SLOWDOWN_SECOND = 48 };
+
+/* An input counts as (value - mean) * scale, at most 5 either way, and as 0 where it is NAN. */
+struct at_slowdown_scale {
+    const char *name; /* of an own input, "family NAME", or of a parameter */
+    float mean, scale;
+};
+
+struct at_slowdown_table {
+    struct at_slowdown_scale inputs[AT_SLOWDOWN_INPUTS];
+    float first[AT_SLOWDOWN_INPUTS][AT_SLOWDOWN_FIRST], first_bias[AT_SLOWDOWN_FIRST];
+    float second[AT_SLOWDOWN_FIRST][AT_SLOWDOWN_SECOND], second_bias[AT_SLOWDOWN_SECOND];
+    float last[AT_SLOWDOWN_SECOND];
+};
+
+extern const struct at_slowdown_table at_slowdown_table;
+
+#endif
