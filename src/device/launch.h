@@ -36,4 +36,25 @@ struct at_launch {
     int64_t field[AT_LAUNCH_FIELDS];
 };
 
+static inline float at_launch_product(const struct at_launch *launch, enum at_launch_field first,
+                                      enum at_launch_field last)
+{
+    float product = 1;
+
+    for (int i = first; i <= (int)last; i++)
+        product *= (float)launch->field[i];
+    return product;
+}
+
+/* Return the blocks of the grid, and the threads of a block, as far as a float tells them apart. */
+static inline float at_launch_blocks(const struct at_launch *launch)
+{
+    return at_launch_product(launch, AT_GRID_X, AT_GRID_Z);
+}
+
+static inline float at_launch_threads(const struct at_launch *launch)
+{
+    return at_launch_product(launch, AT_BLOCK_X, AT_BLOCK_Z);
+}
+
 #endif

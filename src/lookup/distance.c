@@ -24,10 +24,9 @@ static const float log2_pitch_min = 15, log2_pitch_max = 22;
  * access. */
 enum { ROW_ALIGN_MAX = 128, STEP_ALIGN_MAX = 16 };
 
-/* The power of two that divides all these distances in elements, as a logarithm. */
-static float alignment(int64_t first, int64_t second, int64_t elem_size, int64_t most)
+float at_alignment(int64_t elements, int64_t elem_size, int64_t most)
 {
-    return (float)__builtin_ctzll((unsigned long long)((first | second) * elem_size | most));
+    return (float)__builtin_ctzll((unsigned long long)(elements * elem_size | most));
 }
 
 /* Blocks per multiprocessor that keep all of them busy, with a second one to follow the first. */
@@ -87,18 +86,19 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
                 [AT_ASPECT] = rows - cols,
                 [AT_SIZE] = fminf(bytes, log2_size_max),
                 [AT_LARGE] = fmaxf(bytes, log2_size_max),
-                [AT_SOURCE_ALIGN] = alignment(problem->ld_src, problem->offset_src,
-                                              problem->elem_size, ROW_ALIGN_MAX),
-                [AT_DEST_ALIGN] = alignment(problem->ld_dst, problem->offset_dst,
-                                            problem->elem_size, ROW_ALIGN_MAX),
+                [AT_SOURCE_ALIGN] = at_alignment(problem->ld_src | problem->offset_src,
+                                                 problem->elem_size, ROW_ALIGN_MAX),
+                [AT_DEST_ALIGN] = at_alignment(problem->ld_dst | problem->offset_dst,
+                                               problem->elem_size, ROW_ALIGN_MAX),
                 [AT_DEST_PITCH] = fminf(fmaxf(pitch, log2_pitch_min), log2_pitch_max),
                 [AT_BATCHED] = matrices > 1,
                 [AT_RUNS] = runs,
                 [AT_RUN_ALIGN] = runs ? log2f((float)at_problem_word_bytes(problem)) : 0,
                 [AT_OUTER] = log2f(1 + (float)problem->outer_count),
-                [AT_STEP_ALIGN] = matrices > 1 ? alignment(problem->stride_src, problem->stride_dst,
-                                                           problem->elem_size, STEP_ALIGN_MAX)
-                                               : alignment(0, 0, 0, STEP_ALIGN_MAX),
+                [AT_STEP_ALIGN] = matrices > 1
+                                      ? at_alignment(problem->stride_src | problem->stride_dst,
+                                                     problem->elem_size, STEP_ALIGN_MAX)
+                                      : at_alignment(0, 0, STEP_ALIGN_MAX),
             },
         .elements = elements,
         .enough = log2f((float)(BLOCKS_ENOUGH * device->multiprocessors)),
@@ -118,15 +118,11 @@ static const float log2_packed_run_max = 7;
 void at_traits_launch(struct at_traits *traits, const struct at_problem *problem,
                       const struct at_launch *launch)
 {
-    float blocks = 1, threads = 1;
     int64_t runs[2];
 
-    for (int i = AT_GRID_X; i <= AT_GRID_Z; i++)
-        blocks *= (float)launch->field[i];
-    for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++)
-        threads *= (float)launch->field[i];
-    traits->launch.blocks = log2f(blocks);
-    traits->launch.thread_excess = traits->launch.blocks + log2f(threads) - traits->elements;
+    traits->launch.blocks = log2f(at_launch_blocks(launch));
+    traits->launch.thread_excess =
+        traits->launch.blocks + log2f(at_launch_threads(launch)) - traits->elements;
     traits->launch.packed_run[0] = traits->launch.packed_run[1] = 0;
     if (launch->field[AT_SIDE_SRC] == 0)
         return;

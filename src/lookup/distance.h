@@ -62,6 +62,10 @@ struct at_distance {
 /* From this distance on an entry is far: its config says little about the problem. */
 extern const float at_distance_far;
 
+/* Return the logarithm of the power of two that divides a distance in elements, in bytes: at most
+ * that of `most`, a power of two. Distances joined by | have what divides all of them. */
+float at_alignment(int64_t elements, int64_t elem_size, int64_t most);
+
 /* Return the name of a term: "waste", "element", ... */
 const char *at_distance_name(int term);
 

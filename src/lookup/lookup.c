@@ -245,20 +245,6 @@ void at_lookup_close(struct at_lookup *lookup)
 
 /* ---- the answer ---- */
 
-static enum at_status take_default(const struct at_lookup *lookup, const struct at_query *query,
-                                   struct at_answer *answer, struct at_error *err)
-{
-    enum at_status status =
-        at_space_default(&answer->config, lookup->families, lookup->family_count, query->problem,
-                         query->device, err);
-
-    if (status == AT_OK)
-        status =
-            at_config_launch(&answer->config, query->problem, query->device, &answer->launch, err);
-    answer->tier = AT_TIER_DEFAULT;
-    return status;
-}
-
 enum at_status at_lookup_find(const struct at_lookup *lookup, const struct at_query *query,
                               struct at_answer *answer, struct at_error *err)
 {
@@ -266,7 +252,7 @@ enum at_status at_lookup_find(const struct at_lookup *lookup, const struct at_qu
     enum at_status status = AT_OK;
 
     if (!at_nearest_find(lookup, query, &made))
-        status = take_default(lookup, query, &made, err);
+        status = at_default_find(lookup, query, &made, err);
     if (status != AT_OK)
         return status;
     if (!made.refused[0] && lookup->unusable > 0)

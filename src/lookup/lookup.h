@@ -49,8 +49,7 @@ struct at_answer {
     const struct at_entry *entry; /* NULL as well if it is in a group, without measurements */
     struct at_distance distance;  /* 0 for the default tier */
     bool predicted;               /* the entry's times are predicted, not measured */
-    size_t predicted_of; /* of so many near configs it is predicted to be the fastest; 0: it is the
-                            nearest */
+    size_t predicted_of; /* the number of configs that a prediction chose from; 0: none did */
     int64_t expected_of_copy_permille; /* the entry's share on its own problem; 0: unknown */
     struct at_measured measured;
     char refused[240]; /* why the exact entry was not taken, or which entries are unusable */

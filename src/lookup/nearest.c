@@ -20,7 +20,7 @@ struct fit {
     struct at_launch launch;
 };
 
-/* One of so many near configs is predicted to be the fastest. More take longer, and gain little
+/* The number of near configs that a prediction chooses from. More take longer, and gain little
  * (doc/lab/lookup.md). */
 enum { NEAR_MAX = 16 };
 
@@ -47,13 +47,11 @@ struct search {
     size_t same_count, same_capacity;
     struct at_group group; /* that is searched now */
     float group_gap;       /* what its elements add to each distance */
-    struct open *open;     /* of its marks, in no order */
+    struct open *open;     /* of its marks */
     size_t open_count, open_capacity;
-    struct fit fits[NEAR_MAX]; /* the nearest, of different configs, the nearest first */
+    struct fit *fits; /* the nearest, of different configs, the nearest first */
     size_t fit_count, wanted;
 };
-
-enum found { FOUND_NOTHING, FOUND_ENTRY, FOUND_DEFAULT };
 
 /* What rounding may add to the difference of keys. */
 static const float rounding = 0.01F;
@@ -337,6 +335,7 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
         .places = at_alloc_array(lookup->place_count, sizeof *search.places),
         .open = at_alloc_raw(usual * sizeof *search.open),
         .open_capacity = usual,
+        .fits = at_alloc_raw(NEAR_MAX * sizeof *search.fits),
     };
 
     for (size_t i = 0; i < lookup->place_count; i++)
@@ -395,7 +394,7 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
             try_candidate(search, search->same[i], answer);
 }
 
-/* Find the nearest legal candidates of this rank, so many at most. */
+/* Find the nearest legal candidates of this rank, at most as many as wanted. */
 static void find_nearest(struct search *search, size_t wanted, struct at_answer *answer)
 {
     search->fit_count = 0;
@@ -415,42 +414,43 @@ static float predict(const struct search *search, const struct at_config *config
         &(struct at_slowdown_query){query->problem, query->device, config, launch});
 }
 
-/* What the default config is predicted to take; INFINITY if none is legal. */
-static float predict_default(const struct search *search)
+/* Return the fit that is predicted to be the fastest, and its prediction. The network does not know
+ * the user's own families: if the nearest is of one, it is returned, with INFINITY. */
+static const struct fit *fastest_of(const struct search *search, float *least)
 {
-    const struct at_lookup *lookup = search->lookup;
-    const struct at_query *query = search->query;
-    struct at_config config;
-    struct at_launch launch;
+    const struct fit *best = &search->fits[0];
 
-    return at_space_default(&config, lookup->families, lookup->family_count, query->problem,
-                            query->device, NULL) == AT_OK &&
-                   at_config_launch(&config, query->problem, query->device, &launch, NULL) == AT_OK
-               ? predict(search, &config, &launch)
-               : INFINITY;
+    *least = predict(search, &best->config, &best->launch);
+    for (size_t i = 1; isfinite(*least) && i < search->fit_count; i++) {
+        const struct fit *fit = &search->fits[i];
+        float predicted = predict(search, &fit->config, &fit->launch);
+
+        if (predicted < *least) {
+            *least = predicted;
+            best = fit;
+        }
+    }
+    return best;
 }
 
 /* The default is taken if it is predicted to be hardly slower. */
 static const float default_margin = 0.02F;
 
-/* Return the fit that is predicted to be the fastest; the nearest if its family is the user's own,
- * of which nothing was learnt. NULL: the default config is faster. */
-static const struct fit *choose(const struct search *search)
+/* Choose among the fits and the default config by prediction. */
+static void choose(struct search *search, struct at_answer *answer)
 {
-    const struct fit *best = &search->fits[0];
-    float least = predict(search, &best->config, &best->launch);
+    struct at_answer usual = *answer;
+    float least;
+    const struct fit *fastest = fastest_of(search, &least);
 
-    if (!isfinite(least))
-        return best;
-    for (size_t i = 1; i < search->fit_count; i++) {
-        float predicted = predict(search, &search->fits[i].config, &search->fits[i].launch);
-
-        if (predicted < least) {
-            least = predicted;
-            best = &search->fits[i];
-        }
+    if (isfinite(least) && at_default_find(search->lookup, search->query, &usual, NULL) == AT_OK &&
+        predict(search, &usual.config, &usual.launch) <= least + default_margin) {
+        *answer = usual;
+        note_default(search, answer);
+    } else {
+        take(search, fastest, answer);
     }
-    return predict_default(search) <= least + default_margin ? NULL : best;
+    answer->predicted_of = search->fit_count + 1;
 }
 
 static bool is_near(const struct search *search)
@@ -460,39 +460,50 @@ static bool is_near(const struct search *search)
 }
 
 /* Find the answer among candidates of this rank: the nearest, or where that is far, one of the
- * nearest by prediction. */
-static enum found find_with_rank(struct search *search, struct at_answer *answer)
+ * nearest or the default config by prediction. Returns whether there is any. */
+static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
-    const struct fit *fit;
-
     find_nearest(search, 1, answer);
     if (search->fit_count == 0)
-        return FOUND_NOTHING;
-    fit = &search->fits[0];
-    if (!is_near(search)) {
-        find_nearest(search, NEAR_MAX, answer);
-        fit = choose(search);
-        answer->predicted_of = search->fit_count + 1;
+        return false;
+    if (is_near(search)) {
+        take(search, &search->fits[0], answer);
+        return true;
     }
-    if (!fit) {
-        note_default(search, answer);
-        return FOUND_DEFAULT;
-    }
-    take(search, fit, answer);
-    return FOUND_ENTRY;
+    find_nearest(search, NEAR_MAX, answer);
+    choose(search, answer);
+    return true;
+}
+
+enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
+                               struct at_answer *answer, struct at_error *err)
+{
+    struct at_config config;
+    struct at_launch launch;
+    enum at_status status = at_space_default(&config, lookup->families, lookup->family_count,
+                                             query->problem, query->device, err);
+
+    if (status == AT_OK)
+        status = at_config_launch(&config, query->problem, query->device, &launch, err);
+    if (status != AT_OK)
+        return status;
+    answer->tier = AT_TIER_DEFAULT;
+    answer->config = config;
+    answer->launch = launch;
+    return AT_OK;
 }
 
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer)
 {
     struct search search = begin(lookup, query);
-    enum found found = FOUND_NOTHING;
+    bool found = false;
 
-    for (uint64_t rank = 0; found == FOUND_NOTHING && next_rank(&search, rank);
-         rank = search.rank + 1)
+    for (uint64_t rank = 0; !found && next_rank(&search, rank); rank = search.rank + 1)
         found = find_with_rank(&search, answer);
     at_free(search.same);
     at_free(search.open);
+    at_free(search.fits);
     at_free(search.places);
-    return found == FOUND_ENTRY;
+    return found;
 }

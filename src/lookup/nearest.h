@@ -61,10 +61,15 @@ struct at_lookup {
     char *unusable_note; /* about the first of them */
 };
 
+/* Set the answer's tier, config and launch to those of the default config. AT_FAILED, and nothing
+ * is set, if none is legal. */
+enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
+                               struct at_answer *answer, struct at_error *err);
+
 /* Fill the answer from the legal candidates of the best tier that has any: with the nearest, or if
- * that is far, with the one of the nearest that is predicted to be the fastest. Return false if
- * there is none, or if the default config is predicted to be faster. answer->refused says why the
- * entry for this very problem was not taken, or which entry is far. */
+ * that is far, with the one of the nearest or the default config that is predicted to be the
+ * fastest. Return false if there is none. answer->refused says why the entry for this very problem
+ * was not taken, or which entry is far. */
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer);
 

@@ -8,7 +8,6 @@
 #include "lookup/rank.h"
 #include "space/named.h"
 #include "space/point.h"
-#include "space/space.h"
 
 #include <string.h>
 
@@ -89,7 +88,7 @@ static void find_kernels(struct rivals *rivals)
         rivals->mask = 2 * rivals->mask + 1;
     rivals->kernels = at_alloc_array(rivals->mask + 1, sizeof *rivals->kernels);
     for (size_t i = 0; i < lookup->count; i++)
-        if (is_of_kind(rivals, &lookup->candidates[lookup->marks[i].candidate]) &&
+        if (is_of_kind(rivals, candidate_of(rivals, &lookup->marks[i])) &&
             is_safe(rivals, &lookup->marks[i]))
             add_kernel(rivals, &lookup->marks[i]);
 }
@@ -167,7 +166,7 @@ static bool is_proven(const struct rivals *rivals, const struct at_config *confi
 {
     for (size_t i = 0; i < rivals->lookup->count; i++) {
         const struct at_mark *mark = &rivals->lookup->marks[i];
-        const struct at_candidate *candidate = &rivals->lookup->candidates[mark->candidate];
+        const struct at_candidate *candidate = candidate_of(rivals, mark);
 
         if (is_of_kind(rivals, candidate) && is_safe(rivals, mark) &&
             (at_config_equal(&candidate->config, config) ||
@@ -179,18 +178,10 @@ static bool is_proven(const struct rivals *rivals, const struct at_config *confi
 
 static bool find_default(const struct rivals *rivals, struct at_answer *found)
 {
-    const struct at_query *query = rivals->query;
-    struct at_answer made = {.tier = AT_TIER_DEFAULT};
-    struct at_error err;
-
-    if (at_space_default(&made.config, rivals->lookup->families, rivals->lookup->family_count,
-                         query->problem, query->device, &err) != AT_OK ||
-        at_config_equal(&made.config, &rivals->answer->config) ||
-        !is_proven(rivals, &made.config) ||
-        at_config_launch(&made.config, query->problem, query->device, &made.launch, &err) != AT_OK)
-        return false;
-    *found = made;
-    return true;
+    *found = (struct at_answer){0};
+    return at_default_find(rivals->lookup, rivals->query, found, NULL) == AT_OK &&
+           !at_config_equal(&found->config, &rivals->answer->config) &&
+           is_proven(rivals, &found->config);
 }
 
 bool at_answer_is_settled(const struct at_answer *answer, const struct at_query *query)

@@ -2,6 +2,7 @@
 #include "lookup/slowdown.h"
 
 #include "base/memory.h"
+#include "lookup/distance.h"
 #include "lookup/slowdown_table.h"
 #include "space/point.h"
 
@@ -71,21 +72,15 @@ static float log2_of(int64_t value)
     return log2f((float)value);
 }
 
-/* The power of two that divides the distance in bytes, as a logarithm. */
-static float alignment(int64_t elements, int64_t elem_size)
-{
-    return (float)__builtin_ctzll((unsigned long long)(elements * elem_size | ALIGN_MAX));
-}
-
 static float step_alignment(const struct at_problem *problem, bool source)
 {
     int64_t bits = source ? problem->stride_src : problem->stride_dst;
 
     if (at_problem_matrices(problem) == 1)
-        return alignment(0, 1);
+        return at_alignment(0, 0, ALIGN_MAX);
     for (int64_t i = 0; i < problem->outer_count; i++)
         bits |= source ? problem->outer[i].stride_src : problem->outer[i].stride_dst;
-    return alignment(bits, problem->elem_size);
+    return at_alignment(bits, problem->elem_size, ALIGN_MAX);
 }
 
 static void fill_problem(const struct at_problem *problem, float *inputs)
@@ -100,8 +95,8 @@ static void fill_problem(const struct at_problem *problem, float *inputs)
     inputs[AT_IN_ROWS] = log2_of(problem->rows);
     inputs[AT_IN_COLS] = log2_of(problem->cols);
     inputs[AT_IN_MATRICES] = log2_of(at_problem_matrices(problem));
-    inputs[AT_IN_SRC_ROW_ALIGN] = alignment(problem->ld_src, problem->elem_size);
-    inputs[AT_IN_DST_ROW_ALIGN] = alignment(problem->ld_dst, problem->elem_size);
+    inputs[AT_IN_SRC_ROW_ALIGN] = at_alignment(problem->ld_src, problem->elem_size, ALIGN_MAX);
+    inputs[AT_IN_DST_ROW_ALIGN] = at_alignment(problem->ld_dst, problem->elem_size, ALIGN_MAX);
     inputs[AT_IN_SRC_STEP_ALIGN] = step_alignment(problem, true);
     inputs[AT_IN_DST_STEP_ALIGN] = step_alignment(problem, false);
 }
@@ -121,13 +116,10 @@ static float resident_blocks(const struct at_device_info *device, float threads,
 static void fill_launch(const struct at_device_info *device, const struct at_launch *launch,
                         float *inputs)
 {
-    float blocks = 1, threads = 1, shared = (float)launch->field[AT_SHARED_BYTES], resident;
+    float blocks = at_launch_blocks(launch), threads = at_launch_threads(launch);
+    float shared = (float)launch->field[AT_SHARED_BYTES];
+    float resident = resident_blocks(device, threads, shared);
 
-    for (int i = AT_GRID_X; i <= AT_GRID_Z; i++)
-        blocks *= (float)launch->field[i];
-    for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++)
-        threads *= (float)launch->field[i];
-    resident = resident_blocks(device, threads, shared);
     inputs[AT_IN_BLOCKS] = log2f(blocks);
     inputs[AT_IN_THREADS] = log2f(threads);
     inputs[AT_IN_SHARED_BYTES] = log2f(1 + shared);
@@ -141,11 +133,14 @@ static void fill_launch(const struct at_device_info *device, const struct at_lau
 static float empty_part(const struct at_slowdown_query *query, const float *inputs)
 {
     const struct at_expr *expr = query->config->family->block_elements;
-    struct at_point point = at_point_make(query->config->family, query->problem, query->device);
+    struct at_point point;
     int64_t elements;
 
+    if (!expr)
+        return 0;
+    point = at_point_make(query->config->family, query->problem, query->device);
     at_point_move(&point, query->config);
-    if (!expr || at_expr_eval(expr, point.values, &elements, NULL) != AT_OK || elements < 1)
+    if (at_expr_eval(expr, point.values, &elements, NULL) != AT_OK || elements < 1)
         return 0;
     return log2_of(elements) + inputs[AT_IN_BLOCKS] - inputs[AT_IN_ELEMENTS];
 }

@@ -67,7 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
 static const struct argp_option options_table[] = {
-    {"seconds", KEY_SECONDS, "N", 0, "Begin no problem after so many seconds", 0},
+    {"seconds", KEY_SECONDS, "N", 0, "After this time, end with the problem in hand", 0},
     {0},
 };
 static const struct argp argp = {
