@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "lookup/nearest.h"
+#include "lookup/option.h"
 #include "space/named.h"
 #include "space/space.h"
 
@@ -16,54 +17,62 @@ const char *const at_tier_names[AT_TIERS] = {
 
 /* ---- candidates ---- */
 
-/* The candidates by their configs and elements: a hash table with linear probing, half full at
- * most. */
+/* The lookup's configs: a hash table with linear probing, half full at most. */
 struct opening {
     struct at_lookup *lookup;
-    uint32_t *slots; /* 1 + a candidate's index; 0: free */
+    uint32_t *slots; /* 1 + a config's number; 0: free */
     size_t mask;
 };
 
-/* The last check of a candidate, which then is the lookup's next. The rules are not evaluated again
- * for a config that an earlier one has with the same elements: few configs serve many problems. */
-static enum at_status require_inherent(struct opening *opening,
-                                       const struct at_candidate *candidate, struct at_error *err)
+/* Return the config's number; a new one is added. */
+static uint32_t number_of(struct opening *opening, const struct at_config *config)
 {
-    const struct at_lookup *lookup = opening->lookup;
-    const struct at_config *config = &candidate->config;
-    int64_t elem_size = candidate->kind.elem_size;
-    size_t slot = at_hash64(config->values, sizeof config->values, (uint64_t)elem_size);
-    enum at_status status;
+    struct at_lookup *lookup = opening->lookup;
+    size_t slot = at_hash64(config->values, sizeof config->values, 0);
 
     while (opening->slots[slot &= opening->mask]) {
-        const struct at_candidate *earlier = &lookup->candidates[opening->slots[slot] - 1];
+        uint32_t number = opening->slots[slot] - 1;
 
-        if (earlier->kind.elem_size == elem_size && at_config_equal(&earlier->config, config))
-            return AT_OK;
+        if (at_config_equal(&lookup->configs[number].config, config))
+            return number;
         slot++;
     }
-    status = at_config_require_inherent(config, elem_size, err);
+    AT_PUSH(lookup->configs, lookup->config_count, lookup->config_capacity,
+            ((struct at_known){*config, 0}));
+    opening->slots[slot] = (uint32_t)lookup->config_count;
+    return opening->slots[slot] - 1;
+}
+
+/* The last check of a candidate. A config's rules are evaluated once for each size of elements: few
+ * configs serve many problems. */
+static enum at_status require_inherent(struct at_known *known, int64_t elem_size,
+                                       struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (!(known->elements & elem_size))
+        status = at_config_require_inherent(&known->config, elem_size, err);
     if (status == AT_OK)
-        opening->slots[slot] = (uint32_t)lookup->count + 1;
+        known->elements |= elem_size;
     return status;
 }
 
 /* Fill in what follows from the candidate's problem and config. */
-static enum at_status complete(struct opening *opening, struct at_candidate *candidate,
+static enum at_status complete(struct at_lookup *lookup, struct at_candidate *candidate,
                                struct at_traits *traits, struct at_error *err)
 {
-    const struct at_lookup *lookup = opening->lookup;
     const struct at_device_info *home = &lookup->places[lookup->place_count - 1].record->device;
+    struct at_known *known = &lookup->configs[candidate->config];
     struct at_problem problem;
     struct at_launch launch;
     enum at_status status = at_problem_parse(&problem, candidate->problem, err);
 
     if (status == AT_OK)
-        status = at_config_launch(&candidate->config, &problem, home, &launch, err);
+        status = at_config_launch(&known->config, &problem, home, &launch, err);
     if (status != AT_OK)
         return status;
     candidate->kind = at_problem_kind(&problem);
-    status = require_inherent(opening, candidate, err);
+    status = require_inherent(known, problem.elem_size, err);
     if (status != AT_OK)
         return status;
     *traits = at_traits_of(&problem, home);
@@ -78,15 +87,14 @@ static void note_unusable(struct at_lookup *lookup, const char *problem, const s
             "%s: %s: %s", lookup->places[lookup->place_count - 1].path, problem, err->message);
 }
 
-static void add_candidate(struct opening *opening, const struct at_candidate *made)
+static void add_candidate(struct at_lookup *lookup, const struct at_candidate *made)
 {
-    struct at_lookup *lookup = opening->lookup;
     struct at_candidate *candidate = &lookup->candidates[lookup->count];
     struct at_mark *mark = &lookup->marks[lookup->count];
     struct at_error err;
 
     *candidate = *made;
-    if (complete(opening, candidate, &mark->traits, &err) != AT_OK) {
+    if (complete(lookup, candidate, &mark->traits, &err) != AT_OK) {
         note_unusable(lookup, made->problem, &err);
         return;
     }
@@ -95,12 +103,17 @@ static void add_candidate(struct opening *opening, const struct at_candidate *ma
     mark->candidate = (uint32_t)lookup->count++;
 }
 
-static enum at_status find_config(const struct at_lookup *lookup, struct at_config *config,
-                                  const char *family, const struct at_list *parameters,
-                                  struct at_error *err)
+static enum at_status find_config(struct opening *opening, uint32_t *number, const char *family,
+                                  const struct at_list *parameters, struct at_error *err)
 {
-    return at_config_from_names(config, lookup->families, lookup->family_count, family, parameters,
-                                err);
+    const struct at_lookup *lookup = opening->lookup;
+    struct at_config config;
+    enum at_status status = at_config_from_names(&config, lookup->families, lookup->family_count,
+                                                 family, parameters, err);
+
+    if (status == AT_OK)
+        *number = number_of(opening, &config);
+    return status;
 }
 
 static void add_entry(struct opening *opening, const struct at_entry *entry)
@@ -110,9 +123,9 @@ static void add_entry(struct opening *opening, const struct at_entry *entry)
                                      .of_copy_permille = entry->winner.of_copy_permille};
     struct at_error err;
 
-    if (find_config(opening->lookup, &candidate.config, entry->winner.family,
-                    &entry->winner.parameters, &err) == AT_OK)
-        add_candidate(opening, &candidate);
+    if (find_config(opening, &candidate.config, entry->winner.family, &entry->winner.parameters,
+                    &err) == AT_OK)
+        add_candidate(opening->lookup, &candidate);
     else
         note_unusable(opening->lookup, entry->problem, &err);
 }
@@ -123,13 +136,13 @@ static void add_group(struct opening *opening, const struct at_answer_group *gro
     struct at_candidate candidate = {.entry = NULL};
     struct at_error err;
     enum at_status status =
-        find_config(opening->lookup, &candidate.config, group->family, &group->parameters, &err);
+        find_config(opening, &candidate.config, group->family, &group->parameters, &err);
 
     for (size_t i = 0; i < group->problems.count; i++) {
         candidate.problem = answered[i].problem;
         candidate.of_copy_permille = answered[i].of_copy_permille;
         if (status == AT_OK)
-            add_candidate(opening, &candidate);
+            add_candidate(opening->lookup, &candidate);
         else
             note_unusable(opening->lookup, candidate.problem, &err);
     }
@@ -235,6 +248,7 @@ void at_lookup_close(struct at_lookup *lookup)
     if (!lookup)
         return;
     at_free(lookup->candidates);
+    at_free(lookup->configs);
     at_free(lookup->marks);
     at_free(lookup->blocks);
     at_free(lookup->places);

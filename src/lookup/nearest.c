@@ -2,10 +2,9 @@
 #include "lookup/nearest.h"
 
 #include "base/memory.h"
+#include "lookup/choice.h"
 #include "lookup/facts.h"
 #include "lookup/rank.h"
-#include "space/point.h"
-#include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,16 +12,10 @@
 
 /* A candidate on the problem that is asked for. */
 struct fit {
-    const struct at_mark *mark;
+    struct at_option option;
     float order; /* of the nearest it is least */
     float distance;
-    struct at_config config;
-    struct at_launch launch;
 };
-
-/* The number of near configs that a prediction chooses from. More take longer, and gain little
- * (doc/lab/lookup.md). */
-enum { NEAR_MAX = 16 };
 
 /* A mark that is to be tried. */
 struct open {
@@ -49,8 +42,7 @@ struct search {
     float group_gap;       /* what its elements add to each distance */
     struct open *open;     /* of its marks */
     size_t open_count, open_capacity;
-    struct fit *fits; /* the nearest, of different configs, the nearest first */
-    size_t fit_count, wanted;
+    struct fit nearest; /* of this rank, once it has an order below INFINITY */
 };
 
 /* What rounding may add to the difference of keys. */
@@ -85,23 +77,39 @@ static bool is_same_problem(const struct search *search, const struct at_mark *m
     return i < search->same_count;
 }
 
-static void take(struct search *search, const struct fit *fit, struct at_answer *answer)
+static void take(struct search *search, const struct at_option *option, struct at_answer *answer)
 {
-    const struct at_candidate *candidate = candidate_of(search, fit->mark);
-    const struct at_place *place = &search->lookup->places[fit->mark->place];
+    const struct at_mark *mark = option->mark;
+    const struct at_candidate *candidate = candidate_of(search, mark);
+    const struct at_place *place = &search->lookup->places[mark->place];
 
-    answer->tier = at_tier_of(&place->record->device, search->query->device,
-                              is_same_problem(search, fit->mark));
-    answer->config = fit->config;
-    answer->launch = fit->launch;
+    answer->tier =
+        at_tier_of(&place->record->device, search->query->device, is_same_problem(search, mark));
+    answer->config = option->config;
+    answer->launch = option->launch;
     answer->path = place->path;
     answer->record = place->record;
     answer->tuned_problem = candidate->problem;
     answer->entry = candidate->entry;
-    at_traits_launch(&search->asked, search->query->problem, &fit->launch);
-    answer->distance = at_distance_between(&fit->mark->traits, &search->asked);
+    at_traits_launch(&search->asked, search->query->problem, &option->launch);
+    answer->distance = at_distance_between(&mark->traits, &search->asked);
     answer->predicted = place->emulated;
     answer->expected_of_copy_permille = candidate->of_copy_permille;
+}
+
+static void take_default(const struct search *search, const struct at_option *usual,
+                         struct at_answer *answer)
+{
+    const struct fit *nearest = &search->nearest;
+
+    answer->tier = AT_TIER_DEFAULT;
+    answer->config = usual->config;
+    answer->launch = usual->launch;
+    if (!answer->refused[0])
+        snprintf(answer->refused, sizeof answer->refused,
+                 "the nearest entry, %.120s, is far: its distance is %.0f, and the default config "
+                 "is predicted to be about as fast as the best near one, or faster",
+                 candidate_of(search, nearest->option.mark)->problem, nearest->distance);
 }
 
 static void note_refusal(const struct search *search, const struct at_mark *mark,
@@ -109,20 +117,11 @@ static void note_refusal(const struct search *search, const struct at_mark *mark
 {
     struct at_error err = {AT_OK, ""};
 
-    (void)at_config_require(&candidate_of(search, mark)->config, search->query->problem,
-                            search->query->device, NULL, &err);
+    (void)at_config_require(&search->lookup->configs[candidate_of(search, mark)->config].config,
+                            search->query->problem, search->query->device, NULL, &err);
     snprintf(answer->refused, sizeof answer->refused,
              "%s: the entry for this problem is not legal here: %.160s",
              search->lookup->places[mark->place].path, err.message);
-}
-
-static void note_default(const struct search *search, struct at_answer *answer)
-{
-    if (!answer->refused[0])
-        snprintf(answer->refused, sizeof answer->refused,
-                 "the nearest entry, %.120s, is far: its distance is %.0f, and the default config "
-                 "is predicted to be faster",
-                 candidate_of(search, search->fits[0].mark)->problem, search->fits[0].distance);
 }
 
 static size_t conflicts_of(const struct search *search, const struct at_mark *mark)
@@ -132,78 +131,38 @@ static size_t conflicts_of(const struct search *search, const struct at_mark *ma
 }
 
 /* At the same order the candidate with fewer conflicts is nearer, and then the earlier one. */
-static bool is_nearer(const struct search *search, const struct fit *a, const struct fit *b)
+static bool is_nearest(const struct search *search, const struct fit *fit)
 {
-    size_t conflicts_a, conflicts_b;
+    const struct fit *other = &search->nearest;
+    size_t conflicts, others;
 
-    if (a->order != b->order)
-        return a->order < b->order;
-    conflicts_a = conflicts_of(search, a->mark);
-    conflicts_b = conflicts_of(search, b->mark);
-    return conflicts_a != conflicts_b ? conflicts_a < conflicts_b
-                                      : a->mark->candidate < b->mark->candidate;
-}
-
-/* The order beyond which nothing is wanted. */
-static float reach_of(const struct search *search)
-{
-    return search->fit_count < search->wanted ? INFINITY : search->fits[search->wanted - 1].order;
-}
-
-/* Where a fit with this config is; fit_count if there is none. */
-static size_t find_config(const struct search *search, const struct at_config *config)
-{
-    size_t place = 0;
-
-    while (place < search->fit_count && !at_config_equal(&search->fits[place].config, config))
-        place++;
-    return place;
-}
-
-/* Sort a fit in. It takes the place of one with the same config, or of the farthest. */
-static void add_fit(struct search *search, const struct fit *fit)
-{
-    size_t place = search->wanted > 1 ? find_config(search, &fit->config) : search->fit_count;
-
-    if (place == search->fit_count && search->fit_count < search->wanted)
-        search->fits[search->fit_count++] = *fit;
-    else if (place == search->fit_count)
-        place--;
-    if (search->fits[place].mark != fit->mark && !is_nearer(search, fit, &search->fits[place]))
-        return;
-    for (; place > 0 && is_nearer(search, fit, &search->fits[place - 1]); place--)
-        search->fits[place] = search->fits[place - 1];
-    search->fits[place] = *fit;
-}
-
-/* Opening has checked the rules for the elements that the config was tuned with. */
-static bool is_for_elements(const struct search *search, const struct at_candidate *candidate)
-{
-    int64_t elem_size = search->query->problem->elem_size;
-
-    return candidate->kind.elem_size == elem_size ||
-           at_config_require_inherent(&candidate->config, elem_size, NULL) == AT_OK;
+    if (fit->order != other->order)
+        return fit->order < other->order;
+    conflicts = conflicts_of(search, fit->option.mark);
+    others = conflicts_of(search, other->option.mark);
+    return conflicts != others ? conflicts < others
+                               : fit->option.mark->candidate < other->option.mark->candidate;
 }
 
 /* Try the candidate on the problem that is asked for. */
 static void try_candidate(struct search *search, const struct at_mark *mark,
                           struct at_answer *answer)
 {
-    const struct at_candidate *candidate = candidate_of(search, mark);
-    struct fit fit = {.mark = mark, .config = candidate->config};
+    struct fit fit = {.option.mark = mark};
 
-    if (!at_config_adapt(&fit.config, &search->point, &fit.launch) ||
-        !is_for_elements(search, candidate)) {
+    if (!at_known_fit(search->lookup, candidate_of(search, mark)->config, &search->point,
+                      &fit.option)) {
         if (at_rank_tier(search->rank) == AT_TIER_EXACT)
             note_refusal(search, mark, answer);
         return;
     }
-    at_traits_launch(&search->asked, search->query->problem, &fit.launch);
+    at_traits_launch(&search->asked, search->query->problem, &fit.option.launch);
     fit.distance = at_distance_total(&mark->traits, &search->asked);
     /* An entry of the problem itself is no neighbour: its share says nothing against it. */
     fit.order = fit.distance + (is_same_problem(search, mark) ? 0 : mark->of_share) +
                 search->places[mark->place].premium;
-    add_fit(search, &fit);
+    if (is_nearest(search, &fit))
+        search->nearest = fit;
 }
 
 static uint64_t rank_of(const struct search *search, const struct at_place *place,
@@ -289,7 +248,8 @@ static void try_ring(struct search *search, struct at_answer *answer)
 {
     if (search->open_count > 1)
         qsort(search->open, search->open_count, sizeof *search->open, by_bound);
-    for (size_t i = 0; i < search->open_count && search->open[i].bound <= reach_of(search); i++)
+    for (size_t i = 0; i < search->open_count && search->open[i].bound <= search->nearest.order;
+         i++)
         try_candidate(search, &search->lookup->marks[search->open[i].mark], answer);
 }
 
@@ -335,7 +295,6 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
         .places = at_alloc_array(lookup->place_count, sizeof *search.places),
         .open = at_alloc_raw(usual * sizeof *search.open),
         .open_capacity = usual,
-        .fits = at_alloc_raw(NEAR_MAX * sizeof *search.fits),
     };
 
     for (size_t i = 0; i < lookup->place_count; i++)
@@ -365,13 +324,13 @@ static void search_group(struct search *search, const struct at_group *group,
 
     enter(search, group);
     do {
-        float outer = fminf(search->group_gap + width, reach_of(search));
+        float outer = fminf(search->group_gap + width, search->nearest.order);
 
         open_ring(search, inner, outer);
         try_ring(search, answer);
         inner = outer;
         width = width < last ? 2 * width : INFINITY;
-    } while (inner < reach_of(search) && inner < INFINITY);
+    } while (inner < search->nearest.order && inner < INFINITY);
 }
 
 static void search_groups(struct search *search, struct at_answer *answer)
@@ -382,7 +341,7 @@ static void search_groups(struct search *search, struct at_answer *answer)
         for (size_t i = 0; i < lookup->group_count; i++) {
             float least = gap_of_group(search, &lookup->groups[i]);
 
-            if ((least > 0) == others && least <= reach_of(search))
+            if ((least > 0) == others && least <= search->nearest.order)
                 search_group(search, &lookup->groups[i], answer);
         }
 }
@@ -394,103 +353,63 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
             try_candidate(search, search->same[i], answer);
 }
 
-/* Find the nearest legal candidates of this rank, at most as many as wanted. */
-static void find_nearest(struct search *search, size_t wanted, struct at_answer *answer)
+/* In place, tiles that the matrix's edge cuts are slow. The distance does not know of them, and the
+ * prediction does, so it chooses sooner there. */
+static const float far_in_place = 8;
+
+/* Is the nearest to be taken? It is if no prediction can tell better: the network does not know the
+ * user's own families. */
+static bool is_nearest_best(const struct search *search)
 {
-    search->fit_count = 0;
-    search->wanted = wanted;
+    const struct fit *nearest = &search->nearest;
+    float far = search->query->problem->in_place ? far_in_place : at_distance_far;
+
+    return is_same_problem(search, nearest->option.mark) || nearest->distance < far ||
+           !at_slowdown_knows(search->lookup->slowdown, nearest->option.config.family);
+}
+
+/* What entries count as farther, by place; INFINITY if their rank is not searched. */
+static float *premiums_of(const struct search *search)
+{
+    size_t count = search->lookup->place_count;
+    float *premiums = at_alloc_raw(count * sizeof *premiums);
+
+    for (size_t i = 0; i < count; i++)
+        premiums[i] =
+            search->places[i].others == search->rank ? search->places[i].premium : INFINITY;
+    return premiums;
+}
+
+/* Choose by prediction. */
+static void choose(struct search *search, struct at_answer *answer)
+{
+    float *premiums = premiums_of(search);
+    struct at_choice choice =
+        at_choice_make(search->lookup, search->query, &search->asked, premiums);
+
+    if (choice.option.mark)
+        take(search, &choice.option, answer);
+    else
+        take_default(search, &choice.option, answer);
+    answer->predicted_of = choice.of;
+    at_free(premiums);
+}
+
+/* Find the answer among candidates of this rank: the nearest, or where that is far, by prediction.
+ * Returns whether there is any. */
+static bool find_with_rank(struct search *search, struct at_answer *answer)
+{
+    search->nearest = (struct fit){.order = INFINITY};
     try_same_problems(search, answer);
     if (at_rank_is_of_others(search->rank))
         search_groups(search, answer);
-}
-
-static float predict(const struct search *search, const struct at_config *config,
-                     const struct at_launch *launch)
-{
-    const struct at_query *query = search->query;
-
-    return at_slowdown_predict(
-        search->lookup->slowdown,
-        &(struct at_slowdown_query){query->problem, query->device, config, launch});
-}
-
-/* Return the fit that is predicted to be the fastest, and its prediction. The network does not know
- * the user's own families: if the nearest is of one, it is returned, with INFINITY. */
-static const struct fit *fastest_of(const struct search *search, float *least)
-{
-    const struct fit *best = &search->fits[0];
-
-    *least = predict(search, &best->config, &best->launch);
-    for (size_t i = 1; isfinite(*least) && i < search->fit_count; i++) {
-        const struct fit *fit = &search->fits[i];
-        float predicted = predict(search, &fit->config, &fit->launch);
-
-        if (predicted < *least) {
-            *least = predicted;
-            best = fit;
-        }
-    }
-    return best;
-}
-
-/* The default is taken if it is predicted to be hardly slower. */
-static const float default_margin = 0.02F;
-
-/* Choose among the fits and the default config by prediction. */
-static void choose(struct search *search, struct at_answer *answer)
-{
-    struct at_answer usual = *answer;
-    float least;
-    const struct fit *fastest = fastest_of(search, &least);
-
-    if (isfinite(least) && at_default_find(search->lookup, search->query, &usual, NULL) == AT_OK &&
-        predict(search, &usual.config, &usual.launch) <= least + default_margin) {
-        *answer = usual;
-        note_default(search, answer);
-    } else {
-        take(search, fastest, answer);
-    }
-    answer->predicted_of = search->fit_count + 1;
-}
-
-static bool is_near(const struct search *search)
-{
-    return is_same_problem(search, search->fits[0].mark) ||
-           search->fits[0].distance < at_distance_far;
-}
-
-/* Find the answer among candidates of this rank: the nearest, or where that is far, one of the
- * nearest or the default config by prediction. Returns whether there is any. */
-static bool find_with_rank(struct search *search, struct at_answer *answer)
-{
-    find_nearest(search, 1, answer);
-    if (search->fit_count == 0)
+    if (search->nearest.order == INFINITY)
         return false;
-    if (is_near(search)) {
-        take(search, &search->fits[0], answer);
-        return true;
-    }
-    find_nearest(search, NEAR_MAX, answer);
-    choose(search, answer);
+    if (is_nearest_best(search))
+        take(search, &search->nearest.option, answer);
+    else
+        choose(search, answer);
     return true;
-}
-
-enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
-                               struct at_answer *answer, struct at_error *err)
-{
-    struct at_config config;
-    struct at_launch launch;
-    enum at_status status = at_space_default(&config, lookup->families, lookup->family_count,
-                                             query->problem, query->device, err);
-
-    if (status == AT_OK)
-        status = at_config_launch(&config, query->problem, query->device, &launch, err);
-    if (status != AT_OK)
-        return status;
-    answer->tier = AT_TIER_DEFAULT;
-    answer->config = config;
-    answer->launch = launch;
-    return AT_OK;
 }
 
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
@@ -503,7 +422,6 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
         found = find_with_rank(&search, answer);
     at_free(search.same);
     at_free(search.open);
-    at_free(search.fits);
     at_free(search.places);
     return found;
 }

@@ -13,7 +13,13 @@ struct at_candidate {
     const struct at_entry *entry; /* NULL: it is in a group, without measurements */
     int64_t of_copy_permille;
     struct at_problem_kind kind;
+    uint32_t config; /* index into the lookup's configs */
+};
+
+/* A config that candidates have. */
+struct at_known {
     struct at_config config;
+    int64_t elements; /* the sizes for which its inherent rules have been checked, added up */
 };
 
 /* What a search reads of a candidate that may be near: by elements, then by ascending keys. */
@@ -52,6 +58,8 @@ struct at_lookup {
     struct at_group groups[AT_GROUPS];
     size_t group_count;
     size_t count, capacity;
+    struct at_known *configs; /* different ones */
+    size_t config_count, config_capacity;
     struct at_place *places;
     size_t place_count, place_capacity;
     struct at_family *const *families;
@@ -60,11 +68,6 @@ struct at_lookup {
     size_t unusable;     /* entries that are not in the spaces */
     char *unusable_note; /* about the first of them */
 };
-
-/* Set the answer's tier, config and launch to those of the default config. AT_FAILED, and nothing
- * is set, if none is legal. */
-enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
-                               struct at_answer *answer, struct at_error *err);
 
 /* Fill the answer from the legal candidates of the best tier that has any: with the nearest, or if
  * that is far, with the one of the nearest or the default config that is predicted to be the

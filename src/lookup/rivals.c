@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lookup/rivals.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "device/relation.h"
 #include "lookup/nearest.h"
+#include "lookup/option.h"
 #include "lookup/rank.h"
 #include "space/named.h"
 #include "space/point.h"
@@ -13,7 +13,7 @@
 
 /* A config of an entry, and the nearest entry that has it. */
 struct kernel {
-    const struct at_mark *mark; /* NULL: a free slot */
+    const struct at_mark *mark; /* NULL: none */
     float bound;                /* of the entry's distance */
 };
 
@@ -35,8 +35,8 @@ struct rivals {
     const struct at_answer *answer;
     struct at_problem_kind kind; /* of the kernels that are considered */
     struct at_traits asked;      /* with the launch of the last config that was tried */
-    struct kernel *kernels;      /* a hash table with linear probing */
-    size_t mask;
+    struct at_slowdown_asked predicted;
+    struct kernel *kernels; /* by config */
     struct list fastest, nearest;
 };
 
@@ -66,31 +66,24 @@ static const struct at_candidate *candidate_of(const struct rivals *rivals,
 
 /* ---- the kernels ---- */
 
-/* Add the entry's config, or make this entry the one for it if it is nearer. */
-static void add_kernel(struct rivals *rivals, const struct at_mark *mark)
-{
-    const struct at_config *config = &candidate_of(rivals, mark)->config;
-    size_t slot = at_hash64(config->values, sizeof config->values, 0);
-    float bound = at_distance_bound(&mark->traits, &rivals->asked);
-    struct kernel *kernel = &rivals->kernels[slot & rivals->mask];
-
-    while (kernel->mark && !at_config_equal(&candidate_of(rivals, kernel->mark)->config, config))
-        kernel = &rivals->kernels[++slot & rivals->mask];
-    if (!kernel->mark || bound < kernel->bound)
-        *kernel = (struct kernel){mark, bound};
-}
-
+/* Find, for each config, the nearest entry that has it. */
 static void find_kernels(struct rivals *rivals)
 {
     const struct at_lookup *lookup = rivals->lookup;
 
-    while (rivals->mask < 2 * lookup->count)
-        rivals->mask = 2 * rivals->mask + 1;
-    rivals->kernels = at_alloc_array(rivals->mask + 1, sizeof *rivals->kernels);
-    for (size_t i = 0; i < lookup->count; i++)
-        if (is_of_kind(rivals, candidate_of(rivals, &lookup->marks[i])) &&
-            is_safe(rivals, &lookup->marks[i]))
-            add_kernel(rivals, &lookup->marks[i]);
+    rivals->kernels = at_alloc_array(lookup->config_count, sizeof *rivals->kernels);
+    for (size_t i = 0; i < lookup->count; i++) {
+        const struct at_mark *mark = &lookup->marks[i];
+        const struct at_candidate *candidate = candidate_of(rivals, mark);
+        struct kernel *kernel = &rivals->kernels[candidate->config];
+        float bound;
+
+        if (!is_of_kind(rivals, candidate) || !is_safe(rivals, mark))
+            continue;
+        bound = at_distance_bound(&mark->traits, &rivals->asked);
+        if (!kernel->mark || bound < kernel->bound)
+            *kernel = (struct kernel){mark, bound};
+    }
 }
 
 /* ---- the best ---- */
@@ -114,9 +107,10 @@ static void try_kernel(struct rivals *rivals, struct at_point *point, const stru
     const struct at_query *query = rivals->query;
     const struct at_place *place = &rivals->lookup->places[mark->place];
     const struct at_candidate *candidate = candidate_of(rivals, mark);
+    const struct at_config *known = &rivals->lookup->configs[candidate->config].config;
     struct at_answer answer = {
         .tier = at_tier_of(&place->record->device, query->device, false),
-        .config = candidate->config,
+        .config = *known,
         .path = place->path,
         .record = place->record,
         .tuned_problem = candidate->problem,
@@ -126,23 +120,22 @@ static void try_kernel(struct rivals *rivals, struct at_point *point, const stru
 
     if (!at_config_adapt(&answer.config, point, &answer.launch) ||
         /* adapted, it is another kernel than the one that was correct */
-        !at_config_equal(&answer.config, &candidate->config) ||
+        !at_config_equal(&answer.config, known) ||
         at_config_equal(&answer.config, &rivals->answer->config))
         return;
     at_traits_launch(&rivals->asked, query->problem, &answer.launch);
     answer.distance = at_distance_between(&mark->traits, &rivals->asked);
     insert(&rivals->nearest, &answer, answer.distance.total + mark->of_share);
     insert(&rivals->fastest, &answer,
-           at_slowdown_predict(rivals->lookup->slowdown,
-                               &(struct at_slowdown_query){query->problem, query->device,
-                                                           &answer.config, &answer.launch}));
+           at_slowdown_predict(rivals->lookup->slowdown, &rivals->predicted, &answer.config,
+                               &answer.launch));
 }
 
 static void try_kernels(struct rivals *rivals)
 {
     struct at_point point = at_point_make(NULL, rivals->query->problem, rivals->query->device);
 
-    for (size_t i = 0; i <= rivals->mask; i++)
+    for (size_t i = 0; i < rivals->lookup->config_count; i++)
         if (rivals->kernels[i].mark)
             try_kernel(rivals, &point, rivals->kernels[i].mark);
 }
@@ -169,7 +162,7 @@ static bool is_proven(const struct rivals *rivals, const struct at_config *confi
         const struct at_candidate *candidate = candidate_of(rivals, mark);
 
         if (is_of_kind(rivals, candidate) && is_safe(rivals, mark) &&
-            (at_config_equal(&candidate->config, config) ||
+            (at_config_equal(&rivals->lookup->configs[candidate->config].config, config) ||
              (candidate->entry && has_been(rivals, &candidate->entry->fallback, config))))
             return true;
     }
@@ -254,7 +247,7 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
         .answer = answer,
         .kind = at_problem_kind(query->problem),
         .asked = at_traits_of(query->problem, query->device),
-        .mask = 1,
+        .predicted = at_slowdown_ask(query->problem, query->device),
     };
     if (!at_answer_is_settled(answer, query)) {
         find_kernels(found);

@@ -3,8 +3,7 @@
 
 #include "base/memory.h"
 #include "lookup/distance.h"
-#include "lookup/slowdown_table.h"
-#include "space/point.h"
+#include "problem/arguments.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,33 +71,33 @@ static float log2_of(int64_t value)
     return log2f((float)value);
 }
 
-static float step_alignment(const struct at_problem *problem, bool source)
+static float step_alignment(const struct at_point *point, bool source)
 {
-    int64_t bits = source ? problem->stride_src : problem->stride_dst;
+    int64_t step = point->values[source ? AT_NAME_STRIDE_SRC : AT_NAME_STRIDE_DST];
 
-    if (at_problem_matrices(problem) == 1)
-        return at_alignment(0, 0, ALIGN_MAX);
-    for (int64_t i = 0; i < problem->outer_count; i++)
-        bits |= source ? problem->outer[i].stride_src : problem->outer[i].stride_dst;
-    return at_alignment(bits, problem->elem_size, ALIGN_MAX);
+    return at_alignment(point->values[AT_NAME_BATCH] > 1 ? step : 0, point->problem->elem_size,
+                        ALIGN_MAX);
 }
 
-static void fill_problem(const struct at_problem *problem, float *inputs)
+static void fill_problem(const struct at_point *point, float *inputs)
 {
+    const struct at_problem *problem = point->problem;
     struct at_axis axes[AT_AXES_MAX];
 
     inputs[AT_IN_ELEMENT_BYTES] = log2_of(problem->elem_size);
-    inputs[AT_IN_ELEMENTS] = log2f((float)problem->rows) + log2f((float)problem->cols) +
-                             log2_of(at_problem_matrices(problem));
     inputs[AT_IN_AXES] = (float)at_problem_axes(problem, axes);
-    inputs[AT_IN_WORD_BYTES] = log2_of(at_problem_word_bytes(problem));
+    inputs[AT_IN_WORD_BYTES] = log2_of(point->values[AT_NAME_WORD_BYTES]);
     inputs[AT_IN_ROWS] = log2_of(problem->rows);
     inputs[AT_IN_COLS] = log2_of(problem->cols);
-    inputs[AT_IN_MATRICES] = log2_of(at_problem_matrices(problem));
+    inputs[AT_IN_MATRICES] = log2_of(point->values[AT_NAME_BATCH]);
+    inputs[AT_IN_ELEMENTS] = inputs[AT_IN_ROWS] + inputs[AT_IN_COLS] + inputs[AT_IN_MATRICES];
+    inputs[AT_IN_BATCH] = log2_of(problem->batch);
+    inputs[AT_IN_RUN_ROWS] = log2_of(1 + point->values[AT_NAME_RUN_ROWS]);
+    inputs[AT_IN_RUN_COLS] = log2_of(1 + point->values[AT_NAME_RUN_COLS]);
     inputs[AT_IN_SRC_ROW_ALIGN] = at_alignment(problem->ld_src, problem->elem_size, ALIGN_MAX);
     inputs[AT_IN_DST_ROW_ALIGN] = at_alignment(problem->ld_dst, problem->elem_size, ALIGN_MAX);
-    inputs[AT_IN_SRC_STEP_ALIGN] = step_alignment(problem, true);
-    inputs[AT_IN_DST_STEP_ALIGN] = step_alignment(problem, false);
+    inputs[AT_IN_SRC_STEP_ALIGN] = step_alignment(point, true);
+    inputs[AT_IN_DST_STEP_ALIGN] = step_alignment(point, false);
 }
 
 /* Blocks that a multiprocessor holds at once, if registers allow. */
@@ -129,27 +128,36 @@ static void fill_launch(const struct at_device_info *device, const struct at_lau
         inputs[AT_IN_ELEMENTS] + inputs[AT_IN_ELEMENT_BYTES] - inputs[AT_IN_BLOCKS];
 }
 
-/* How much more than the problem's elements the blocks could move; 0 if the family does not say. */
-static float empty_part(const struct at_slowdown_query *query, const float *inputs)
+static void fill_packed(const struct at_problem *problem, const struct at_launch *launch,
+                        float *inputs)
 {
-    const struct at_expr *expr = query->config->family->block_elements;
-    struct at_point point;
+    int64_t runs[2] = {0, 0};
+
+    if (launch->field[AT_SIDE_SRC] > 0)
+        at_problem_packed_runs(problem, launch, runs);
+    inputs[AT_IN_PACKED_SRC] = log2_of(1 + runs[0]);
+    inputs[AT_IN_PACKED_DST] = log2_of(1 + runs[1]);
+}
+
+/* How much more than the problem's elements the blocks could move; 0 if the family does not say. */
+static float empty_part(const struct at_point *point, const float *inputs)
+{
+    const struct at_expr *expr = point->family->block_elements;
     int64_t elements;
 
-    if (!expr)
-        return 0;
-    point = at_point_make(query->config->family, query->problem, query->device);
-    at_point_move(&point, query->config);
-    if (at_expr_eval(expr, point.values, &elements, NULL) != AT_OK || elements < 1)
+    if (!expr || at_expr_eval(expr, point->values, &elements, NULL) != AT_OK || elements < 1)
         return 0;
     return log2_of(elements) + inputs[AT_IN_BLOCKS] - inputs[AT_IN_ELEMENTS];
 }
 
-void at_slowdown_own_inputs(const struct at_slowdown_query *query, float inputs[AT_IN_OWN])
+void at_slowdown_own_inputs(struct at_slowdown_asked *asked, const struct at_config *config,
+                            const struct at_launch *launch, float inputs[AT_IN_OWN])
 {
-    fill_problem(query->problem, inputs);
-    fill_launch(query->device, query->launch, inputs);
-    inputs[AT_IN_EMPTY] = empty_part(query, inputs);
+    at_point_move(&asked->point, config);
+    memcpy(inputs, asked->inputs, sizeof asked->inputs);
+    fill_launch(asked->point.device, launch, inputs);
+    fill_packed(asked->point.problem, launch, inputs);
+    inputs[AT_IN_EMPTY] = empty_part(&asked->point, inputs);
 }
 
 /* ---- the network ---- */
@@ -175,18 +183,28 @@ static float value_input(int32_t value)
     return value >= 0 ? log2f(1 + (float)value) : -1;
 }
 
-static void add_inputs(const struct at_slowdown_query *query, const struct places *places,
-                       float sums[AT_SLOWDOWN_FIRST])
+struct at_slowdown_asked at_slowdown_ask(const struct at_problem *problem,
+                                         const struct at_device_info *device)
 {
-    float own[AT_IN_OWN];
+    struct at_slowdown_asked asked = {.point = at_point_make(NULL, problem, device)};
 
-    at_slowdown_own_inputs(query, own);
-    for (int i = 0; i < AT_IN_OWN; i++)
+    fill_problem(&asked.point, asked.inputs);
+    memcpy(asked.first, at_slowdown_table.first_bias, sizeof asked.first);
+    for (int i = 0; i < AT_IN_OF_PROBLEM; i++)
+        add_input(i, asked.inputs[i], asked.first);
+    return asked;
+}
+
+/* Add what differs from one config to the next. */
+static void add_config(const float own[AT_IN_OWN], const struct places *places,
+                       const struct at_config *config, float sums[AT_SLOWDOWN_FIRST])
+{
+    for (int i = AT_IN_OF_PROBLEM; i < AT_IN_OWN; i++)
         add_input(i, own[i], sums);
     add_input(places->name, 1, sums);
-    for (size_t i = 0; i < query->config->family->param_count; i++)
+    for (size_t i = 0; i < config->family->param_count; i++)
         if (places->params[i] != UNKNOWN)
-            add_input(places->params[i], value_input(query->config->values[i]), sums);
+            add_input(places->params[i], value_input(config->values[i]), sums);
 }
 
 static const struct places *places_of(const struct at_slowdown *slowdown,
@@ -198,17 +216,24 @@ static const struct places *places_of(const struct at_slowdown *slowdown,
     return NULL;
 }
 
-float at_slowdown_predict(const struct at_slowdown *slowdown, const struct at_slowdown_query *query)
+bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_family *family)
+{
+    return places_of(slowdown, family) != NULL;
+}
+
+float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                          const struct at_config *config, const struct at_launch *launch)
 {
     const struct at_slowdown_table *table = &at_slowdown_table;
-    const struct places *places = places_of(slowdown, query->config->family);
-    float first[AT_SLOWDOWN_FIRST], second[AT_SLOWDOWN_SECOND], result = 0;
+    const struct places *places = places_of(slowdown, config->family);
+    float own[AT_IN_OWN], first[AT_SLOWDOWN_FIRST], second[AT_SLOWDOWN_SECOND], result = 0;
 
     if (!places)
         return INFINITY;
-    memcpy(first, table->first_bias, sizeof first);
+    at_slowdown_own_inputs(asked, config, launch, own);
+    memcpy(first, asked->first, sizeof first);
+    add_config(own, places, config, first);
     memcpy(second, table->second_bias, sizeof second);
-    add_inputs(query, places, first);
     for (int i = 0; i < AT_SLOWDOWN_FIRST; i++)
         if (first[i] > 0)
             add_scaled(second, table->second[i], first[i], AT_SLOWDOWN_SECOND);

@@ -5,8 +5,8 @@
 #ifndef AT_LOOKUP_SLOWDOWN_H
 #define AT_LOOKUP_SLOWDOWN_H
 
-#include "device/info.h"
-#include "space/family.h"
+#include "lookup/slowdown_table.h"
+#include "space/point.h"
 
 /* What the network knows of a problem and a launch. Besides, it knows a config's family and the
  * values of its parameters, by their names. */
@@ -19,6 +19,9 @@ enum at_slowdown_input {
     AT_IN_ROWS,
     AT_IN_COLS,
     AT_IN_MATRICES,
+    AT_IN_BATCH,    /* the fastest axis of the batch */
+    AT_IN_RUN_ROWS, /* of a matrix of runs, and 1 */
+    AT_IN_RUN_COLS,
     AT_IN_SRC_ROW_ALIGN, /* all rows begin at a multiple of as many bytes */
     AT_IN_DST_ROW_ALIGN,
     AT_IN_SRC_STEP_ALIGN, /* all matrices */
@@ -30,8 +33,11 @@ enum at_slowdown_input {
     AT_IN_RESIDENT_THREADS, /* that a multiprocessor holds at once, if registers allow */
     AT_IN_WAVES,            /* how often the blocks fill all multiprocessors */
     AT_IN_BLOCK_BYTES,      /* of the source, per block in the mean */
+    AT_IN_PACKED_SRC,       /* adjacent bytes in a row of a packed tile in the source, and 1 */
+    AT_IN_PACKED_DST,       /* in the destination */
     AT_IN_EMPTY,            /* what the blocks could move over what there is to move */
     AT_IN_OWN,              /* how many these are */
+    AT_IN_OF_PROBLEM = AT_IN_BLOCKS,
 };
 
 struct at_slowdown;
@@ -40,20 +46,26 @@ struct at_slowdown;
 struct at_slowdown *at_slowdown_open(struct at_family *const *families, size_t count);
 void at_slowdown_close(struct at_slowdown *slowdown);
 
-/* A legal config with its launch. */
-struct at_slowdown_query {
-    const struct at_problem *problem;
-    const struct at_device_info *device;
-    const struct at_config *config;
-    const struct at_launch *launch;
+bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_family *family);
+
+/* A problem on a device, with what predictions for its configs have in common. */
+struct at_slowdown_asked {
+    struct at_point point; /* at the last config */
+    float inputs[AT_IN_OF_PROBLEM];
+    float first[AT_SLOWDOWN_FIRST]; /* sums of the first layer, of these inputs alone */
 };
 
-/* Fill in what the network knows of problem and launch. */
-void at_slowdown_own_inputs(const struct at_slowdown_query *query, float inputs[AT_IN_OWN]);
+/* Problem and device are borrowed. */
+struct at_slowdown_asked at_slowdown_ask(const struct at_problem *problem,
+                                         const struct at_device_info *device);
+
+/* Fill in what the network knows of the problem and of a legal config's launch. */
+void at_slowdown_own_inputs(struct at_slowdown_asked *asked, const struct at_config *config,
+                            const struct at_launch *launch, float inputs[AT_IN_OWN]);
 
 /* Return the predicted logarithm of the time, less a number that is the same for all configs of a
  * problem; INFINITY for a family that the network does not know. */
-float at_slowdown_predict(const struct at_slowdown *slowdown,
-                          const struct at_slowdown_query *query);
+float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                          const struct at_config *config, const struct at_launch *launch);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef AT_LOOKUP_SLOWDOWN_TABLE_H
 #define AT_LOOKUP_SLOWDOWN_TABLE_H
 
-enum { AT_SLOWDOWN_INPUTS = 98, AT_SLOWDOWN_FIRST = 96, AT_SLOWDOWN_SECOND = 48 };
+enum { AT_SLOWDOWN_INPUTS = 103, AT_SLOWDOWN_FIRST = 128, AT_SLOWDOWN_SECOND = 64 };
 
 /* An input counts as (value - mean) * scale, at most 5 either way, and as 0 where it is NAN. */
 struct at_slowdown_scale {

@@ -38,9 +38,11 @@ static enum at_status fill(const struct reading *reading, const char *problem_te
         status = at_config_require(&config, &problem, &reading->device, NULL, err);
     if (status == AT_OK)
         status = at_config_launch(&config, &problem, &reading->device, &launch, err);
-    if (status == AT_OK)
-        at_slowdown_own_inputs(
-            &(struct at_slowdown_query){&problem, &reading->device, &config, &launch}, inputs);
+    if (status == AT_OK) {
+        struct at_slowdown_asked asked = at_slowdown_ask(&problem, &reading->device);
+
+        at_slowdown_own_inputs(&asked, &config, &launch, inputs);
+    }
     return status;
 }
 

@@ -236,11 +236,11 @@ is_uncertain() {
     is_uncertain true 'no entry is near' 8192x8192:f32,inplace=1 -d h200 results/nvidia-h200.yaml
 }
 
-@test "where no entry is near, a prediction chooses among the nearest and the default" {
+@test "where no entry is near, a prediction chooses among all configs" {
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 4x4096x24x128:b1,perm=0213
-    [[ $output == *'  chosen     predicted to be the fastest of 17 configs, as no entry is near'* ]]
+    [[ $output =~ '  chosen     predicted to be the fastest of '[0-9]{3}' configs, as no entry is near' ]]
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 4x4096x24x128:b1,perm=0213 -f json
-    [[ $output == *'"predicted_of": 17'* ]]
+    [[ $output =~ '"predicted_of": '[0-9]{3}, ]]
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 6000x6000:f32 results/nvidia-h200.yaml
     [[ $output != *'  chosen '* ]]
 }

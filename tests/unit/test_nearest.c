@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bounds of src/lookup/nearest.c skip no entry that is nearer: for any problem the answer is
  * the nearest of all entries, poor ones counted as farther, over the profiles in results/. Where
- * that is far, it is the one of the nearest configs that is predicted to be the fastest. */
+ * that is far, it is the config that is predicted to be the fastest. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "lookup/lookup.h"
@@ -23,7 +23,7 @@
 #include "shipped_families.h"
 #include "source_tree.h"
 
-enum { PROBLEMS = 1000, NEAR = 16 };
+enum { PROBLEMS = 1000 };
 
 struct known {
     const struct at_entry *entry;
@@ -164,35 +164,27 @@ static struct hit *scan(const struct at_problem *problem, const struct at_device
 static float predict(const struct at_problem *problem, const struct at_device_info *device,
                      const struct at_config *config)
 {
+    struct at_slowdown_asked asked = at_slowdown_ask(problem, device);
     struct at_launch launch;
 
     assert_int_equal(at_config_launch(config, problem, device, &launch, NULL), AT_OK);
-    return at_slowdown_predict(slowdown,
-                               &(struct at_slowdown_query){problem, device, config, &launch});
+    return at_slowdown_predict(slowdown, &asked, config, &launch);
 }
 
-/* The lowest prediction of the default config and the nearest different ones. */
+/* The lowest prediction of the default config and those of all entries. */
 static float least_predicted(const struct at_problem *problem, const struct at_device_info *device,
                              const struct hit *hits, size_t count)
 {
+    struct at_slowdown_asked asked = at_slowdown_ask(problem, device);
     struct at_config usual;
-    const struct hit *seen[NEAR];
-    size_t seen_count = 0;
     float least;
 
     assert_int_equal(at_space_default(&usual, families, family_count, problem, device, NULL),
                      AT_OK);
     least = predict(problem, device, &usual);
-    for (size_t i = 0; i < count && seen_count < NEAR; i++) {
-        size_t j = 0;
-
-        while (j < seen_count && !at_config_equal(&seen[j]->config, &hits[i].config))
-            j++;
-        if (j < seen_count)
-            continue;
-        seen[seen_count++] = &hits[i];
-        least = fminf(least, predict(problem, device, &hits[i].config));
-    }
+    for (size_t i = 0; i < count; i++)
+        least =
+            fminf(least, at_slowdown_predict(slowdown, &asked, &hits[i].config, &hits[i].launch));
     return least;
 }
 

@@ -134,15 +134,16 @@ static const char *const specs[] = {
 static void check_order(const char *spec, const struct at_answer *answers, size_t count)
 {
     struct at_slowdown *slowdown = at_slowdown_open(families, family_count);
+    struct at_slowdown_asked asked;
     struct at_problem problem;
     struct at_error err;
     float least = 0;
 
     assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
+    asked = at_slowdown_ask(&problem, &h200);
     for (size_t i = 1; i <= count; i++) {
-        float predicted = at_slowdown_predict(
-            slowdown,
-            &(struct at_slowdown_query){&problem, &h200, &answers[i].config, &answers[i].launch});
+        float predicted =
+            at_slowdown_predict(slowdown, &asked, &answers[i].config, &answers[i].launch);
 
         if (i == 1)
             least = predicted;

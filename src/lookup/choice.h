@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The choice by prediction, where the nearest entry is far. */
+#ifndef AT_LOOKUP_CHOICE_H
+#define AT_LOOKUP_CHOICE_H
+
+#include "lookup/option.h"
+
+struct at_choice {
+    struct at_option option; /* without a mark, it is the default config */
+    size_t of;               /* the number of configs that were compared */
+};
+
+/* Choose the config that is predicted to be the fastest: one that an entry has, or the default.
+ * Some legal entry has to be of a family that the network knows. premiums: by place, what its
+ * entries count as farther; those with INFINITY are left out. asked: the problem's traits. */
+struct at_choice at_choice_make(const struct at_lookup *lookup, const struct at_query *query,
+                                const struct at_traits *asked, const float *premiums);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lookup/option.h"
+
+#include "space/space.h"
+
+bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_point *point,
+                  struct at_option *option)
+{
+    const struct at_known *known = &lookup->configs[number];
+    int64_t elem_size = point->problem->elem_size;
+
+    option->config = known->config;
+    return at_config_adapt(&option->config, point, &option->launch) &&
+           /* Opening has checked the rules for elements that it was tuned with. */
+           ((known->elements & elem_size) ||
+            at_config_require_inherent(&known->config, elem_size, NULL) == AT_OK);
+}
+
+enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
+                               struct at_answer *answer, struct at_error *err)
+{
+    struct at_config config;
+    struct at_launch launch;
+    enum at_status status = at_space_default(&config, lookup->families, lookup->family_count,
+                                             query->problem, query->device, err);
+
+    if (status == AT_OK)
+        status = at_config_launch(&config, query->problem, query->device, &launch, err);
+    if (status != AT_OK)
+        return status;
+    answer->tier = AT_TIER_DEFAULT;
+    answer->config = config;
+    answer->launch = launch;
+    return AT_OK;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configs that a lookup can answer with. */
+#ifndef AT_LOOKUP_OPTION_H
+#define AT_LOOKUP_OPTION_H
+
+#include "lookup/nearest.h"
+#include "space/point.h"
+
+/* A legal config on the problem that is asked for. */
+struct at_option {
+    const struct at_mark *mark; /* an entry that has it; NULL: it is the default config */
+    struct at_config config;
+    struct at_launch launch;
+};
+
+/* Fit a config, by its number, to the point's problem and device. Return false, with a config and a
+ * launch that mean nothing, if it is not legal there. */
+bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_point *point,
+                  struct at_option *option);
+
+/* Set the answer's tier, config and launch to those of the default config. AT_FAILED, and nothing
+ * is set, if none is legal. */
+enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
+                               struct at_answer *answer, struct at_error *err);
+
+#endif
