@@ -50,7 +50,8 @@ const struct at_schema at_answer_schema = AT_SCHEMA("an answer", at_answer_recor
 
 static bool is_far(const struct at_answer *answer)
 {
-    return answer->record && answer->distance.total >= at_distance_far;
+    return answer->record &&
+           (answer->predicted_of > 0 || answer->distance.total >= at_distance_far);
 }
 
 bool at_answer_is_uncertain(const struct at_answer *answer)
@@ -246,7 +247,7 @@ static void show_choice(const struct at_answer *answer, FILE *out)
     if (answer->predicted_of == 0)
         return;
     flow = line(out, "chosen");
-    at_flow_add(&flow, "predicted to be the fastest of %zu configs, as no entry is near",
+    at_flow_add(&flow, "predicted to be the fastest of %zu configs, as no good entry is near",
                 answer->predicted_of);
     at_flow_end(&flow);
 }
@@ -260,8 +261,10 @@ static void show_uncertain(const struct at_answer *answer, FILE *out)
     flow = line(out, "uncertain");
     if (answer->record && answer->tier > AT_TIER_SHAPE)
         at_flow_add(&flow, "from another GPU%s", is_far(answer) ? ", and" : "");
-    if (is_far(answer))
-        at_flow_add(&flow, "far from all entries: a tenth of such answers lost 13 %% or more");
+    if (is_far(answer)) {
+        at_flow_add(&flow, "far from all good entries:");
+        at_flow_add(&flow, "a tenth of such answers lost 6 %% or more");
+    }
     if (!answer->record)
         at_flow_add(&flow, "no entry is near");
     if (answer->measured.predicted)

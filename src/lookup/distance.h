@@ -82,8 +82,8 @@ float at_distance_of_elements(const struct at_traits *from, const struct at_trai
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to);
 
 /* Return by how much farther an entry counts than it is, because its winner reached this share of
- * the copy limit: 0 if it reached all of it, or if the share is unknown (0). Only the choice among
- * entries counts it: whether an answer is too far, or uncertain, its distance alone says. */
+ * the copy limit: 0 if it reached all of it, or if the share is unknown (0). The distance that is
+ * shown does not have it. */
 float at_distance_of_share(int64_t of_copy_permille);
 
 /* Return the distance from a tuned problem to another; and only its total, which is faster. */

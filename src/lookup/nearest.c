@@ -357,14 +357,15 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
  * prediction does, so it chooses sooner there. */
 static const float far_in_place = 8;
 
-/* Is the nearest to be taken? It is if no prediction can tell better: the network does not know the
- * user's own families. */
+/* Is the nearest to be taken? Not if it is far, or poor and not very near. But the network does not
+ * know the user's own families. */
 static bool is_nearest_best(const struct search *search)
 {
     const struct fit *nearest = &search->nearest;
     float far = search->query->problem->in_place ? far_in_place : at_distance_far;
 
-    return is_same_problem(search, nearest->option.mark) || nearest->distance < far ||
+    return is_same_problem(search, nearest->option.mark) ||
+           nearest->distance + nearest->option.mark->of_share < far ||
            !at_slowdown_knows(search->lookup->slowdown, nearest->option.config.family);
 }
 

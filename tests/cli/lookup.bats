@@ -230,7 +230,7 @@ is_uncertain() {
 @test "answers from far problems and other GPUs, and defaults, are uncertain" {
     is_uncertain false '' 8192x8192:f32 -d h200 results/nvidia-h200.yaml
     is_uncertain false '' 6000x6000:f32 -d h200 results/nvidia-h200.yaml
-    is_uncertain true 'far from all entries' 3001x3003:f32 -d h200 results/nvidia-h200.yaml
+    is_uncertain true 'far from all good entries' 3001x3003:f32 -d h200 results/nvidia-h200.yaml
     is_uncertain true 'from another GPU (' 6000x6000:f32 -d a100 results/nvidia-h200.yaml
     is_uncertain true 'from another GPU, and far' 3001x3003:f32 -d a100 results/nvidia-h200.yaml
     is_uncertain true 'no entry is near' 8192x8192:f32,inplace=1 -d h200 results/nvidia-h200.yaml
@@ -238,7 +238,7 @@ is_uncertain() {
 
 @test "where no entry is near, a prediction chooses among all configs" {
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 4x4096x24x128:b1,perm=0213
-    [[ $output =~ '  chosen     predicted to be the fastest of '[0-9]{3}' configs, as no entry is near' ]]
+    [[ $output =~ '  chosen     predicted to be the fastest of '[0-9]{3}' configs, as no good entry is near' ]]
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 4x4096x24x128:b1,perm=0213 -f json
     [[ $output =~ '"predicted_of": '[0-9]{3}, ]]
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 6000x6000:f32 results/nvidia-h200.yaml

@@ -222,7 +222,7 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
     struct at_error err = {AT_OK, ""};
     size_t count;
     struct hit *hits = scan(problem, device, &count);
-    bool near = count > 0 && hits[0].distance < at_distance_far;
+    bool near = count > 0 && hits[0].order < at_distance_far;
 
     if (at_lookup_find(lookup, &query, &answer, &err) != AT_OK)
         fail_msg("%s", err.message);
