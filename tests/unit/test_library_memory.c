@@ -407,7 +407,7 @@ static const struct scenario scenarios[] = {
     LOOKUP(SHAPE, shipped, "h200", {.elem_size = 4, .rows = 6000, .cols = 6000, .ld_src = 6016}),
     LOOKUP(CHIP, shipped, "h100", F32(8192)),
     LOOKUP(ARCHITECTURE, small, "h200", F32(4096)),
-    LOOKUP(OTHER, small, "rtx-4090", F32(4608)),
+    LOOKUP(OTHER, small, "rtx-4090", F32(4096)),
     LOOKUP(DEFAULT, small, "h200", {.elem_size = 4, .rows = 64, .cols = 64, .in_place = 1}),
     {.name = "lookup: no problem",
      .run = look_up,
