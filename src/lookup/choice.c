@@ -10,7 +10,7 @@ struct choosing {
     const struct at_query *query;
     const float *premiums;
     struct at_slowdown_asked asked;
-    float *predictions; /* by a config's number; INFINITY for those that are left out */
+    float *predictions; /* by a config's number. A config that is left out has INFINITY */
     float least;
     struct at_option best; /* with this prediction */
     size_t of;
@@ -43,7 +43,6 @@ static void compare(struct choosing *choosing, uint32_t number, const struct at_
 static void compare_all(struct choosing *choosing)
 {
     const struct at_lookup *lookup = choosing->lookup;
-    struct at_point point = at_point_make(NULL, choosing->query->problem, choosing->query->device);
     bool *considered = at_alloc_array(lookup->config_count, sizeof *considered);
 
     for (size_t i = 0; i < lookup->count; i++)
@@ -53,7 +52,7 @@ static void compare_all(struct choosing *choosing)
         struct at_option option = {.mark = NULL};
 
         choosing->predictions[i] = INFINITY;
-        if (considered[i] && at_known_fit(lookup, i, &point, &option))
+        if (considered[i] && at_known_fit(lookup, i, &choosing->asked.point, &option))
             compare(choosing, i, &option);
     }
     at_free(considered);
@@ -91,14 +90,14 @@ static const float default_margin = 0.02F;
 /* Take the default config for the best, or leave that. */
 static bool take_default(struct choosing *choosing)
 {
-    struct at_answer usual;
+    struct at_option usual;
 
     if (at_default_find(choosing->lookup, choosing->query, &usual, NULL) != AT_OK)
         return false;
     choosing->of++;
     if (predict(choosing, &usual.config, &usual.launch) > choosing->least + default_margin)
         return false;
-    choosing->best = (struct at_option){NULL, usual.config, usual.launch};
+    choosing->best = usual;
     return true;
 }
 

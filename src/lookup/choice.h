@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choice by prediction, where the nearest entry is far. */
+/* The choice by prediction, where the nearest entry is far or poor. */
 #ifndef AT_LOOKUP_CHOICE_H
 #define AT_LOOKUP_CHOICE_H
 

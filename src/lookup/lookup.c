@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "lookup/nearest.h"
 #include "lookup/option.h"
 #include "space/named.h"
 #include "space/space.h"
@@ -263,12 +262,15 @@ enum at_status at_lookup_find(const struct at_lookup *lookup, const struct at_qu
                               struct at_answer *answer, struct at_error *err)
 {
     struct at_answer made = {0};
-    enum at_status status = AT_OK;
 
-    if (!at_nearest_find(lookup, query, &made))
-        status = at_default_find(lookup, query, &made, err);
-    if (status != AT_OK)
-        return status;
+    if (!at_nearest_find(lookup, query, &made)) {
+        struct at_option usual;
+        enum at_status status = at_default_find(lookup, query, &usual, err);
+
+        if (status != AT_OK)
+            return status;
+        at_default_take(&made, &usual);
+    }
     if (!made.refused[0] && lookup->unusable > 0)
         snprintf(made.refused, sizeof made.refused, "%zu %s not used: %.200s", lookup->unusable,
                  lookup->unusable == 1 ? "entry" : "entries", lookup->unusable_note);

@@ -68,8 +68,8 @@ void at_lookup_close(struct at_lookup *lookup);
 enum at_status at_lookup_find(const struct at_lookup *lookup, const struct at_query *query,
                               struct at_answer *answer, struct at_error *err);
 
-/* Is the answer a guess: from another GPU, from a far problem, or a default? Not if it was
- * measured. */
+/* Is the answer a guess: from another GPU, predicted, from a far problem, or a default? Not if it
+ * was measured. */
 bool at_answer_is_uncertain(const struct at_answer *answer);
 
 /* AT_MISMATCH unless the answer was tuned on this model of device: for --strict. */

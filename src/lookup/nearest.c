@@ -102,13 +102,11 @@ static void take_default(const struct search *search, const struct at_option *us
 {
     const struct fit *nearest = &search->nearest;
 
-    answer->tier = AT_TIER_DEFAULT;
-    answer->config = usual->config;
-    answer->launch = usual->launch;
+    at_default_take(answer, usual);
     if (!answer->refused[0])
         snprintf(answer->refused, sizeof answer->refused,
-                 "the nearest entry, %.120s, is far: its distance is %.0f, and the default config "
-                 "is predicted to be about as fast as the best near one, or faster",
+                 "the nearest entry, %.120s, is far or poor: its distance is %.0f, and the default "
+                 "config is predicted to be about as fast as the fastest other",
                  candidate_of(search, nearest->option.mark)->problem, nearest->distance);
 }
 

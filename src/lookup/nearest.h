@@ -70,9 +70,9 @@ struct at_lookup {
 };
 
 /* Fill the answer from the legal candidates of the best tier that has any: with the nearest, or if
- * that is far, with the one of the nearest or the default config that is predicted to be the
- * fastest. Return false if there is none. answer->refused says why the entry for this very problem
- * was not taken, or which entry is far. */
+ * that is far or poor, with the config that is predicted to be the fastest, of theirs and the
+ * default. Return false if there is none. answer->refused says why the entry for this very problem
+ * was not taken, or which entry is far or poor. */
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer);
 

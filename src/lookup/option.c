@@ -17,19 +17,22 @@ bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_poi
 }
 
 enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
-                               struct at_answer *answer, struct at_error *err)
+                               struct at_option *option, struct at_error *err)
 {
-    struct at_config config;
-    struct at_launch launch;
-    enum at_status status = at_space_default(&config, lookup->families, lookup->family_count,
+    struct at_option found = {.mark = NULL};
+    enum at_status status = at_space_default(&found.config, lookup->families, lookup->family_count,
                                              query->problem, query->device, err);
 
     if (status == AT_OK)
-        status = at_config_launch(&config, query->problem, query->device, &launch, err);
-    if (status != AT_OK)
-        return status;
+        status = at_config_launch(&found.config, query->problem, query->device, &found.launch, err);
+    if (status == AT_OK)
+        *option = found;
+    return status;
+}
+
+void at_default_take(struct at_answer *answer, const struct at_option *option)
+{
     answer->tier = AT_TIER_DEFAULT;
-    answer->config = config;
-    answer->launch = launch;
-    return AT_OK;
+    answer->config = option->config;
+    answer->launch = option->launch;
 }

@@ -18,9 +18,11 @@ struct at_option {
 bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_point *point,
                   struct at_option *option);
 
-/* Set the answer's tier, config and launch to those of the default config. AT_FAILED, and nothing
- * is set, if none is legal. */
+/* Find the default config. AT_FAILED, and nothing is found, if none is legal. */
 enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
-                               struct at_answer *answer, struct at_error *err);
+                               struct at_option *option, struct at_error *err);
+
+/* Answer with the default config: set the tier, the config and the launch. */
+void at_default_take(struct at_answer *answer, const struct at_option *option);
 
 #endif

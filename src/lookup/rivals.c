@@ -3,11 +3,9 @@
 
 #include "base/memory.h"
 #include "device/relation.h"
-#include "lookup/nearest.h"
 #include "lookup/option.h"
 #include "lookup/rank.h"
 #include "space/named.h"
-#include "space/point.h"
 
 #include <string.h>
 
@@ -102,15 +100,14 @@ static void insert(struct list *list, const struct at_answer *answer, float key)
     list->items[place] = (struct rival){*answer, key};
 }
 
-static void try_kernel(struct rivals *rivals, struct at_point *point, const struct at_mark *mark)
+static void try_kernel(struct rivals *rivals, const struct at_mark *mark)
 {
     const struct at_query *query = rivals->query;
     const struct at_place *place = &rivals->lookup->places[mark->place];
     const struct at_candidate *candidate = candidate_of(rivals, mark);
-    const struct at_config *known = &rivals->lookup->configs[candidate->config].config;
+    struct at_option option;
     struct at_answer answer = {
         .tier = at_tier_of(&place->record->device, query->device, false),
-        .config = *known,
         .path = place->path,
         .record = place->record,
         .tuned_problem = candidate->problem,
@@ -118,11 +115,13 @@ static void try_kernel(struct rivals *rivals, struct at_point *point, const stru
         .expected_of_copy_permille = candidate->of_copy_permille,
     };
 
-    if (!at_config_adapt(&answer.config, point, &answer.launch) ||
+    if (!at_known_fit(rivals->lookup, candidate->config, &rivals->predicted.point, &option) ||
         /* adapted, it is another kernel than the one that was correct */
-        !at_config_equal(&answer.config, known) ||
-        at_config_equal(&answer.config, &rivals->answer->config))
+        !at_config_equal(&option.config, &rivals->lookup->configs[candidate->config].config) ||
+        at_config_equal(&option.config, &rivals->answer->config))
         return;
+    answer.config = option.config;
+    answer.launch = option.launch;
     at_traits_launch(&rivals->asked, query->problem, &answer.launch);
     answer.distance = at_distance_between(&mark->traits, &rivals->asked);
     insert(&rivals->nearest, &answer, answer.distance.total + mark->of_share);
@@ -133,11 +132,9 @@ static void try_kernel(struct rivals *rivals, struct at_point *point, const stru
 
 static void try_kernels(struct rivals *rivals)
 {
-    struct at_point point = at_point_make(NULL, rivals->query->problem, rivals->query->device);
-
     for (size_t i = 0; i < rivals->lookup->config_count; i++)
         if (rivals->kernels[i].mark)
-            try_kernel(rivals, &point, rivals->kernels[i].mark);
+            try_kernel(rivals, rivals->kernels[i].mark);
 }
 
 /* ---- the default config ---- */
@@ -171,10 +168,15 @@ static bool is_proven(const struct rivals *rivals, const struct at_config *confi
 
 static bool find_default(const struct rivals *rivals, struct at_answer *found)
 {
+    struct at_option usual;
+
+    if (at_default_find(rivals->lookup, rivals->query, &usual, NULL) != AT_OK ||
+        at_config_equal(&usual.config, &rivals->answer->config) ||
+        !is_proven(rivals, &usual.config))
+        return false;
     *found = (struct at_answer){0};
-    return at_default_find(rivals->lookup, rivals->query, found, NULL) == AT_OK &&
-           !at_config_equal(&found->config, &rivals->answer->config) &&
-           is_proven(rivals, &found->config);
+    at_default_take(found, &usual);
+    return true;
 }
 
 bool at_answer_is_settled(const struct at_answer *answer, const struct at_query *query)
