@@ -66,18 +66,54 @@ template <> struct micro_of<false> {
 };
 using micro = typename micro_of<VEC == 1>::type;
 
-/* Read a whole tile into registers, in micro-tiles: one vector from each of VEC rows. */
-__device__ __forceinline__ void read_tile(micro (&held)[steps], const element *tile, unsigned ld)
+/* Read the elements of a vector that lie before the edge: `count` of them, all if `whole`. */
+template <bool whole>
+__device__ __forceinline__ word<vector_bytes> read_vector(const element *from, int count)
+{
+    vector<vector_bytes, ELEM_SIZE> read = {};
+
+    if (whole || count >= VEC)
+        return load<LOAD>(reinterpret_cast<const word<vector_bytes> *>(from));
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+        if (i < count)
+            read.part[i] = load<LOAD>(from + i);
+    return read.whole;
+}
+
+/* Write them. */
+template <bool whole>
+__device__ __forceinline__ void write_vector(element *to, word<vector_bytes> value, int count)
+{
+    vector<vector_bytes, ELEM_SIZE> written;
+
+    if (whole || count >= VEC) {
+        store<STORE>(reinterpret_cast<word<vector_bytes> *>(to), value);
+        return;
+    }
+    written.whole = value;
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+        if (i < count)
+            store<STORE>(to + i, written.part[i]);
+}
+
+/* Read a tile into registers, in micro-tiles: one vector from each of VEC rows. Of a tile that the
+ * matrix's edge cuts, only `rows` and `cols` exist. */
+template <bool whole>
+__device__ __forceinline__ void read_tile(micro (&held)[steps], const element *tile, unsigned ld,
+                                          int rows, int cols)
 {
 #pragma unroll
     for (unsigned i = 0; i < steps; i++) {
         const unsigned index = i * THREADS + threadIdx.x;
-        const element *from = tile + index / side * VEC * ld + index % side * VEC;
+        const int row = index / side * VEC, col = index % side * VEC;
+        const element *from = tile + row * ld + col;
 
 #pragma unroll
-        for (unsigned k = 0; k < VEC; k++)
-            held[i].row[k].whole =
-                load<LOAD>(reinterpret_cast<const word<vector_bytes> *>(from + k * ld));
+        for (int k = 0; k < VEC; k++)
+            if (whole || row + k < rows)
+                held[i].row[k].whole = read_vector<whole>(from + k * ld, cols - col);
     }
 }
 
@@ -100,39 +136,40 @@ __device__ __forceinline__ void stage_tile(word<vector_bytes> *staged, const mic
 }
 
 /* Write staged columns as the rows of a tile. */
+template <bool whole>
 __device__ __forceinline__ void write_tile(element *tile, const word<vector_bytes> *staged,
-                                           unsigned ld)
+                                           unsigned ld, int rows, int cols)
 {
 #pragma unroll
     for (unsigned i = 0; i < steps * VEC; i++) {
         const unsigned index = i * THREADS + threadIdx.x;
-        element *to = tile + index / side * ld + index % side * VEC;
+        const int row = index / side, col = index % side * VEC;
 
-        store<STORE>(reinterpret_cast<word<vector_bytes> *>(to),
-                     staged[index + index / TILE * pad]);
+        if (whole || row < rows)
+            write_vector<whole>(tile + row * ld + col, staged[index + index / TILE * pad],
+                                cols - col);
     }
 }
 
-/* Read a tile at the edge element by element: only the rows and columns that exist. */
-__device__ __forceinline__ void read_edge(element *staged, const element *tile, unsigned ld,
-                                          int rows, int cols)
+/* Exchange a tile of this height and width with its mirror image. One on the diagonal is its own.
+ */
+template <bool whole>
+__device__ __forceinline__ void exchange(element *tile, element *mirror, bool diagonal, unsigned ld,
+                                         int height, int width)
 {
-#pragma unroll 1
-    for (int index = threadIdx.x; index < TILE * TILE; index += THREADS)
-        if (index / TILE < rows && index % TILE < cols)
-            staged[index / TILE * (TILE + pad) + index % TILE] =
-                tile[index / TILE * ld + index % TILE];
-}
+    word<vector_bytes> *staged = reinterpret_cast<word<vector_bytes> *>(dynamic_shared());
+    micro held[steps], mirrored[steps];
 
-/* Write it. rows and cols count those of the tile that is written. */
-__device__ __forceinline__ void write_edge(element *tile, const element *staged, unsigned ld,
-                                           int rows, int cols)
-{
-#pragma unroll 1
-    for (int index = threadIdx.x; index < TILE * TILE; index += THREADS)
-        if (index / TILE < rows && index % TILE < cols)
-            tile[index / TILE * ld + index % TILE] =
-                staged[index % TILE * (TILE + pad) + index / TILE];
+    read_tile<whole>(held, tile, ld, height, width);
+    if (!diagonal)
+        read_tile<whole>(mirrored, mirror, ld, width, height);
+    stage_tile(staged, held);
+    if (!diagonal)
+        stage_tile(staged + tile_vectors, mirrored);
+    __syncthreads();
+    write_tile<whole>(mirror, staged, ld, width, height);
+    if (!diagonal)
+        write_tile<whole>(tile, staged + tile_vectors, ld, height, width);
 }
 
 struct tile_pair {
@@ -165,7 +202,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, long long batch, long long stride_src, long long stride_dst)
 {
-    unsigned char *shared = dynamic_shared();
     const unsigned tiles = (unsigned)((rows + TILE - 1) / TILE);
     const unsigned pairs = (unsigned)((unsigned long long)tiles * (tiles + 1ull) / 2);
     const unsigned matrix = blockIdx.x / pairs;
@@ -179,29 +215,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     element *mirror = base + first_col * ld_dst + first_row;
 
     if (first_row + TILE <= rows) {
-        word<vector_bytes> *staged = reinterpret_cast<word<vector_bytes> *>(shared);
-        micro held[steps], mirrored[steps];
-
-        read_tile(held, tile, ld);
-        if (!diagonal)
-            read_tile(mirrored, mirror, ld);
-        stage_tile(staged, held);
-        if (!diagonal)
-            stage_tile(staged + tile_vectors, mirrored);
-        __syncthreads();
-        write_tile(mirror, staged, ld);
-        if (!diagonal)
-            write_tile(tile, staged + tile_vectors, ld);
+        exchange<true>(tile, mirror, diagonal, ld, TILE, TILE);
     } else {
-        element *staged = reinterpret_cast<element *>(shared);
-        const int height = (int)(rows - first_row), width = diagonal ? height : TILE;
+        const int height = (int)(rows - first_row);
 
-        read_edge(staged, tile, ld, height, width);
-        if (!diagonal)
-            read_edge(staged + tile_vectors * VEC, mirror, ld, width, height);
-        __syncthreads();
-        write_edge(mirror, staged, ld, width, height);
-        if (!diagonal)
-            write_edge(tile, staged + tile_vectors * VEC, ld, height, width);
+        exchange<false>(tile, mirror, diagonal, ld, height, diagonal ? height : TILE);
     }
 }

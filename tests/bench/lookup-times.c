@@ -8,8 +8,9 @@
  *
  *     lookup-times [--gpu SEL] [--seconds N] --problems LIST PROFILE... >TABLE
  *
- * The table has a line for each config, and for each problem one with the times in ns and one with
- * the default config. */
+ * The table has a line for each config, and for each problem four: the fastest config ("entry"),
+ * the times in ns, the default config, and the fastest config's share of the copy limit in
+ * permille, by the search for copies. make-library --known reads it, too. */
 #include "base/clock.h"
 #include "base/integer.h"
 #include "base/memory.h"
@@ -19,6 +20,7 @@
 #include "roles.h"
 #include "space/named.h"
 #include "space/point.h"
+#include "tune/copy_limit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,11 +161,22 @@ static bool is_timed(const struct at_search *search, size_t index)
     return search->results[index].done && search->results[index].outcome == AT_CORRECT;
 }
 
-static void print_times(struct table *table, const struct at_search *search, size_t usual)
+static void print_line(const char *word, const struct at_search *search, size_t value)
 {
+    printf("%s\t%s\t%zu\n", word, search->progress.what, value);
+}
+
+/* The copies: their best time in ns; 0: unknown. */
+static void print_times(struct table *table, const struct at_search *search, size_t usual,
+                        double copy_ns)
+{
+    size_t best;
+
     for (size_t i = 0; i < search->space.count; i++)
         if (is_timed(search, i))
             print_config(table, &search->space.configs[i]);
+    at_rank_best(search, &best, 1);
+    print_line("entry", search, print_config(table, &search->space.configs[best]));
     printf("times\t%s", search->progress.what);
     for (size_t i = 0; i < search->space.count; i++)
         if (is_timed(search, i))
@@ -171,8 +184,9 @@ static void print_times(struct table *table, const struct at_search *search, siz
                    search->results[i].time_ns);
     putchar('\n');
     if (usual != SIZE_MAX && is_timed(search, usual))
-        printf("default\t%s\t%zu\n", search->progress.what,
-               print_config(table, &search->space.configs[usual]));
+        print_line("default", search, print_config(table, &search->space.configs[usual]));
+    if (copy_ns > 0)
+        print_line("share", search, (size_t)(1000 * copy_ns / search->results[best].time_ns + 0.5));
     fflush(stdout);
 }
 
@@ -181,15 +195,20 @@ static enum at_status time_problem(struct table *table, const struct at_problem 
 {
     struct at_search search = {
         .session = table->session, .problem = *problem, .strategy = &at_strategy_exhaustive};
+    const struct at_budget unlimited = {0};
     size_t usual = fill_space(table, problem, &search.space);
+    struct at_copies copies;
     char *what = at_problem_format(problem);
     enum at_status status;
 
     search.progress.what = what;
     search.progress.of = 1;
     status = at_pipeline_run(&search, SIZE_MAX, err);
+    if (status == AT_OK)
+        status =
+            at_copies_find(table->session, problem, &unlimited, &search.progress, &copies, err);
     if (status == AT_OK && search.counts[AT_CORRECT] > 0)
-        print_times(table, &search, usual);
+        print_times(table, &search, usual, copies.best_ns);
     at_search_clear(&search);
     free(what);
     return status;
