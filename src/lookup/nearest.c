@@ -351,19 +351,14 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
             try_candidate(search, search->same[i], answer);
 }
 
-/* In place, tiles that the matrix's edge cuts are slow. The distance does not know of them, and the
- * prediction does, so it chooses sooner there. */
-static const float far_in_place = 8;
-
 /* Is the nearest to be taken? Not if it is far, or poor and not very near. But the network does not
  * know the user's own families. */
 static bool is_nearest_best(const struct search *search)
 {
     const struct fit *nearest = &search->nearest;
-    float far = search->query->problem->in_place ? far_in_place : at_distance_far;
 
     return is_same_problem(search, nearest->option.mark) ||
-           nearest->distance + nearest->option.mark->of_share < far ||
+           nearest->distance + nearest->option.mark->of_share < at_distance_far ||
            !at_slowdown_knows(search->lookup->slowdown, nearest->option.config.family);
 }
 

@@ -136,9 +136,15 @@ static bool expect(struct parser *parser, char sign)
     return accept(parser, sign) || fail_expected(parser, expected);
 }
 
+/* Not strspn, which makes a table for each call. */
 static size_t word_length(const char *at)
 {
-    return strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+    const char *end = at;
+
+    while ((*end >= 'A' && *end <= 'Z') || (*end >= 'a' && *end <= 'z') ||
+           (*end >= '0' && *end <= '9') || *end == '_')
+        end++;
+    return (size_t)(end - at);
 }
 
 static bool parse_number(struct parser *parser, size_t length)
