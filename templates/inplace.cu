@@ -72,12 +72,14 @@ __device__ __forceinline__ word<vector_bytes> read_vector(const element *from, i
 {
     vector<vector_bytes, ELEM_SIZE> read = {};
 
-    if (whole || count >= VEC)
-        return load<LOAD>(reinterpret_cast<const word<vector_bytes> *>(from));
+    if (whole || count >= VEC) {
+        read.whole = load<LOAD>(reinterpret_cast<const word<vector_bytes> *>(from));
+    } else if constexpr (!whole) {
 #pragma unroll
-    for (int i = 0; i < VEC; i++)
-        if (i < count)
-            read.part[i] = load<LOAD>(from + i);
+        for (int i = 0; i < VEC; i++)
+            if (i < count)
+                read.part[i] = load<LOAD>(from + i);
+    }
     return read.whole;
 }
 
@@ -85,17 +87,17 @@ __device__ __forceinline__ word<vector_bytes> read_vector(const element *from, i
 template <bool whole>
 __device__ __forceinline__ void write_vector(element *to, word<vector_bytes> value, int count)
 {
-    vector<vector_bytes, ELEM_SIZE> written;
-
     if (whole || count >= VEC) {
         store<STORE>(reinterpret_cast<word<vector_bytes> *>(to), value);
-        return;
-    }
-    written.whole = value;
+    } else if constexpr (!whole) {
+        vector<vector_bytes, ELEM_SIZE> written;
+
+        written.whole = value;
 #pragma unroll
-    for (int i = 0; i < VEC; i++)
-        if (i < count)
-            store<STORE>(to + i, written.part[i]);
+        for (int i = 0; i < VEC; i++)
+            if (i < count)
+                store<STORE>(to + i, written.part[i]);
+    }
 }
 
 /* Read a tile into registers, in micro-tiles: one vector from each of VEC rows. Of a tile that the
@@ -151,8 +153,7 @@ __device__ __forceinline__ void write_tile(element *tile, const word<vector_byte
     }
 }
 
-/* Exchange a tile of this height and width with its mirror image. One on the diagonal is its own.
- */
+/* Exchange a tile with its mirror image. One on the diagonal is its own. */
 template <bool whole>
 __device__ __forceinline__ void exchange(element *tile, element *mirror, bool diagonal, unsigned ld,
                                          int height, int width)

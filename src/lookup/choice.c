@@ -12,7 +12,7 @@ struct choosing {
     struct at_slowdown_asked asked;
     float *predictions; /* by a config's number. A config that is left out has INFINITY */
     float least;
-    struct at_option best; /* with this prediction */
+    struct at_option best;
     size_t of;
 };
 
@@ -21,26 +21,8 @@ static bool is_considered(const struct choosing *choosing, const struct at_mark 
     return choosing->premiums[mark->place] < INFINITY;
 }
 
-static float predict(struct choosing *choosing, const struct at_config *config,
-                     const struct at_launch *launch)
-{
-    return at_slowdown_predict(choosing->lookup->slowdown, &choosing->asked, config, launch);
-}
-
-/* Predict a legal config, and take it if it is predicted to be faster. */
-static void compare(struct choosing *choosing, uint32_t number, const struct at_option *option)
-{
-    float predicted = predict(choosing, &option->config, &option->launch);
-
-    choosing->predictions[number] = predicted;
-    choosing->of++;
-    if (predicted >= choosing->least)
-        return;
-    choosing->least = predicted;
-    choosing->best = *option;
-}
-
-static void compare_all(struct choosing *choosing)
+/* Estimate all configs that are considered and legal. */
+static void estimate_all(struct choosing *choosing)
 {
     const struct at_lookup *lookup = choosing->lookup;
     bool *considered = at_alloc_array(lookup->config_count, sizeof *considered);
@@ -49,45 +31,70 @@ static void compare_all(struct choosing *choosing)
         if (is_considered(choosing, &lookup->marks[i]))
             considered[lookup->candidates[lookup->marks[i].candidate].config] = true;
     for (uint32_t i = 0; i < lookup->config_count; i++) {
-        struct at_option option = {.mark = NULL};
+        float *prediction = &choosing->predictions[i];
+        struct at_option option;
 
-        choosing->predictions[i] = INFINITY;
+        *prediction = INFINITY;
         if (considered[i] && at_known_fit(lookup, i, &choosing->asked.point, &option))
-            compare(choosing, i, &option);
+            *prediction = at_slowdown_estimate(lookup->slowdown, &choosing->asked, &option.config,
+                                               &option.launch);
+        choosing->of += *prediction < INFINITY;
+        choosing->least = fminf(choosing->least, *prediction);
     }
     at_free(considered);
 }
 
-/* Find the nearest of the entries that have the best config. Several numbers have it if configs
- * became the same when they were fitted to the problem; their predictions are the same, too. */
-static void find_mark(struct choosing *choosing, struct at_traits asked)
+/* Refine the least estimates, and leave out the others: a config whose estimate is farther from the
+ * least is hardly ever the best. */
+static void refine_least(struct choosing *choosing)
 {
     const struct at_lookup *lookup = choosing->lookup;
-    const struct at_mark *nearest = NULL;
-    float least = INFINITY;
+    const float reach = choosing->least + 0.08F;
 
-    at_traits_launch(&asked, choosing->query->problem, &choosing->best.launch);
-    for (size_t i = 0; i < lookup->count; i++) {
-        const struct at_mark *mark = &lookup->marks[i];
-        float order;
+    choosing->least = INFINITY;
+    for (uint32_t i = 0; i < lookup->config_count; i++) {
+        float *prediction = &choosing->predictions[i];
+        struct at_option option;
 
-        if (choosing->predictions[lookup->candidates[mark->candidate].config] > choosing->least ||
-            !is_considered(choosing, mark))
-            continue;
-        order = at_distance_total(&mark->traits, &asked) + mark->of_share +
-                choosing->premiums[mark->place];
-        if (order < least || (order == least && mark->candidate < nearest->candidate)) {
-            least = order;
-            nearest = mark;
-        }
+        *prediction =
+            *prediction <= reach && at_known_fit(lookup, i, &choosing->asked.point, &option)
+                ? at_slowdown_refine(lookup->slowdown, &choosing->asked, &option.config,
+                                     &option.launch, *prediction)
+                : INFINITY;
+        choosing->least = fminf(choosing->least, *prediction);
     }
-    choosing->best.mark = nearest;
 }
 
-/* The default is taken if it is predicted to be hardly slower. */
-static const float default_margin = 0.02F;
+/* Configs whose predictions differ by no more than this count as equally fast. */
+static const float equally_fast = 0.02F;
 
-/* Take the default config for the best, or leave that. */
+/* Of the fastest configs, take the one with the nearest entry. */
+static void take_nearest(struct choosing *choosing, struct at_traits asked)
+{
+    const struct at_lookup *lookup = choosing->lookup;
+    float least = INFINITY;
+
+    for (size_t i = 0; i < lookup->count; i++) {
+        const struct at_mark *mark = &lookup->marks[i];
+        uint32_t number = lookup->candidates[mark->candidate].config;
+        struct at_option option = {.mark = mark};
+        float order;
+
+        if (choosing->predictions[number] > choosing->least + equally_fast ||
+            !is_considered(choosing, mark) ||
+            !at_known_fit(lookup, number, &choosing->asked.point, &option))
+            continue;
+        at_traits_launch(&asked, choosing->query->problem, &option.launch);
+        order = at_distance_total(&mark->traits, &asked) + mark->of_share +
+                choosing->premiums[mark->place];
+        if (order < least || (order == least && mark->candidate < choosing->best.mark->candidate)) {
+            least = order;
+            choosing->best = option;
+        }
+    }
+}
+
+/* Take the default config if it is one of the fastest. */
 static bool take_default(struct choosing *choosing)
 {
     struct at_option usual;
@@ -95,7 +102,8 @@ static bool take_default(struct choosing *choosing)
     if (at_default_find(choosing->lookup, choosing->query, &usual, NULL) != AT_OK)
         return false;
     choosing->of++;
-    if (predict(choosing, &usual.config, &usual.launch) > choosing->least + default_margin)
+    if (at_slowdown_predict(choosing->lookup->slowdown, &choosing->asked, &usual.config,
+                            &usual.launch) > choosing->least + equally_fast)
         return false;
     choosing->best = usual;
     return true;
@@ -113,9 +121,10 @@ struct at_choice at_choice_make(const struct at_lookup *lookup, const struct at_
         .least = INFINITY,
     };
 
-    compare_all(&choosing);
+    estimate_all(&choosing);
+    refine_least(&choosing);
     if (!take_default(&choosing))
-        find_mark(&choosing, *asked);
+        take_nearest(&choosing, *asked);
     at_free(choosing.predictions);
     return (struct at_choice){choosing.best, choosing.of};
 }

@@ -351,7 +351,7 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
             try_candidate(search, search->same[i], answer);
 }
 
-/* Is the nearest to be taken? Not if it is far, or poor and not very near. But the network does not
+/* Is the nearest to be taken? Not if it is far, or poor and not very near. But the networks do not
  * know the user's own families. */
 static bool is_nearest_best(const struct search *search)
 {

@@ -160,7 +160,9 @@ void at_slowdown_own_inputs(struct at_slowdown_asked *asked, const struct at_con
     inputs[AT_IN_EMPTY] = empty_part(&asked->point, inputs);
 }
 
-/* ---- the network ---- */
+/* ---- the networks ---- */
+
+static const struct at_slowdown_network *const networks = at_slowdown_table.networks;
 
 static inline void add_scaled(float *sums, const float *weights, float factor, int count)
 {
@@ -168,13 +170,13 @@ static inline void add_scaled(float *sums, const float *weights, float factor, i
         sums[i] += factor * weights[i];
 }
 
-static void add_input(int input, float value, float sums[AT_SLOWDOWN_FIRST])
+static void add_input(int network, int input, float value, float sums[AT_SLOWDOWN_FIRST])
 {
     const float most = 5;
     const struct at_slowdown_scale *scale = &at_slowdown_table.inputs[input];
     float scaled = fmaxf(-most, fminf(most, (value - scale->mean) * scale->scale));
 
-    add_scaled(sums, at_slowdown_table.first[input], scaled, AT_SLOWDOWN_FIRST);
+    add_scaled(sums, networks[network].first[input], scaled, AT_SLOWDOWN_FIRST);
 }
 
 /* Most values double from one to the next; some are negative, for "none". */
@@ -189,22 +191,38 @@ struct at_slowdown_asked at_slowdown_ask(const struct at_problem *problem,
     struct at_slowdown_asked asked = {.point = at_point_make(NULL, problem, device)};
 
     fill_problem(&asked.point, asked.inputs);
-    memcpy(asked.first, at_slowdown_table.first_bias, sizeof asked.first);
-    for (int i = 0; i < AT_IN_OF_PROBLEM; i++)
-        add_input(i, asked.inputs[i], asked.first);
+    for (int i = 0; i < AT_SLOWDOWN_NETWORKS; i++) {
+        memcpy(asked.first[i], networks[i].first_bias, sizeof asked.first[i]);
+        for (int input = 0; input < AT_IN_OF_PROBLEM; input++)
+            add_input(i, input, asked.inputs[input], asked.first[i]);
+    }
     return asked;
 }
 
 /* Add what differs from one config to the next. */
-static void add_config(const float own[AT_IN_OWN], const struct places *places,
+static void add_config(int network, const float own[AT_IN_OWN], const struct places *places,
                        const struct at_config *config, float sums[AT_SLOWDOWN_FIRST])
 {
     for (int i = AT_IN_OF_PROBLEM; i < AT_IN_OWN; i++)
-        add_input(i, own[i], sums);
-    add_input(places->name, 1, sums);
+        add_input(network, i, own[i], sums);
+    add_input(network, places->name, 1, sums);
     for (size_t i = 0; i < config->family->param_count; i++)
         if (places->params[i] != UNKNOWN)
-            add_input(places->params[i], value_input(config->values[i]), sums);
+            add_input(network, places->params[i], value_input(config->values[i]), sums);
+}
+
+/* From the sums of the first layer on. */
+static float finish(const struct at_slowdown_network *network, const float first[AT_SLOWDOWN_FIRST])
+{
+    float second[AT_SLOWDOWN_SECOND], result = 0;
+
+    memcpy(second, network->second_bias, sizeof second);
+    for (int i = 0; i < AT_SLOWDOWN_FIRST; i++)
+        if (first[i] > 0)
+            add_scaled(second, network->second[i], first[i], AT_SLOWDOWN_SECOND);
+    for (int i = 0; i < AT_SLOWDOWN_SECOND; i++)
+        result += fmaxf(0, second[i]) * network->last[i];
+    return result;
 }
 
 static const struct places *places_of(const struct at_slowdown *slowdown,
@@ -221,23 +239,43 @@ bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_famil
     return places_of(slowdown, family) != NULL;
 }
 
-float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
-                          const struct at_config *config, const struct at_launch *launch)
+/* Return the sum of the networks from `from` to `to`, less one; INFINITY for an unknown family. */
+static float sum_of(int from, int to, const struct at_slowdown *slowdown,
+                    struct at_slowdown_asked *asked, const struct at_config *config,
+                    const struct at_launch *launch)
 {
-    const struct at_slowdown_table *table = &at_slowdown_table;
     const struct places *places = places_of(slowdown, config->family);
-    float own[AT_IN_OWN], first[AT_SLOWDOWN_FIRST], second[AT_SLOWDOWN_SECOND], result = 0;
+    float own[AT_IN_OWN], sum = 0;
 
     if (!places)
         return INFINITY;
     at_slowdown_own_inputs(asked, config, launch, own);
-    memcpy(first, asked->first, sizeof first);
-    add_config(own, places, config, first);
-    memcpy(second, table->second_bias, sizeof second);
-    for (int i = 0; i < AT_SLOWDOWN_FIRST; i++)
-        if (first[i] > 0)
-            add_scaled(second, table->second[i], first[i], AT_SLOWDOWN_SECOND);
-    for (int i = 0; i < AT_SLOWDOWN_SECOND; i++)
-        result += fmaxf(0, second[i]) * table->last[i];
-    return result;
+    for (int i = from; i < to; i++) {
+        float first[AT_SLOWDOWN_FIRST];
+
+        memcpy(first, asked->first[i], sizeof first);
+        add_config(i, own, places, config, first);
+        sum += finish(&networks[i], first);
+    }
+    return sum;
+}
+
+float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                          const struct at_config *config, const struct at_launch *launch)
+{
+    return sum_of(0, AT_SLOWDOWN_NETWORKS, slowdown, asked, config, launch) / AT_SLOWDOWN_NETWORKS;
+}
+
+float at_slowdown_estimate(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                           const struct at_config *config, const struct at_launch *launch)
+{
+    return sum_of(0, 1, slowdown, asked, config, launch);
+}
+
+float at_slowdown_refine(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                         const struct at_config *config, const struct at_launch *launch,
+                         float estimate)
+{
+    return (estimate + sum_of(1, AT_SLOWDOWN_NETWORKS, slowdown, asked, config, launch)) /
+           AT_SLOWDOWN_NETWORKS;
 }

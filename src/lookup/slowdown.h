@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Predicts which of several configs is fastest on a problem, where nothing tuned is near enough to
- * tell: a small neural network, of two hidden layers, which has learnt from the times of configs on
- * many problems. contrib/library/train-slowdown makes its weights. */
+ * tell: by two small neural networks, of two hidden layers each, which have learnt from the times
+ * of configs on many problems. contrib/library/train-slowdown makes their weights. */
 #ifndef AT_LOOKUP_SLOWDOWN_H
 #define AT_LOOKUP_SLOWDOWN_H
 
 #include "lookup/slowdown_table.h"
 #include "space/point.h"
 
-/* What the network knows of a problem and a launch. Besides, it knows a config's family and the
+/* What the networks know of a problem and a launch. Besides, they know a config's family and the
  * values of its parameters, by their names. */
 enum at_slowdown_input {
     /* of the problem; all but the axes are logarithms to base 2 */
@@ -52,20 +52,29 @@ bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_famil
 struct at_slowdown_asked {
     struct at_point point; /* at the last config */
     float inputs[AT_IN_OF_PROBLEM];
-    float first[AT_SLOWDOWN_FIRST]; /* sums of the first layer, of these inputs alone */
+    float first[AT_SLOWDOWN_NETWORKS][AT_SLOWDOWN_FIRST]; /* sums of their first layers, of these
+                                                           * inputs alone */
 };
 
 /* Problem and device are borrowed. */
 struct at_slowdown_asked at_slowdown_ask(const struct at_problem *problem,
                                          const struct at_device_info *device);
 
-/* Fill in what the network knows of the problem and of a legal config's launch. */
+/* Fill in what the networks know of the problem and of a legal config's launch. */
 void at_slowdown_own_inputs(struct at_slowdown_asked *asked, const struct at_config *config,
                             const struct at_launch *launch, float inputs[AT_IN_OWN]);
 
 /* Return the predicted logarithm of the time, less a number that is the same for all configs of a
- * problem; INFINITY for a family that the network does not know. */
+ * problem: the mean of all networks. INFINITY for a family that they do not know. */
 float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
                           const struct at_config *config, const struct at_launch *launch);
+
+/* The same in two steps: what one network predicts alone, sooner and less exactly, and then the
+ * mean of all, from this estimate. */
+float at_slowdown_estimate(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                           const struct at_config *config, const struct at_launch *launch);
+float at_slowdown_refine(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                         const struct at_config *config, const struct at_launch *launch,
+                         float estimate);
 
 #endif

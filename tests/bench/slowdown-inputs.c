@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lookup's network is told of the configs of a table of times, for train-slowdown.
+/* What lookup's networks are told of the configs of a table of times, for train-slowdown.
  *
  *     slowdown-inputs TUNING TEMPLATES DEVICE <PAIRS >INPUTS
  *

@@ -125,7 +125,7 @@ static void test_alignment(void **state)
 static void test_describe(void **state)
 {
     static const autotune_problem padded = {
-        .elem_size = 2, .rows = 120, .cols = 20000, .ld_src = 20480, .batch = 30};
+        .elem_size = 2, .rows = 100, .cols = 20000, .ld_src = 20480, .batch = 30};
     autotune_profile *profile = open_profile(shipped);
     autotune_device *device = h200();
     autotune_answer *answer = NULL;
@@ -137,7 +137,7 @@ static void test_describe(void **state)
     assert_int_equal(autotune_answer_tier(answer), AUTOTUNE_TIER_SHAPE);
     length = autotune_answer_describe(answer, text, sizeof text);
     assert_int_equal(length, strlen(text));
-    assert_non_null(strstr(text, "120x20000:b2,ld_src=20480,batch=30 on NVIDIA H200, warm"));
+    assert_non_null(strstr(text, "100x20000:b2,ld_src=20480,batch=30 on NVIDIA H200, warm"));
     assert_non_null(strstr(text, "policy: warm here, cold there"));
     assert_int_equal(autotune_answer_describe(answer, small, sizeof small), length);
     assert_memory_equal(small, text, sizeof small - 1);

@@ -363,7 +363,7 @@ static void test_tiers(void **state)
     answer = ask(&profiles, "8192x8192:i32", &home, "cold"); /* another name of the type */
     assert_int_equal(answer.tier, AT_TIER_EXACT);
 
-    answer = ask(&profiles, "8100x8104:f32", &home, "cold");
+    answer = ask(&profiles, "8160x8192:f32", &home, "cold");
     assert_int_equal(answer.tier, AT_TIER_SHAPE);
     assert_true(answer.distance.total > 0);
 

@@ -171,21 +171,13 @@ static float predict(const struct at_problem *problem, const struct at_device_in
     return at_slowdown_predict(slowdown, &asked, config, &launch);
 }
 
-/* The lowest prediction of the default config and those of all entries. */
-static float least_predicted(const struct at_problem *problem, const struct at_device_info *device,
-                             const struct hit *hits, size_t count)
+static float predict_default(const struct at_problem *problem, const struct at_device_info *device)
 {
-    struct at_slowdown_asked asked = at_slowdown_ask(problem, device);
     struct at_config usual;
-    float least;
 
     assert_int_equal(at_space_default(&usual, families, family_count, problem, device, NULL),
                      AT_OK);
-    least = predict(problem, device, &usual);
-    for (size_t i = 0; i < count; i++)
-        least =
-            fminf(least, at_slowdown_predict(slowdown, &asked, &hits[i].config, &hits[i].launch));
-    return least;
+    return predict(problem, device, &usual);
 }
 
 static void compare_near(const struct at_problem *problem, const struct at_answer *answer,
@@ -199,17 +191,42 @@ static void compare_near(const struct at_problem *problem, const struct at_answe
                  (double)answer->distance.total, hit->known->entry->problem, (double)hit->distance);
 }
 
+/* Predict the hits whose estimates are among the least. The others have INFINITY. */
+static float *predict_hits(const struct at_problem *problem, const struct at_device_info *device,
+                           const struct hit *hits, size_t count)
+{
+    struct at_slowdown_asked asked = at_slowdown_ask(problem, device);
+    float *predictions = at_alloc_array(count, sizeof *predictions), reach = INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        predictions[i] = at_slowdown_estimate(slowdown, &asked, &hits[i].config, &hits[i].launch);
+        reach = fminf(reach, predictions[i] + 0.08F);
+    }
+    for (size_t i = 0; i < count; i++)
+        predictions[i] =
+            predictions[i] <= reach ? predict(problem, device, &hits[i].config) : INFINITY;
+    return predictions;
+}
+
+/* Of the entries whose configs are predicted to be equally fast, the nearest is the answer, unless
+ * the default config is as fast. */
 static void compare_far(const struct at_problem *problem, const struct at_device_info *device,
                         const struct at_answer *answer, const struct hit *hits, size_t count)
 {
-    const float default_margin = 0.02F; /* the default may be predicted to be hardly slower */
-    float least = least_predicted(problem, device, hits, count);
-    float chosen = predict(problem, device, &answer->config);
+    float *predictions = predict_hits(problem, device, hits, count), reach = INFINITY;
+    size_t nearest = 0;
 
-    if (chosen != least && (answer->tier != AT_TIER_DEFAULT || chosen > least + default_margin))
-        fail_msg("%jd x %jd of %jd bytes: a config with the prediction %f, but another has %f",
-                 (intmax_t)problem->rows, (intmax_t)problem->cols, (intmax_t)problem->elem_size,
-                 (double)chosen, (double)least);
+    for (size_t i = 0; i < count; i++)
+        reach = fminf(reach, predictions[i] + 0.02F);
+    while (predictions[nearest] > reach)
+        nearest++;
+    if ((answer->tier == AT_TIER_DEFAULT) != (predict_default(problem, device) <= reach))
+        fail_msg("%jd x %jd of %jd bytes: tier %s", (intmax_t)problem->rows,
+                 (intmax_t)problem->cols, (intmax_t)problem->elem_size,
+                 at_tier_names[answer->tier]);
+    if (answer->tier != AT_TIER_DEFAULT)
+        compare_near(problem, answer, &hits[nearest]);
+    at_free(predictions);
 }
 
 /* Compare lookup with the scan. Returns whether an entry is near. */
