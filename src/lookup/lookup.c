@@ -37,7 +37,7 @@ static uint32_t number_of(struct opening *opening, const struct at_config *confi
         slot++;
     }
     AT_PUSH(lookup->configs, lookup->config_count, lookup->config_capacity,
-            ((struct at_known){*config, 0}));
+            ((struct at_known){.config = *config}));
     opening->slots[slot] = (uint32_t)lookup->config_count;
     return opening->slots[slot] - 1;
 }
@@ -49,10 +49,10 @@ static enum at_status require_inherent(struct at_known *known, int64_t elem_size
 {
     enum at_status status = AT_OK;
 
-    if (!(known->elements & elem_size))
+    if (!(known->held & elem_size))
         status = at_config_require_inherent(&known->config, elem_size, err);
     if (status == AT_OK)
-        known->elements |= elem_size;
+        known->held |= elem_size;
     return status;
 }
 

@@ -19,7 +19,9 @@ struct at_candidate {
 /* A config that candidates have. */
 struct at_known {
     struct at_config config;
-    int64_t elements; /* the sizes for which its inherent rules have been checked, added up */
+    /* The sizes of elements for which its inherent rules are known to hold, and not to, added up.
+     * Several lookups may find out at once. */
+    _Atomic int64_t held, broken;
 };
 
 /* What a search reads of a candidate that may be near: by elements, then by ascending keys. */

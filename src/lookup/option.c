@@ -3,17 +3,26 @@
 
 #include "space/space.h"
 
+/* Do the config's inherent rules hold for such elements? They are evaluated once. */
+static bool holds_for(struct at_known *known, int64_t elem_size)
+{
+    if (!((known->held | known->broken) & elem_size)) {
+        if (at_config_require_inherent(&known->config, elem_size, NULL) == AT_OK)
+            known->held |= elem_size;
+        else
+            known->broken |= elem_size;
+    }
+    return known->held & elem_size;
+}
+
 bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_point *point,
                   struct at_option *option)
 {
-    const struct at_known *known = &lookup->configs[number];
-    int64_t elem_size = point->problem->elem_size;
+    struct at_known *known = &lookup->configs[number];
 
     option->config = known->config;
-    return at_config_adapt(&option->config, point, &option->launch) &&
-           /* Opening has checked the rules for elements that it was tuned with. */
-           ((known->elements & elem_size) ||
-            at_config_require_inherent(&known->config, elem_size, NULL) == AT_OK);
+    return holds_for(known, point->problem->elem_size) &&
+           at_config_adapt(&option->config, point, &option->launch);
 }
 
 enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
