@@ -56,11 +56,11 @@ static void refine_least(struct choosing *choosing)
         float *prediction = &choosing->predictions[i];
         struct at_option option;
 
-        *prediction =
-            *prediction <= reach && at_known_fit(lookup, i, &choosing->asked.point, &option)
-                ? at_slowdown_refine(lookup->slowdown, &choosing->asked, &option.config,
-                                     &option.launch, *prediction)
-                : INFINITY;
+        if (*prediction <= reach && at_known_fit(lookup, i, &choosing->asked.point, &option))
+            *prediction = at_slowdown_refine(lookup->slowdown, &choosing->asked, &option.config,
+                                             &option.launch, *prediction);
+        else
+            *prediction = INFINITY;
         choosing->least = fminf(choosing->least, *prediction);
     }
 }

@@ -42,20 +42,6 @@ static uint32_t number_of(struct opening *opening, const struct at_config *confi
     return opening->slots[slot] - 1;
 }
 
-/* The last check of a candidate. A config's rules are evaluated once for each size of elements: few
- * configs serve many problems. */
-static enum at_status require_inherent(struct at_known *known, int64_t elem_size,
-                                       struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    if (!(known->held & elem_size))
-        status = at_config_require_inherent(&known->config, elem_size, err);
-    if (status == AT_OK)
-        known->held |= elem_size;
-    return status;
-}
-
 /* Fill in what follows from the candidate's problem and config. */
 static enum at_status complete(struct at_lookup *lookup, struct at_candidate *candidate,
                                struct at_traits *traits, struct at_error *err)
@@ -71,9 +57,8 @@ static enum at_status complete(struct at_lookup *lookup, struct at_candidate *ca
     if (status != AT_OK)
         return status;
     candidate->kind = at_problem_kind(&problem);
-    status = require_inherent(known, problem.elem_size, err);
-    if (status != AT_OK)
-        return status;
+    if (!at_known_holds(known, problem.elem_size)) /* the last check; err gets the rule */
+        return at_config_require_inherent(&known->config, problem.elem_size, err);
     *traits = at_traits_of(&problem, home);
     at_traits_launch(traits, &problem, &launch);
     return AT_OK;

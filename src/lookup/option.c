@@ -3,8 +3,7 @@
 
 #include "space/space.h"
 
-/* Do the config's inherent rules hold for such elements? They are evaluated once. */
-static bool holds_for(struct at_known *known, int64_t elem_size)
+bool at_known_holds(struct at_known *known, int64_t elem_size)
 {
     if (!((known->held | known->broken) & elem_size)) {
         if (at_config_require_inherent(&known->config, elem_size, NULL) == AT_OK)
@@ -21,7 +20,7 @@ bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_poi
     struct at_known *known = &lookup->configs[number];
 
     option->config = known->config;
-    return holds_for(known, point->problem->elem_size) &&
+    return at_known_holds(known, point->problem->elem_size) &&
            at_config_adapt(&option->config, point, &option->launch);
 }
 

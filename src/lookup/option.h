@@ -13,6 +13,9 @@ struct at_option {
     struct at_launch launch;
 };
 
+/* Do the config's inherent rules hold for such elements? They are evaluated once. */
+bool at_known_holds(struct at_known *known, int64_t elem_size);
+
 /* Fit a config, by its number, to the point's problem and device. Return false, with a config and a
  * launch that mean nothing, if it is not legal there. */
 bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_point *point,

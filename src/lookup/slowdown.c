@@ -239,7 +239,8 @@ bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_famil
     return places_of(slowdown, family) != NULL;
 }
 
-/* Return the sum of the networks from `from` to `to`, less one; INFINITY for an unknown family. */
+/* Return the sum of the predictions of networks `from` to `to` - 1; INFINITY for a family that they
+ * do not know. */
 static float sum_of(int from, int to, const struct at_slowdown *slowdown,
                     struct at_slowdown_asked *asked, const struct at_config *config,
                     const struct at_launch *launch)

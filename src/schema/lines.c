@@ -2,6 +2,7 @@
 #include "schema/lines.h"
 
 #include "base/memory.h"
+#include "base/word.h"
 #include "schema/schema.h"
 
 #include <stdbool.h>
@@ -64,14 +65,9 @@ static struct level *innermost(struct reader *in)
 
 /* ---- scalars and brackets ---- */
 
-static bool is_word_character(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static const char *end_of_word(const char *at)
 {
-    while (is_word_character(*at))
+    while (at_is_word_character(*at))
         at++;
     return at;
 }
@@ -80,9 +76,9 @@ static const char *end_of_word(const char *at)
 static const char *end_of_name(const char *at)
 {
     at += *at == '-';
-    if (!is_word_character(*at))
+    if (!at_is_word_character(*at))
         return NULL;
-    while (is_word_character(*at) || *at == '-' || *at == '.' || *at == '+')
+    while (at_is_word_character(*at) || *at == '-' || *at == '.' || *at == '+')
         at++;
     return at;
 }
@@ -93,7 +89,7 @@ static const char *end_of_plain(const char *at)
 {
     const char *start = at + (*at == '-');
 
-    if (!is_word_character(*start) && *at != '(')
+    if (!at_is_word_character(*start) && *at != '(')
         return NULL;
     for (at = start + 1; *at >= ' ' && *at <= '~'; at++)
         if ((*at == '#' && at[-1] == ' ') || (at[-1] == ':' && *at == ' '))

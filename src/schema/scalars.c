@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/word.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,18 +205,16 @@ enum at_status at_read_integer_item(struct at_events *in, const struct at_field 
     return take_integer(in, slot) ? AT_OK : fail_integer(in, field);
 }
 
-/* Not strspn, which makes a table for each call. */
-static bool is_word_character(char c)
+static bool is_name_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.' || c == '+';
+    return at_is_word_character(c) || c == '-' || c == '.' || c == '+';
 }
 
 bool at_text_is_word(const char *text, size_t size)
 {
     size_t length = 0;
 
-    while (length < size && is_word_character(text[length]))
+    while (length < size && is_name_character(text[length]))
         length++;
     return size >= 1 && size <= 63 && length == size;
 }

@@ -4,6 +4,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "base/word.h"
 #include "space/expr_code.h"
 
 #include <stdio.h>
@@ -136,15 +137,13 @@ static bool expect(struct parser *parser, char sign)
     return accept(parser, sign) || fail_expected(parser, expected);
 }
 
-/* Not strspn, which makes a table for each call. */
 static size_t word_length(const char *at)
 {
-    const char *end = at;
+    size_t length = 0;
 
-    while ((*end >= 'A' && *end <= 'Z') || (*end >= 'a' && *end <= 'z') ||
-           (*end >= '0' && *end <= '9') || *end == '_')
-        end++;
-    return (size_t)(end - at);
+    while (at_is_word_character(at[length]))
+        length++;
+    return length;
 }
 
 static bool parse_number(struct parser *parser, size_t length)
