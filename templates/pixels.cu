@@ -11,13 +11,14 @@
  *      row 3:  mmm nnn ooo ppp                    column 3:  ddd hhh lll ppp
  *
  * A block copies its tile of the source to shared memory, row by row, in aligned vectors; makes the
- * tile of the destination there, unit by unit; and writes that, column by column, in whole words.
+ * tile of the destination there, unit by unit; and writes that, column by column, in whole words or
+ * vectors of them.
  *
  * A short side that is no multiple of four is an edge of a unit itself: 7 rows and 4 columns of
  * pixels are 21 words, since the 7 rows of all columns are one run of memory.
  *
  * Rows that have no gaps and fit the tile are one run too. They are copied as such if no row but
- * the first is sure to begin on a vector's boundary. */
+ * the first is sure to begin on a vector's boundary. So are columns. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -44,6 +45,9 @@
 #ifndef VEC
 #define VEC 8 /* bytes per access to the source */
 #endif
+#ifndef STORE_WORDS
+#define STORE_WORDS 1 /* words per access to the destination */
+#endif
 #ifndef THREADS
 #define THREADS 256 /* per block */
 #endif
@@ -62,6 +66,7 @@ constexpr int grain = word_bytes / ELEM_SIZE; /* pixels side by side that fill t
 constexpr int grain_bytes = 3 * word_bytes;
 constexpr int tile_rows = ROW_UNITS * UNIT_ROWS, tile_cols = COL_UNITS * UNIT_COLS;
 constexpr int unit_words = UNIT_ROWS * UNIT_COLS * pixel_bytes / word_bytes;
+constexpr int store_bytes = STORE_WORDS * word_bytes;
 
 using unit_word = word<word_bytes>;
 
@@ -72,7 +77,8 @@ constexpr bool short_columns = UNIT_ROWS != grain, short_rows = UNIT_COLS != gra
  * destination, for this many bytes of data. A warp loads from 4 rows of units, a unit's rows apart,
  * and 8 units across, 3 words apart; and stores to 8 columns of units and 4 units down. With these
  * pitches both meet all banks; larger words are served by fewer lanes at a time. Accesses of 16
- * bytes to rows of bytes allow only half as many banks, and so may one run. */
+ * bytes to rows of bytes allow only half as many banks, vectors of words to columns a half or a
+ * quarter, and so may one run. */
 __device__ constexpr int padded(int bytes, int rest)
 {
     return bytes + (rest - bytes % (2 * rest) + 2 * rest) % (2 * rest);
@@ -83,7 +89,7 @@ __device__ constexpr int row_pitch(int bytes)
 }
 __device__ constexpr int column_pitch(int bytes)
 {
-    return padded(bytes, minimum(4 * ELEM_SIZE, 16));
+    return padded(bytes, STORE_WORDS > 1 ? store_bytes : minimum(4 * ELEM_SIZE, 16));
 }
 
 /* The two tiles in shared memory. One is no higher and no wider than the matrix. */
@@ -133,15 +139,22 @@ __device__ __forceinline__ pixel_matrix matrix_of(const extents_of_axes<axes> &b
     return matrix;
 }
 
+/* Are the columns of a tile one run that is copied as such? */
+__device__ __forceinline__ bool columns_are_run(const pixel_matrix &matrix)
+{
+    return matrix.rows <= tile_rows && matrix.column_bytes == matrix.rows * pixel_bytes &&
+           matrix.column_bytes % 16 != 0;
+}
+
 /* ---- pieces of memory ---- */
 
-/* The rows or the columns of a tile, or the one run that they are. */
+/* The rows or the columns of a tile. */
 struct piece_list {
     int pieces, bytes; /* their number, and the length of each */
 };
 
 /* Let the block's threads take all accesses of `bytes` bytes in their order: move(piece, offset).
- */
+ * One run needs less counting, so it has a loop of its own. */
 template <int bytes, class Move>
 __device__ __forceinline__ void for_each_access(piece_list list, Move move)
 {
@@ -159,6 +172,13 @@ __device__ __forceinline__ void for_each_access(piece_list list, Move move)
             piece++;
         }
     }
+}
+template <int bytes, class Move>
+__device__ __forceinline__ void for_each_access_to_run(int run_bytes, Move move)
+{
+#pragma unroll 1
+    for (int offset = (int)threadIdx.x * bytes; offset < run_bytes; offset += THREADS * bytes)
+        move(0, offset);
 }
 
 /* Copy VEC bytes to shared memory. */
@@ -286,26 +306,35 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int height = (int)minimum<unsigned>(tile_rows, matrix.rows);
     const int width = (int)minimum<unsigned>(tile_cols, matrix.cols);
     tile_pair tiles;
-    const piece_list in = {ONE_RUN ? 1 : held_rows,
-                           (ONE_RUN ? held_rows : 1) * held_cols * pixel_bytes};
-    const piece_list out = {short_columns ? 1 : held_cols,
-                            (short_columns ? held_cols : 1) * held_rows * pixel_bytes};
+    const bool out_is_run = short_columns || columns_are_run(matrix);
 
     tiles.src_pitch = ONE_RUN ? (int)matrix.row_bytes : row_pitch(width * pixel_bytes);
-    tiles.dst_pitch = column_pitch(height * pixel_bytes);
+    tiles.dst_pitch = out_is_run ? (int)matrix.column_bytes : column_pitch(height * pixel_bytes);
     tiles.src = shared_address(dynamic_shared());
-    tiles.dst = tiles.src + height * tiles.src_pitch;
-    for_each_access<VEC>(in, [&](int row, int offset) {
+    tiles.dst =
+        tiles.src + (height * tiles.src_pitch + store_bytes - 1) / store_bytes * store_bytes;
+
+    const auto read = [&](int row, int offset) {
         copy_in(tiles.src + row * tiles.src_pitch + offset, from + row * matrix.row_bytes + offset);
-    });
+    };
+    const auto write = [&](int column, int offset) {
+        using vector = word<store_bytes>;
+
+        store<STORE_PLAIN>(reinterpret_cast<vector *>(to + column * matrix.column_bytes + offset),
+                           load_shared<vector>(tiles.dst + column * tiles.dst_pitch + offset));
+    };
+
+    if constexpr (ONE_RUN)
+        for_each_access_to_run<VEC>(held_rows * held_cols * pixel_bytes, read);
+    else
+        for_each_access<VEC>({held_rows, held_cols * pixel_bytes}, read);
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();
     transpose_tile(tiles, held_rows / UNIT_ROWS, held_cols / UNIT_COLS);
     __syncthreads();
-    for_each_access<word_bytes>(out, [&](int column, int offset) {
-        store<STORE_PLAIN>(
-            reinterpret_cast<unit_word *>(to + column * matrix.column_bytes + offset),
-            load_shared<unit_word>(tiles.dst + column * tiles.dst_pitch + offset));
-    });
+    if (out_is_run)
+        for_each_access_to_run<store_bytes>(held_rows * held_cols * pixel_bytes, write);
+    else
+        for_each_access<store_bytes>({held_cols, held_rows * pixel_bytes}, write);
 }
