@@ -98,18 +98,36 @@ static struct at_problem make_problem(size_t shape, const struct at_problem *lik
     return problem;
 }
 
+/* An axis of extent 1 that is the slowest on both sides: families tell axes by the order of their
+ * strides. */
+static struct at_axis make_last_axis(const struct at_problem *problem)
+{
+    struct at_axis axes[AT_AXES_MAX], last = {1, 1, 1};
+    size_t count = at_problem_axes(problem, axes);
+
+    for (size_t i = 0; i < count; i++) {
+        if (axes[i].extent * axes[i].stride_src > last.stride_src)
+            last.stride_src = axes[i].extent * axes[i].stride_src;
+        if (axes[i].extent * axes[i].stride_dst > last.stride_dst)
+            last.stride_dst = axes[i].extent * axes[i].stride_dst;
+    }
+    return last;
+}
+
 /* Make a tensor with as many axes as this problem. False if it has more. */
 static bool make_tensor(struct at_problem *problem, size_t tensor, const struct at_problem *like)
 {
     char *spec =
         at_format("%s:b%d,%s", tensors[tensor].extents, (int)like->elem_size, tensors[tensor].keys);
     enum at_status status = at_problem_parse(problem, spec, NULL);
+    struct at_axis last;
 
     free(spec);
     if (status != AT_OK || problem->outer_count > like->outer_count)
         return false;
+    last = make_last_axis(problem);
     while (problem->outer_count < like->outer_count)
-        problem->outer[problem->outer_count++] = (struct at_axis){1, 1, 1};
+        problem->outer[problem->outer_count++] = last;
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "measure/policy.h"
 #include "pipeline/cases.h"
 #include "pipeline/pipeline.h"
+#include "problem/axes.h"
 #include "search/strategy.h"
 #include "space/named.h"
 
@@ -469,6 +470,22 @@ static void test_cases(void **state)
     }
 }
 
+/* Axes of extent 1 are the last, in every order of the others. */
+static void assert_filled_behind(const struct at_problem *problem)
+{
+    static const enum at_outer_order orders[] = {AT_OUTER_DESTINATION, AT_OUTER_SOURCE,
+                                                 AT_OUTER_ALTERNATING};
+
+    for (size_t i = 0; i < AT_COUNT(orders); i++) {
+        struct at_axis axes[AT_AXES_MAX];
+        size_t count = at_problem_axes(problem, axes);
+
+        at_axes_order(axes + 2, count - 2, orders[i]);
+        for (size_t j = 3; j < count; j++)
+            assert_true(axes[j].extent == 1 || axes[j - 1].extent > 1);
+    }
+}
+
 /* Every tensor in the table of cases.c is a problem, also the padded ones. */
 static void test_tensor_cases(void **state)
 {
@@ -479,6 +496,8 @@ static void test_tensor_cases(void **state)
 
     (void)state;
     assert_int_equal(at_cases_for(&tuned, policy_of("cold"), &device, cases), 1 + TENSORS);
+    for (size_t i = 1; i <= TENSORS; i++)
+        assert_filled_behind(&cases[i].problem);
 }
 
 /* ---- configs by name ---- */
