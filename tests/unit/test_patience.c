@@ -107,18 +107,18 @@ static void test_chance(void **state)
     assert_true(left > 0 && left <= over / 2);
 }
 
-/* Coverage outlasts patience, but not for ever, where the copy limit tells how much may be gained.
- */
-static void test_coverage(void **state)
+/* What is expected outlasts patience, but not for ever, where the copy limit tells how much may be
+ * gained. */
+static void test_exhausted(void **state)
 {
     const struct at_patience hoping = told(1.05 * copy_ns, false, false);
     const struct at_patience far = told(2 * copy_ns, false, false);
     size_t over = hoping.gained_at + results_until_over(&hoping);
 
     (void)state;
-    assert_false(at_patience_ends_coverage(&hoping, over));
-    assert_true(at_patience_ends_coverage(&hoping, 2 * over));
-    assert_false(at_patience_ends_coverage(&far, 100 * over));
+    assert_false(at_patience_is_exhausted(&hoping, over));
+    assert_true(at_patience_is_exhausted(&hoping, 2 * over));
+    assert_false(at_patience_is_exhausted(&far, 100 * over));
 }
 
 /* Without a copy limit, or far from it, the search goes on longest; but not if the problem was
@@ -219,10 +219,10 @@ static void test_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_copy),     cmocka_unit_test(test_chance),
-        cmocka_unit_test(test_coverage), cmocka_unit_test(test_unbounded),
-        cmocka_unit_test(test_hopeless), cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_order),     cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_copy),      cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_exhausted), cmocka_unit_test(test_unbounded),
+        cmocka_unit_test(test_hopeless),  cmocka_unit_test(test_calibration),
         cmocka_unit_test(test_turns),
     };
 

@@ -3,8 +3,8 @@
  * some random ones. Then it takes the config with the greatest expected improvement
  * (acquisition.h), and every other time a config that coverage asks for (coverage.h). Where nothing
  * tells how much may be gained, it also takes neighbours of the fastest configs (surroundings.h).
- * It stops when the expected improvement is below the noise, or when the best reaches the copy
- * limit. search/numbers.h has the numbers
+ * It stops when the expected improvement is below the noise, when it has long gained nothing, or
+ * when the best reaches the copy limit. search/numbers.h has the numbers
  * that were chosen by replay. */
 #include "base/memory.h"
 #include "search/bayesian/ways.h"
@@ -35,6 +35,7 @@ static const double real_gain = 0.01, hopeless = 1;
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
 static const char confirmed[] = "it confirms the winner of an earlier search";
+static const char gains_nothing[] = "it has long gained nothing";
 static const char copy_reached[] = "the best is within 1 % of the copy limit";
 static const char process_full[] = "its Gaussian process holds no more results";
 
@@ -153,6 +154,8 @@ static bool may_ask(struct at_guided *guided)
     if (land->best != SIZE_MAX &&
         at_patience_reaches_copy(&guided->patience, land->time_ns[land->best]))
         guided->reason = copy_reached;
+    else if (at_patience_is_exhausted(&guided->patience, land->asked_count))
+        guided->reason = gains_nothing;
     if (is_confirmed(guided)) {
         if (!at_compiled_should_wait(&guided->compiled, land))
             guided->reason = confirmed;

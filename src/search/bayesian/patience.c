@@ -24,7 +24,7 @@ static const double noise = 0.003;
 
 /* Coverage goes on when patience is over, up to this many such results. On the recordings of an
  * H200 as many searches come within 1 % of the best as without this end, and fewer from 120 on. */
-enum { COVERAGE_ENDS = 150 };
+enum { EXHAUSTED = 150 };
 
 /* After CHANCE_FROM such results, one config in CHANCE_SHARE is drawn at random. */
 enum { CHANCE_FROM = 60, CHANCE_SHARE = 2 };
@@ -89,9 +89,9 @@ bool at_patience_may_end(const struct at_patience *patience, size_t results)
            results >= patience->gained_at + (size_t)patience->numbers->hopeless;
 }
 
-bool at_patience_ends_coverage(const struct at_patience *patience, size_t results)
+bool at_patience_is_exhausted(const struct at_patience *patience, size_t results)
 {
-    return !at_patience_is_unbounded(patience) && results >= patience->gained_at + COVERAGE_ENDS;
+    return !at_patience_is_unbounded(patience) && results >= patience->gained_at + EXHAUSTED;
 }
 
 bool at_patience_leaves_to_chance(const struct at_patience *patience, size_t results)

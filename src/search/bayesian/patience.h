@@ -42,9 +42,9 @@ bool at_patience_is_over(const struct at_patience *patience, size_t results);
 /* Have enough if nothing is hoped for? Never if the copy limit tells how much may be gained. */
 bool at_patience_may_end(const struct at_patience *patience, size_t results);
 
-/* Have so many results in a row brought no improvement that coverage is not worth it either? Never
- * if nothing tells how much may be gained. */
-bool at_patience_ends_coverage(const struct at_patience *patience, size_t results);
+/* Have so many results in a row brought no improvement that the search ends, whatever is expected
+ * or not covered? Never if nothing tells how much may be gained. */
+bool at_patience_is_exhausted(const struct at_patience *patience, size_t results);
 
 /* Should the next config be drawn at random? Yes by turns, after many results without improvement;
  * only for short launches, and not if the problem was searched before. */

@@ -72,8 +72,6 @@ static bool find_uncovered(const struct at_guided *guided, size_t turn, size_t a
          family = turn % (size_t)guided->numbers.family_turns == 0;
 
     *region = SIZE_MAX;
-    if (at_patience_ends_coverage(&guided->patience, land->asked_count))
-        return false;
     if (!covers_values(guided))
         return at_coverage_mark(land, near ? goal_near_copy : goal, guided->uncovered);
     if (family && at_coverage_mark(land, goal_of_families, guided->uncovered))
