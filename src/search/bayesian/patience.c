@@ -22,8 +22,9 @@ static const double far_from_copy = 1.5;
 
 static const double noise = 0.003;
 
-/* Coverage goes on when patience is over, up to this many such results. On the recordings of an
- * H200 as many searches come within 1 % of the best as without this end, and fewer from 120 on. */
+/* When patience is over, a search goes on for what is expected or not covered, up to this many such
+ * results. On the recordings of an H200 as many searches come within 1 % of the best as without
+ * this end, and fewer with 120. */
 enum { EXHAUSTED = 150 };
 
 /* After CHANCE_FROM such results, one config in CHANCE_SHARE is drawn at random. */
