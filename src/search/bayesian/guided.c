@@ -5,8 +5,7 @@
  * tells how much may be gained, it also takes neighbours of the fastest configs (surroundings.h).
  * It stops when the expected improvement is below the noise, when it has long gained nothing, or
  * when the best reaches the copy limit. search/numbers.h has the numbers that were chosen by
- * replay.
- */
+ * replay. */
 #include "base/memory.h"
 #include "search/bayesian/ways.h"
 

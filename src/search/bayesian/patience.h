@@ -42,8 +42,8 @@ bool at_patience_is_over(const struct at_patience *patience, size_t results);
 /* Have enough if nothing is hoped for? Never if the copy limit tells how much may be gained. */
 bool at_patience_may_end(const struct at_patience *patience, size_t results);
 
-/* Have so many results in a row brought no improvement that the search ends, whatever is expected
- * or not covered? Never if nothing tells how much may be gained. */
+/* Does the search end now, because it has long found no improvement? Then it does not matter what
+ * is expected or not covered. Never if nothing tells how much may be gained. */
 bool at_patience_is_exhausted(const struct at_patience *patience, size_t results);
 
 /* Should the next config be drawn at random? Yes by turns, after many results without improvement;
