@@ -10,6 +10,7 @@
 #include "profile/profile.h"
 #include "space/named.h"
 #include "system/interrupt.h"
+#include "system/output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 struct check_options {
     struct at_run_options run;
     const char *file, *gpu; /* gpu NULL: run nothing */
+    const char *out;        /* NULL: write nothing */
     struct at_check_report report;
 };
 
@@ -33,6 +35,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'g':
         options->gpu = arg;
         return 0;
+    case 'o':
+        options->out = arg;
+        return 0;
     case 'f':
         options->report.format = at_parse_format(state, arg);
         return 0;
@@ -42,6 +47,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which profile?");
         return 0;
+    case ARGP_KEY_END:
+        if (options->out && !options->gpu)
+            argp_error(state, "--out needs --gpu");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -50,6 +59,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options_table[] = {
     {"gpu", 'g', "SEL", 0, "Verify and time every winner again on this device", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+    {"out", 'o', "FILE", 0,
+     "If all holds, write the profile; where its winners are another model's, say in it that they "
+     "were correct on this one, too",
+     0},
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family: a space file with its template beside it; may be repeated", 0},
     {0},
@@ -62,7 +75,8 @@ static const struct argp argp = {
     .doc = "Checks a profile: its form, its figures, and that every config is legal for its "
            "problem on its device. With --gpu, it verifies every winner for that device and times "
            "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
-           "broken. If the profile has none for that model of device, it tries all there.\vThe "
+           "broken. If the profile has none for that model of device, it tries all that are legal "
+           "there.\vThe "
            "exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
            "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
            "other way round."
@@ -158,11 +172,16 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
 {
     struct check_options options = {0};
     struct at_profile profile = {0};
-    enum at_status status, printed;
+    struct at_output *output = NULL;
+    enum at_status status = AT_OK, printed;
 
     at_run_options_init(&options.run);
     at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
-    status = at_run_families(&options.run, err);
+    if (options.out)
+        status =
+            at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &options.run.progress, err);
+    if (status == AT_OK)
+        status = at_run_families(&options.run, err);
     if (status == AT_OK)
         status = at_read_profile(&profile, options.file, &options.run.progress, err);
     if (status == AT_OK)
@@ -177,6 +196,9 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
                   ? at_check_print(&options.report, status == AT_OK ? err : NULL)
                   : AT_OK;
     status = status == AT_OK ? printed : status;
+    if (status == AT_OK && output)
+        status = at_profile_write(&profile, output, err);
+    at_output_close(output);
     at_profile_clear(&profile);
     at_run_options_clear(&options.run);
     return status;

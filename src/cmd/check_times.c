@@ -16,11 +16,12 @@
 /* Times of one kernel from two periods differ by 1 to 3 % (doc/measurement.md). */
 static const double drift = 0.03;
 
-enum verdict { HELD, DRIFTED, BROKEN, VERDICTS };
-static const char *const verdict_names[VERDICTS] = {"held", "drifted", "broken"};
+/* ILLEGAL only on another model. */
+enum verdict { HELD, DRIFTED, BROKEN, ILLEGAL, VERDICTS };
+static const char *const verdict_names[VERDICTS] = {"held", "drifted", "broken", "illegal"};
 
 struct recheck {
-    const struct at_profile *profile;
+    struct at_profile *profile;
     const struct at_run_options *options;
     struct at_session_options session_options;
     struct at_session *session;
@@ -83,6 +84,8 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
     struct at_contestant *winner = &rematch->contestants[0];
     enum at_status status = add(rematch, &entry->winner, session, err);
 
+    if (status != AT_OK && rematch->foreign) /* on its own device it is legal */
+        *verdict = ILLEGAL;
     if (status == AT_OK && entry->fallback.time_ns > 0)
         status = add(rematch, &entry->fallback, session, err);
     if (status == AT_OK)
@@ -128,7 +131,7 @@ static void print_verdict(struct recheck *recheck, const struct rematch *rematch
                           enum verdict verdict, const char *why)
 {
     const struct at_entry *entry = rematch->entry;
-    int64_t now_ns = verdict == BROKEN ? 0 : llround(rematch->contestants[0].time_ns);
+    int64_t now_ns = verdict >= BROKEN ? 0 : llround(rematch->contestants[0].time_ns);
 
     at_check_add(recheck->report, &(struct at_check_row){.problem = entry->problem,
                                                          .device = (char *)recheck->device->name,
@@ -139,8 +142,8 @@ static void print_verdict(struct recheck *recheck, const struct rematch *rematch
                                                          .now_ns = now_ns});
     if (recheck->report->format != AT_FORMAT_TABLE)
         return;
-    if (verdict == BROKEN)
-        printf("  %-40s %-8s %s\n", entry->problem, verdict_names[BROKEN], why);
+    if (verdict >= BROKEN)
+        printf("  %-40s %-8s %s\n", entry->problem, verdict_names[verdict], why);
     else
         print_times(rematch, verdict);
 }
@@ -161,7 +164,7 @@ static enum at_status check_entry(struct recheck *recheck, const struct at_entry
     if (status == AT_OK)
         print_verdict(recheck, rematch, verdict, "");
     else if (status == AT_FAILED || status == AT_USAGE)
-        print_verdict(recheck, rematch, BROKEN, err->message);
+        print_verdict(recheck, rematch, verdict, err->message);
     at_shootout_end(rematch->contestants, rematch->count);
     free(rematch);
     if (status != AT_OK && status != AT_FAILED && status != AT_USAGE)
@@ -185,10 +188,11 @@ static void print_titles(const struct recheck *recheck, const struct at_device_r
            emulated ? "predicted" : "now us", "change %");
 }
 
-static enum at_status check_record(struct recheck *recheck, const struct at_device_record *record,
+static enum at_status check_record(struct recheck *recheck, struct at_device_record *record,
                                    const struct at_device_info *device, struct at_error *err)
 {
     const struct at_entry *entries = record->problems.items;
+    size_t broken = recheck->counts[BROKEN];
     enum at_status status =
         at_policy_find(&recheck->session_options.policy, record->policy.name, err);
 
@@ -202,6 +206,8 @@ static enum at_status check_record(struct recheck *recheck, const struct at_devi
     for (size_t i = 0; i < record->problems.count && status == AT_OK; i++)
         status = check_entry(recheck, &entries[i], err);
     at_session_close(recheck->session);
+    if (status == AT_OK && recheck->foreign && recheck->counts[BROKEN] == broken)
+        at_models_add(&record->also_correct_on, device);
     return status;
 }
 
@@ -216,7 +222,7 @@ static bool is_for(const struct recheck *recheck, const struct at_device_info *r
 static enum at_status check_device(struct recheck *recheck, const struct at_device_info *device,
                                    struct at_error *err)
 {
-    const struct at_device_record *records = recheck->profile->devices.items;
+    struct at_device_record *records = recheck->profile->devices.items;
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < recheck->profile->devices.count && status == AT_OK; i++)
@@ -227,7 +233,7 @@ static enum at_status check_device(struct recheck *recheck, const struct at_devi
     return status;
 }
 
-enum at_status at_check_times(const struct at_profile *profile, const char *file,
+enum at_status at_check_times(struct at_profile *profile, const char *file,
                               struct at_run_options *options, struct at_check_report *report,
                               struct at_error *err)
 {

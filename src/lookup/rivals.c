@@ -44,7 +44,7 @@ static bool is_of_kind(const struct rivals *rivals, const struct at_candidate *c
            candidate->kind.axes == rivals->kind.axes;
 }
 
-/* Was it measured on this model of device? An emulated device may run what was measured on any: it
+/* Was it correct on this model of device? An emulated device may run what was measured on any: it
  * predicts, and a wrong kernel harms nothing. */
 static bool is_safe(const struct rivals *rivals, const struct at_mark *mark)
 {
@@ -53,7 +53,8 @@ static bool is_safe(const struct rivals *rivals, const struct at_mark *mark)
 
     return !place->emulated &&
            (at_device_is_emulated(device) ||
-            at_device_relation(&place->record->device, device) == AT_SAME_DEVICE);
+            at_device_relation(&place->record->device, device) == AT_SAME_DEVICE ||
+            at_models_have(&place->record->also_correct_on, device));
 }
 
 static const struct at_candidate *candidate_of(const struct rivals *rivals,

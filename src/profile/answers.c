@@ -138,6 +138,11 @@ static enum at_status group_record(struct at_device_record *record, struct place
     return status;
 }
 
+static bool needs_later_schema(const struct at_device_record *record)
+{
+    return record->answers.count > 0 || record->also_correct_on.count > 0;
+}
+
 enum at_status at_answers_group(struct at_profile *profile, const char *file, struct at_error *err)
 {
     struct at_device_record *records = profile->devices.items;
@@ -145,9 +150,10 @@ enum at_status at_answers_group(struct at_profile *profile, const char *file, st
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < profile->devices.count && status == AT_OK; i++) {
-        if (records[i].answers.count > 0 && profile->schema < AT_PROFILE_SCHEMA_ANSWERS)
-            return at_fail(err, AT_USAGE, "%s: a profile with answers has schema %d, not %jd", file,
-                           AT_PROFILE_SCHEMA_ANSWERS, (intmax_t)profile->schema);
+        if (needs_later_schema(&records[i]) && profile->schema < AT_PROFILE_SCHEMA_ANSWERS)
+            return at_fail(err, AT_USAGE,
+                           "%s: a profile with answers or also_correct_on has schema %d, not %jd",
+                           file, AT_PROFILE_SCHEMA_ANSWERS, (intmax_t)profile->schema);
         status = group_record(&records[i], &place);
     }
     return status;
@@ -347,7 +353,7 @@ void at_answers_gather(struct at_profile *profile)
     profile->schema = AT_PROFILE_SCHEMA;
     for (size_t i = 0; i < profile->devices.count; i++) {
         gather_record(&records[i]);
-        if (records[i].answers.count > 0)
+        if (needs_later_schema(&records[i]))
             profile->schema = AT_PROFILE_SCHEMA_ANSWERS;
     }
 }

@@ -44,6 +44,9 @@ char *at_config_text(const struct at_result_record *config);
 /* Are both lists of parameters the same? */
 bool at_same_parameters(const struct at_list *a, const struct at_list *b);
 
+int at_models_compare(const struct at_list *a, const struct at_list *b);
+struct at_list at_models_copy(const struct at_list *models);
+
 /* Sort devices, problems and parameters into the order in which they are written. */
 void at_profile_sort(struct at_profile *profile);
 
@@ -51,7 +54,7 @@ void at_profile_sort(struct at_profile *profile);
  * result is 0, their entries can be in one record. */
 int at_device_record_compare(const struct at_device_record *a, const struct at_device_record *b);
 
-/* The same without the device: by policy and software. */
+/* The same without the device: by policy and software, and where else the answers were correct. */
 int at_measured_compare(const struct at_device_record *a, const struct at_device_record *b);
 
 /* Check that the numbers of a sorted profile agree with each other. AT_USAGE names the file and the

@@ -392,6 +392,7 @@ static struct at_list make_records(struct pieces *pieces)
             struct at_device_record fresh = *piece->record;
 
             fresh.problems = (struct at_list){0};
+            fresh.also_correct_on = at_models_copy(&piece->record->also_correct_on);
             AT_PUSH(records.items, records.count, records.capacity, fresh);
             capacity = 0;
         } else if (piece->record != piece[-1].record) {

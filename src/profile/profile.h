@@ -157,11 +157,20 @@ struct at_device_record {
     struct at_environment environment;
     struct at_policy_record policy;
     struct at_conditions conditions;
+    struct at_list also_correct_on; /* of struct at_device_info: other models, on which all winners
+                                     * that are legal there gave the right results, too. All but the
+                                     * name and what at_device_relation compares is zero */
     struct at_list defaults; /* of struct at_default_record, sorted by family; only in the file */
     struct at_list answers;  /* of struct at_answers_record; only in the file */
     struct at_list groups;   /* of struct at_answer_group; only from at_profile_read_groups */
     struct at_list problems; /* of struct at_entry, sorted by problem */
 };
+
+/* Lists of models of devices. */
+bool at_models_have(const struct at_list *models, const struct at_device_info *device);
+
+/* Add the device's model, unless the list has it. */
+void at_models_add(struct at_list *models, const struct at_device_info *device);
 
 struct at_profile {
     int64_t schema;         /* AT_PROFILE_SCHEMA, or AT_PROFILE_SCHEMA_ANSWERS */

@@ -46,7 +46,9 @@ int at_measured_compare(const struct at_device_record *a, const struct at_device
 
     if (order == 0)
         order = by_environment(&a->environment, &b->environment);
-    return order ? order : by_policy(&a->policy, &b->policy);
+    if (order == 0)
+        order = by_policy(&a->policy, &b->policy);
+    return order ? order : at_models_compare(&a->also_correct_on, &b->also_correct_on);
 }
 
 int at_device_record_compare(const struct at_device_record *a, const struct at_device_record *b)

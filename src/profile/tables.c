@@ -137,11 +137,23 @@ static const struct at_field answers_fields[] = {
 const struct at_schema at_answers_schema =
     AT_SCHEMA("an answer", at_answers_record, answers_fields);
 
+/* The name, and what at_device_relation compares. */
+static const struct at_field model_fields[] = {
+    AT_CHARS(at_device_info, name),
+    AT_HEX(at_device_info, pci_device_id, UINT32_MAX, AT_OPTIONAL),
+    AT_INT(at_device_info, compute_capability, 10, 999),
+    AT_INT(at_device_info, multiprocessors, 1, 65536),
+    AT_INT(at_device_info, memory_bytes, 1, AT_DEVICE_BYTES_MAX),
+};
+static const struct at_schema model_schema =
+    AT_SCHEMA("a model of device", at_device_info, model_fields);
+
 static const struct at_field device_record_fields[] = {
     AT_OBJECT(at_device_record, "environment", environment, at_environment_schema),
     AT_OBJECT(at_device_record, "device", device, at_device_schema),
     AT_OBJECT(at_device_record, "policy", policy, at_policy_schema),
     AT_OBJECT(at_device_record, "conditions", conditions, conditions_schema),
+    AT_OBJECTS(at_device_record, also_correct_on, 0, AT_DEVICES_MAX, model_schema, AT_OPTIONAL),
     AT_OBJECTS(at_device_record, defaults, 0, AT_DEFAULTS_MAX, default_schema, AT_OPTIONAL),
     AT_OBJECTS(at_device_record, answers, 0, AT_PROFILE_ANSWERS_MAX, at_answers_schema,
                AT_OPTIONAL),

@@ -222,3 +222,45 @@ use_own() {
     [[ ${lines[5]} =~ ^\ +64x96:f32\ +held\ +-\  ]]
     run --separate-stderr -3 "$AUTOTUNE" check --quiet --gpu 0 --space own.yaml best.yaml
 }
+
+@test "--out writes where else all winners were correct" {
+    use_own
+    cp best.yaml old.yaml
+    run -2 "$AUTOTUNE" check --out new.yaml --space own.yaml best.yaml # needs --gpu
+    run -0 "$AUTOTUNE" check --quiet --gpu emu:h200 --out new.yaml --space own.yaml best.yaml
+    cmp best.yaml new.yaml # its own model
+    run -0 "$AUTOTUNE" check --quiet --gpu emu:a100 --out new.yaml --space own.yaml best.yaml
+    cmp best.yaml old.yaml
+    [ "$(diff best.yaml new.yaml | grep '^>')" = "> schema: 3
+>   also_correct_on:
+>   - name: NVIDIA A100-SXM4-80GB
+>     compute_capability: 80
+>     multiprocessors: 108
+>     memory_bytes: 85899345920" ]
+    # Once is enough; another model is added; the merged profile has both.
+    run -0 "$AUTOTUNE" check --quiet --gpu emu:a100 --out new.yaml --space own.yaml new.yaml
+    [ "$(grep -c 'name: NVIDIA A100' new.yaml)" -eq 1 ]
+    run -0 "$AUTOTUNE" check --quiet --gpu emu:l40s --out new.yaml --space own.yaml new.yaml
+    run -0 "$AUTOTUNE" merge --quiet --out merged.yaml new.yaml
+    cmp new.yaml merged.yaml
+    [ "$(grep -c '^  - name: NVIDIA' merged.yaml)" -eq 2 ]
+    sed 's/^schema: 3/schema: 2/' new.yaml >older.yaml
+    run -2 "$AUTOTUNE" show older.yaml
+    [[ $output == *'a profile with answers or also_correct_on has schema 3, not 2'* ]]
+}
+
+@test "what is illegal on another model is no failure there" {
+    use_own
+    sed -i 's/multiprocessors: 132/multiprocessors: 78/; s/l2_bytes: .*/l2_bytes: 1000/' best.yaml # of another model
+    sed -i 's/^constraints:/&\n  - l2_bytes == 1000/' own.yaml
+    run --separate-stderr -0 "$AUTOTUNE" check --quiet --gpu emu --out new.yaml --space own.yaml best.yaml
+    [[ $output == *'64x96:f32 '*' illegal '*'the constraint l2_bytes == 1000 does not hold'* ]]
+    [[ $(<new.yaml) == *'also_correct_on:'*'multiprocessors: 132'* ]]
+}
+
+@test "--out writes nothing if a winner is wrong" {
+    use_own
+    sed -i 's/row >= tile.rows ||/row >= tile.rows - 1 ||/' own.cu # leaves a row out
+    run -1 "$AUTOTUNE" check --quiet --gpu emu:a100 --out new.yaml --space own.yaml best.yaml
+    [ ! -e new.yaml ]
+}

@@ -21,7 +21,7 @@
 #include "source_tree.h"
 
 static const struct at_environment nothing_known;
-static struct at_device_info h200, h100, emulated_h100;
+static struct at_device_info h200, h100, b200, emulated_b200;
 static struct at_profiles profiles;
 static struct at_lookup *lookup;
 
@@ -42,9 +42,11 @@ static int set_up(void **state)
     setenv("AUTOTUNE_DATADIR", getenv("srcdir") ? getenv("srcdir") : ".", 1);
     assert_int_equal(at_description_by_any_name(&h200, "h200", &err), AT_OK);
     assert_int_equal(at_description_by_any_name(&h100, "h100", &err), AT_OK);
-    emulated_h100 = h100;
+    assert_int_equal(at_description_by_any_name(&b200, "b200", &err), AT_OK);
+    emulated_b200 = b200;
     strcpy(h100.kind, "cuda");
-    strcpy(emulated_h100.kind, AT_KIND_EMULATED);
+    strcpy(b200.kind, "cuda");
+    strcpy(emulated_b200.kind, AT_KIND_EMULATED);
     lookup = at_lookup_open(&profiles, families, family_count);
     return 0;
 }
@@ -201,8 +203,9 @@ static void test_none(void **state)
         {"8192x8192:f32", &h200, "cold", false}, /* this very problem was measured */
         {"8192x8192:f32", &h200, "warm", true},  /* with another policy */
         {"6000x6000:f32", &h200, "cold", true},
-        {"6000x6000:f32", &h100, "cold", false},         /* nothing was correct on this model */
-        {"6000x6000:f32", &emulated_h100, "cold", true}, /* which harms nothing there */
+        {"6000x6000:f32", &h100, "cold", true},          /* its kernels were correct there, too */
+        {"6000x6000:f32", &b200, "cold", false},         /* nothing was correct on this model */
+        {"6000x6000:f32", &emulated_b200, "cold", true}, /* which harms nothing there */
     };
 
     (void)state;
