@@ -254,7 +254,7 @@ typedef struct autotune_plan_options {
  * the looked-up config against its rivals: the default config and the winners of the nearest
  * problems, as far as the same kernels were correct on this model of device before. All run in the
  * current context, on a stream of the plan's own, and every bit of their results is checked first.
- * A rival wins if it is faster by over 1 %, beyond the noise. The process remembers the winner:
+ * A rival wins if it is faster by over 0.3 %, beyond the noise. The process remembers the winner:
  * later plans with measure_ms take it without measuring.
  *
  * Rivals come from the cache of compiled kernels. Those that are missing are compiled for at most

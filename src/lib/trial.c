@@ -10,10 +10,6 @@
 
 #include <math.h>
 
-/* A rival has to be faster by this to win: samples repeat to half a percent, and the fastest of a
- * dozen equals looks faster than it is. */
-static const double gain_least = 1.01;
-
 /* A rival that is slower by this in the warm-up round is not timed again. */
 static const double hopeless = 1.25;
 
@@ -310,7 +306,7 @@ static void judge(struct bench *bench)
     }
     trial->copy_ns = at_median(bench->copies_ns, trial->rounds);
     at_median_ratio_interval(all[0].ns, all[fastest].ns, trial->rounds, &low, &high);
-    if (!all[0].timed || (low > 1 && all[0].time_ns > gain_least * all[fastest].time_ns))
+    if (!all[0].timed || (low > 1 && all[0].time_ns > at_rival_gain_least * all[fastest].time_ns))
         trial->winner = fastest;
 }
 

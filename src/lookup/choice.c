@@ -10,8 +10,9 @@ struct choosing {
     const struct at_query *query;
     const float *premiums;
     struct at_slowdown_asked asked;
-    float *predictions; /* by a config's number. A config that is left out has INFINITY */
-    float least;
+    float *predictions; /* by a config's number; first estimates. INFINITY: it is left out */
+    struct at_shortlist shortlist;
+    float least; /* prediction */
     struct at_option best;
     size_t of;
 };
@@ -38,27 +39,27 @@ static void estimate_all(struct choosing *choosing)
         if (considered[i] && at_known_fit(lookup, i, &choosing->asked.point, &option))
             *prediction = at_slowdown_estimate(lookup->slowdown, &choosing->asked, &option.config,
                                                &option.launch);
-        choosing->of += *prediction < INFINITY;
-        choosing->least = fminf(choosing->least, *prediction);
+        if (*prediction == INFINITY)
+            continue;
+        choosing->of++;
+        at_shortlist_add(&choosing->shortlist, *prediction);
     }
     at_free(considered);
 }
 
-/* Refine the least estimates, and leave out the others: a config whose estimate is farther from the
- * least is hardly ever the best. */
-static void refine_least(struct choosing *choosing)
+/* Predict for those on the shortlist, and leave out the others. */
+static void predict_least(struct choosing *choosing)
 {
     const struct at_lookup *lookup = choosing->lookup;
-    const float reach = choosing->least + 0.08F;
 
-    choosing->least = INFINITY;
     for (uint32_t i = 0; i < lookup->config_count; i++) {
         float *prediction = &choosing->predictions[i];
         struct at_option option;
 
-        if (*prediction <= reach && at_known_fit(lookup, i, &choosing->asked.point, &option))
-            *prediction = at_slowdown_refine(lookup->slowdown, &choosing->asked, &option.config,
-                                             &option.launch, *prediction);
+        if (at_shortlist_has(&choosing->shortlist, *prediction) &&
+            at_known_fit(lookup, i, &choosing->asked.point, &option))
+            *prediction = at_slowdown_predict(lookup->slowdown, &choosing->asked, &option.config,
+                                              &option.launch);
         else
             *prediction = INFINITY;
         choosing->least = fminf(choosing->least, *prediction);
@@ -66,7 +67,11 @@ static void refine_least(struct choosing *choosing)
 }
 
 /* Configs whose predictions differ by no more than this count as equally fast. */
-static const float equally_fast = 0.02F;
+static const float equally_fast = 0.005F;
+
+/* The default config is taken even if it is predicted to be slower by this: nobody is to be worse
+ * off than without a profile. */
+static const float default_slower = 0.02F;
 
 /* Of the fastest configs, take the one with the nearest entry. */
 static void take_nearest(struct choosing *choosing, struct at_traits asked)
@@ -94,7 +99,7 @@ static void take_nearest(struct choosing *choosing, struct at_traits asked)
     }
 }
 
-/* Take the default config if it is one of the fastest. */
+/* Take the default config if it is hardly slower than the fastest. */
 static bool take_default(struct choosing *choosing)
 {
     struct at_option usual;
@@ -103,7 +108,7 @@ static bool take_default(struct choosing *choosing)
         return false;
     choosing->of++;
     if (at_slowdown_predict(choosing->lookup->slowdown, &choosing->asked, &usual.config,
-                            &usual.launch) > choosing->least + equally_fast)
+                            &usual.launch) > choosing->least + default_slower)
         return false;
     choosing->best = usual;
     return true;
@@ -116,13 +121,13 @@ struct at_choice at_choice_make(const struct at_lookup *lookup, const struct at_
         .lookup = lookup,
         .query = query,
         .premiums = premiums,
-        .asked = at_slowdown_ask(query->problem, query->device),
+        .asked = at_slowdown_ask(lookup->slowdown, query->problem, query->device),
         .predictions = at_alloc_raw(lookup->config_count * sizeof *choosing.predictions),
         .least = INFINITY,
     };
 
     estimate_all(&choosing);
-    refine_least(&choosing);
+    predict_least(&choosing);
     if (!take_default(&choosing))
         take_nearest(&choosing, *asked);
     at_free(choosing.predictions);

@@ -10,10 +10,10 @@ struct at_choice {
     size_t of;               /* the number of configs that were compared */
 };
 
-/* Choose a config that is predicted to be as fast as the fastest, within 2 %: the default, if it is
- * one, else that of the nearest entry. Some legal entry has to be of a family that the networks
- * know. premiums: by place, what its entries count as farther; those with INFINITY are left out.
- * asked: the problem's traits. */
+/* Choose the default config, if it is predicted to be as fast as the fastest, within 2 %; else, of
+ * the configs within 0.5 %, that of the nearest entry. Some legal entry has to be of a family that
+ * the networks know. premiums: by place, what its entries count as farther; those with INFINITY are
+ * left out. asked: the problem's traits. */
 struct at_choice at_choice_make(const struct at_lookup *lookup, const struct at_query *query,
                                 const struct at_traits *asked, const float *premiums);
 

@@ -7,12 +7,16 @@
 #include "lookup/rank.h"
 #include "space/named.h"
 
+#include <math.h>
 #include <string.h>
+
+const double at_rival_gain_least = 1.003;
 
 /* A config of an entry, and the nearest entry that has it. */
 struct kernel {
     const struct at_mark *mark; /* NULL: none */
     float bound;                /* of the entry's distance */
+    float estimate;
 };
 
 /* A kernel on the problem that is asked for. */
@@ -35,6 +39,7 @@ struct rivals {
     struct at_traits asked;      /* with the launch of the last config that was tried */
     struct at_slowdown_asked predicted;
     struct kernel *kernels; /* by config */
+    struct at_shortlist shortlist;
     struct list fastest, nearest;
 };
 
@@ -81,7 +86,7 @@ static void find_kernels(struct rivals *rivals)
             continue;
         bound = at_distance_bound(&mark->traits, &rivals->asked);
         if (!kernel->mark || bound < kernel->bound)
-            *kernel = (struct kernel){mark, bound};
+            *kernel = (struct kernel){.mark = mark, .bound = bound};
     }
 }
 
@@ -101,9 +106,36 @@ static void insert(struct list *list, const struct at_answer *answer, float key)
     list->items[place] = (struct rival){*answer, key};
 }
 
-static void try_kernel(struct rivals *rivals, const struct at_mark *mark)
+/* Return false if the config is not legal here, or is the answer's. */
+static bool fits(struct rivals *rivals, uint32_t config, struct at_option *option)
+{
+    return at_known_fit(rivals->lookup, config, &rivals->predicted.point, option) &&
+           /* adapted, it is another kernel than the one that was correct */
+           at_config_equal(&option->config, &rivals->lookup->configs[config].config) &&
+           !at_config_equal(&option->config, &rivals->answer->config);
+}
+
+static void estimate_kernels(struct rivals *rivals)
+{
+    const struct at_lookup *lookup = rivals->lookup;
+
+    for (uint32_t i = 0; i < lookup->config_count; i++) {
+        struct kernel *kernel = &rivals->kernels[i];
+        struct at_option option;
+
+        kernel->estimate = INFINITY;
+        if (!kernel->mark || !fits(rivals, i, &option))
+            continue;
+        kernel->estimate = at_slowdown_estimate(lookup->slowdown, &rivals->predicted,
+                                                &option.config, &option.launch);
+        at_shortlist_add(&rivals->shortlist, kernel->estimate);
+    }
+}
+
+static void try_kernel(struct rivals *rivals, const struct kernel *kernel)
 {
     const struct at_query *query = rivals->query;
+    const struct at_mark *mark = kernel->mark;
     const struct at_place *place = &rivals->lookup->places[mark->place];
     const struct at_candidate *candidate = candidate_of(rivals, mark);
     struct at_option option;
@@ -116,26 +148,24 @@ static void try_kernel(struct rivals *rivals, const struct at_mark *mark)
         .expected_of_copy_permille = candidate->of_copy_permille,
     };
 
-    if (!at_known_fit(rivals->lookup, candidate->config, &rivals->predicted.point, &option) ||
-        /* adapted, it is another kernel than the one that was correct */
-        !at_config_equal(&option.config, &rivals->lookup->configs[candidate->config].config) ||
-        at_config_equal(&option.config, &rivals->answer->config))
+    if (!fits(rivals, candidate->config, &option))
         return;
     answer.config = option.config;
     answer.launch = option.launch;
     at_traits_launch(&rivals->asked, query->problem, &answer.launch);
     answer.distance = at_distance_between(&mark->traits, &rivals->asked);
     insert(&rivals->nearest, &answer, answer.distance.total + mark->of_share);
-    insert(&rivals->fastest, &answer,
-           at_slowdown_predict(rivals->lookup->slowdown, &rivals->predicted, &answer.config,
-                               &answer.launch));
+    if (at_shortlist_has(&rivals->shortlist, kernel->estimate))
+        insert(&rivals->fastest, &answer,
+               at_slowdown_predict(rivals->lookup->slowdown, &rivals->predicted, &answer.config,
+                                   &answer.launch));
 }
 
 static void try_kernels(struct rivals *rivals)
 {
     for (size_t i = 0; i < rivals->lookup->config_count; i++)
         if (rivals->kernels[i].mark)
-            try_kernel(rivals, rivals->kernels[i].mark);
+            try_kernel(rivals, &rivals->kernels[i]);
 }
 
 /* ---- the default config ---- */
@@ -250,10 +280,11 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
         .answer = answer,
         .kind = at_problem_kind(query->problem),
         .asked = at_traits_of(query->problem, query->device),
-        .predicted = at_slowdown_ask(query->problem, query->device),
+        .predicted = at_slowdown_ask(lookup->slowdown, query->problem, query->device),
     };
     if (!at_answer_is_settled(answer, query)) {
         find_kernels(found);
+        estimate_kernels(found);
         try_kernels(found);
         count = choose(found, find_default(found, &usual) ? &usual : NULL, rivals);
     }

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "lookup/distance.h"
+#include "lookup/slowdown_table.h"
 #include "problem/arguments.h"
 
 #include <math.h>
@@ -19,13 +20,14 @@ struct places {
 struct at_slowdown {
     struct places *places;
     size_t count;
+    struct at_network *networks[AT_SLOWDOWN_NETWORKS_MAX];
 };
 
 /* ---- names ---- */
 
 static int find_input(const char *name)
 {
-    for (int i = AT_IN_OWN; i < AT_SLOWDOWN_INPUTS; i++)
+    for (int i = AT_IN_OWN; i < at_slowdown_table.input_count; i++)
         if (strcmp(at_slowdown_table.inputs[i].name, name) == 0)
             return i;
     return UNKNOWN;
@@ -50,6 +52,8 @@ struct at_slowdown *at_slowdown_open(struct at_family *const *families, size_t c
     slowdown->count = count;
     for (size_t i = 0; i < count; i++)
         find_places(&slowdown->places[i], families[i]);
+    for (int i = 0; i < at_slowdown_table.network_count; i++)
+        slowdown->networks[i] = at_network_open(&at_slowdown_table.networks[i]);
     return slowdown;
 }
 
@@ -57,6 +61,8 @@ void at_slowdown_close(struct at_slowdown *slowdown)
 {
     if (!slowdown)
         return;
+    for (int i = 0; i < at_slowdown_table.network_count; i++)
+        at_network_close(slowdown->networks[i]);
     at_free(slowdown->places);
     at_free(slowdown);
 }
@@ -162,46 +168,39 @@ void at_slowdown_own_inputs(struct at_slowdown_asked *asked, const struct at_con
 
 /* ---- the networks ---- */
 
-static const struct at_slowdown_network *const networks = at_slowdown_table.networks;
-
-static inline void add_scaled(float *sums, const float *weights, float factor, int count)
-{
-    for (int i = 0; i < count; i++)
-        sums[i] += factor * weights[i];
-}
-
-static void add_input(int network, int input, float value, float sums[AT_SLOWDOWN_FIRST])
-{
-    const float most = 5;
-    const struct at_slowdown_scale *scale = &at_slowdown_table.inputs[input];
-    float scaled = fmaxf(-most, fminf(most, (value - scale->mean) * scale->scale));
-
-    add_scaled(sums, networks[network].first[input], scaled, AT_SLOWDOWN_FIRST);
-}
-
 /* Most values double from one to the next; some are negative, for "none". */
 static float value_input(int32_t value)
 {
     return value >= 0 ? log2f(1 + (float)value) : -1;
 }
 
-struct at_slowdown_asked at_slowdown_ask(const struct at_problem *problem,
+static void add_input(const struct at_network *network, int input, float value, float *sums)
+{
+    const float most = 5;
+    const struct at_slowdown_scale *scale = &at_slowdown_table.inputs[input];
+
+    at_network_add(network, input, fmaxf(-most, fminf(most, (value - scale->mean) * scale->scale)),
+                   sums);
+}
+
+struct at_slowdown_asked at_slowdown_ask(const struct at_slowdown *slowdown,
+                                         const struct at_problem *problem,
                                          const struct at_device_info *device)
 {
     struct at_slowdown_asked asked = {.point = at_point_make(NULL, problem, device)};
 
     fill_problem(&asked.point, asked.inputs);
-    for (int i = 0; i < AT_SLOWDOWN_NETWORKS; i++) {
-        memcpy(asked.first[i], networks[i].first_bias, sizeof asked.first[i]);
+    for (int i = 0; i < at_slowdown_table.network_count; i++) {
+        at_network_begin(slowdown->networks[i], asked.first[i]);
         for (int input = 0; input < AT_IN_OF_PROBLEM; input++)
-            add_input(i, input, asked.inputs[input], asked.first[i]);
+            add_input(slowdown->networks[i], input, asked.inputs[input], asked.first[i]);
     }
     return asked;
 }
 
 /* Add what differs from one config to the next. */
-static void add_config(int network, const float own[AT_IN_OWN], const struct places *places,
-                       const struct at_config *config, float sums[AT_SLOWDOWN_FIRST])
+static void add_config(const struct at_network *network, const float own[AT_IN_OWN],
+                       const struct places *places, const struct at_config *config, float *sums)
 {
     for (int i = AT_IN_OF_PROBLEM; i < AT_IN_OWN; i++)
         add_input(network, i, own[i], sums);
@@ -209,20 +208,6 @@ static void add_config(int network, const float own[AT_IN_OWN], const struct pla
     for (size_t i = 0; i < config->family->param_count; i++)
         if (places->params[i] != UNKNOWN)
             add_input(network, places->params[i], value_input(config->values[i]), sums);
-}
-
-/* From the sums of the first layer on. */
-static float finish(const struct at_slowdown_network *network, const float first[AT_SLOWDOWN_FIRST])
-{
-    float second[AT_SLOWDOWN_SECOND], result = 0;
-
-    memcpy(second, network->second_bias, sizeof second);
-    for (int i = 0; i < AT_SLOWDOWN_FIRST; i++)
-        if (first[i] > 0)
-            add_scaled(second, network->second[i], first[i], AT_SLOWDOWN_SECOND);
-    for (int i = 0; i < AT_SLOWDOWN_SECOND; i++)
-        result += fmaxf(0, second[i]) * network->last[i];
-    return result;
 }
 
 static const struct places *places_of(const struct at_slowdown *slowdown,
@@ -239,11 +224,11 @@ bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_famil
     return places_of(slowdown, family) != NULL;
 }
 
-/* Return the sum of the predictions of networks `from` to `to` - 1; INFINITY for a family that they
- * do not know. */
-static float sum_of(int from, int to, const struct at_slowdown *slowdown,
-                    struct at_slowdown_asked *asked, const struct at_config *config,
-                    const struct at_launch *launch)
+/* Return the mean of the numbers of networks `from` to `to` - 1; INFINITY for a family that they do
+ * not know. */
+static float mean_of(int from, int to, const struct at_slowdown *slowdown,
+                     struct at_slowdown_asked *asked, const struct at_config *config,
+                     const struct at_launch *launch)
 {
     const struct places *places = places_of(slowdown, config->family);
     float own[AT_IN_OWN], sum = 0;
@@ -252,31 +237,43 @@ static float sum_of(int from, int to, const struct at_slowdown *slowdown,
         return INFINITY;
     at_slowdown_own_inputs(asked, config, launch, own);
     for (int i = from; i < to; i++) {
-        float first[AT_SLOWDOWN_FIRST];
+        float first[AT_NETWORK_UNITS_MAX];
 
         memcpy(first, asked->first[i], sizeof first);
-        add_config(i, own, places, config, first);
-        sum += finish(&networks[i], first);
+        add_config(slowdown->networks[i], own, places, config, first);
+        sum += at_network_finish(slowdown->networks[i], first);
     }
-    return sum;
-}
-
-float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
-                          const struct at_config *config, const struct at_launch *launch)
-{
-    return sum_of(0, AT_SLOWDOWN_NETWORKS, slowdown, asked, config, launch) / AT_SLOWDOWN_NETWORKS;
+    return sum / (float)(to - from);
 }
 
 float at_slowdown_estimate(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
                            const struct at_config *config, const struct at_launch *launch)
 {
-    return sum_of(0, 1, slowdown, asked, config, launch);
+    return mean_of(0, 1, slowdown, asked, config, launch);
 }
 
-float at_slowdown_refine(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
-                         const struct at_config *config, const struct at_launch *launch,
-                         float estimate)
+float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                          const struct at_config *config, const struct at_launch *launch)
 {
-    return (estimate + sum_of(1, AT_SLOWDOWN_NETWORKS, slowdown, asked, config, launch)) /
-           AT_SLOWDOWN_NETWORKS;
+    return mean_of(1, at_slowdown_table.network_count, slowdown, asked, config, launch);
+}
+
+/* ---- the shortlist ---- */
+
+void at_shortlist_add(struct at_shortlist *list, float estimate)
+{
+    size_t place = list->count;
+
+    if (place < AT_SHORTLIST)
+        list->count++;
+    else if (list->least[--place] <= estimate)
+        return;
+    for (; place > 0 && list->least[place - 1] > estimate; place--)
+        list->least[place] = list->least[place - 1];
+    list->least[place] = estimate;
+}
+
+bool at_shortlist_has(const struct at_shortlist *list, float estimate)
+{
+    return estimate < INFINITY && estimate <= list->least[list->count - 1];
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Predicts which of several configs is fastest on a problem, where nothing tuned is near enough to
- * tell: by two small neural networks, of two hidden layers each, which have learnt from the times
- * of configs on many problems. contrib/library/train-slowdown makes their weights. */
+ * tell: by neural networks that have learnt from the times of configs on many problems. A small one
+ * estimates all configs; of those with the least estimates, the mean of larger ones predicts which
+ * is fastest. contrib/library/train-slowdown makes their weights. */
 #ifndef AT_LOOKUP_SLOWDOWN_H
 #define AT_LOOKUP_SLOWDOWN_H
 
@@ -52,12 +53,13 @@ bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_famil
 struct at_slowdown_asked {
     struct at_point point; /* at the last config */
     float inputs[AT_IN_OF_PROBLEM];
-    float first[AT_SLOWDOWN_NETWORKS][AT_SLOWDOWN_FIRST]; /* sums of their first layers, of these
-                                                           * inputs alone */
+    float first[AT_SLOWDOWN_NETWORKS_MAX][AT_NETWORK_UNITS_MAX]; /* sums of their first layers, of
+                                                                  * these inputs alone */
 };
 
 /* Problem and device are borrowed. */
-struct at_slowdown_asked at_slowdown_ask(const struct at_problem *problem,
+struct at_slowdown_asked at_slowdown_ask(const struct at_slowdown *slowdown,
+                                         const struct at_problem *problem,
                                          const struct at_device_info *device);
 
 /* Fill in what the networks know of the problem and of a legal config's launch. */
@@ -65,16 +67,23 @@ void at_slowdown_own_inputs(struct at_slowdown_asked *asked, const struct at_con
                             const struct at_launch *launch, float inputs[AT_IN_OWN]);
 
 /* Return the predicted logarithm of the time, less a number that is the same for all configs of a
- * problem: the mean of all networks. INFINITY for a family that they do not know. */
+ * problem. INFINITY for a family that the networks do not know. An estimate takes a small part of
+ * a prediction's time, and is less exact. The two cannot be compared. */
+float at_slowdown_estimate(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
+                           const struct at_config *config, const struct at_launch *launch);
 float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
                           const struct at_config *config, const struct at_launch *launch);
 
-/* The same in two steps: what one network predicts alone, sooner and less exactly, and then the
- * mean of all, from this estimate. */
-float at_slowdown_estimate(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
-                           const struct at_config *config, const struct at_launch *launch);
-float at_slowdown_refine(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
-                         const struct at_config *config, const struct at_launch *launch,
-                         float estimate);
+/* The least estimates of a problem's configs. A config whose estimate is none of them is hardly
+ * ever the fastest (doc/lab/lookup.md). */
+enum { AT_SHORTLIST = 32 };
+struct at_shortlist {
+    float least[AT_SHORTLIST]; /* ascending */
+    size_t count;
+};
+void at_shortlist_add(struct at_shortlist *list, float estimate);
+
+/* Does a config with this estimate belong to the list, when all are added? */
+bool at_shortlist_has(const struct at_shortlist *list, float estimate);
 
 #endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The networks' weights. They have learnt the same, from other random numbers. */
+/* The networks' weights. contrib/library/train-slowdown makes slowdown_table.c. */
 #ifndef AT_LOOKUP_SLOWDOWN_TABLE_H
 #define AT_LOOKUP_SLOWDOWN_TABLE_H
 
-enum {
-    AT_SLOWDOWN_NETWORKS = 2,
-    AT_SLOWDOWN_INPUTS = 103,
-    AT_SLOWDOWN_FIRST = 128,
-    AT_SLOWDOWN_SECOND = 64,
-};
+#include "lookup/network.h"
+
+enum { AT_SLOWDOWN_INPUTS_MAX = 128, AT_SLOWDOWN_NETWORKS_MAX = 5 };
 
 /* An input counts as (value - mean) * scale, at most 5 either way, and as 0 where it is NAN. */
 struct at_slowdown_scale {
@@ -16,15 +13,11 @@ struct at_slowdown_scale {
     float mean, scale;
 };
 
-struct at_slowdown_network {
-    float first[AT_SLOWDOWN_INPUTS][AT_SLOWDOWN_FIRST], first_bias[AT_SLOWDOWN_FIRST];
-    float second[AT_SLOWDOWN_FIRST][AT_SLOWDOWN_SECOND], second_bias[AT_SLOWDOWN_SECOND];
-    float last[AT_SLOWDOWN_SECOND];
-};
-
 struct at_slowdown_table {
-    struct at_slowdown_scale inputs[AT_SLOWDOWN_INPUTS];
-    struct at_slowdown_network networks[AT_SLOWDOWN_NETWORKS];
+    int input_count;
+    struct at_slowdown_scale inputs[AT_SLOWDOWN_INPUTS_MAX];
+    int network_count; /* the first is small and estimates; the others predict */
+    struct at_network_table networks[AT_SLOWDOWN_NETWORKS_MAX];
 };
 
 extern const struct at_slowdown_table at_slowdown_table;

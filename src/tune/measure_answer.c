@@ -10,9 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* As in lib/trial.c. */
-static const double gain_least = 1.01;
-
 struct race {
     struct at_session *session;
     struct at_problem problem;
@@ -72,7 +69,7 @@ static size_t judge(const struct race *race)
             best = i;
     at_median_ratio_interval(all[0].samples_ns, all[best].samples_ns, samples, &low, &high);
     if (race->runs[0] == &race->answers[0] &&
-        (low <= 1 || all[0].time_ns <= gain_least * all[best].time_ns))
+        (low <= 1 || all[0].time_ns <= at_rival_gain_least * all[best].time_ns))
         return 0;
     return best;
 }

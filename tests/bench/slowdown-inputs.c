@@ -20,6 +20,7 @@ enum { LINE_MAX_CHARS = 8192, OPERANDS = 3 };
 struct reading {
     struct at_family **families;
     size_t family_count;
+    struct at_slowdown *slowdown;
     struct at_device_info device;
 };
 
@@ -39,7 +40,8 @@ static enum at_status fill(const struct reading *reading, const char *problem_te
     if (status == AT_OK)
         status = at_config_launch(&config, &problem, &reading->device, &launch, err);
     if (status == AT_OK) {
-        struct at_slowdown_asked asked = at_slowdown_ask(&problem, &reading->device);
+        struct at_slowdown_asked asked =
+            at_slowdown_ask(reading->slowdown, &problem, &reading->device);
 
         at_slowdown_own_inputs(&asked, &config, &launch, inputs);
     }
@@ -80,8 +82,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
+    reading.slowdown = at_slowdown_open(reading.families, reading.family_count);
     while (fgets(line, sizeof line, stdin))
         write_inputs(&reading, line);
+    at_slowdown_close(reading.slowdown);
     for (size_t i = 0; i < reading.family_count; i++)
         at_family_free(reading.families[i]);
     free(reading.families);

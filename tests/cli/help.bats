@@ -30,7 +30,7 @@ knows() {
 @test "list, show, check and cache name their options" {
     knows list --emulated --families --format
     knows show --configs --format --top
-    knows check --format --gpu --space
+    knows check --format --gpu --out --space
     knows cache --clear --format
 }
 

@@ -112,10 +112,10 @@ static void test_fastest(void **state)
     }
 }
 
-/* A rival that is faster by half a percent does not win; by two percent it does. */
+/* A rival that is faster by a fifth of a percent does not win; by one percent it does. */
 static void test_tie(void **state)
 {
-    static const int64_t ns[][2] = {{19900, 0}, {19600, 1}};
+    static const int64_t ns[][2] = {{19960, 0}, {19800, 1}};
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {

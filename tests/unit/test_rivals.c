@@ -142,7 +142,7 @@ static void check_order(const char *spec, const struct at_answer *answers, size_
     float least = 0;
 
     assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
-    asked = at_slowdown_ask(&problem, &h200);
+    asked = at_slowdown_ask(slowdown, &problem, &h200);
     for (size_t i = 1; i <= count; i++) {
         float predicted =
             at_slowdown_predict(slowdown, &asked, &answers[i].config, &answers[i].launch);
