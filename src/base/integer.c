@@ -22,3 +22,17 @@ bool at_integer_parse(const char *text, size_t length, int64_t *value)
     *value = sum;
     return true;
 }
+
+int at_integer_compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+int at_integers_compare(const int64_t pairs[][2], size_t count)
+{
+    int order = 0;
+
+    for (size_t i = 0; i < count && order == 0; i++)
+        order = at_integer_compare(pairs[i][0], pairs[i][1]);
+    return order;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One reader of decimal integers for files, problems and expressions. Not strtoll: it skips blanks,
- * accepts '+' and obeys the locale. */
+/* One reader of decimal integers for files, problems and expressions, and how integers are ordered.
+ * The reader is not strtoll: that skips blanks, accepts '+' and obeys the locale. */
 #ifndef AT_BASE_INTEGER_H
 #define AT_BASE_INTEGER_H
 
@@ -12,5 +12,10 @@
  * leaves *value alone for anything else: '+', blanks, a leading zero (octal elsewhere), no digits,
  * or a value that does not fit 64 bits. */
 bool at_integer_parse(const char *text, size_t length, int64_t *value);
+
+/* Compare two integers as qsort wants it; or pairs of them, of which the first that differ decide.
+ */
+int at_integer_compare(int64_t a, int64_t b);
+int at_integers_compare(const int64_t pairs[][2], size_t count);
 
 #endif

@@ -69,8 +69,8 @@ static void predict_least(struct choosing *choosing)
 /* Configs whose predictions differ by no more than this count as equally fast. */
 static const float equally_fast = 0.005F;
 
-/* The default config is taken even if it is predicted to be slower by this: nobody is to be worse
- * off than without a profile. */
+/* The default config is taken if it is predicted to be slower by no more than this. A profile must
+ * not make a program slower. */
 static const float default_slower = 0.02F;
 
 /* Of the fastest configs, take the one with the nearest entry. */

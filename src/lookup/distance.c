@@ -133,7 +133,7 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
 
 static const float waste_weight = 96, fill_weight = 96, run_weight = 32;
 
-/* From here on a prediction chooses better than the distance. Of 226 such problems that nothing was
+/* From here on a prediction chooses better than the distance. Of 242 such problems that nothing was
  * learnt from, it lost 5 % or more on a tenth (doc/lab/lookup.md). */
 const float at_distance_far = 16;
 

@@ -115,57 +115,64 @@ static bool fits(struct rivals *rivals, uint32_t config, struct at_option *optio
            !at_config_equal(&option->config, &rivals->answer->config);
 }
 
-static void estimate_kernels(struct rivals *rivals)
+static struct at_answer answer_of(struct rivals *rivals, const struct at_mark *mark,
+                                  const struct at_option *option)
+{
+    const struct at_query *query = rivals->query;
+    const struct at_place *place = &rivals->lookup->places[mark->place];
+    const struct at_candidate *candidate = candidate_of(rivals, mark);
+
+    at_traits_launch(&rivals->asked, query->problem, &option->launch);
+    return (struct at_answer){
+        .tier = at_tier_of(&place->record->device, query->device, false),
+        .config = option->config,
+        .launch = option->launch,
+        .path = place->path,
+        .record = place->record,
+        .tuned_problem = candidate->problem,
+        .entry = candidate->entry,
+        .distance = at_distance_between(&mark->traits, &rivals->asked),
+        .expected_of_copy_permille = candidate->of_copy_permille,
+    };
+}
+
+/* Find the nearest, and estimate all. */
+static void try_all(struct rivals *rivals)
 {
     const struct at_lookup *lookup = rivals->lookup;
 
     for (uint32_t i = 0; i < lookup->config_count; i++) {
         struct kernel *kernel = &rivals->kernels[i];
         struct at_option option;
+        struct at_answer answer;
 
         kernel->estimate = INFINITY;
         if (!kernel->mark || !fits(rivals, i, &option))
             continue;
+        answer = answer_of(rivals, kernel->mark, &option);
+        insert(&rivals->nearest, &answer, answer.distance.total + kernel->mark->of_share);
         kernel->estimate = at_slowdown_estimate(lookup->slowdown, &rivals->predicted,
                                                 &option.config, &option.launch);
         at_shortlist_add(&rivals->shortlist, kernel->estimate);
     }
 }
 
-static void try_kernel(struct rivals *rivals, const struct kernel *kernel)
+static void predict_least(struct rivals *rivals)
 {
-    const struct at_query *query = rivals->query;
-    const struct at_mark *mark = kernel->mark;
-    const struct at_place *place = &rivals->lookup->places[mark->place];
-    const struct at_candidate *candidate = candidate_of(rivals, mark);
-    struct at_option option;
-    struct at_answer answer = {
-        .tier = at_tier_of(&place->record->device, query->device, false),
-        .path = place->path,
-        .record = place->record,
-        .tuned_problem = candidate->problem,
-        .entry = candidate->entry,
-        .expected_of_copy_permille = candidate->of_copy_permille,
-    };
+    const struct at_lookup *lookup = rivals->lookup;
 
-    if (!fits(rivals, candidate->config, &option))
-        return;
-    answer.config = option.config;
-    answer.launch = option.launch;
-    at_traits_launch(&rivals->asked, query->problem, &answer.launch);
-    answer.distance = at_distance_between(&mark->traits, &rivals->asked);
-    insert(&rivals->nearest, &answer, answer.distance.total + mark->of_share);
-    if (at_shortlist_has(&rivals->shortlist, kernel->estimate))
+    for (uint32_t i = 0; i < lookup->config_count; i++) {
+        const struct kernel *kernel = &rivals->kernels[i];
+        struct at_option option;
+        struct at_answer answer;
+
+        if (!at_shortlist_has(&rivals->shortlist, kernel->estimate) || !fits(rivals, i, &option))
+            continue;
+        answer = answer_of(rivals, kernel->mark, &option);
         insert(&rivals->fastest, &answer,
-               at_slowdown_predict(rivals->lookup->slowdown, &rivals->predicted, &answer.config,
-                                   &answer.launch));
-}
-
-static void try_kernels(struct rivals *rivals)
-{
-    for (size_t i = 0; i < rivals->lookup->config_count; i++)
-        if (rivals->kernels[i].mark)
-            try_kernel(rivals, &rivals->kernels[i]);
+               at_slowdown_predict(lookup->slowdown, &rivals->predicted, &option.config,
+                                   &option.launch));
+    }
 }
 
 /* ---- the default config ---- */
@@ -284,8 +291,8 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
     };
     if (!at_answer_is_settled(answer, query)) {
         find_kernels(found);
-        estimate_kernels(found);
-        try_kernels(found);
+        try_all(found);
+        predict_least(found);
         count = choose(found, find_default(found, &usual) ? &usual : NULL, rivals);
     }
     at_free(found->kernels);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/merge.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "profile/internal.h"
@@ -23,11 +24,6 @@ struct pieces {
 
 /* ---- which of two entries is kept ---- */
 
-static int by_number(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Above 0: a is newer. Unknown software counts as oldest. */
 static int by_software(const struct piece *a, const struct piece *b)
 {
@@ -45,33 +41,34 @@ static int by_software(const struct piece *a, const struct piece *b)
 
 static int by_measured(const struct piece *a, const struct piece *b)
 {
-    return by_number(at_entry_is_measured(a->entry), at_entry_is_measured(b->entry));
+    return at_integer_compare(at_entry_is_measured(a->entry), at_entry_is_measured(b->entry));
 }
 
 static int by_completeness(const struct piece *a, const struct piece *b)
 {
-    return by_number(a->entry->ended == AT_ENDED_EXHAUSTED, b->entry->ended == AT_ENDED_EXHAUSTED);
+    return at_integer_compare(a->entry->ended == AT_ENDED_EXHAUSTED,
+                              b->entry->ended == AT_ENDED_EXHAUSTED);
 }
 
 static int by_configs(const struct piece *a, const struct piece *b)
 {
-    return by_number(a->entry->evaluations.counts[AT_CORRECT],
-                     b->entry->evaluations.counts[AT_CORRECT]);
+    return at_integer_compare(a->entry->evaluations.counts[AT_CORRECT],
+                              b->entry->evaluations.counts[AT_CORRECT]);
 }
 
 static int by_samples(const struct piece *a, const struct piece *b)
 {
-    return by_number(a->entry->winner.samples, b->entry->winner.samples);
+    return at_integer_compare(a->entry->winner.samples, b->entry->winner.samples);
 }
 
 static int by_spread(const struct piece *a, const struct piece *b)
 {
-    return by_number(b->entry->winner.spread_permille, a->entry->winner.spread_permille);
+    return at_integer_compare(b->entry->winner.spread_permille, a->entry->winner.spread_permille);
 }
 
 static int by_time(const struct piece *a, const struct piece *b)
 {
-    return by_number(b->entry->winner.time_ns, a->entry->winner.time_ns);
+    return at_integer_compare(b->entry->winner.time_ns, a->entry->winner.time_ns);
 }
 
 static const char *gpu_of(const struct piece *piece)
@@ -81,7 +78,7 @@ static const char *gpu_of(const struct piece *piece)
 
 static int by_share(const struct piece *a, const struct piece *b)
 {
-    return by_number(a->entry->winner.of_copy_permille, b->entry->winner.of_copy_permille);
+    return at_integer_compare(a->entry->winner.of_copy_permille, b->entry->winner.of_copy_permille);
 }
 
 static int by_gpu(const struct piece *a, const struct piece *b)
@@ -160,8 +157,8 @@ static int by_model(const struct at_device_info *a, const struct at_device_info 
     if (order == 0)
         order = strcmp(a->kind, b->kind);
     if (order == 0)
-        order = by_number(a->compute_capability, b->compute_capability);
-    return order ? order : by_number(a->multiprocessors, b->multiprocessors);
+        order = at_integer_compare(a->compute_capability, b->compute_capability);
+    return order ? order : at_integer_compare(a->multiprocessors, b->multiprocessors);
 }
 
 static int by_subject(const void *left, const void *right)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of models of devices, as at_device_relation tells them apart. */
+#include "base/integer.h"
 #include "base/memory.h"
 #include "device/relation.h"
 #include "profile/internal.h"
@@ -16,15 +17,19 @@ bool at_models_have(const struct at_list *models, const struct at_device_info *d
     return false;
 }
 
+/* Copy the items, with room for more. */
+static struct at_device_info *copy_items(const struct at_list *models, size_t more)
+{
+    struct at_device_info *items = at_alloc_array(models->count + more, sizeof *items);
+
+    if (models->count > 0)
+        memcpy(items, models->items, models->count * sizeof *items);
+    return items;
+}
+
 struct at_list at_models_copy(const struct at_list *models)
 {
-    struct at_device_info *items = NULL;
-
-    if (models->count > 0) {
-        items = at_alloc_array(models->count, sizeof *items);
-        memcpy(items, models->items, models->count * sizeof *items);
-    }
-    return (struct at_list){items, models->count};
+    return (struct at_list){models->count > 0 ? copy_items(models, 0) : NULL, models->count};
 }
 
 void at_models_add(struct at_list *models, const struct at_device_info *device)
@@ -33,9 +38,7 @@ void at_models_add(struct at_list *models, const struct at_device_info *device)
 
     if (at_models_have(models, device))
         return;
-    items = at_alloc_array(models->count + 1, sizeof *items);
-    if (models->count > 0)
-        memcpy(items, models->items, models->count * sizeof *items);
+    items = copy_items(models, 1);
     items[models->count] = (struct at_device_info){
         .pci_device_id = device->pci_device_id,
         .compute_capability = device->compute_capability,
@@ -45,11 +48,6 @@ void at_models_add(struct at_list *models, const struct at_device_info *device)
     strcpy(items[models->count].name, device->name);
     at_free(models->items);
     *models = (struct at_list){items, models->count + 1};
-}
-
-static int by_number(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
 }
 
 static int by_model(const struct at_device_info *a, const struct at_device_info *b)
@@ -62,15 +60,13 @@ static int by_model(const struct at_device_info *a, const struct at_device_info 
     };
     int order = strcmp(a->name, b->name);
 
-    for (size_t i = 0; i < AT_COUNT(numbers) && order == 0; i++)
-        order = by_number(numbers[i][0], numbers[i][1]);
-    return order;
+    return order ? order : at_integers_compare(numbers, AT_COUNT(numbers));
 }
 
 int at_models_compare(const struct at_list *a, const struct at_list *b)
 {
     const struct at_device_info *x = a->items, *y = b->items;
-    int order = by_number((int64_t)a->count, (int64_t)b->count);
+    int order = at_integer_compare((int64_t)a->count, (int64_t)b->count);
 
     for (size_t i = 0; i < a->count && order == 0; i++)
         order = by_model(&x[i], &y[i]);

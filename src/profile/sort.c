@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order in a profile: the same results always give the same bytes. */
+#include "base/integer.h"
 #include "base/memory.h"
 #include "profile/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int by_number(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
 
 static int by_environment(const struct at_environment *a, const struct at_environment *b)
 {
@@ -33,11 +29,8 @@ static int by_policy(const struct at_policy_record *a, const struct at_policy_re
         {a->search_samples, b->search_samples},
         {a->shootout_samples, b->shootout_samples},
     };
-    int order = 0;
 
-    for (size_t i = 0; i < AT_COUNT(numbers) && order == 0; i++)
-        order = by_number(numbers[i][0], numbers[i][1]);
-    return order;
+    return at_integers_compare(numbers, AT_COUNT(numbers));
 }
 
 int at_measured_compare(const struct at_device_record *a, const struct at_device_record *b)
